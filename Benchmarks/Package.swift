@@ -13,7 +13,7 @@ let package = Package(
   name: "cdprof-benchmarks",
   products: [
     .executable(name: "bench", targets: ["bench"]),
-    // Loaded ahead of the C library by `bench gates`, linked by nobody.
+    // `bench gates` preloads this library before the C library. No target links it.
     .library(name: "CAllocations", type: .dynamic, targets: ["CAllocations"]),
   ],
   dependencies: [
@@ -24,8 +24,8 @@ let package = Package(
   targets: [
     .target(name: "CAllocations"),
     .target(name: "CFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
-    // The framework's events are for its own package, which this is not: the one target that listens
-    // to them, to measure what that costs, is compiled without access control.
+    // The framework's events are available only in its own package. This target observes them to
+    // measure the cost, so it's compiled without access control.
     .target(
       name: "Recording",
       dependencies: [.product(name: "OpenCoreData", package: "cdprof")],

@@ -8,7 +8,8 @@ let package = Package(
     .package(name: "cdprof", path: "..")
   ],
   targets: [
-    // The model is a resource, which the program reads, and what the plugin writes the classes from.
+    // The model is a resource that the program loads, and the input from which the plugin generates
+    // the classes.
     .executableTarget(
       name: "Library",
       dependencies: [.product(name: "OpenCoreData", package: "cdprof")],

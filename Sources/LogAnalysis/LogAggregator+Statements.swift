@@ -1,7 +1,7 @@
 import ProfileEvents
 
 extension LogAggregator {
-  /// A statement was run.
+  /// Counts an execution of a statement.
   mutating func run(_ message: LogMessage, _ lane: inout Lane) {
     confirm(&lane)
     let index = shapes.index(of: message.text, line: message.line, time: message.time.text)
@@ -27,7 +27,7 @@ extension LogAggregator {
     }
   }
 
-  /// A SELECT begins.
+  /// Begins a SELECT.
   private mutating func begin(_ open: LogNesting.Open, _ lane: inout Lane) {
     var open = open
     ordinal += 1
@@ -37,7 +37,7 @@ extension LogAggregator {
     if let lost = lane.nesting.begin(open) { fetched(lost, 0) }
   }
 
-  /// The time of a fetch comes behind a statement that the log hides: that was a SELECT.
+  /// Counts a statement that the log hides as a SELECT, because the time of a fetch follows it.
   private mutating func reveal(_ lane: inout Lane, isCount: Bool) {
     guard var open = lane.hidden else { return }
     lane.hidden = nil
@@ -55,7 +55,9 @@ extension LogAggregator {
     count { $0.costs.count(metric, table: table) }
   }
 
-  /// A save is a transaction that has changed rows of entities; a batch request looks the same.
+  /// Counts a transaction, which is a save if it changed rows of entities.
+  ///
+  /// A batch request looks the same.
   private mutating func transaction(_ verb: SQLText.Verb?, _ line: Int, _ lane: inout Lane) {
     lane.settledLine = line
     switch verb {
@@ -73,7 +75,7 @@ extension LogAggregator {
     }
   }
 
-  /// SQLite's time of a SELECT.
+  /// Records SQLite's time of a SELECT.
   mutating func answer(_ text: LogBytes, _ lane: inout Lane) {
     guard let time = LogAggregator.microseconds(text) else { return }
     confirm(&lane)
@@ -85,7 +87,7 @@ extension LogAggregator {
     shapes[open.statement].connection += time
   }
 
-  /// The time of a request without rows: a pragma, a batch request.
+  /// Records the time of a request that doesn't return rows, such as a pragma or a batch request.
   mutating func execute(_ text: LogBytes, _ lane: inout Lane) {
     guard let time = LogAggregator.microseconds(text) else { return }
     guard let last = lane.last else {
@@ -97,7 +99,7 @@ extension LogAggregator {
     count { $0.costs.microseconds += time }
   }
 
-  /// The time of all of a fetch, which closes it.
+  /// Records the total time of a fetch and closes it.
   mutating func close(_ message: LogMessage, isCount: Bool, _ lane: inout Lane) {
     guard let time = LogAggregator.microseconds(message.text) else { return }
     confirm(&lane)
@@ -126,14 +128,14 @@ extension LogAggregator {
     lane.nesting.closed = closed
   }
 
-  /// The SELECT closed last was neither a fault nor a prefetch: it was a fetch.
+  /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.
   mutating func confirm(_ lane: inout Lane) {
     guard let closed = lane.nesting.closed else { return }
     lane.nesting.closed = nil
     fetched(closed.open, closed.total)
   }
 
-  /// Counts a fetch, unless it is a page of one or the links of a prefetch.
+  /// Counts a fetch, unless it loads a batch or the join rows of a prefetch.
   mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
     let traits = shapes.traits[open.statement]
     guard !traits.isPage, !traits.readsLinks else { return }
@@ -145,7 +147,7 @@ extension LogAggregator {
     count { $0.storms.see(sighting) }
   }
 
-  /// The entity of a statement, or its table where none is known.
+  /// Returns the entity of a statement, or its table if the entity is unknown.
   private func subject(of statement: LogStatement) -> String {
     if let entity = statement.entity { return entity }
     guard let table = statement.table else { return "?" }

@@ -1,54 +1,58 @@
 import ProfileEvents
 
-/// Counts what the messages of a log say.
+/// Counts the events that the messages of a log report.
 struct LogAggregator {
-  /// One thread's part.
+  /// The state of one thread.
   struct Lane {
     var nesting = LogNesting()
-    /// The statement run last, whatever it was.
+    /// The last statement, of any kind.
     var last: Int?
-    /// The statement run last where the log says `<private>`: a fetch, if the time of one follows.
+    /// The last statement if the log hides it as `<private>`.
+    ///
+    /// It's a fetch if the time of a fetch follows.
     var hidden: LogNesting.Open?
-    /// The line of the last total time, change, end of a transaction or save: no SELECT before it is truncated there.
+    /// The line of the last total time, change of rows, end of a transaction, or save.
+    ///
+    /// SELECTs before it aren't truncated by the end of the log.
     var settledLine = 0
-    /// Whether the values bound to it are still to be noted.
+    /// A Boolean value that indicates whether to record the values bound to the last statement.
     var wantsBinds = false
-    /// Whether a write transaction is open.
+    /// A Boolean value that indicates whether a write transaction is open.
     var isInTransaction = false
-    /// Whether it has changed rows of entities.
+    /// A Boolean value that indicates whether the transaction changed rows of entities.
     var hasWritten = false
   }
 
-  /// A part that is counted by itself.
+  /// A part of the log that is counted separately.
   struct Part {
     var costs = LogCosts()
     var storms = FaultStormDetector()
-    /// By the statement: how often it was run.
+    /// The number of executions, by statement.
     var calls: [Int: Int] = [:]
   }
 
   var shapes = LogShapes()
   var whole = Part()
-  /// The section that is open.
+  /// The open section.
   var section: (name: String, line: Int, time: String, part: Part)?
   var sections: [LogSection] = []
   var lanes: [String: Lane] = [:]
   var stores: [String] = []
   var complaints = LogSamples(limit: 100)
   var entities: [String: String] = [:]
-  /// Whether the log has lines for faults that the row cache fills.
+  /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
   var tellsHits = false
   var saveTimes = LogTimes()
-  /// Whether the log has the total times of fetches.
+  /// A Boolean value that indicates whether the log contains the total times of fetches.
   var tellsTotals = false
-  /// Times that no statement was open for.
+  /// The number of times without an open statement.
   var unmatched = 0
-  /// SELECTs on rows so far.
+  /// The number of SELECTs on entity tables and join tables so far.
   var ordinal = 0
-  /// The statement whose plan is being read.
+  /// The statement whose query plan is being read.
   var explained: Int?
 
-  /// Takes a message that is over.
+  /// Processes a complete message.
   mutating func take(_ message: LogMessage, _ kind: LogKind) {
     var lane = lanes[message.lane] ?? Lane()
     lanes[message.lane] = nil
@@ -67,7 +71,7 @@ struct LogAggregator {
       explained =
         message.text.after("EXPLAIN QUERY PLAN ").flatMap { shapes.known($0.trimmed) }
         ?? lane.last
-      // Each run has its plan in the log; the latest is kept.
+      // Each execution logs its plan. Keep the latest.
       if let explained { shapes[explained].loggedPlan = [] }
     case .plan: plan(message.logClass == .cdprof ? message.text.after("plan: ") : message.text)
     case .connecting: connect(message.text)
@@ -82,24 +86,26 @@ struct LogAggregator {
   }
 
   private mutating func keep(_ lane: Lane, _ name: String) {
-    // A log of days has seen many threads; those that wait for nothing are forgotten.
+    // A long log contains many threads. Remove those that aren't waiting for a line.
     if lanes.count > 2_000 {
       lanes = lanes.filter { !$0.value.nesting.isIdle || $0.value.isInTransaction }
     }
     lanes[name] = lane
   }
 
-  /// Counts for the whole log and for the section that is open.
+  /// Counts an event for the log and for the open section.
   mutating func count(_ body: (inout Part) -> Void) {
     body(&whole)
     guard var open = section else { return }
-    // Taken out while it changes, so that its dictionaries are not copied.
+    // Remove it during the change so that its dictionaries aren't copied.
     section = nil
     body(&open.part)
     section = open
   }
 
-  /// A save of OpenCoreData's, which tells each one: no transaction has to stand for it.
+  /// Records a save that OpenCoreData logs.
+  ///
+  /// Transactions aren't counted as saves then.
   private mutating func save(_ text: LogBytes) {
     LogAggregator.microseconds(text).map { saveTimes.add($0) }
     if tellsHits { count { $0.costs.count(.saves, table: nil) } }
@@ -128,14 +134,15 @@ struct LogAggregator {
     shapes[last].binds.append(value)
   }
 
-  /// The longest time that a line may report, a day, in microseconds.
+  /// The maximum time in a line: one day, in microseconds.
   ///
-  /// A line with a longer one isn't understood.
+  /// A line with a longer time is unrecognized.
   private static let longest = 86_400_000_000
-  /// The most rows that a line may report.
+  /// The maximum number of rows in a line.
   private static let mostRows = 1_000_000_000
 
-  /// Whether a line reports a time or rows beyond the limits.
+  /// Returns a Boolean value that indicates whether a line reports a time or a number of rows
+  /// beyond the limits.
   static func isBeyondLimits(_ text: LogBytes) -> Bool {
     if let start = text.lastRange(of: "time: ")?.upperBound,
       text.bytes[start...].first?.isDigit == true, microseconds(text) == nil
@@ -147,8 +154,9 @@ struct LogAggregator {
     return !(0...mostRows).contains(number)
   }
 
-  /// `0.0002s`, `0.4789s.`, behind the last `time: `, in microseconds; nil for none, and for one that's
-  /// beyond the limit.
+  /// Returns the time after the last `time: `, such as `0.0002s` or `0.4789s.`, in microseconds.
+  ///
+  /// Returns `nil` if there is no time, or if it exceeds the limit.
   static func microseconds(_ text: LogBytes) -> Int? {
     guard let start = text.lastRange(of: "time: ")?.upperBound else { return nil }
     var number = 0
@@ -170,7 +178,7 @@ struct LogAggregator {
 }
 
 extension LogAggregator {
-  /// Begins or ends a section: the text behind `cdprof:`.
+  /// Begins or ends a section according to the text after `cdprof:`.
   mutating func mark(_ message: LogMessage) {
     settle()
     endSection(at: message.line)
@@ -180,7 +188,7 @@ extension LogAggregator {
     section = (name.string, message.line, message.time.text, Part())
   }
 
-  /// Ends the section that is open.
+  /// Ends the open section.
   mutating func endSection(at line: Int) {
     guard let open = section else { return }
     section = nil
@@ -190,10 +198,11 @@ extension LogAggregator {
         costs: open.part.costs, storms: open.part.storms.found, calls: open.part.calls))
   }
 
-  /// Counts what waits for its next line: nothing of it comes any more.
+  /// Counts the SELECTs that still wait for another line.
   ///
-  /// A fetch has a total time. A SELECT that SQLite has answered and that has none, while later ones
-  /// have, was sent by a save or a merge for itself; behind the last one the log may be truncated.
+  /// A fetch has a total time. A SELECT for which SQLite's time is logged, but not a total time,
+  /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
+  /// truncated after the last total time.
   mutating func settle() {
     for name in lanes.keys.sorted() {
       guard var lane = lanes[name] else { continue }
@@ -208,12 +217,14 @@ extension LogAggregator {
 }
 
 extension LogNesting {
-  /// Whether nothing is open.
+  /// A Boolean value that indicates whether no statement is open.
   var isIdle: Bool { closed == nil && openCount == 0 }
 }
 
 extension LogAggregator {
-  /// A fault was filled; the statement before it did so, if it came from the database.
+  /// Counts a fulfilled fault.
+  ///
+  /// If it was fulfilled from the store, the statement before it is its SELECT.
   mutating func fault(_ message: LogMessage, _ kind: LogKind, _ lane: inout Lane) {
     let entity = LogAggregator.entity(in: message.text)
     guard message.text.contains("from database") else {
@@ -244,7 +255,7 @@ extension LogAggregator {
     count { $0.storms.see(sighting) }
   }
 
-  /// A fault fulfilled from the row cache, which only OpenCoreData's log contains.
+  /// Counts a fault fulfilled from the row cache, which only OpenCoreData logs.
   mutating func hit(_ text: LogBytes) {
     tellsHits = true
     let entity = LogAggregator.entity(in: text)
@@ -256,9 +267,7 @@ extension LogAggregator {
     count { $0.costs.count(.hits, relationship: relationship) }
   }
 
-  /// The SELECT before was a prefetch.
-  ///
-  /// `Prefetching with key 'attachments'.  Got 1581 rows.`
+  /// Counts a prefetch, whose SELECT is the one before it.
   mutating func prefetch(_ text: LogBytes, _ lane: inout Lane) {
     let closed = lane.nesting.closed ?? lane.nesting.closeUntimed(after: 0)
     lane.nesting.closed = nil
@@ -267,7 +276,8 @@ extension LogAggregator {
     count { $0.costs.count(.prefetches, relationship: key) }
   }
 
-  /// `… on entity 'Person' with sql text …`, `(entity: Word; …`: what the statement was for.
+  /// Records the entity of the last statement, from `… on entity 'Person' with sql text …` or
+  /// `(entity: Word; …`.
   mutating func name(_ text: LogBytes, _ lane: inout Lane) {
     let entity =
       text.starts(with: "fetch using")
@@ -277,7 +287,9 @@ extension LogAggregator {
     learn(entity, last)
   }
 
-  /// Notes whose rows a table has; of a hierarchy's table that is not known.
+  /// Records the entity of a table.
+  ///
+  /// A table of several entities has no single entity.
   private mutating func learn(_ entity: String?, _ statement: Int) {
     guard let entity, !entity.isEmpty, !entity.hasPrefix("<"),
       let table = shapes[statement].table?.uppercased()
@@ -289,10 +301,10 @@ extension LogAggregator {
     }
   }
 
-  /// Instead of an entity's name: the table has rows of several.
+  /// A placeholder for the entity of a table that contains several entities.
   static let several = ""
 
-  /// The entity of an object ID's URI: `<x-coredata://STORE/Country/p4>`.
+  /// Returns the entity in an object ID's URI: `<x-coredata://STORE/Country/p4>`.
   static func entity(in text: LogBytes) -> String? {
     guard let path = text.after("x-coredata://")?.after("/") else { return nil }
     let name = path.bytes.prefix {
@@ -301,7 +313,7 @@ extension LogAggregator {
     return name.isEmpty ? nil : LogBytes(name).string
   }
 
-  /// What is between the first pair of quotes, single or double.
+  /// Returns the text in the first pair of single or double quotation marks.
   static func quoted(_ text: LogBytes) -> String? {
     guard
       let start = text.bytes.firstIndex(where: {

@@ -3,7 +3,7 @@ import ProfileEvents
 package import ScenarioLanguage
 import WorkbenchText
 
-/// Holds the sections of a log against what is expected of them.
+/// Evaluates the sections of a log against their expectations.
 package struct LogBudgetEvaluator {
   private let budget: LogBudget
   private let tables: LogTables
@@ -13,9 +13,9 @@ package struct LogBudgetEvaluator {
     tables = LogTables(budget.model)
   }
 
-  /// Judges every section of the log that the budget names, each time that it comes.
+  /// Evaluates each occurrence of the budget's sections in a log.
   ///
-  /// - Throws: `CountExpressionError` for a formula without a value.
+  /// - Throws: A `CountExpressionError` if a formula has no value.
   package func judgment(of report: LogReport) throws -> LogJudgement {
     var judgment = LogJudgement()
     for section in budget.sections {
@@ -57,23 +57,24 @@ package struct LogBudgetEvaluator {
         "\(section.name) · \(plan.text): \(LogBudgetEvaluator.noPlans)"
       }
       notJudged += section.judgedSteps.map { step in
-        "\(section.name) · the expectations of `\(step)`: a log doesn't contain steps"
+        "\(section.name) · the expectations of `\(step)`: logs don't contain steps"
       }
     }
     if let result = storms(of: section, on: found) { results.append(result) }
     return results
   }
 
-  /// Why a log can't fulfill what is expected of query plans.
+  /// The reason that expectations for query plans can't be evaluated in a log.
   static let noPlans = "query plans aren't evaluated in a log"
 
-  /// Why no log, or not this one, tells an expectation's number; nil when it does.
+  /// Returns the reason that logs, or this log, don't contain an expectation's metric, or `nil` if
+  /// the metric is available.
   func untold(_ expectation: Expectation, withHits hits: Bool) -> String? {
     let metric = expectation.scoped.metric
     guard metric.isAvailableInLogs(withHits: hits) else {
       return metric == .faults || metric == .hits
-        ? "this log has no line for a fault that the row cache fills; expect `misses`"
-        : "no log contains `\(metric.rawValue)`"
+        ? "this log doesn't contain faults fulfilled from the row cache; expect `misses`"
+        : "logs don't contain `\(metric.rawValue)`"
     }
     switch expectation.scoped.scope {
     case .all, .relationship: return nil
@@ -81,11 +82,11 @@ package struct LogBudgetEvaluator {
       if [.faults, .hits, .misses].contains(metric) { return nil }
       let root = tables.table(of: name).flatMap(tables.entity)
       guard root == name else {
-        return "a log shows tables, and that of `\(name)` has the rows of "
-          + "`\(root ?? "another entity")` too"
+        return "a log identifies tables, and the table of `\(name)` also contains rows of "
+          + "`\(root ?? "another entity")`"
       }
       return nil
-    default: return "a log contains neither steps nor contexts"
+    default: return "logs don't contain steps or contexts"
     }
   }
 
@@ -102,7 +103,7 @@ package struct LogBudgetEvaluator {
       differences: holds ? [] : differences)
   }
 
-  /// Which statements are behind a number, the most frequent first.
+  /// Returns the statements that a count consists of, most frequent first.
   private func differences(
     _ scoped: ScopedMetric, in section: LogSection, of report: LogReport
   ) -> [String] {
@@ -125,11 +126,12 @@ package struct LogBudgetEvaluator {
       ? ["no such events in lines \(section.firstLine) to \(section.lastLine)"] : lines
   }
 
-  /// How a log may name a storm: it shows the objects that were faults, not the way that led to them.
+  /// Returns the names that a finding can have in a log, which contains the objects of faults but
+  /// not the relationships through which they were reached.
   ///
-  /// `fault-storm(Mood.country)` is `fault-storm(Country)` there, unless the relationship itself was
-  /// the fault. What was read of a list that was sent for is not told: `count-per-row(Country.moods)` is
-  /// the storm of that relationship.
+  /// For example, `fault-storm(Mood.country)` is `fault-storm(Country)` in a log, unless the
+  /// relationship itself was the fault. A log doesn't show what was read of a relationship's
+  /// destinations, so `count-per-row(Country.moods)` is the fault storm of that relationship.
   private func names(inLogsOf finding: String) -> Set<String> {
     guard let opening = finding.firstIndex(of: "(") else { return [finding] }
     let rule = finding[..<opening]
@@ -138,7 +140,7 @@ package struct LogBudgetEvaluator {
     }
     let subject = finding[opening...].dropFirst().dropLast().split(separator: ".").map(String.init)
     if rule == RuleName.fetchLoop.rawValue {
-      // A log shows the table of a fetch, which is its root entity's.
+      // A log contains the table of a fetch, which is that of its root entity.
       let root = subject.first.flatMap(tables.table).flatMap(tables.entity)
       return Set(root.map { ["\(rule)(\($0))"] } ?? []).union([finding])
     }
@@ -149,17 +151,19 @@ package struct LogBudgetEvaluator {
     return Set((entity?.concreteEntityNames ?? []).map { "\(rule)(\($0))" }).union([finding])
   }
 
-  /// The rules whose findings a log shows under their own name or as the storm that they are.
+  /// The rules whose findings a log shows, by their own name or as a fault storm.
   private static let shown =
     LogStorm.Kind.allCases.map(\.rawValue) + [RuleName.countPerRow.rawValue]
 
-  /// Why a log can't show a finding; nil when it can.
+  /// Returns the reason that a log can't show a finding, or `nil` if it can.
   func untold(_ finding: FindingName) -> String? {
     let known = LogBudgetEvaluator.shown + [RuleName.ineffectivePrefetch.rawValue]
-    return known.contains(finding.rule.text) ? nil : "no log shows `\(finding.rule.text)`"
+    return known.contains(finding.rule.text) ? nil : "logs don't show `\(finding.rule.text)`"
   }
 
-  /// The storms of a section against its `findings`; left out, none may be there.
+  /// Compares the fault storms and fetch loops of a section with its `findings`.
+  ///
+  /// If `findings` is omitted, none may exist.
   private func storms(of section: LogBudget.Section, on found: LogSection) -> ExpectationResult? {
     let rules = Set(RuleName.allCases.map(\.rawValue))
     let silenced = budget.silence.map { silence in
@@ -175,12 +179,14 @@ package struct LogBudgetEvaluator {
     let names = storms.map(\.name)
     let meant = expected.map(names(inLogsOf:))
     let missing = zip(expected, meant).filter { $1.isDisjoint(with: names) }.map(\.0)
-    // What a prefetch was to bring and did not is fetched one by one, which is all that a log shows.
+    // Objects that an ineffective prefetch doesn't load are fetched one at a time, which is all
+    // that a log shows.
     let ineffective = (section.expect.findings?.names ?? [])
       .filter { $0.rule.text == RuleName.ineffectivePrefetch.rawValue }
       .map { self.names(inLogsOf: "\(LogStorm.Kind.faultStorm.rawValue)(\($0.subject.text))") }
     let surplus = storms.filter { storm in
-      // A run counts by line, a log by closeness: a scenario can't list what only a log sees.
+      // A run detects fetch loops by line and a log by proximity, so a scenario can't list those
+      // that only a log shows.
       if budget.isScenario, storm.kind == .fetchLoop { return false }
       return !(meant + ineffective).contains { $0.contains(storm.name) }
     }
@@ -190,7 +196,7 @@ package struct LogBudgetEvaluator {
       holds: missing.isEmpty && surplus.isEmpty, source: section.expect.findings?.source ?? .ours,
       location: CallSite(
         file: budget.path, line: section.expect.findings?.line ?? section.expect.line),
-      differences: missing.map { "\($0) is not in the log" }
+      differences: missing.map { "\($0) isn't in the log" }
         + surplus.map { storm in
           "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
             + "\(storm.firstLine); fix: \(storm.cure)"
@@ -198,24 +204,27 @@ package struct LogBudgetEvaluator {
   }
 }
 
-/// What came of holding a log's sections against a budget.
+/// The results of evaluating a log's sections against a budget.
 package struct LogJudgement: Sendable {
-  /// By the place of a section in the report; absent for sections that the budget does not name.
+  /// The results by index of the section in the report.
+  ///
+  /// Sections that aren't in the budget are omitted.
   package var results: [Int: [ExpectationResult]] = [:]
-  /// Sections of the budget that the log does not have, with the line they are written on.
+  /// The sections of the budget that aren't in the log, with their line numbers.
   package var missing: [(name: String, line: Int)] = []
-  /// Expectations that no log can tell, in words; only a scenario's are left out so.
+  /// Descriptions of a scenario's expectations that can't be evaluated in a log.
   package var notJudged: [String] = []
 
-  /// Whether every section is there and every expectation was met.
+  /// A Boolean value that indicates whether every section is in the log and every expectation is
+  /// met.
   package var holds: Bool {
     missing.isEmpty && results.values.allSatisfy { $0.allSatisfy(\.holds) }
   }
 }
 
-/// What came of a log's budget, as a person reads it.
+/// The text of a budget's results.
 package enum LogJudgementText {
-  /// The verdict, and what was missed with the statements behind it.
+  /// Returns the summary, followed by the expectations that aren't met and their statements.
   package static func lines(_ judgment: LogJudgement, of report: LogReport) -> [String] {
     let results = judgment.results.values.flatMap { $0 }
     let held = results.count(where: \.holds)
@@ -227,7 +236,7 @@ package enum LogJudgementText {
         + ", " + NumberText.counted(held, of: results.count, "expectation")
     ]
     for (name, line) in judgment.missing {
-      lines.append("✗ \(name)   the log has no line `cdprof: begin \(name)`   line \(line)")
+      lines.append("✗ \(name)   the log doesn't contain `cdprof: begin \(name)`   line \(line)")
     }
     for place in judgment.results.keys.sorted() {
       let section = report.sections[place]
@@ -248,20 +257,21 @@ package enum LogJudgementText {
 }
 
 extension LogBudget {
-  /// Reads and checks what `--expect` names.
+  /// Reads and checks the file of `--expect`.
   ///
   /// - Parameters:
-  ///   - model: the model for a file that names none.
-  ///   - scale: the value of `scale` in a scenario; a budget has the rows that it says.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
-  ///   be read.
+  ///   - path: The path of the file.
+  ///   - model: The model to use if the file doesn't specify one.
+  ///   - scale: The value of `scale` in a scenario. A budget specifies its row counts itself.
+  /// - Throws: `ScenarioDiagnostics` with all problems, or `InvalidInputError` if the file can't be
+  ///   read.
   package static func read(
     path: String, model: NSManagedObjectModel?, scale: Int = 1
   ) throws -> LogBudget {
     try LogBudgetReader.read(path: path, model: model, scale: scale) { $0.problems }
   }
 
-  /// What no log can show, and what has no value.
+  /// The expectations that logs can't show, and those that have no value.
   private var problems: [LanguageProblem] {
     let judge = LogBudgetEvaluator(budget: self)
     return sections.flatMap { problems(in: $0.expect, judge) }
@@ -272,21 +282,20 @@ extension LogBudget {
       judge.untold(finding).map { reason in
         LanguageProblem(
           reason, at: finding.rule.place,
-          nextStep: "a budget may list fault-storm, fetch-loop, count-per-row, and "
-            + "ineffective-prefetch")
+          nextStep: "use fault-storm, fetch-loop, count-per-row, or ineffective-prefetch")
       }
     }
     problems += block.plans.map { plan in
       LanguageProblem(
         LogBudgetEvaluator.noPlans, at: plan.place ?? SourceRange(line: plan.line, column: 1),
-        nextStep: "leave `\(plan.text)` out; `cdprof run` judges the plans of a scenario")
+        nextStep: "remove `\(plan.text)`; `cdprof run` evaluates the plans of a scenario")
     }
     for expectation in block.expectations {
       if let reason = judge.untold(expectation, withHits: true) {
         problems.append(
           LanguageProblem(
             reason, at: expectation.metric.place,
-            nextStep: "a log shows selects, rows, fetches, misses, saves, and the like"))
+            nextStep: "use selects, rows, fetches, misses, saves, or another metric in the log"))
       }
       do {
         _ = try expectation.law.bounds(in: scope)

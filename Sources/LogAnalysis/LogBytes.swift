@@ -1,4 +1,6 @@
-/// A stretch of a log, as bytes: logs are long, and few of their lines have to become strings.
+/// A part of a log as bytes.
+///
+/// Logs are long, and only a few lines need to be converted to strings.
 package struct LogBytes: Hashable, Sendable {
   package var bytes: ArraySlice<UInt8>
 
@@ -6,12 +8,12 @@ package struct LogBytes: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// The bytes of a text.
+  /// Creates an instance from the UTF-8 bytes of a string.
   package init(_ text: String) {
     bytes = ArraySlice(text.utf8)
   }
 
-  /// The text; what isn't UTF-8 reads as U+FFFD.
+  /// The bytes as a string, with U+FFFD for invalid UTF-8.
   var string: String { String(decoding: bytes, as: UTF8.self) }
 
   var isEmpty: Bool { bytes.isEmpty }
@@ -19,23 +21,23 @@ package struct LogBytes: Hashable, Sendable {
   var first: UInt8? { bytes.first }
   var last: UInt8? { bytes.last }
 
-  /// Whether it begins with an ASCII text.
+  /// Returns a Boolean value that indicates whether the bytes begin with an ASCII string.
   func starts(with text: StaticString) -> Bool {
     matches(text, at: bytes.startIndex)
   }
 
-  /// Whether it ends with an ASCII text.
+  /// Returns a Boolean value that indicates whether the bytes end with an ASCII string.
   func ends(with text: StaticString) -> Bool {
     bytes.count >= text.utf8CodeUnitCount
       && matches(text, at: bytes.endIndex - text.utf8CodeUnitCount)
   }
 
-  /// Whether a text occurs.
+  /// Returns a Boolean value that indicates whether the bytes contain a string.
   package func contains(_ text: StaticString) -> Bool {
     range(of: text) != nil
   }
 
-  /// Where a text first occurs, from an index on.
+  /// Returns the range of the first occurrence of a string, from an index on.
   func range(of text: StaticString, from start: Int? = nil) -> Range<Int>? {
     let length = text.utf8CodeUnitCount
     let first = text.utf8Start[0]
@@ -47,7 +49,7 @@ package struct LogBytes: Hashable, Sendable {
     return nil
   }
 
-  /// Where a text last occurs.
+  /// Returns the range of the last occurrence of a string.
   func lastRange(of text: StaticString) -> Range<Int>? {
     var found: Range<Int>?
     var start = bytes.startIndex
@@ -58,17 +60,17 @@ package struct LogBytes: Hashable, Sendable {
     return found
   }
 
-  /// What follows the first occurrence of a text; nil when it does not occur.
+  /// Returns the bytes after the first occurrence of a string, or `nil` if it doesn't occur.
   func after(_ text: StaticString) -> LogBytes? {
     range(of: text).map { LogBytes(bytes[$0.upperBound...]) }
   }
 
-  /// What precedes the first occurrence of a text; all of it when it does not occur.
+  /// Returns the bytes before the first occurrence of a string, or all bytes if it doesn't occur.
   func before(_ text: StaticString) -> LogBytes {
     range(of: text).map { LogBytes(bytes[..<$0.lowerBound]) } ?? self
   }
 
-  /// Without blanks at both ends.
+  /// The bytes without whitespace at both ends.
   var trimmed: LogBytes {
     var part = bytes
     while let first = part.first, first.isBlank { part.removeFirst() }
@@ -76,12 +78,12 @@ package struct LogBytes: Hashable, Sendable {
     return LogBytes(part)
   }
 
-  /// Without blanks at its beginning.
+  /// The bytes without leading whitespace.
   var withoutIndent: LogBytes {
     LogBytes(bytes.drop { $0.isBlank })
   }
 
-  /// The integer it begins with, a sign included.
+  /// The integer at the beginning, including a sign.
   var leadingNumber: Int? {
     var digits = bytes
     let isNegative = digits.first == UInt8(ascii: "-")
@@ -109,20 +111,23 @@ package struct LogBytes: Hashable, Sendable {
 
 extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-  /// A space, a tab, a carriage return, or the NUL that some tools leave in a log.
+  /// A Boolean value that indicates whether the byte is a space, a tab, a carriage return, or NUL,
+  /// which some tools leave in a log.
   package var isBlank: Bool {
     self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == 0x0D || self == 0
   }
   var isUpper: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
   var isLower: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
-  /// A letter, a digit, `_`, or a byte of a letter beyond ASCII.
+  /// A Boolean value that indicates whether the byte is an ASCII letter, a digit, `_`, or part of a
+  /// non-ASCII character.
   var isWord: Bool {
     isDigit || isUpper || isLower || self == UInt8(ascii: "_") || self >= 0x80
   }
 }
 
 extension LogBytes {
-  /// Without the control sequences by which a terminal, or Xcode's old colour plug-in, colours text.
+  /// The bytes without the control sequences with which a terminal or Xcode's former color plug-in
+  /// colors text.
   var withoutColours: LogBytes {
     var kept: [UInt8] = []
     kept.reserveCapacity(bytes.count)
@@ -160,8 +165,8 @@ extension LogBytes {
     }
   }
 
-  /// Without the time that a CI service puts in front of each line, those that go on with another among them:
-  /// `2024-01-01T00:00:00.0000000Z ` of GitHub and Azure, `[12:00:00]: ▸ ` of fastlane.
+  /// The bytes without the time that a CI service adds to each line, including continuation lines:
+  /// `2024-01-01T00:00:00.0000000Z ` on GitHub and Azure, and `[12:00:00]: ▸ ` with fastlane.
   var withoutStamp: LogBytes {
     let head = bytes.prefix(48)
     if head.first?.isDigit == true {
@@ -179,7 +184,7 @@ extension LogBytes {
     return rest.starts(with: "▸ ") ? LogBytes(rest.bytes.dropFirst(4)) : rest
   }
 
-  /// Without what a logger puts in front of a message: a time, `App[pid:tid]`, `[category]`.
+  /// The bytes without a logger's prefix: a time, `App[pid:tid]`, or `[category]`.
   var withoutPrefix: LogBytes {
     var rest = withoutIndent
     if LogTime(in: LogBytes(rest.bytes.prefix(32))).seconds != nil,
@@ -193,7 +198,8 @@ extension LogBytes {
     return rest
   }
 
-  /// Whether the bracket right before this part of a line is a category: a word.
+  /// Returns a Boolean value that indicates whether the brackets directly before this part of a
+  /// line contain a category.
   func hasCategory(in line: LogBytes) -> Bool {
     let before = LogBytes(line.bytes[..<bytes.startIndex]).trimmed
     guard before.last == UInt8(ascii: "]"),
@@ -202,7 +208,7 @@ extension LogBytes {
     return LogClass(LogBytes(before.bytes[(start + 1)...].dropLast())) != nil
   }
 
-  /// The end of the first occurrence within the first 160 bytes.
+  /// Returns the end of the first occurrence in the first 160 bytes.
   private func end(ofFirst text: StaticString) -> Int? {
     LogBytes(bytes.prefix(160)).range(of: text)?.upperBound
   }

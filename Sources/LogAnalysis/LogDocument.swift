@@ -4,7 +4,9 @@ import ScenarioLanguage
 package import StatementAnalysis
 import WorkbenchText
 
-/// The shape of a log's JSON; its property names are the file's keys.
+/// The JSON document for a log.
+///
+/// The property names are the JSON keys.
 struct LogDocument: Encodable {
   struct Sample: Encodable {
     let line: Int
@@ -97,7 +99,7 @@ struct LogDocument: Encodable {
     self.advice = advice.map(AdviceJSON.document)
   }
 
-  /// Those that a log can tell, by the metric's word.
+  /// Returns the metrics that a log contains, by name.
   private static func metrics(_ costs: LogCosts, tellsHits: Bool) -> [String: Int] {
     let told = Metric.allCases.filter { $0.isAvailableInLogs(withHits: tellsHits) }
     return Dictionary(uniqueKeysWithValues: told.map { ($0.rawValue, costs.value(of: $0)) })
@@ -118,13 +120,17 @@ struct LogDocument: Encodable {
   }
 }
 
-/// A log as JSON: one object with sorted keys; times in seconds, as in the log.
+/// The JSON output for a log: one object with sorted keys.
+///
+/// Times are in seconds, as in the log.
 package enum LogJSON {
-  /// The text, with an end of line.
+  /// Returns the JSON data, which ends with a newline.
   ///
   /// - Parameters:
-  ///   - advice: indexes that were tried for the statements.
-  ///   - showsBinds: whether bound values are in it; kept back if left out.
+  ///   - report: The report of the log.
+  ///   - judged: The evaluation of the log's sections.
+  ///   - advice: The suggested indexes, which were tested.
+  ///   - showsBinds: Whether the data includes bound values.
   package static func data(
     _ report: LogReport, judged: LogJudgement? = nil, advice: IndexAdvice? = nil,
     showsBinds: Bool = false
@@ -133,7 +139,7 @@ package enum LogJSON {
   }
 }
 
-/// The shape of one statement in a log's JSON.
+/// A statement in the JSON document of a log.
 struct LogStatementJSON: Encodable {
   let number: Int
   let sql: String
@@ -142,7 +148,7 @@ struct LogStatementJSON: Encodable {
   let table: String?
   let entity: String?
   let calls: Int
-  /// Calls of which the log has a time.
+  /// The number of executions with a logged time.
   let timed: Int
   let rows: Int
   let counted: Int?
@@ -159,7 +165,7 @@ struct LogStatementJSON: Encodable {
   let lastLine: Int
   let firstTime: String?
   let lastTime: String?
-  /// Nil when they are kept back.
+  /// The bound values, or `nil` if they're hidden.
   let binds: [String]?
   let loggedPlan: [String]?
   let plan: [String]?

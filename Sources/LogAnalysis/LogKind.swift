@@ -1,6 +1,8 @@
-/// What a line of a log is; every line is of one kind, or not understood.
+/// The kind of a log line.
 ///
-/// `Documentation/log-formats.md` has the table of them, which is written from this file.
+/// Every line has one kind or is unrecognized.
+///
+/// The table of kinds in `Documentation/log-formats.md` is generated from this file.
 package enum LogKind: String, CaseIterable, Sendable {
   case sql
   case bind
@@ -43,7 +45,9 @@ package enum LogKind: String, CaseIterable, Sendable {
   case blank
   case app
 
-  /// The kind of a text of a class; nil when it is not understood.
+  /// Determines the kind of a message.
+  ///
+  /// Returns `nil` if it's unrecognized.
   init?(_ logClass: LogClass, _ text: LogBytes) {
     switch logClass {
     case .sql: self = .sql
@@ -92,7 +96,8 @@ package enum LogKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a text is a row of EXPLAIN QUERY PLAN, in any of SQLite's forms.
+  /// Returns a Boolean value that indicates whether text is a row of EXPLAIN QUERY PLAN, in any of
+  /// SQLite's formats.
   static func isPlanRow(_ text: LogBytes) -> Bool {
     let row = LogBytes(
       text.bytes.drop { $0.isDigit || $0.isBlank || "|`-,()\"'".utf8.contains($0) })
@@ -111,14 +116,17 @@ package enum LogKind: String, CaseIterable, Sendable {
 }
 
 extension LogBytes {
-  /// `INDEX 1`, one branch of a multi-index OR.
+  /// A Boolean value that indicates whether the row is a branch of a multi-index OR, such as
+  /// `INDEX 1`.
   fileprivate var isIndexBranch: Bool {
     starts(with: "INDEX ") && after("INDEX ")?.trimmed.bytes.allSatisfy(\.isDigit) == true
   }
 }
 
 extension LogKind {
-  /// The kind of an annotation's text; nil when it is not understood.
+  /// Determines the kind of an annotation.
+  ///
+  /// Returns `nil` if it's unrecognized.
   init?(annotation text: LogBytes) {
     if let kind = LogKind(timed: text) ?? LogKind(filled: text) ?? LogKind(shared: text) {
       self = kind
@@ -143,7 +151,7 @@ extension LogKind {
     }
   }
 
-  /// `… time: 0.0002s …`.
+  /// Determines the kind of an annotation that contains a time: `… time: 0.0002s …`.
   private init?(timed text: LogBytes) {
     guard let range = text.range(of: " time: ") else { return nil }
     let name = LogBytes(text.bytes[..<range.lowerBound])
@@ -160,7 +168,7 @@ extension LogKind {
     }
   }
 
-  /// `… fulfilled from database …`.
+  /// Determines the kind of an annotation about a fault: `… fulfilled from database …`.
   private init?(filled text: LogBytes) {
     if text.starts(with: "fault fulfilled from ") {
       self = .objectFault
@@ -173,7 +181,9 @@ extension LogKind {
     }
   }
 
-  /// The kind of a text that several classes have; nil when it is none of these.
+  /// Determines the kind of text that several classes share.
+  ///
+  /// Returns `nil` if it's none of these.
   init?(shared text: LogBytes) {
     for (beginning, kind) in LogKind.beginnings where text.starts(with: beginning) {
       self = kind
@@ -188,7 +198,7 @@ extension LogKind {
     }
   }
 
-  /// How the texts begin that are told apart by their beginning alone.
+  /// The kinds that are determined only by how the text begins.
   private static let beginnings: [(StaticString, LogKind)] = [
     ("Connecting to sqlite database", .connecting),
     ("Disconnecting from sqlite database", .disconnecting),
@@ -235,7 +245,7 @@ extension LogKind {
   ]
 }
 
-/// What is between `CoreData:` and the text of a log line.
+/// The class of a log line, between `CoreData:` and the text.
 package enum LogClass: String, CaseIterable, Sendable {
   case sql
   case annotation
@@ -252,7 +262,7 @@ package enum LogClass: String, CaseIterable, Sendable {
   /// `cdprof: …`, which only OpenCoreData writes.
   case cdprof
 
-  /// The class of a word before a colon; nil when it is none.
+  /// Returns the class for a word before a colon, or `nil` if the word isn't a class.
   init?(_ word: LogBytes) {
     guard word.count <= 10 else { return nil }
     switch word.string {

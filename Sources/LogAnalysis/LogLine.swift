@@ -1,17 +1,18 @@
 import Foundation
 
-/// A line of a log, taken apart: what is in front of Core Data's text, and that text.
+/// A parsed line of a log: the prefix and Core Data's message.
 struct LogLine {
-  /// The class of the text and the text; nil for a line that is not Core Data's.
+  /// The class and the text, or `nil` if the line isn't from Core Data.
   var message: (logClass: LogClass, text: LogBytes)?
-  /// All of the line, without colours, and decoded where the line is JSON.
+  /// The entire line without colors, decoded if the line is JSON.
   var text: LogBytes
-  /// What precedes the message.
+  /// The text before the message.
   private var prefix: LogBytes
-  /// Whether it has the message of a JSON record that spans several lines.
+  /// A Boolean value that indicates whether the line contains the message of a JSON record that
+  /// spans several lines.
   let beginsRecord: Bool
 
-  /// Takes a line apart.
+  /// Parses a line.
   init(_ bytes: ArraySlice<UInt8>) {
     var line = LogBytes(bytes)
     if bytes.contains(0x1B) { line = line.withoutColours }
@@ -22,22 +23,27 @@ struct LogLine {
     if let record { line = record.message }
     text = line
     prefix = line
-    // The format of a record's message isn't a message.
+    // The format string of a record's message isn't a message.
     if record == nil, LogRecord.isKey(line) { return }
     if let found = LogLine.marked(line) ?? LogLine.categorised(line) ?? LogLine.bare(line) {
       message = (found.logClass, found.text.trimmed)
       prefix = LogBytes(line.bytes[..<found.start])
     }
-    // The stamp's time is the line's.
+    // The time that a CI service added is the time of the line.
     if record == nil { prefix = LogBytes(stamped[..<prefix.bytes.endIndex]) }
     if let record { prefix = record.prefix }
   }
 
-  /// The time in front; empty where there is none.
+  /// The time in the prefix.
+  ///
+  /// Empty if there is none.
   var time: LogTime { LogTime(in: prefix) }
 
-  /// The thread's number in front, as the log has it: `App[73416:2971038]`, or the `0x1a2b` of
-  /// `log show`; empty where there is none.
+  /// The thread in the prefix, as the log contains it.
+  ///
+  /// Empty if there is none.
+  ///
+  /// Examples are `App[73416:2971038]`, and the `0x1a2b` of `log show`.
   var lane: String {
     if let end = prefix.lastRange(of: "]")?.lowerBound,
       let start = prefix.bytes[..<end].lastIndex(of: UInt8(ascii: "["))
@@ -49,7 +55,7 @@ struct LogLine {
     {
       return LogBytes(prefix.bytes[thread.lowerBound...]).trimmed.before(" ").string
     }
-    // With a category in brackets behind it, `[pid:tid]` is not the last pair.
+    // If a category in brackets follows, `[pid:tid]` isn't the last pair of brackets.
     for part in prefix.bytes.split(separator: UInt8(ascii: "[")).dropFirst() {
       if let thread = LogBytes(part).before("]").thread { return thread.string }
     }
@@ -58,7 +64,7 @@ struct LogLine {
 
   private typealias Found = (logClass: LogClass, text: LogBytes, start: Int)
 
-  /// `CoreData: sql: …` anywhere in the line, the beginning of the line truncated or not.
+  /// Finds `CoreData: sql: …` in the line, even if the beginning of the line is truncated.
   private static func marked(_ line: LogBytes) -> Found? {
     let bytes = line.bytes
     var from = bytes.startIndex
@@ -84,13 +90,16 @@ struct LogLine {
     return beheaded(line)
   }
 
-  /// Whether a message may begin behind a prefix: `we use CoreData: yes` is an app's own print.
+  /// Returns a Boolean value that indicates whether a message can begin after a prefix.
+  ///
+  /// `we use CoreData: yes` is printed by an app.
   private static func isBeginning(_ prefix: LogBytes) -> Bool {
     guard let last = prefix.trimmed.last else { return true }
     return "]:)|>".utf8.contains(last)
   }
 
-  /// `ata: sql: BEGIN EXCLUSIVE`: the end of `CoreData` at the beginning of a line.
+  /// Finds a message after the end of `CoreData` at the beginning of a line:
+  /// `ata: sql: BEGIN EXCLUSIVE`.
   private static func beheaded(_ line: LogBytes) -> Found? {
     guard let colon = line.range(of: ": ")?.lowerBound, colon - line.bytes.startIndex < 8 else {
       return nil
@@ -102,7 +111,7 @@ struct LogLine {
     return logClass.map { ($0, text, line.bytes.startIndex) }
   }
 
-  /// `[com.apple.coredata:sql] …`, where the message itself does not say what it is.
+  /// Finds a message after `[com.apple.coredata:sql]`, whose text doesn't contain its class.
   private static func categorised(_ line: LogBytes) -> Found? {
     guard let range = line.range(of: "[com.apple.coredata"),
       let end = line.range(of: "]", from: range.upperBound)?.lowerBound
@@ -116,9 +125,9 @@ struct LogLine {
     return (named ?? .message, rest, end + 1)
   }
 
-  /// `sql: SELECT …` without `CoreData:`, as people who quote logs leave it.
+  /// Finds `sql: SELECT …` without `CoreData:`, as in quoted logs.
   ///
-  /// An app's own prints may begin so too; words that many programs use are not taken alone.
+  /// An app's own output can begin the same way, so words that many programs use aren't sufficient.
   private static func bare(_ line: LogBytes) -> Found? {
     let rest = line.withoutPrefix
     guard let (logClass, text) = classifiedAll(rest) else { return nil }
@@ -138,7 +147,7 @@ struct LogLine {
     }
   }
 
-  /// The class in front of a text, and the rest.
+  /// Returns the class before the text, and the rest.
   private static func classified(_ text: LogBytes) -> (LogClass?, LogBytes) {
     guard let (logClass, rest) = classifiedAll(text) else { return (nil, text) }
     return (logClass, rest)
@@ -153,7 +162,7 @@ struct LogLine {
 }
 
 extension LogBytes {
-  /// The thread of `73416:2971038`; nil for anything else, such as a time.
+  /// The thread of `73416:2971038`, or `nil` for other text, such as a time.
   fileprivate var thread: LogBytes? {
     guard first?.isDigit == true, let thread = after(":"), !thread.isEmpty,
       thread.bytes.allSatisfy({ $0.isWord })
@@ -162,13 +171,15 @@ extension LogBytes {
   }
 }
 
-/// A record of `log show --style ndjson` or `--style json`: the message and what was known with it.
+/// A record of `log show --style ndjson` or `--style json`: the message and its metadata.
 struct LogRecord {
   let message: LogBytes
-  /// Time and thread, in the form of other logs.
+  /// The time and the thread, in the format of other logs.
   let prefix: LogBytes
 
-  /// Reads the line of a record that has its message; nil for other lines.
+  /// Parses the line of a record that contains its message.
+  ///
+  /// Returns `nil` for other lines.
   init?(_ line: LogBytes) {
     let start = line.withoutIndent
     guard start.first == UInt8(ascii: "{") || start.starts(with: "\"eventMessage\""),
@@ -182,7 +193,8 @@ struct LogRecord {
     prefix = LogBytes(thread.map { "\(time) [\(process):\($0)]" } ?? time)
   }
 
-  /// Whether a line is a key of a record that spans several lines, with its value.
+  /// Returns a Boolean value that indicates whether a line is a key, with its value, of a record
+  /// that spans several lines.
   static func isKey(_ line: LogBytes) -> Bool {
     let start = line.withoutIndent
     guard start.first == UInt8(ascii: "\"") else { return false }
@@ -191,19 +203,19 @@ struct LogRecord {
     return LogBytes(rest.bytes.dropFirst()).withoutIndent.first == UInt8(ascii: ":")
   }
 
-  /// The time of such a line; nil when it has another key.
+  /// Returns the time in such a line, or `nil` if it has another key.
   static func time(_ line: LogBytes) -> LogTime? {
     line.withoutIndent.starts(with: "\"timestamp\"")
       ? string(of: "\"timestamp\"", in: line).map { LogTime(in: LogBytes($0)) } : nil
   }
 
-  /// The thread of such a line; nil when it has another key.
+  /// Returns the thread in such a line, or `nil` if it has another key.
   static func thread(_ line: LogBytes) -> String? {
     line.withoutIndent.starts(with: "\"threadID\"")
       ? value(of: "\"threadID\"", in: line)?.leadingNumber.map(String.init) : nil
   }
 
-  /// What follows a key and its colon.
+  /// Returns the text after a key and its colon.
   private static func value(of key: StaticString, in line: LogBytes) -> LogBytes? {
     guard let rest = line.after(key)?.withoutIndent, rest.first == UInt8(ascii: ":") else {
       return nil
@@ -219,7 +231,7 @@ struct LogRecord {
     while end < value.bytes.endIndex, value.bytes[end] != UInt8(ascii: "\"") {
       end += value.bytes[end] == UInt8(ascii: "\\") ? 2 : 1
     }
-    // A cut record has no closing quote.
+    // A truncated record has no closing quotation mark.
     let inside = value.bytes[(value.bytes.startIndex + 1)..<min(end, value.bytes.endIndex)]
     let quoted = Data("\"".utf8) + Data(inside) + Data("\"".utf8)
     let decoded = try? JSONSerialization.jsonObject(with: quoted, options: .fragmentsAllowed)
@@ -227,18 +239,22 @@ struct LogRecord {
   }
 }
 
-/// The time in front of a log line: as written, and as a number to measure gaps with.
+/// The time of a log line, as text and as a number for measuring intervals.
 package struct LogTime: Sendable, Hashable {
-  /// As the log has it; empty where it has none.
+  /// The time as the log contains it.
+  ///
+  /// Empty if there is none.
   package var text = ""
-  /// Seconds since the year 0, or since midnight where the log has no date; nil without a time.
+  /// The number of seconds since the year 0, or since midnight if the log contains no date.
+  ///
+  /// `nil` without a time.
   package var seconds: Double?
 
-  /// No time.
+  /// Creates an empty time.
   package init() {}
 
-  /// Reads the time in a line's prefix: `2014-07-31 15:29:04.797`, with `T`, a comma and a zone too,
-  /// `May  1 12:00:00`, and `15:29:04.797` alone.
+  /// Parses the time in a line's prefix: `2014-07-31 15:29:04.797` (also with `T`, a comma, or a
+  /// time zone), `May  1 12:00:00`, or `15:29:04.797`.
   init(in prefix: LogBytes) {
     let bytes = prefix.bytes
     var index = bytes.startIndex
@@ -246,7 +262,7 @@ package struct LogTime: Sendable, Hashable {
       if let clock = LogTime.clock(bytes, at: index) {
         let (start, day) = LogTime.day(bytes, before: index)
         var end = clock.end
-        // A zone is part of the text and of no use for gaps.
+        // The time zone is part of the text but isn't needed for intervals.
         if end < bytes.endIndex,
           [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "Z")]
             .contains(bytes[end])
@@ -264,7 +280,7 @@ package struct LogTime: Sendable, Hashable {
     }
   }
 
-  /// `15:29:04.797` at an index.
+  /// Parses `15:29:04.797` at an index.
   private static func clock(
     _ bytes: ArraySlice<UInt8>, at index: Int
   ) -> (seconds: Double, end: Int)? {
@@ -289,7 +305,7 @@ package struct LogTime: Sendable, Hashable {
     return (seconds, end)
   }
 
-  /// Where the date before a clock begins, and its day's number.
+  /// Returns the start of the date before a time of day, and the number of the day.
   private static func day(
     _ bytes: ArraySlice<UInt8>, before index: Int
   ) -> (start: Int, day: Double) {
@@ -313,7 +329,7 @@ package struct LogTime: Sendable, Hashable {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// Days since the first of March of the year 0.
+  /// Returns the number of days since March 1 of the year 0.
   private static func days(year: Int, month: Int, day: Int) -> Int {
     let years = month > 2 ? year : year - 1
     let months = (month + 9) % 12

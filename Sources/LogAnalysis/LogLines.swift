@@ -2,22 +2,27 @@ import Foundation
 import OpenCoreData
 package import WorkbenchText
 
-/// The lines of a log, read piece by piece.
+/// The lines of a log, read in chunks.
 ///
-/// Takes LF and CRLF, any bytes, a last line without an end, and all of that in a gzip file. Memory is
-/// that of one line, of which no more than `longest` bytes are kept.
+/// Accepts LF and CRLF line endings, any bytes, a last line without a terminator, and the same
+/// compressed with gzip. Memory use is that of one line, of which at most `longest` bytes are kept.
 package final class LogLines {
-  /// In bytes; what a longer line has beyond is not kept.
+  /// The maximum number of bytes to keep of a line.
+  ///
+  /// The rest of a longer line is discarded.
   package static let longest = 4 << 20
-  /// In bytes; a gzip file that inflates to more is given up.
+  /// The maximum size of a decompressed gzip file, in bytes.
+  ///
+  /// Reading a larger one fails.
   package static let mostInflated = 256 << 20
   private static let piece = 1 << 18
 
-  /// Lines given so far.
+  /// The number of lines returned so far.
   package private(set) var count = 0
-  /// Why reading ended before the end of the input; nil if it didn't.
+  /// The error that ended reading before the end of the input, or `nil`.
   package private(set) var problem: InvalidInputError?
-  /// Whether the log has bytes that no text has: the first of them are looked at.
+  /// A Boolean value that indicates whether the log is binary: whether a NUL byte is in its first
+  /// 4,096 bytes.
   package private(set) var isBinary = false
   private let path: String
   private let mostInflated: Int
@@ -33,9 +38,9 @@ package final class LogLines {
   /// Opens a log.
   ///
   /// - Parameters:
-  ///   - path: A file, or `-` for standard input.
-  ///   - mostInflated: Bytes that a gzip file may inflate to.
-  /// - Throws: `InvalidInputError` for a file that is missing or cannot be read.
+  ///   - path: The path of a file, or `-` for standard input.
+  ///   - mostInflated: The maximum size of a decompressed gzip file, in bytes.
+  /// - Throws: `InvalidInputError` if the file doesn't exist or can't be read.
   package init(
     path: String, mostInflated: Int = LogLines.mostInflated
   ) throws(InvalidInputError) {
@@ -45,15 +50,17 @@ package final class LogLines {
     closes = path != InputFile.standardInput
   }
 
-  /// The beginning of what's still to be read, which stays to be read: a pipe gives it only once.
+  /// Returns the beginning of the unread input without consuming it.
   ///
-  /// - Parameter count: in bytes; less at the end of the input.
+  /// A pipe can be read only once.
+  ///
+  /// - Parameter count: The number of bytes to return. Fewer are returned at the end of the input.
   package func peek(_ count: Int) -> ArraySlice<UInt8> {
     while buffer.count - place < count, !isAtEnd { read() }
     return buffer[place...].prefix(count)
   }
 
-  /// Everything that's still to be read; nil if it's longer than a limit, in bytes.
+  /// Returns all unread input, or `nil` if it exceeds a limit, in bytes.
   package func rest(limit: Int) -> [UInt8]? {
     while !isAtEnd {
       guard buffer.count - place <= limit else { return nil }
@@ -67,7 +74,7 @@ package final class LogLines {
     if closes, descriptor >= 0 { close(descriptor) }
   }
 
-  /// The bytes of the next line, without its end; nil at the end of the log.
+  /// Returns the next line without its terminator, or `nil` at the end of the log.
   package func next() -> ArraySlice<UInt8>? {
     var searched = place
     while true {
@@ -106,11 +113,11 @@ package final class LogLines {
     isAtEnd = bytes.isEmpty
   }
 
-  /// The first bytes, by which a gzip file is known.
+  /// Returns the first bytes, after detecting compression.
   private func begin() -> [UInt8] {
     wasBegun = true
     var head = readPiece()
-    // A pipe may give one byte at a time.
+    // A pipe can return one byte at a time.
     while !head.isEmpty, head.count < LogCompression.longestMagic {
       let more = readPiece()
       if more.isEmpty { break }
@@ -120,7 +127,7 @@ package final class LogLines {
       isBinary = head.prefix(4_096).contains(0)
       if let other = LogCompression.of(head) {
         return fail(
-          "is a \(other.rawValue) file", "inflate it: `\(other.command) FILE | cdprof log -`")
+          "is a \(other.rawValue) file", "decompress it: `\(other.command) FILE | cdprof log -`")
       }
       return head
     }
@@ -141,7 +148,7 @@ package final class LogLines {
       inflated += bytes.count
       guard inflated <= mostInflated else {
         return fail(
-          "inflates to more than \(mostInflated >> 20) MiB",
+          "is more than \(mostInflated >> 20) MiB when decompressed",
           "if it is a log, pipe it: `gunzip -c FILE | cdprof log -`")
       }
       return bytes
@@ -181,19 +188,19 @@ package final class LogLines {
   }
 }
 
-/// Formats of compressed files that aren't read, only known by their first bytes.
+/// Compression formats that are detected by their first bytes but aren't supported.
 enum LogCompression: String, CaseIterable {
   case bzip2, xz, zip, zstd
 
-  /// Bytes of the longest beginning of a format.
+  /// The length of the longest signature, in bytes.
   static let longestMagic = 6
 
-  /// The format that a file begins with; nil if it's none of these.
+  /// Returns the format of a file's first bytes, or `nil` if it's none of these.
   static func of(_ bytes: [UInt8]) -> LogCompression? {
     allCases.first { bytes.starts(with: $0.magic) }
   }
 
-  /// What writes the inflated file to standard output.
+  /// The command that writes the decompressed file to standard output.
   var command: String {
     switch self {
     case .bzip2: "bunzip2 -c"

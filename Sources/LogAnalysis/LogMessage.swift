@@ -1,19 +1,23 @@
-/// What one line of a log says, with the lines that continue it.
+/// A message of a log: a line and the lines that continue it.
 struct LogMessage {
-  /// The line it begins on, counted from 1.
+  /// The number of its first line, starting at 1.
   var line: Int
   var logClass: LogClass
-  /// Behind the class, without blanks at its ends.
+  /// The text after the class, trimmed.
   var text: LogBytes
-  /// As the log has it; empty where it has none.
+  /// The time, as the log contains it.
+  ///
+  /// Empty if there is none.
   var time: LogTime
-  /// What tells one thread's lines from another's; empty where the log does not say.
+  /// The thread, as the log contains it.
+  ///
+  /// Empty if there is none.
   var lane: String
-  /// Lines that continue it.
+  /// The number of lines that continue it.
   var continued = 0
-  /// Brackets that the lines so far have opened and not closed.
+  /// The number of unclosed brackets so far.
   var brackets: Int
-  /// Lines of others that came since, while it waited for its end.
+  /// The number of other lines since the message's last line.
   var passed = 0
 
   init(line: Int, logClass: LogClass, text: LogBytes, time: LogTime, lane: String) {
@@ -27,7 +31,7 @@ struct LogMessage {
 }
 
 extension LogMessage {
-  /// Whether something is seen to be missing at its end.
+  /// A Boolean value that indicates whether the message is visibly incomplete.
   var wantsMore: Bool {
     switch logClass {
     case .sql: !SQLText(text).isComplete
@@ -36,7 +40,7 @@ extension LogMessage {
     }
   }
 
-  /// Whether a line without a class goes on with it.
+  /// Returns a Boolean value that indicates whether a line without a class continues the message.
   func accepts(_ line: LogBytes) -> Bool {
     switch logClass {
     case .sql: return SQLText(text).accepts(line)
@@ -45,16 +49,16 @@ extension LogMessage {
     default:
       if acceptsEnd(line) { return true }
       guard brackets > 0, passed == 0, let first = line.first else { return false }
-      // The lines of a list or a dictionary are indented, its last one closes it.
+      // The lines of a list or a dictionary are indented, and its last line closes it.
       return first.isBlank || ")}]\"<;,".utf8.contains(first)
     }
   }
 
-  /// Adds a line that it accepts.
+  /// Adds a line that continues the message.
   mutating func add(_ line: LogBytes) {
     continued += 1
     passed = 0
-    // A list of a million objects is counted and not kept.
+    // Don't keep the text of very long lists.
     guard text.count < 1 << 16 else {
       brackets += LogMessage.balance(line)
       return
@@ -71,13 +75,15 @@ extension LogMessage {
     SQLText(text.after("EXPLAIN QUERY PLAN ") ?? text)
   }
 
-  /// A bound text with a line feed in it: its closing quote is on a later line.
+  /// A Boolean value that indicates whether a bound string contains a newline, so that its closing
+  /// quotation mark is on a later line.
   private var isOpenQuote: Bool {
     guard let value = text.after(" = "), value.first == UInt8(ascii: "\"") else { return false }
     return value.count == 1 || value.last != UInt8(ascii: "\"")
   }
 
-  /// Opening brackets without a closing one, those in quotes left out.
+  /// Returns the number of opening brackets minus the number of closing brackets, except those in
+  /// quotation marks.
   static func balance(_ text: LogBytes) -> Int {
     var depth = 0
     var quote: UInt8?
@@ -95,7 +101,7 @@ extension LogMessage {
     return depth
   }
 
-  /// Whether an annotation stops before the words it always ends with.
+  /// A Boolean value that indicates whether an annotation lacks the words that it always ends with.
   private var lacksItsEnd: Bool {
     guard logClass == .annotation else { return false }
     if text.starts(with: "fault fulfilled from ") {
@@ -115,7 +121,7 @@ extension LogMessage {
     return false
   }
 
-  /// Whether a line is the end that an annotation lacks.
+  /// Returns a Boolean value that indicates whether a line is the missing end of an annotation.
   private func acceptsEnd(_ line: LogBytes) -> Bool {
     guard lacksItsEnd, continued < 3 else { return false }
     let part = line.trimmed

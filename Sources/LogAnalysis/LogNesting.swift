@@ -1,50 +1,54 @@
 package import WorkbenchText
 
-/// The fetches of one thread that are open: begun by their statement, not yet closed by their time.
+/// The open fetches of one thread: those whose statement was logged but whose total time wasn't.
 ///
-/// A prefetch runs inside its fetch, so the time that comes last belongs to the statement that came
-/// first. The innermost fetch that SQLite has answered is the one that a total time closes.
+/// A prefetch runs inside its fetch, so the last total time belongs to the first statement. A total
+/// time closes the innermost fetch for which SQLite's time is known.
 struct LogNesting {
-  /// A statement whose times are still to come.
+  /// A statement whose times aren't logged yet.
   struct Open {
     var statement: Int
     var line: Int
     var time: LogTime
     var isCount: Bool
-    /// How many SELECTs came before it.
+    /// The number of SELECTs before the statement.
     var ordinal: Int
-    /// SQLite's part in microseconds, once the log has said it.
+    /// SQLite's time in microseconds, or `nil` if it isn't logged yet.
     var connection: Int?
-    /// Microseconds of the fetches inside.
+    /// The time of nested fetches, in microseconds.
     var inner = 0
   }
 
-  /// A statement whose time is known, until the next line says what it was for.
+  /// A statement whose total time is known.
+  ///
+  /// The next line can describe its purpose.
   struct Closed {
     var open: Open
-    /// In microseconds.
+    /// The total time, in microseconds.
     var total: Int
   }
 
-  /// The outermost first.
+  /// The open statements, outermost first.
   private var open: [Open] = []
-  /// The last that was closed and may still be named a fault or a prefetch.
+  /// The last closed statement, if it can still be identified as a fault or a prefetch.
   var closed: Closed?
 
   var openCount: Int { open.count }
 
-  /// More open at once than any framework nests; the oldest then lost its time.
+  /// The maximum number of open statements, more than a framework nests.
+  ///
+  /// Beyond it, the oldest is considered to have lost its time.
   private static let limit = 64
 
   /// Begins a SELECT.
   ///
-  /// - Returns: one that will not be closed any more.
+  /// - Returns: A statement that won't be closed anymore, or `nil`.
   mutating func begin(_ statement: Open) -> Open? {
     open.append(statement)
     return open.count > LogNesting.limit ? open.removeFirst() : nil
   }
 
-  /// SQLite's time for the innermost statement that has none.
+  /// Records SQLite's time for the innermost statement that has none, and returns the statement.
   mutating func answer(_ microseconds: Int) -> Open? {
     guard
       let place = open.lastIndex(where: { $0.connection == nil && !$0.isCount })
@@ -54,7 +58,7 @@ struct LogNesting {
     return open[place]
   }
 
-  /// Takes the statement that a total time closes; nil when none is open.
+  /// Removes and returns the statement that a total time closes, or returns `nil` if none is open.
   mutating func close(_ microseconds: Int, isCount: Bool) -> Closed? {
     let place =
       isCount
@@ -63,27 +67,28 @@ struct LogNesting {
         ?? open.lastIndex(where: { !$0.isCount })
     guard let place = place ?? open.indices.last else { return nil }
     let statement = open.remove(at: place)
-    // The fetch around it is one that began before and that SQLite has answered.
+    // The enclosing fetch began earlier, and SQLite's time for it is known.
     if let outer = open[..<place].lastIndex(where: { $0.connection != nil }) {
       open[outer].inner += microseconds
     }
     return Closed(open: statement, total: microseconds)
   }
 
-  /// Takes the innermost statement without a time: for a fault whose times were truncated.
+  /// Removes and returns the innermost statement, for a fault whose times are truncated.
   mutating func closeUntimed(after line: Int) -> Closed? {
     guard let last = open.last, last.line > line else { return nil }
     open.removeLast()
     return Closed(open: last, total: 0)
   }
 
-  /// Takes all that are open, the outermost first.
+  /// Removes and returns all open statements, outermost first.
   mutating func abandon() -> [Open] {
     defer { open = [] }
     return open
   }
 
-  /// Takes those that SQLite has not answered: a change of rows comes after them.
+  /// Removes and returns the statements without SQLite's time, because a change of rows follows
+  /// them.
   mutating func abandonUnanswered() -> [Open] {
     let lost = open.filter { $0.connection == nil }
     if !lost.isEmpty { open.removeAll { $0.connection == nil } }
@@ -91,23 +96,25 @@ struct LogNesting {
   }
 }
 
-/// Times of one kind, of which the sum, the largest and percentiles are asked for.
+/// Statistics of times: their sum, maximum, and percentiles.
 ///
-/// Memory does not grow with their number: they are kept with three significant digits, which is all
-/// that a log prints of most.
+/// Memory use doesn't grow with their number. Times are rounded to three significant digits, which
+/// is the precision of most times in a log.
 package struct LogTimes: Sendable, Equatable {
-  /// How many.
+  /// The number of times.
   package private(set) var count = 0
-  /// In microseconds.
+  /// The sum, in microseconds.
   package private(set) var total = 0
-  /// In microseconds.
+  /// The maximum, in microseconds.
   package private(set) var largest = 0
-  /// By the time in microseconds, rounded: how many.
+  /// The number of occurrences of each rounded time, in microseconds.
   private var counts: [Int: Int] = [:]
 
   package init() {}
 
-  /// Adds a time in microseconds; one below 0 counts as 0.
+  /// Adds a time in microseconds.
+  ///
+  /// A negative time counts as 0.
   package mutating func add(_ microseconds: Int) {
     let time = max(0, microseconds)
     count += 1
@@ -116,7 +123,7 @@ package struct LogTimes: Sendable, Equatable {
     counts[LogTimes.rounded(time), default: 0] += 1
   }
 
-  /// Adds all times of another.
+  /// Adds all times of another instance.
   package mutating func add(_ other: LogTimes) {
     count += other.count
     total += other.total
@@ -124,7 +131,7 @@ package struct LogTimes: Sendable, Equatable {
     counts.merge(other.counts) { $0 + $1 }
   }
 
-  /// Median, least and most in nanoseconds; nil without times.
+  /// The median, minimum, and maximum in nanoseconds, or `nil` without times.
   package var spread: TimeSpread? {
     guard count > 0 else { return nil }
     let least = min(counts.keys.min() ?? 0, largest)
@@ -133,10 +140,10 @@ package struct LogTimes: Sendable, Equatable {
       most: UInt64(largest) * 1_000, count: count)
   }
 
-  /// In microseconds; 0 without times.
+  /// The mean in microseconds, or 0 without times.
   package var mean: Double { count == 0 ? 0 : Double(total) / Double(count) }
 
-  /// The time in microseconds that so many of a hundred do not exceed, by nearest rank.
+  /// Returns a percentile in microseconds, by nearest rank.
   package func percentile(_ percent: Int) -> Int {
     let rank = (count * percent + 99) / 100
     var seen = 0

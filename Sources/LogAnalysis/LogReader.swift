@@ -1,28 +1,30 @@
 package import WorkbenchText
 
-/// Reads a log of Core Data's SQL line by line; no line is lost, and memory does not grow with it.
+/// Reads a Core Data SQL log line by line.
+///
+/// Every line is counted, and memory use doesn't grow with the log.
 package struct LogReader {
   private var report: LogReport
   private var tally = LogAggregator()
   private var unrecognized = LogSamples(limit: 50)
-  /// The message that the next line may continue.
+  /// The message that the next line can continue.
   private var open: LogMessage?
-  /// Whether the lines are those of a record that spans several lines.
+  /// A Boolean value that indicates whether the lines belong to a record that spans several lines.
   private var isInRecord = false
-  /// Whether plan rows may come without a class.
+  /// A Boolean value that indicates whether rows of a query plan can appear without a class.
   private var isExplaining = false
 
-  /// Reads a whole log, as text or as gzip.
+  /// Reads a log, as text or compressed with gzip.
   ///
-  /// - Parameter path: A file, or `-` for standard input.
-  /// - Throws: `InvalidInputError` for a file that is missing or can't be read, and for one without a line
-  ///   of Core Data's.
+  /// - Parameter path: The path of a file, or `-` for standard input.
+  /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or has no line from
+  ///   Core Data.
   package static func read(_ path: String) throws(InvalidInputError) -> LogReport {
     let lines = try LogLines(path: path)
     let report = try read(lines, of: path)
     guard !report.isLog else { return report }
     let name = path == InputFile.standardInput ? "standard input" : path
-    let run = "run the app with `-com.apple.CoreData.SQLDebug 1` and give what it printed"
+    let run = "run the app with `-com.apple.CoreData.SQLDebug 1` and use its output"
     guard report.lines > 0 else {
       throw InvalidInputError(kind: .unusable, message: "\(name) is empty", nextStep: run)
     }
@@ -30,15 +32,17 @@ package struct LogReader {
       kind: .unusable,
       message: lines.isBinary
         ? "\(name) isn't a log: it contains binary data"
-        : "\(name) isn't a log of Core Data's SQL: none of its "
-          + "\(NumberText.counted(report.lines, "line")) is Core Data's",
-      nextStep: lines.isBinary ? "give a log as text, or compressed with gzip" : run)
+        : "\(name) isn't a Core Data SQL log: none of its "
+          + "\(NumberText.counted(report.lines, "line")) is from Core Data",
+      nextStep: lines.isBinary ? "use a log as text, or compressed with gzip" : run)
   }
 
-  /// Reads what is left of a log's lines, whether they are a log's or not.
+  /// Reads the remaining lines, even if none is from Core Data.
   ///
-  /// - Parameter path: as it was given; the report names it.
-  /// - Throws: `InvalidInputError` for a read that fails.
+  /// - Parameters:
+  ///   - lines: The lines to read.
+  ///   - path: The path as it was given, for the report.
+  /// - Throws: `InvalidInputError` if reading fails.
   package static func read(
     _ lines: LogLines, of path: String
   ) throws(InvalidInputError) -> LogReport {
@@ -52,14 +56,16 @@ package struct LogReader {
     return reader.finish()
   }
 
-  /// Begins an empty log.
+  /// Creates a reader with an empty report.
   package init(file: String) {
     report = LogReport(file: file)
   }
 
-  /// Takes the next line, without its end.
+  /// Processes the next line.
   ///
-  /// - Parameter pieces: On how many lines of the file it stands, where it was broken at a column.
+  /// - Parameters:
+  ///   - bytes: The line, without its line terminator.
+  ///   - pieces: The number of lines in the file that the line was wrapped into.
   package mutating func take(_ bytes: ArraySlice<UInt8>, on pieces: Int = 1) {
     takeLine(bytes)
     guard pieces > 1 else { return }
@@ -100,7 +106,9 @@ package struct LogReader {
     }
   }
 
-  /// The report, once the last line was taken.
+  /// Returns the report.
+  ///
+  /// Call this method after the last line.
   package mutating func finish() -> LogReport {
     flush()
     tally.settle()
@@ -132,7 +140,7 @@ package struct LogReader {
     return report
   }
 
-  /// Storms with the numbers that their statements have in the report.
+  /// Returns findings with the numbers that their statements have in the report.
   private static func placed(_ storms: [LogStorm], _ places: [Int]) -> [LogStorm] {
     storms.map { storm in
       var storm = storm
@@ -171,7 +179,7 @@ package struct LogReader {
     report.kinds[kind, default: 0] += 1
   }
 
-  /// A further key of the record whose message is open, which may be its time or its thread.
+  /// Processes another key of a record whose message is open, which can be its time or its thread.
   private mutating func complete(by key: LogBytes) {
     if let time = LogRecord.time(key), open?.time.text.isEmpty == true {
       open?.time = time
@@ -180,7 +188,9 @@ package struct LogReader {
     if let thread = LogRecord.thread(key), open?.lane.isEmpty == true { open?.lane = thread }
   }
 
-  /// An app's line: a message that lacks its end may still go on behind a few of them.
+  /// Processes a line of the app.
+  ///
+  /// An incomplete message can continue after a few of them.
   private mutating func pass() {
     isExplaining = false
     open?.passed += 1
@@ -200,14 +210,16 @@ package struct LogReader {
     report.lastTime = time.text
   }
 
-  /// `Type: Notice | Timestamp: … | Process: … | Category: sql`: Xcode's line below a message.
+  /// Returns a Boolean value that indicates whether a line is the metadata that Xcode prints below
+  /// a message: `Type: Notice | Timestamp: … | Process: … | Category: sql`.
   private static func isMetadata(_ text: LogBytes) -> Bool {
     let line = text.withoutIndent
     return (line.starts(with: "Type: ") || line.starts(with: "Timestamp: "))
       && line.contains(" | ")
   }
 
-  /// Whether a plan's row is drawn as SQLite draws it: `|--SCAN t0`, `0|0|0|SCAN TABLE …`.
+  /// Returns a Boolean value that indicates whether a line is a plan row in SQLite's format:
+  /// `|--SCAN t0`, `0|0|0|SCAN TABLE …`.
   private static func isDrawn(_ text: LogBytes) -> Bool {
     let line = text.withoutIndent
     guard let first = line.first else { return false }

@@ -4,56 +4,63 @@ import SQLiteDriver
 package import ScenarioLanguage
 package import StatementAnalysis
 
-/// What a log says: every line of it counted, its statements by shape, its storms and sections.
+/// The report of a log: its lines by kind, its statements, its findings, and its sections.
 package struct LogReport: Sendable {
-  /// The file as it was given; `-` for standard input.
+  /// The path of the file as it was given, or `-` for standard input.
   package var file: String
-  /// Lines of the file.
+  /// The number of lines in the file.
   package var lines = 0
-  /// Where its lines were broken, and put together again; nil where they were not.
+  /// The wrapping of lines that were rejoined, or `nil` if lines weren't wrapped.
   package var wrap: LogWrap?
-  /// Lines by kind; with `unrecognized` they are all lines.
+  /// The number of lines by kind.
+  ///
+  /// Together with `unrecognized`, they add up to `lines`.
   package var kinds: [LogKind: Int] = [:]
-  /// Lines of Core Data's by what follows `CoreData:`, understood or not; without the lines
+  /// The number of lines from Core Data by class, including unrecognized lines but not the lines
   /// that continue them.
   package var classes: [LogClass: Int] = [:]
-  /// Lines of Core Data's that are not understood.
+  /// The number of unrecognized lines from Core Data.
   package var unrecognized = 0
-  /// The first of them, by their text.
+  /// The first unrecognized lines, grouped by text.
   package var unrecognizedLines: [LogSample] = []
-  /// Errors, warnings and faults by their text, the first hundred.
+  /// The first hundred errors, warnings, and faults, grouped by text.
   package var complaints: [LogSample] = []
-  /// The time in front of the first and the last line that has one; empty without.
+  /// The first time in the log, or an empty string.
   package var firstTime = ""
   package var lastTime = ""
-  /// Files of stores that were opened.
+  /// The files of opened stores.
   package var stores: [String] = []
-  /// In the order of first appearance.
+  /// The statements, in the order of first appearance.
   package var statements: [LogStatement] = []
-  /// Times that belong to no statement of the log: its beginning is truncated.
+  /// The number of times without a statement, because the beginning of the log is truncated.
   package var unmatchedTimes = 0
   package var costs = LogCosts()
-  /// The largest first.
+  /// The fault storms and fetch loops, largest first.
   package var storms: [LogStorm] = []
   package var sections: [LogSection] = []
-  /// Whether the log has lines for faults fulfilled from the row cache; Apple's has none.
+  /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
+  ///
+  /// Core Data doesn't log them.
   package var tellsHits = false
-  /// What saves took, where the log says so; Apple's does not.
+  /// The times of saves, if the log contains them.
+  ///
+  /// Core Data doesn't log them.
   package var saveTimes = LogTimes()
 
   package init(file: String) {
     self.file = file
   }
 
-  /// Times of all statements, nothing counted twice, in microseconds.
+  /// The total time of all statements in microseconds, counting nothing twice.
   package var microseconds: Int { statements.reduce(0) { $0 + $1.own } }
 
-  /// Whether anything in it is Core Data's, a plan, or a section that a program marked.
+  /// A Boolean value that indicates whether the log contains a line from Core Data, a query plan,
+  /// or a section.
   package var isLog: Bool {
     !classes.isEmpty || !sections.isEmpty || kinds[.plan, default: 0] > 0
   }
 
-  /// Lines that are Core Data's, the unrecognized among them.
+  /// The number of lines from Core Data, including unrecognized lines.
   package var coreDataLines: Int {
     let others: [LogKind] = [.app, .blank, .metadata, .section]
     return lines - others.reduce(0) { $0 + kinds[$1, default: 0] }
@@ -61,19 +68,23 @@ package struct LogReport: Sendable {
 }
 
 extension LogReport {
-  /// Statements that indexes are looked for at most: those that took longest, then those run most often.
+  /// The maximum number of statements to suggest indexes for: those that took longest, and then
+  /// those executed most often.
   static let mostAdvised = 200
 
-  /// Tries indexes for the statements of the log on a copy of a store, which is not changed.
+  /// Tests indexes for the log's statements on a copy of a store.
   ///
-  /// Values that the log lacks (level 1, or `<private>`) are taken from the store. Cut statements are
-  /// left out.
-  /// - Throws: the file system's `NSError`; `SQLiteError` when the file isn't a store.
+  /// The store isn't modified.
+  ///
+  /// Bound values that aren't in the log (level 1, or `<private>`) are taken from the store.
+  /// Truncated statements are skipped.
+  ///
+  /// - Throws: The file system's `NSError`, or `SQLiteError` if the file isn't a store.
   package func advice(on store: URL) throws -> IndexAdvice {
     try IndexAdvisor(storeURL: store).advice(on: advisedStatements)
   }
 
-  /// The statements to look for indexes for, with what the log says was bound.
+  /// The statements to suggest indexes for, with the logged bound values.
   var advisedStatements: [AdvisedStatement] {
     statements.filter { !$0.isCut && $0.kind != .transaction && $0.kind != .housekeeping }
       .sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
@@ -87,7 +98,7 @@ extension LogReport {
 }
 
 extension LogStatement {
-  /// What was bound, one value for each placeholder; nil when the log does not say, or not all.
+  /// The bound values, one for each parameter, or `nil` if the log doesn't contain all of them.
   var boundValues: [SQLiteValue]? {
     guard !binds.isEmpty, !binds.contains(where: { $0.hasPrefix("<private") }) else { return nil }
     let wanted = SQLToken.all(in: LogBytes(sql)).count { $0.isSign("?") }
@@ -97,7 +108,7 @@ extension LogStatement {
 }
 
 extension LogReport {
-  /// Names the entities of tables by a model, where the log does not.
+  /// Determines the entities of tables according to a model, where the log doesn't contain them.
   package mutating func name(by tables: LogTables) {
     for index in statements.indices where statements[index].entity == nil {
       statements[index].entity = statements[index].table.flatMap(tables.entity)
@@ -114,11 +125,12 @@ extension LogReport {
     storm.kind == .fetchLoop ? tables.entity(of: storm.subject) ?? storm.subject : storm.subject
   }
 
-  /// Asks SQLite how it would run the statements on a store, of which no byte changes.
+  /// Determines the query plans of the statements on a store, which isn't modified.
   ///
-  /// Cost: one `EXPLAIN QUERY PLAN` for each statement that reads or changes rows; cut ones have no
-  /// plan.
-  /// - Throws: `SQLiteError` when the file cannot be opened.
+  /// **Cost**: one `EXPLAIN QUERY PLAN` for each statement that reads, updates, or deletes rows.
+  /// Truncated statements have no plan.
+  ///
+  /// - Throws: `SQLiteError` if the file can't be opened.
   package mutating func explain(on store: URL) throws {
     let reader = try PlanReader(storeURL: store)
     for index in statements.indices where !statements[index].isCut {
@@ -131,7 +143,7 @@ extension LogReport {
       let isHidden = statement.binds.contains("<private>")
       let lines = reader.lines(of: statement.sql, binds: isHidden ? nil : statement.binds)
       if lines.first?.hasPrefix("no plan: ") == true {
-        // The error repeats the statement below its sentence.
+        // The error repeats the statement after its first line.
         statements[index].plan = lines.prefix(1).map { String($0.prefix { $0 != "\n" }) }
       } else {
         let explained = shape.explained(by: lines)
@@ -141,16 +153,16 @@ extension LogReport {
   }
 }
 
-/// Lines of a log that have the same text: the first, and how many.
+/// Lines with the same text: the first line and their number.
 package struct LogSample: Sendable, Equatable {
-  /// Where it first occurs, counted from 1.
+  /// The line number of the first occurrence, starting at 1.
   package var line: Int
   package var logClass: LogClass
   package var text: String
   package var count: Int
 }
 
-/// Samples in the order of first appearance, no more than a reader reads.
+/// A limited number of samples, in the order of first appearance.
 struct LogSamples {
   private(set) var all: [LogSample] = []
   private var places: [String: Int] = [:]
@@ -161,7 +173,8 @@ struct LogSamples {
   }
 
   mutating func add(_ message: LogMessage) {
-    // Addresses differ from line to line of one kind; a long text need not be kept whole.
+    // Addresses differ between lines of the same kind, and long text doesn't need to be kept in
+    // full.
     let text = LogBytes(message.text.bytes.prefix(2_000)).string
     if let place = places[text] {
       all[place].count += 1
@@ -173,18 +186,18 @@ struct LogSamples {
   }
 }
 
-/// A part of a log between `cdprof: begin NAME` and the next such line, or `cdprof: end`.
+/// A section of a log, from `cdprof: begin NAME` to the next such line or `cdprof: end`.
 package struct LogSection: Sendable, Equatable {
   package var name: String
-  /// The line that begins it, counted from 1.
+  /// The line number of `begin`, starting at 1.
   package var firstLine: Int
   package var lastLine: Int
-  /// The time in front of that line, as the log has it.
+  /// The time of that line, as the log contains it.
   package var firstTime: String
   package var costs: LogCosts
-  /// The largest first.
+  /// The fault storms and fetch loops, largest first.
   package var storms: [LogStorm]
-  /// By the number of a statement: how often it was run here.
+  /// The number of executions in the section, by statement number.
   package var calls: [Int: Int]
 
   package init(
@@ -201,17 +214,18 @@ package struct LogSection: Sendable, Equatable {
   }
 }
 
-/// What a part of a log cost, in the words of the metric catalog.
+/// The counts of a log or a section, by metric.
 package struct LogCosts: Sendable, Equatable {
-  /// All of it together.
+  /// The total counts.
   package internal(set) var all: [Metric: Int] = [:]
-  /// Statements and rows by the table in upper case.
+  /// The counts of statements and rows by table, in uppercase.
   package internal(set) var byTable: [String: [Metric: Int]] = [:]
-  /// Object faults by the entity's name.
+  /// The counts of object faults by entity.
   package internal(set) var byEntity: [String: [Metric: Int]] = [:]
-  /// Relationship faults by `Entity.relationship`, prefetches by the relationship alone.
+  /// The counts of relationship faults by `Entity.relationship`, and of prefetches by relationship
+  /// only.
   package internal(set) var byRelationship: [String: [Metric: Int]] = [:]
-  /// Times of the statements, nothing counted twice, in microseconds.
+  /// The total time of the statements in microseconds, counting nothing twice.
   package internal(set) var microseconds = 0
 
   package init() {}
@@ -235,14 +249,18 @@ package struct LogCosts: Sendable, Equatable {
 }
 
 extension LogCosts {
-  /// The number of a metric; `faults` are hits and misses.
+  /// Returns the count of a metric.
+  ///
+  /// `faults` is the sum of hits and misses.
   package func value(of metric: Metric) -> Int {
     metric == .faults ? self[.hits] + self[.misses] : self[metric]
   }
 
-  /// The number of a metric within a scope.
+  /// Returns the count of a metric in a scope.
   ///
-  /// - Parameter table: The table of an entity's rows; nil when it is not known.
+  /// - Parameters:
+  ///   - scoped: The metric and its scope.
+  ///   - table: A closure that returns the table of an entity, or `nil` if it's unknown.
   package func value(of scoped: ScopedMetric, table: (String) -> String?) -> Int {
     if case .entity(let name) = scoped.scope {
       let rows = table(name).flatMap { byTable[$0.uppercased()] }
@@ -266,9 +284,9 @@ extension LogCosts {
 }
 
 extension Metric {
-  /// Whether a log has lines to count it by.
+  /// Returns a Boolean value that indicates whether a log contains the metric.
   ///
-  /// - Parameter hits: Whether the log has lines for the row cache's hits, as OpenCoreData's can.
+  /// - Parameter hits: Whether the log contains row-cache hits, as OpenCoreData's log can.
   package func isAvailableInLogs(withHits hits: Bool) -> Bool {
     let told: Set<Metric> = [
       .fetches, .saves, .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses,

@@ -1,49 +1,55 @@
 package import OpenCoreData
 package import ProfileEvents
 
-/// All statements of a log with the same text, counted together.
+/// The executions of a statement (one SQL text) in a log.
 package struct LogStatement: Sendable, Equatable {
-  /// Counted from 1 in the order of first appearance.
+  /// The number of the statement, starting at 1, in the order of first appearance.
   package var number: Int
-  /// As the log has it where it stands first.
+  /// The SQL text of the first execution in the log.
   package var sql: String
-  /// Whether its end is missing; all that begin so and end nowhere are counted here.
+  /// A Boolean value that indicates whether the statement is truncated.
+  ///
+  /// All truncated statements with the same beginning are counted together.
   package var isCut: Bool
   package var kind: StatementKind
-  /// The table whose rows it reads or changes.
+  /// The table that the statement reads or changes.
   package var table: String?
-  /// The entity, where the log or a model names it.
+  /// The entity, if the log or a model contains it.
   package var entity: String?
   package var calls = 0
-  /// Rows that it returned, as the log says.
+  /// The number of rows that were returned, according to the log.
   package var rows = 0
-  /// Objects counted, of count requests.
+  /// The number of objects that count requests counted.
   package var counted = 0
-  /// In all, what happened inside included: Apple's `total fetch execution time`.
+  /// The total times, including nested fetches: Core Data's `total fetch execution time`.
   package var times = LogTimes()
-  /// In all, without the fetches inside, in microseconds.
+  /// The total time without nested fetches, in microseconds.
   package var own = 0
-  /// SQLite's part, in microseconds.
+  /// SQLite's time, in microseconds.
   package var connection = 0
-  /// How many of them filled an object fault.
+  /// The number of executions that fulfilled an object fault.
   package var objectFaults = 0
-  /// How many of them filled a to-many fault.
+  /// The number of executions that fulfilled a to-many relationship fault.
   package var relationshipFaults = 0
-  /// How many of them were prefetches.
+  /// The number of executions that were prefetches.
   package var prefetches = 0
-  /// The line of the first, counted from 1.
+  /// The line number of the first execution, starting at 1.
   package var firstLine: Int
   package var lastLine: Int
-  /// The times in front of the first and the last, as the log has them; empty without.
+  /// The time of the first execution, as the log contains it, or an empty string.
   package var firstTime: String
   package var lastTime: String
-  /// The bound values of the first one that shows some.
+  /// The bound values of the first execution that has some.
   package var binds: [String] = []
-  /// Rows of its plan, as the log has them (level 4).
+  /// The rows of the logged query plan (level 4).
   package var loggedPlan: [String] = []
-  /// Its plan on the store that was given, line by line; empty without.
+  /// The query plan on the given store, line by line.
+  ///
+  /// Empty without a store.
   package var plan: [String] = []
-  /// What the plan means, in a sentence; empty without.
+  /// The assessment of the plan, in one sentence.
+  ///
+  /// Empty without a plan.
   package var verdict = ""
 
   package init(
@@ -61,7 +67,7 @@ package struct LogStatement: Sendable, Equatable {
     self.lastTime = firstTime
   }
 
-  /// Adds what another of the same beginning has.
+  /// Adds the executions of another statement with the same beginning.
   mutating func absorb(_ other: LogStatement) {
     calls += other.calls
     rows += other.rows
@@ -86,27 +92,29 @@ package struct LogStatement: Sendable, Equatable {
   }
 }
 
-/// The statements of a log by their text, found again quickly.
+/// The statements of a log, indexed by text.
 struct LogShapes {
   private(set) var all: [LogStatement] = []
-  /// Set for shapes that are looked at again and again.
+  /// The properties of the statements, which are determined once.
   private(set) var traits: [Traits] = []
   private var byText: [LogBytes: Int] = [:]
   private var byKey: [LogBytes: Int] = [:]
 
-  /// What decides how a statement is counted.
+  /// The properties that determine how a statement is counted.
   struct Traits {
     var isCount: Bool
     var isPage: Bool
     var readsLinks: Bool
-    /// Whether the log says `<private>` in its place.
+    /// A Boolean value that indicates whether the log hides the statement as `<private>`.
     var isHidden: Bool
     var verb: SQLText.Verb?
   }
 
-  /// More different texts than any app has; those beyond are counted as one.
+  /// The maximum number of different statements, more than an app has.
+  ///
+  /// Additional statements are counted as one.
   private static let limit = 20_000
-  /// The system's log cuts a message after so many bytes, its class included.
+  /// The length in bytes, including the class, at which the system log truncates a message.
   private static let systemLimit = 1_015...1_024
 
   subscript(index: Int) -> LogStatement {
@@ -114,7 +122,7 @@ struct LogShapes {
     _modify { yield &all[index] }
   }
 
-  /// The shape of a text; made when there is none.
+  /// Returns the index of the statement with a text, which is added if it's new.
   mutating func index(of text: LogBytes, line: Int, time: String) -> Int {
     if let known = byText[text] { return known }
     let statement = SQLText(text)
@@ -124,7 +132,8 @@ struct LogShapes {
     return index
   }
 
-  /// The shape of a text that a plan or another line repeats; nil when it was never run.
+  /// Returns the index of the statement that a plan or another line repeats, or `nil` if it wasn't
+  /// executed.
   func known(_ text: LogBytes) -> Int? {
     byText[text] ?? byKey[SQLText(text).key]
   }
@@ -150,9 +159,9 @@ struct LogShapes {
     return all.count - 1
   }
 
-  /// All statements, the cut ones put to those whose beginning they are.
+  /// The statements, with each truncated one merged into the statement that it's the beginning of.
   ///
-  /// A cut text that begins several whole ones could be any of them and stays by itself.
+  /// A truncated text that is the beginning of several complete statements isn't merged.
   var merged: (statements: [LogStatement], places: [Int]) {
     var statements = all
     var target = Array(all.indices)
@@ -186,23 +195,23 @@ struct LogShapes {
   }
 }
 
-/// Which entity's rows a table of a log has, by a model.
+/// The entities of a log's tables, according to a model.
 package struct LogTables {
   private let model: SQLModel
 
-  /// Lays the model out as Core Data does.
+  /// Maps a model to tables as Core Data does.
   package init(_ model: NSManagedObjectModel) {
     self.model = SQLModel(model: model)
   }
 
-  /// The entity at the root of a table; nil for a table of links, and for one that is not the
-  /// model's.
+  /// Returns the root entity of a table, or `nil` for join tables and tables that aren't in the
+  /// model.
   package func entity(of table: String) -> String? {
     let table = table.uppercased()
     return model.entities.first { $0.table.uppercased() == table && $0.superentity == nil }?.name
   }
 
-  /// The table that has an entity's rows; nil for a name that is not the model's.
+  /// Returns the table of an entity, or `nil` if the entity isn't in the model.
   package func table(of entity: String) -> String? {
     model.entity(named: entity)?.table
   }

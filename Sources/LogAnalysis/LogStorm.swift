@@ -1,41 +1,44 @@
 import StatementAnalysis
 
-/// Statements of a log that come one after the other where one would do.
+/// Repeated statements in a log that one statement could replace.
 package struct LogStorm: Sendable, Equatable {
-  /// What repeats.
+  /// The kind of the repeated statements.
   package enum Kind: String, Sendable, CaseIterable {
-    /// Object or to-many faults that each went to the database.
+    /// Object faults or to-many relationship faults that each ran their own SELECT.
     case faultStorm = "fault-storm"
-    /// The same fetch or count again and again.
+    /// Repetitions of the same fetch or count.
     case fetchLoop = "fetch-loop"
   }
 
-  /// Fewer are not worth a word.
+  /// The minimum number of repetitions to report.
   package static let threshold = StatementShape.fewestRepeats
 
   package var kind: Kind
-  /// `Country`, `Item.tags`; a table where no entity is known.
+  /// The entity or relationship, such as `Country` or `Item.tags`, or the table if the entity is
+  /// unknown.
   package var subject: String
-  /// The statement that repeats, by its number.
+  /// The number of the repeated statement.
   package var statement: Int
-  /// Times that it happened.
+  /// The number of times that the repetition occurred.
   package var runs: Int
-  /// Statements in all of them.
+  /// The total number of statements.
   package var count: Int
-  /// Statements in the largest.
+  /// The number of statements in the longest repetition.
   package var longest: Int
-  /// Where the first begins, counted from 1.
+  /// The line number of the first statement, starting at 1.
   package var firstLine: Int
   package var lastLine: Int
-  /// The time in front of its first line, as the log has it.
+  /// The time of the first line, as the log contains it.
   package var firstTime: String
-  /// What its statements took, in microseconds.
+  /// The total time of the statements, in microseconds.
   package var microseconds: Int
 
-  /// `fault-storm(Country)`: what `findings` lists.
+  /// The name of the finding in `findings`, such as `fault-storm(Country)`.
   package var name: String { "\(kind.rawValue)(\(subject))" }
 
-  /// What to do about it, in words: a log shows no request to write the cure into.
+  /// A description of the fix.
+  ///
+  /// A log doesn't contain the request, so the fix can't be expressed as code.
   package var cure: String {
     switch kind {
     case .faultStorm where subject.contains("."):
@@ -50,12 +53,13 @@ package struct LogStorm: Sendable, Equatable {
   }
 }
 
-/// Finds runs of the same statement while a log is read.
+/// Detects repetitions of the same statement while a log is read.
 ///
-/// A run goes on while few other SELECTs lie between two of its statements and, where lines carry
-/// times, less than a second passes. A log has no call sites; closeness stands in for them.
+/// A repetition continues while only a few other SELECTs are between its statements and, if lines
+/// contain times, less than a second passes. A log doesn't contain call sites, so proximity is used
+/// instead.
 struct FaultStormDetector {
-  /// What must be the same.
+  /// The values that all statements of a repetition share.
   private struct Key: Hashable {
     var kind: LogStorm.Kind
     var subject: String
@@ -75,19 +79,19 @@ struct FaultStormDetector {
   private var runs: [Key: Run] = [:]
   private var storms: [Key: LogStorm] = [:]
 
-  /// One statement of a log that may be part of a storm.
+  /// A statement in a log that can be part of a repetition.
   struct Sighting {
     var kind: LogStorm.Kind
     var subject: String
     var statement: Int
     var line: Int
     var time: LogTime
-    /// How many SELECTs came before it.
+    /// The number of SELECTs before the statement.
     var ordinal: Int
     var microseconds: Int
   }
 
-  /// Takes a statement.
+  /// Processes a statement.
   mutating func see(_ sighting: Sighting) {
     let key = Key(
       kind: sighting.kind, subject: sighting.subject, statement: sighting.statement)
@@ -108,7 +112,7 @@ struct FaultStormDetector {
     runs[key] = run
   }
 
-  /// The storms of everything seen, the largest first.
+  /// The findings so far, largest first.
   var found: [LogStorm] {
     var watch = self
     for (key, run) in runs { watch.close(run, key) }

@@ -1,15 +1,20 @@
 import ProfileEvents
 import WorkbenchText
 
-/// A log as a person reads it in a terminal: what was read, which statements cost what, what repeats.
+/// The report of a log for a terminal: the lines read, the cost of each statement, and repeated
+/// statements.
 package enum LogText {
-  /// More statements than this are not printed; `--json` has them all.
+  /// The maximum number of statements to print.
+  ///
+  /// `--json` contains all.
   private static let limit = 30
   private static let sampleLimit = 10
 
-  /// The whole of it, without ends of line.
+  /// Returns the lines of the report, without newlines.
   ///
-  /// - Parameter showsBinds: whether bound values are in it; kept back if left out.
+  /// - Parameters:
+  ///   - report: The report.
+  ///   - showsBinds: Whether the lines include bound values.
   package static func lines(_ report: LogReport, showsBinds: Bool = false) -> [String] {
     head(report) + statements(report) + (showsBinds ? binds(report) : []) + plans(report)
       + storms(report.storms, of: "")
@@ -20,10 +25,10 @@ package enum LogText {
     let lines = NumberText.counted(report.lines, "line")
     let app = report.kinds[.app, default: 0] + report.kinds[.metadata, default: 0]
     var parts = [
-      "\(NumberText.grouped(report.coreDataLines)) of Core Data's",
-      "\(NumberText.grouped(app)) of others",
+      "\(NumberText.grouped(report.coreDataLines)) from Core Data",
+      "\(NumberText.grouped(app)) from other sources",
       "\(NumberText.grouped(report.kinds[.blank, default: 0])) blank",
-      "\(NumberText.grouped(report.unrecognized)) not understood",
+      "\(NumberText.grouped(report.unrecognized)) unrecognized",
     ]
     if !report.firstTime.isEmpty { parts.append("\(report.firstTime) to \(report.lastTime)") }
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]
@@ -31,7 +36,7 @@ package enum LogText {
     if let wrap = report.wrap {
       let place = wrap.kind == .anywhere ? "after" : "at the spaces before"
       head.append(
-        "  its lines were broken \(place) column \(wrap.column) and are joined again")
+        "  lines wrapped \(place) column \(wrap.column) were rejoined")
     }
     if report.saveTimes.count > 0 {
       head.append(
@@ -39,19 +44,20 @@ package enum LogText {
     }
     if report.unmatchedTimes > 0 {
       head.append(
-        "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement: the log is cut")
+        "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement: the log is truncated"
+      )
     }
     return head
   }
 
-  /// The counts of a part, in one line.
+  /// Returns the counts of a log or a section in one line.
   static func costs(_ costs: LogCosts, tellsHits: Bool) -> String {
     let metrics: [Metric] =
       [.selects, .rows, .fetches] + (tellsHits ? [.hits] : [])
       + [.misses, .prefetches, .saves, .inserts, .updates, .deletes, .transactions]
     let shown = metrics.filter { costs[$0] > 0 || [.selects, .misses].contains($0) }
     return "  " + shown.map { $0.counted(costs[$0]) }.joined(separator: ", ")
-      + (tellsHits ? "" : "; hits are not in Apple's log")
+      + (tellsHits ? "" : "; Core Data doesn't log row-cache hits")
   }
 
   private static func statements(_ report: LogReport) -> [String] {
@@ -72,10 +78,10 @@ package enum LogText {
     }
     let more = sorted.count - limit
     return ["", heading] + rows
-      + (more > 0 ? ["  and \(NumberText.grouped(more)) more; --json has all"] : [])
+      + (more > 0 ? ["  and \(NumberText.grouped(more)) more; use --json to list all"] : [])
   }
 
-  /// What the statement was for, where the log says so.
+  /// Returns the purpose of the statement, if the log contains it.
   private static func purpose(_ statement: LogStatement) -> String {
     var parts: [String] = []
     let entity = statement.entity.map { " \($0)" } ?? ""
@@ -91,7 +97,7 @@ package enum LogText {
     return parts.isEmpty ? "" : "   [\(parts.joined(separator: ", "))]"
   }
 
-  /// The values of each statement's first run that has some.
+  /// Returns the bound values of each statement, from its first execution that has some.
   private static func binds(_ report: LogReport) -> [String] {
     let bound = report.statements.filter { !$0.binds.isEmpty }
     guard !bound.isEmpty else { return [] }
@@ -109,7 +115,7 @@ package enum LogText {
     }
   }
 
-  /// The storms of a part, a line or two each.
+  /// Returns one or two lines for each fault storm or fetch loop of a log or a section.
   static func storms(_ storms: [LogStorm], of part: String) -> [String] {
     guard !storms.isEmpty else { return [] }
     return [""]
@@ -140,7 +146,7 @@ package enum LogText {
       "  \(sample.logClass.rawValue): line \(sample.line)\(many(sample)): \(sample.text)"
     }
     let others = report.unrecognizedLines.prefix(sampleLimit).map { sample in
-      "  not understood: line \(sample.line)\(many(sample)): \(sample.logClass.rawValue): \(sample.text)"
+      "  unrecognized: line \(sample.line)\(many(sample)): \(sample.logClass.rawValue): \(sample.text)"
     }
     return (complaints.isEmpty ? [] : [""] + complaints) + (others.isEmpty ? [] : [""] + others)
   }
@@ -149,7 +155,9 @@ package enum LogText {
     sample.count == 1 ? "" : " and \(NumberText.grouped(sample.count - 1)) more"
   }
 
-  /// `5.3 ms`, `12,345 ms`: a log's times have four places of a second.
+  /// Returns a time, such as `5.3 ms` or `12,345 ms`.
+  ///
+  /// Times in a log have four decimal places of a second.
   private static func time(_ microseconds: Int) -> String {
     guard microseconds < 1_000_000 else { return NumberText.grouped(microseconds / 1_000) + " ms" }
     return "\(microseconds / 1_000).\(microseconds % 1_000 / 100) ms"

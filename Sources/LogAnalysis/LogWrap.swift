@@ -1,30 +1,37 @@
 import StatementAnalysis
 
-/// How a log was broken at a column by the terminal, the console or the page that it was copied from.
+/// The way a log was wrapped at a column by the terminal, the console, or the page that it was
+/// copied from.
 package struct LogWrap: Sendable, Equatable {
-  /// Where lines were broken.
+  /// Where lines were wrapped.
   package enum Kind: String, Sendable {
-    /// Behind so many characters, in the middle of a word as well.
+    /// After a number of characters, including inside words.
     case anywhere
-    /// At the last blank before the column, which is gone.
+    /// At the last space before the column, which is lost.
     case atBlanks
   }
 
-  /// Narrower than any terminal, wider than any: such lines were not broken by one.
+  /// The column widths of terminals.
+  ///
+  /// Other widths aren't considered.
   static let columns = 40...512
-  /// Blanks at the end of a line that a terminal does not copy.
+  /// The maximum number of spaces at the end of a line that a terminal doesn't copy.
   static let lostBlanks = 2
 
   package let kind: Kind
-  /// The most characters of a line.
+  /// The maximum number of characters in a line.
   package let column: Int
-  /// Whether each line of the log begins with a time, so that one without goes on with the line before.
+  /// A Boolean value that indicates whether each line of the log begins with a time, so a line
+  /// without one continues the previous line.
   let isTimed: Bool
 
-  /// Finds the column in the beginning of a log; nil when nothing proves that it was broken at one.
+  /// Detects the column from the beginning of a log.
   ///
-  /// A proof is a statement, or a fault's line, that lacks its end where the column is and is followed by a
-  /// line that begins nothing. Lines of one length alone prove nothing: one statement may run a hundred times.
+  /// Returns `nil` if there's no evidence that lines were wrapped.
+  ///
+  /// The evidence is a statement, or the line of a fault, whose end is missing at the column and
+  /// that is followed by a line that doesn't begin a message. Lines of equal length aren't
+  /// sufficient, because a statement can be executed a hundred times.
   init?(of sample: [ArraySlice<UInt8>]) {
     let lines = sample.map { (width: LogWrap.width($0), line: LogLine($0)) }
     guard let widest = lines.map(\.width).max(), LogWrap.columns.contains(widest) else {
@@ -42,23 +49,27 @@ package struct LogWrap: Sendable, Equatable {
     isTimed = signs.lines > 0 && signs.timed * 10 >= signs.lines * 9
   }
 
-  /// Characters of a line; of bytes that aren't UTF-8 those count that could begin one.
+  /// Returns the number of characters in a line.
+  ///
+  /// In invalid UTF-8, bytes that could begin a character are counted.
   static func width(_ line: ArraySlice<UInt8>) -> Int {
     line.count { $0 & 0xC0 != 0x80 }
   }
 
-  /// Whether the first word of a line had no room behind the line before.
+  /// Returns a Boolean value that indicates whether the first word of a line didn't fit on the
+  /// previous line.
   static func overflows(_ width: Int, by next: ArraySlice<UInt8>, _ column: Int) -> Bool {
     let word = next.prefix { !$0.isBlank }
     return !word.isEmpty && width + 1 + LogWrap.width(word) > column
   }
 
-  /// Whether a line begins with a time.
+  /// Returns a Boolean value that indicates whether a line begins with a time.
   static func isTimed(_ line: ArraySlice<UInt8>) -> Bool {
     LogTime(in: LogBytes(line.prefix(32))).seconds != nil
   }
 
-  /// Whether the break is inside of a mark such as `CoreData: sql: `, or right behind it.
+  /// Returns a Boolean value that indicates whether the line break is in a mark such as
+  /// `CoreData: sql: `, or directly after it.
   static func isInMark(
     _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ blanks: Int
   ) -> Bool {
@@ -73,13 +84,15 @@ package struct LogWrap: Sendable, Equatable {
     }
   }
 
-  /// Whether the break is inside of a record of `log show --style ndjson`.
+  /// Returns a Boolean value that indicates whether the line break is in a record of
+  /// `log show --style ndjson`.
   private static func isInRecord(_ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>) -> Bool {
     line.starts(with: "{\"".utf8) && line.last != UInt8(ascii: "}")
       && next.first != UInt8(ascii: "{")
   }
 
-  /// Whether Core Data puts two blanks before a word, of which a break at blanks leaves one.
+  /// Returns a Boolean value that indicates whether Core Data puts two spaces before a word, so one
+  /// is left after wrapping at a space.
   private static func hasTwoBlanks(before next: LogBytes) -> Bool {
     guard let first = SQLToken.all(in: next).first else { return false }
     return first.isColumn || first.keyword == "LIMIT"
@@ -88,21 +101,22 @@ package struct LogWrap: Sendable, Equatable {
   private static let marks = LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
     .map { Array("CoreData: \($0.rawValue): ".utf8) }
 
-  /// What speaks for a break at the widest line, and what against it.
+  /// The evidence for and against wrapping at the widest line.
   private struct Signs {
-    /// Broken where the column is.
+    /// The number of lines wrapped at the column.
     var full = 0
-    /// Of those, the ones that no blank was lost at.
+    /// Of those, the number of lines that didn't lose a space.
     var inWords = 0
-    /// Of those, the ones that surely lost one: a keyword stands before the break, another word behind it.
+    /// Of those, the number of lines that lost a space: a keyword is before the line break, and
+    /// another word is after it.
     var betweenWords = 0
-    /// Broken before, where the next word had no room.
+    /// The number of lines wrapped before the column, because the next word didn't fit.
     var atBlanks = 0
-    /// Broken where there was room, by the writer of the log.
+    /// The number of lines broken where the next word fits, by the writer of the log.
     var elsewhere = 0
-    /// As wide as the widest, and whole.
+    /// The number of complete lines that are as wide as the widest.
     var whole = 0
-    /// Lines that begin something, and those of them with a time.
+    /// The number of lines that begin a message.
     var lines = 0
     var timed = 0
 
@@ -112,7 +126,7 @@ package struct LogWrap: Sendable, Equatable {
     ) {
       let message = LogMessage(line)
       let isFull = width == widest
-      // Where there was room, another line begins.
+      // If the next word fits, another line begins.
       if width < widest - LogWrap.lostBlanks, !LogWrap.overflows(width, by: following, widest),
         next.message != nil || LogWrap.width(following) == widest || LogWrap.isTimed(following)
       {
@@ -150,7 +164,7 @@ package struct LogWrap: Sendable, Equatable {
       }
     }
 
-    /// A line that ends behind what a logger puts in front of a message.
+    /// Processes a line that ends after a logger's prefix.
     private mutating func takePrefix(
       isFull: Bool, _ bytes: ArraySlice<UInt8>, _ following: ArraySlice<UInt8>, of widest: Int
     ) {
@@ -163,7 +177,7 @@ package struct LogWrap: Sendable, Equatable {
     }
 
     var kind: Kind? {
-      // One short line may be as wide as the column by chance, and come again and again.
+      // A short line can be as wide as the column by chance, and occur many times.
       guard whole <= 8 * (full + atBlanks) else { return nil }
       if full >= 2, inWords > 0, (atBlanks + betweenWords + elsewhere) * 4 <= full {
         return .anywhere
@@ -176,13 +190,14 @@ package struct LogWrap: Sendable, Equatable {
 }
 
 extension LogMessage {
-  /// The message of a line that has one.
+  /// Creates the message of a line, or returns `nil` if the line has none.
   init?(_ line: LogLine) {
     guard let (logClass, text) = line.message else { return nil }
     self.init(line: 0, logClass: logClass, text: text, time: LogTime(), lane: "")
   }
 
-  /// Whether its end is missing and the log does not say that it was cut.
+  /// A Boolean value that indicates whether the end of the message is missing, although the log
+  /// doesn't mark it as truncated.
   var isBroken: Bool {
     switch logClass {
     case .sql: !SQLText(text).isMarkedCut && !SQLText(text).isComplete
@@ -192,40 +207,43 @@ extension LogMessage {
     }
   }
 
-  /// Whether the end of the line stands in the middle of a word, as no break at a blank leaves it.
+  /// Returns a Boolean value that indicates whether the line ends inside a word, which doesn't
+  /// happen when lines are wrapped at spaces.
   func isBrokenInWord(by next: LogBytes) -> Bool {
     guard let last = text.last, let first = next.first else { return false }
     if first.isBlank || ",.".utf8.contains(first) || last == UInt8(ascii: ".") { return true }
-    // A URI has no blanks, and would have moved to the next line as a whole.
+    // A URI has no spaces, so it would be on the next line in full.
     if let uri = text.after("<x-coredata://") { return !uri.bytes.contains(UInt8(ascii: ">")) }
     guard logClass == .sql, last.isWord, !endsInKeyword else { return false }
     return first == UInt8(ascii: "(") || first.isWord && SQLText.isTail(next)
   }
 
-  /// Whether a statement ends with a whole word of SQL.
+  /// A Boolean value that indicates whether the statement ends with a complete SQL keyword.
   var endsInKeyword: Bool {
     guard logClass == .sql, let word = SQLToken.all(in: text).last?.keyword else { return false }
     return SQLText.clauses.contains(word) || SQLText.Verb(rawValue: word) != nil
   }
 
-  /// Whether the message and a line that begins nothing show that one line was broken.
+  /// Returns a Boolean value that indicates whether the message and the next line, which doesn't
+  /// begin a message, show that a line was wrapped.
   ///
-  /// A statement that its writer cut has an app's print behind it, not more SQL.
+  /// A statement that the log truncated is followed by an app's own output, not by more SQL.
   func isProof(with next: LogBytes, isFull: Bool) -> Bool {
     guard logClass == .sql else { return isBroken }
     return isBroken && SQLText(text).mayGoOn(with: next)
       || isFull && isSurelyBroken(by: next)
   }
 
-  /// Whether a line can only be the rest of a statement that seems whole: `… t0 WHE`, `RE t0.ZDATE > ?`.
+  /// Returns a Boolean value that indicates whether a line must be the rest of a statement that
+  /// looks complete: `… t0 WHE`, `RE t0.ZDATE > ?`.
   func isSurelyBroken(by next: LogBytes) -> Bool {
     logClass == .sql && SQLText(text).mayGoOn(with: next)
       && SQLToken.all(in: next).contains { $0.isColumn || $0.isSign("?") }
   }
 
-  /// Whether a line goes on with the message, when it stands where a full line was broken.
+  /// Returns a Boolean value that indicates whether a line continues the message after a full line.
   ///
-  /// A message that is whole takes only what is surely not an app's own print.
+  /// A complete message accepts only lines that are certainly not an app's own output.
   func goesOn(with next: LogBytes) -> Bool {
     switch logClass {
     case .sql: SQLText(text).mayGoOn(with: next) || isBroken && accepts(next)
@@ -236,7 +254,7 @@ extension LogMessage {
     case .details where text.contains("EXPLAIN QUERY PLAN"): accepts(next)
     case .details: wantsMore || text.ends(with: "=") || LogKind(logClass, text) == nil
     case .cdprof:
-      // Of ours, the hits of the row cache are longer than a column is wide.
+      // Of the lines that begin with `cdprof:`, only row-cache hits are wider than a column.
       (text.starts(with: "annotation: fault ")
         || "annotation: fault ".utf8.starts(with: text.bytes))
         && !text.bytes.contains(UInt8(ascii: ">"))
@@ -244,7 +262,8 @@ extension LogMessage {
     }
   }
 
-  /// Whether a time's line has its last word: `0.0001s`, `for 12 rows`, `for count of 3`.
+  /// Returns a Boolean value that indicates whether the line of a time is complete: `0.0001s`,
+  /// `for 12 rows`, `for count of 3`.
   private static func endsTime(_ text: LogBytes) -> Bool {
     if text.starts(with: "total fetch") {
       return text.ends(with: "rows.") || text.ends(with: "rows")
@@ -257,14 +276,15 @@ extension LogMessage {
 }
 
 extension SQLText {
-  /// Whether a line behind a whole statement, as wide as the column, can only be the rest of it.
+  /// Returns a Boolean value that indicates whether a line after a complete statement as wide as
+  /// the column must be the rest of it.
   func mayGoOn(with line: LogBytes) -> Bool {
     let tokens = SQLToken.all(in: line)
     guard let first = tokens.first else { return false }
     if verb == nil { return !text.ends(with: "<private>") }
     if SQLToken.all(in: text).last?.kind == .open { return true }
     if verb == .pragma, !text.contains("=") {
-      // Its name, or the rest of it, and its value.
+      // The pragma's name, or the rest of it, and its value.
       return tokens.count == 1 || tokens.contains { $0.isSign("=") }
     }
     let breaksName =
@@ -280,8 +300,8 @@ extension SQLText {
     }
   }
 
-  /// Whether it ends in a name that Core Data does not write in capitals: a pragma's, `_Z_intarray0`,
-  /// `NSCollateLocaleSensitive`.
+  /// A Boolean value that indicates whether the statement ends with a name that Core Data doesn't
+  /// write in uppercase: a pragma's name, `_Z_intarray0`, or `NSCollateLocaleSensitive`.
   private var mayEndInLowerCase: Bool {
     let last = SQLToken.all(in: text).last?.text
     return verb == .pragma || last?.starts(with: "NS") == true || last?.starts(with: "_Z_") == true

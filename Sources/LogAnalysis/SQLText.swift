@@ -2,11 +2,12 @@ import ProfileEvents
 import ScenarioLanguage
 import StatementAnalysis
 
-/// A statement as a log has it: whole, wrapped over lines, or cut.
+/// A statement in a log, which can be complete, wrapped, or truncated.
 package struct SQLText {
   let text: LogBytes
 
-  /// Takes a text behind `sql:`; blanks at its ends and marks of a cut are not part of it.
+  /// Creates a statement from the text after `sql:`, without whitespace at its ends and without
+  /// truncation marks.
   package init(_ text: LogBytes) {
     var text = text.trimmed
     var isMarked = false
@@ -26,10 +27,11 @@ package struct SQLText {
     isMarkedCut = isMarked
   }
 
-  /// Whether the log itself says that it was cut: `<…>`, `…`.
+  /// A Boolean value that indicates whether the log marks the statement as truncated with `<…>`,
+  /// `…`, or `...`.
   let isMarkedCut: Bool
 
-  /// What a statement does.
+  /// The verb of a statement.
   enum Verb: String {
     case select = "SELECT"
     case insert = "INSERT"
@@ -56,14 +58,15 @@ package struct SQLText {
     case values = "VALUES"
   }
 
-  /// The verb; nil for a text that isn't SQL, `<private>` among them.
+  /// The verb, or `nil` if the text isn't SQL, such as `<private>`.
   var verb: Verb? {
     let word = text.bytes.prefix { $0.isUpper || $0.isLower }
     guard !word.isEmpty, word.count <= 9 else { return nil }
     return Verb(rawValue: LogBytes(word).string.uppercased())
   }
 
-  /// The text with each run of blanks as one: two of one shape may be wrapped in two ways.
+  /// The text with runs of whitespace replaced by one space, because the same statement can be
+  /// wrapped in different ways.
   package var key: LogBytes {
     var kept: [UInt8] = []
     kept.reserveCapacity(text.count)
@@ -80,12 +83,12 @@ package struct SQLText {
     return LogBytes(kept[...])
   }
 
-  /// Whether nothing is seen to be missing at its end.
+  /// A Boolean value that indicates whether the statement isn't visibly truncated.
   ///
-  /// A cut between two terms leaves a whole statement and cannot be seen.
+  /// Truncation between two terms leaves a complete statement and can't be detected.
   var isComplete: Bool {
     guard !isMarkedCut, let verb else { return !isMarkedCut }
-    // The system's log hides values so; what follows is not known.
+    // The system log hides values this way. What follows is unknown.
     if text.ends(with: "<private>") { return true }
     let tokens = SQLToken.all(in: text)
     guard let last = tokens.last, last.kind != .open else { return false }
@@ -95,10 +98,10 @@ package struct SQLText {
       if token.isSign(")") { depth -= 1 }
     }
     guard depth <= 0 else { return false }
-    // `pragma journal_mode=DELETE` ends with a word that others cannot end with.
+    // `pragma journal_mode=DELETE` ends with a word that other statements can't end with.
     guard [.select, .insert, .replace, .update, .delete, .with].contains(verb) else { return true }
     guard !SQLText.wantsMore(last) else { return false }
-    // Core Data compares each column: one alone behind WHERE or AND has lost its operator.
+    // Core Data compares each column, so one without an operator after WHERE or AND is truncated.
     if last.isColumn, let before = tokens.dropLast().last,
       ["WHERE", "AND", "OR", "NOT"].contains(before.keyword)
     {
@@ -108,7 +111,7 @@ package struct SQLText {
     return hasItsClause(verb, tokens)
   }
 
-  /// Whether the clause is there without which the verb means nothing.
+  /// Returns a Boolean value that indicates whether the clause that the verb requires is present.
   private func hasItsClause(_ verb: Verb, _ tokens: [SQLToken]) -> Bool {
     let words = tokens.lazy.map(\.keyword)
     switch verb {
@@ -121,7 +124,7 @@ package struct SQLText {
     }
   }
 
-  /// Whether SQL cannot end with a token.
+  /// Returns a Boolean value that indicates whether SQL can't end with a token.
   static func wantsMore(_ token: SQLToken) -> Bool {
     switch token.kind {
     case .sign:
@@ -140,7 +143,7 @@ package struct SQLText {
 }
 
 extension SQLText {
-  /// Words that begin a clause, and so a line of a wrapped statement.
+  /// The words that can begin a clause, and therefore a line of a wrapped statement.
   static let clauses: Set<String> = [
     "FROM", "WHERE", "ORDER", "GROUP", "HAVING", "LIMIT", "OFFSET", "VALUES", "JOIN", "LEFT",
     "INNER", "OUTER", "CROSS", "ON", "AND", "OR", "SET", "UNION", "EXCEPT", "INTERSECT", "COLLATE",
@@ -148,10 +151,11 @@ extension SQLText {
     "END", "CASE", "WHEN", "DO", "CONFLICT", "RETURNING", "DISTINCT", "BY", "INTO", "NULL",
   ]
 
-  /// Whether a line without a class goes on with this statement.
+  /// Returns a Boolean value that indicates whether a line without a class continues this
+  /// statement.
   ///
-  /// An app's prints stand between the lines of a log. A statement that lacks something takes what
-  /// looks like SQL; a whole one only a further clause.
+  /// An app's own output can be between the lines of a log. An incomplete statement accepts lines
+  /// that look like SQL; a complete one accepts only another clause.
   func accepts(_ line: LogBytes) -> Bool {
     let tokens = SQLToken.all(in: line)
     guard let first = tokens.first else { return false }
@@ -169,7 +173,8 @@ extension SQLText {
     return hasOperand || SQLText.isPunctuation(tokens)
   }
 
-  /// `LIMIT 100`, `DESC`, `ORDER BY`: few words, none of an app's.
+  /// Returns a Boolean value that indicates whether tokens are only keywords, signs, and numbers:
+  /// `LIMIT 100`, `DESC`, `ORDER BY`.
   private static func isCounted(_ tokens: [SQLToken]) -> Bool {
     tokens.allSatisfy { token in
       token.kind == .sign || clauses.contains(token.keyword)
@@ -177,15 +182,16 @@ extension SQLText {
     }
   }
 
-  /// `, ?, ?)`: nothing but signs and numbers, with a comma or a parenthesis among them.
+  /// Returns a Boolean value that indicates whether tokens are only signs and numbers, including a
+  /// comma or a parenthesis: `, ?, ?)`.
   private static func isPunctuation(_ tokens: [SQLToken]) -> Bool {
     tokens.allSatisfy { $0.kind == .sign || $0.text.bytes.allSatisfy(\.isDigit) }
       && tokens.contains { $0.isSign(",") || $0.isSign(")") || $0.isSign("(") }
   }
 
-  /// The statement with a line added.
+  /// Returns the statement with a line added.
   ///
-  /// Where a name was broken in two its halves are put together again.
+  /// If a name was split, its halves are rejoined.
   func adding(_ line: LogBytes) -> LogBytes {
     let added = line.withoutIndent
     var joined = Array(text.bytes)
@@ -199,21 +205,25 @@ extension SQLText {
     return LogBytes(joined[...])
   }
 
-  /// Whether a line that is surely SQL begins with the rest of the name that a whole statement ends with:
-  /// `… FROM ZM`, `OOD t0 ORDER BY t0.ZDATE`, as a terminal breaks at its last column.
+  /// Returns a Boolean value that indicates whether a line that is certainly SQL begins with the
+  /// rest of the name that a complete statement ends with: `… FROM ZM`, `OOD t0 ORDER BY t0.ZDATE`.
+  ///
+  /// A terminal wraps lines this way at its last column.
   private func isBroken(by line: LogBytes) -> Bool {
     line.first?.isBlank != true && text.last?.isWord == true && SQLText.isTail(line)
       && SQLText.isFragment(line)
   }
 
-  /// Whether a line begins with the rest of a name: a word that is neither a clause nor a column.
+  /// Returns a Boolean value that indicates whether a line begins with the rest of a name: a word
+  /// that isn't a clause, a column, or an alias.
   static func isTail(_ line: LogBytes) -> Bool {
     guard let first = SQLToken.all(in: line).first, first.kind == .word else { return false }
     return !clauses.contains(first.keyword) && !first.isColumn && !first.isStoreName
       && !first.isAlias
   }
 
-  /// Whether a line that follows no statement is a piece of one: the beginning was truncated.
+  /// Returns a Boolean value that indicates whether a line that doesn't follow a statement is part
+  /// of one whose beginning is truncated.
   static func isFragment(_ line: LogBytes) -> Bool {
     let tokens = SQLToken.all(in: line)
     let columns = tokens.count { $0.isColumn && $0.text.contains(".Z") }
@@ -222,9 +232,9 @@ extension SQLText {
 }
 
 extension SQLText {
-  /// The table whose rows a statement reads or changes; nil where none is named.
+  /// The table that the statement reads or changes, or `nil` if it names none.
   ///
-  /// Of a join it is the one called `t0`, whose rows become objects.
+  /// In a join, this is the table with the alias `t0`, whose rows become objects.
   var table: String? {
     let tokens = SQLToken.all(in: text)
     func name(after place: Int) -> String? {
@@ -250,7 +260,9 @@ extension SQLText {
     }
   }
 
-  /// How the counters count it; a statement on Core Data's own tables is housekeeping.
+  /// Returns the kind under which the statement is counted.
+  ///
+  /// Statements on Core Data's internal tables are housekeeping.
   func kind(table: String?) -> StatementKind {
     switch verb {
     case .begin, .commit, .end, .rollback: return .transaction
@@ -262,27 +274,31 @@ extension SQLText {
     }
   }
 
-  /// Whether a table holds rows of entities or their links: `ZITEM`, `Z_1TAGS`.
+  /// Returns a Boolean value that indicates whether a table is an entity table or a join table,
+  /// such as `ZITEM` or `Z_1TAGS`.
   private static func holdsRows(_ table: String?) -> Bool {
     guard let table = table?.uppercased(), table.first == "Z" else { return false }
     guard table.hasPrefix("Z_") else { return true }
     return table.dropFirst(2).first?.isNumber == true
   }
 
-  /// Whether it loads a page of a batched fetch: rows by key, as many as a page has.
+  /// A Boolean value that indicates whether the statement loads a batch of a batched fetch: rows by
+  /// primary key, with the batch size as the limit.
   var isPage: Bool {
     text.contains("t0.Z_PK IN ") && text.contains(" LIMIT ")
   }
 
-  /// Whether it reads the links of a many-to-many for a prefetch, whose rows come next.
+  /// A Boolean value that indicates whether the statement reads the join rows of a many-to-many
+  /// relationship for a prefetch, whose rows the next statement loads.
   var readsLinks: Bool {
     text.contains(" IN (SELECT * FROM _Z_intarray") && !text.contains("t0.Z_OPT")
       && text.contains("FROM Z_")
   }
 
-  /// Whether it answers a count request.
+  /// A Boolean value that indicates whether the statement executes a count request.
   ///
-  /// Dictionaries with a count are a fetch: Core Data puts a blank before their column.
+  /// A dictionary fetch with a count isn't a count request. Core Data puts a space before its
+  /// column.
   var isCount: Bool {
     text.starts(with: "SELECT COUNT(") && !text.starts(with: "SELECT COUNT( t")
       && !text.starts(with: "SELECT COUNT(*),")
@@ -290,7 +306,7 @@ extension SQLText {
 }
 
 extension String {
-  /// Without the quotes around a name.
+  /// The string without the quotation marks around a name.
   fileprivate var trimmingQuotes: String {
     guard let first, "\"'`".contains(first), last == first, count > 1 else { return self }
     return String(dropFirst().dropLast())

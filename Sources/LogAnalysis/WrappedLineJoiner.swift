@@ -1,22 +1,25 @@
-/// Puts the lines of a log together again that were broken at a column.
+/// Rejoins the lines of a log that were wrapped at a column.
 ///
-/// Where none were, each line passes as it is. Only the beginning of the log is kept, to find the column.
+/// If no lines were wrapped, each line passes unchanged. Only the beginning of the log is buffered,
+/// to detect the column.
 struct WrappedLineJoiner {
-  /// A line of the log as it was written, and how many lines it stands on now.
+  /// An original line of the log, with the number of lines it was wrapped into.
   typealias Line = (bytes: ArraySlice<UInt8>, pieces: Int)
 
-  /// Lines and bytes of the beginning in which the column is looked for.
+  /// The maximum number of lines and bytes that are examined to detect the column.
   private static let sample = (lines: 20_000, bytes: 4 << 20)
-  /// A line goes on over no more lines than this.
+  /// The maximum number of lines that are joined to one.
   private static let mostPieces = 2_000
 
-  /// The break that was found.
+  /// The detected wrapping, or `nil` if lines weren't wrapped.
   private(set) var wrap: LogWrap?
   private let source: () -> ArraySlice<UInt8>?
-  /// What was read and not given yet, the next at the end.
+  /// The lines that were read but not returned yet, in reverse order.
   private var waiting: [ArraySlice<UInt8>] = []
 
-  /// - Parameter source: The lines as they are; nil at the end.
+  /// Creates a joiner.
+  ///
+  /// - Parameter source: A closure that returns the lines of the file, and `nil` at the end.
   init(_ source: @escaping () -> ArraySlice<UInt8>?) {
     self.source = source
     var read: [ArraySlice<UInt8>] = []
@@ -24,7 +27,7 @@ struct WrappedLineJoiner {
     while read.count < WrappedLineJoiner.sample.lines, bytes < WrappedLineJoiner.sample.bytes,
       let line = source()
     {
-      // A slice of its own, as the source's buffer moves on.
+      // Copy the slice, because the source reuses its buffer.
       read.append(Array(line)[...])
       bytes += line.count
     }
@@ -32,7 +35,7 @@ struct WrappedLineJoiner {
     waiting = read.reversed()
   }
 
-  /// The next line; nil at the end of the log.
+  /// Returns the next line, or `nil` at the end of the log.
   mutating func next() -> Line? {
     guard var line = piece() else { return nil }
     guard let wrap else { return (line, 1) }
@@ -56,9 +59,13 @@ struct WrappedLineJoiner {
 }
 
 extension LogWrap {
-  /// How many blanks were lost between a line and the one that goes on with it; nil when it does not.
+  /// Returns the number of spaces that were lost between a line and its continuation, or `nil` if
+  /// the next line isn't a continuation.
   ///
-  /// - Parameter width: Characters of the last piece of the line.
+  /// - Parameters:
+  ///   - line: The line so far.
+  ///   - width: The number of characters in the last piece of the line.
+  ///   - next: The next line.
   fileprivate func blanks(
     between line: ArraySlice<UInt8>, _ width: Int, _ next: ArraySlice<UInt8>
   ) -> Int? {
@@ -85,7 +92,7 @@ extension LogWrap {
     let following = LogLine(next)
     if LogWrap.isInMark(line, next, blanks) { return true }
     let message = LogMessage(LogLine(line))
-    // The time and the process are on this line, the message on the next.
+    // The time and the process are on this line, and the message is on the next.
     if message?.text.isEmpty ?? true, following.message != nil {
       return isTimed && LogWrap.isTimed(line)
     }

@@ -46,7 +46,7 @@ struct LogBudgetTests {
     #expect(missed.differences.first?.hasPrefix("12 x #1 SELECT 0, t0.Z_PK") == true)
     let text = LogJudgementText.lines(judgment, of: report)
     #expect(text.first == "✗ 1 of 3 sections, 8 of 9 expectations")
-    #expect(text.contains { $0.hasPrefix("✗ gone   the log has no line `cdprof: begin gone`") })
+    #expect(text.contains { $0.hasPrefix("✗ gone   the log doesn't contain `cdprof: begin gone`") })
   }
 
   @Test func unexpectedFaultStormFails() throws {
@@ -116,7 +116,7 @@ struct LogBudgetTests {
       try budget(
         "model: Moody\nsections: [{name: list, expect: {findings: [chatty-saves(Mood)]}}]")
     }
-    #expect(error.description.contains("no log shows `chatty-saves`"))
+    #expect(error.description.contains("logs don't show `chatty-saves`"))
   }
 
   /// No log is judged by plans, nor by what single steps cost: a budget can't ask for it, and of a
@@ -142,7 +142,7 @@ struct LogBudgetTests {
     #expect(
       judgment.notJudged == [
         "list · plan(m): query plans aren't evaluated in a log",
-        "list · the expectations of `fetch Mood as m`: a log doesn't contain steps",
+        "list · the expectations of `fetch Mood as m`: logs don't contain steps",
       ])
   }
 
@@ -175,16 +175,16 @@ struct LogBudgetTests {
 
   /// What is wrong with a budget is told before a log is read.
   @Test(arguments: [
-    ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "no log contains `peak`"),
+    ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "logs don't contain `peak`"),
     (
       "model: Moody\nsections: [{name: a, expect: {selects(Country): 1}}]",
-      "has the rows of `Region` too"
+      "also contains rows of `Region`"
     ),
     ("model: Moody\nsections: [{name: a, expect: {selects: Mood}}]", "has no value"),
-    ("model: Moody\nsections: []", "there's no section"),
+    ("model: Moody\nsections: []", "`sections` is empty"),
     ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
-    ("sections: [{name: a}]", "the model of the log's app"),
+    ("sections: [{name: a}]", "the budget has no `model`"),
   ])
   func mistakesAreTold(text: String, message: String) {
     let error = #expect(throws: ScenarioDiagnostics.self) { try budget(text) }

@@ -144,7 +144,7 @@ struct ShellEngineTests {
       ),
       ("fetch Mood sort date- as m, n", ",", "", ""),
       ("touch m dat", "dat", "did you mean `date`", "properties are"),
-      ("touch n date", "n", "no result is named `n`; did you mean `m`", "the names are: m"),
+      ("touch n date", "n", "there's no result `n`; did you mean `m`", "use one of: m"),
       ("walk m date", "date", "is an attribute", "walk relationships"),
       ("explain 9", "9", "there is only 1", "`last`"),
       ("explain x", "x", "isn't one of the numbers", ""),

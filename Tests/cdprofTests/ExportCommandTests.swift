@@ -9,17 +9,17 @@ struct ExportCommandTests {
     program = try BuiltProgram()
   }
 
-  /// What cannot be exported, with the reason; everything else can.
+  /// What can't be exported, with the reason; everything else can.
   private static let refused = [
-    "07-saving/undoing.yml": "`undo` cannot be exported",
-    "07-saving/the-longitude-fix.yml": "`sql` cannot be exported",
-    "08-performance/readers-and-a-writer.yml": "`sql` cannot be exported",
-    "08-performance/holes-in-the-file.yml": "`sql` cannot be exported",
-    "08-performance/what-an-index-costs.yml": "`sql` cannot be exported",
-    "08-performance/where-a-save-goes.yml": "`sql` cannot be exported",
-    "08-performance/a-page-in-memory.yml": "`pragma` cannot be exported",
-    "08-performance/what-durability-costs.yml": "`pragma` cannot be exported",
-    "15-profiling/gained-and-paid.yml": "`index` cannot be exported",
+    "07-saving/undoing.yml": "`undo` can't be exported",
+    "07-saving/the-longitude-fix.yml": "`sql` can't be exported",
+    "08-performance/readers-and-a-writer.yml": "`sql` can't be exported",
+    "08-performance/holes-in-the-file.yml": "`sql` can't be exported",
+    "08-performance/what-an-index-costs.yml": "`sql` can't be exported",
+    "08-performance/where-a-save-goes.yml": "`sql` can't be exported",
+    "08-performance/a-page-in-memory.yml": "`pragma` can't be exported",
+    "08-performance/what-durability-costs.yml": "`pragma` can't be exported",
+    "15-profiling/gained-and-paid.yml": "`index` can't be exported",
   ]
 
   /// Scenarios of which a log tells one number otherwise, with the line that says so.

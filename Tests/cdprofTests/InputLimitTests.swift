@@ -63,7 +63,7 @@ struct InputLimitTests {
     (String(repeating: "-", count: 50_000) + "1", "too deeply"),
     (String(repeating: "(", count: 50_000), "too deeply"),
     ("10000001", "10,000,000"), ("9223372036854775807", "1,000,000,000,000,000"),
-    ("99999999999999999999", "cannot be counted to|isn't a number that can be counted to"),
+    ("99999999999999999999", "too large"),
     ("5000000000 * 5000000000", "too large"),
   ])
   func counts(count: String, limit: String) throws {

@@ -102,7 +102,7 @@ struct LogCommandTests {
     let run = try program.run(["log", "x.log"])
     #expect(run.status == 65)
     #expect(
-      run.errors == "x.log is a \(name) file\ninflate it: `\(command) FILE | cdprof log -`\n",
+      run.errors == "x.log is a \(name) file\ndecompress it: `\(command) FILE | cdprof log -`\n",
       "\(run.errors)")
   }
 }

@@ -2,21 +2,23 @@ public import OpenCoreData
 import ProfileEvents
 import Synchronization
 
-/// Listens to a coordinator's events and only keeps them, as the workbench's recorder does.
+/// An observer that only stores a coordinator's events, like the workbench's recorder.
 public final class EventCounter: Sendable {
   private let sink: Sink
   private let hub: EventHub
 
-  /// Begins to listen.
+  /// Starts recording events.
   ///
-  /// - Parameter stacks: Whether each event carries its call stack.
+  /// - Parameters:
+  ///   - coordinator: The coordinator to observe.
+  ///   - stacks: Whether each event includes its call stack.
   public init(_ coordinator: NSPersistentStoreCoordinator, stacks: Bool) {
     sink = Sink(detail: stacks ? .stacks : [])
     hub = coordinator.eventHub
     hub.add(sink)
   }
 
-  /// Stops listening and gives the number of events heard.
+  /// Stops recording, and returns the number of recorded events.
   public func stop() -> Int {
     hub.remove(sink)
     return sink.events.withLock { $0.count }

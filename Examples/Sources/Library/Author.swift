@@ -1,8 +1,10 @@
 public import OpenCoreData
 
-/// An author, whose class is written by hand and whose properties are generated.
+/// An author.
+///
+/// The class is handwritten, and its properties are generated.
 public final class Author: NSManagedObject {
-  /// The titles of what is published, in their order.
+  /// The titles of the published works, sorted.
   public var publishedTitles: [String] {
     lazyWorks.filter(\.isPublished).compactMap(\.title).sorted()
   }

@@ -1,12 +1,13 @@
-// Brings Foundation along. A file that must import Foundation itself, and names a predicate, adds
-// `import class ManagedModel.NSPredicate`: otherwise the name is ambiguous.
+// `OpenCoreData` reexports Foundation. A file that must import Foundation itself and uses
+// `NSPredicate` also needs `import class ManagedModel.NSPredicate`; otherwise, the name is
+// ambiguous.
 import OpenCoreData
 
-/// A stack over the store of a library.
+/// A Core Data stack with the store of a library.
 struct LibraryStore {
   private let container: NSPersistentContainer
 
-  /// Opens the store in a file, or creates it.
+  /// Opens or creates the store at a file URL.
   init(at url: URL) throws {
     guard let file = Bundle.module.url(forResource: "Library", withExtension: "xcdatamodeld"),
       let model = NSManagedObjectModel(contentsOf: file)
@@ -19,7 +20,7 @@ struct LibraryStore {
     if let failure { throw failure }
   }
 
-  /// Saves an author, two books and a tag of theirs.
+  /// Saves an author, two books, and a tag of both books.
   func fill() throws {
     let context = container.newBackgroundContext()
     try context.performAndWait {
@@ -39,7 +40,7 @@ struct LibraryStore {
     }
   }
 
-  /// A line for each author and each book.
+  /// Returns a line for each author and each book.
   func catalog() throws -> [String] {
     let context = container.newBackgroundContext()
     return try context.performAndWait {

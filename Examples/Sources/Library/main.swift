@@ -1,6 +1,6 @@
 import OpenCoreData
 
-// A store in memory would do as well; a file shows that what was saved is there.
+// An in-memory store is sufficient for this example. A file shows that the data is saved.
 let folder = FileManager.default.temporaryDirectory
   .appendingPathComponent("Library-\(UUID().uuidString)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,17 +1,19 @@
 package import OpenCoreData
 package import WorkbenchText
 
-/// The data a scenario runs on.
+/// The data that a scenario runs on.
 package struct DataPlan: Sendable {
-  /// Where the rows come from.
+  /// The source of the rows.
   package enum Source: Sendable {
-    /// Made again, entity by entity, in the order of writing.
+    /// Generated rows, by entity in source order.
     case generated([EntityPlan])
-    /// Copied from a store, which is not changed.
+    /// A copy of a store. The original isn't modified.
     case copied(URL)
   }
 
   package var source: Source
+  /// The seed of the random values.
+  ///
   /// The same seed gives the same values.
   package var seed: UInt64
 
@@ -20,11 +22,14 @@ package struct DataPlan: Sendable {
     self.seed = seed
   }
 
-  /// Own rows of each planned entity, in the order of writing; empty for a copied store.
+  /// Returns the row count of each planned entity, without subentities, in source order.
   ///
-  /// A count may use the entities written before it.
-  /// - Throws: `CountExpressionError` when a count has no whole value, or a negative one, and when there are more rows
-  ///   than `InputLimits.rows` in all.
+  /// Empty for a copied store.
+  ///
+  /// A count can use the entities above it.
+  ///
+  /// - Throws: A `CountExpressionError` if a count isn't a nonnegative integer, or if the total
+  ///   exceeds `InputLimits.rows`.
   package func counts(scale: Int) throws(CountExpressionError) -> [EntityCount] {
     guard case .generated(let plans) = source else { return [] }
     var scope = CountExpressionScope(scale: scale)
@@ -33,12 +38,12 @@ package struct DataPlan: Sendable {
       let count = try plan.count.value(in: scope)
       let total = counts.reduce(count) { $0 + $1.count }
       guard count >= 0, total <= InputLimits.rows else {
-        let rows = total == count ? "\(count) rows of \(plan.entity) are" : "\(total) rows are"
+        let rows = total == count ? "\(count) rows of \(plan.entity)" : "\(total) rows"
         throw CountExpressionError(
           text: plan.count.text,
           message: count < 0
-            ? "\(plan.entity) cannot have \(count) rows"
-            : "\(rows) above the limit of all data, \(NumberText.grouped(InputLimits.rows))",
+            ? "\(plan.entity) can't have \(count) rows"
+            : "\(rows) exceed the limit for all data, \(NumberText.grouped(InputLimits.rows))",
           place: plan.count.place)
       }
       scope.rows[plan.entity] = count
@@ -48,9 +53,9 @@ package struct DataPlan: Sendable {
   }
 }
 
-/// How many objects of an entity a data set has, and how their properties are made.
+/// The number of objects of an entity, and the generators of their properties.
 package struct EntityPlan: Sendable {
-  /// A property with the generator named for it.
+  /// A property and its generator.
   package struct Property: Sendable {
     package var name: String
     package var generator: Generator
@@ -63,7 +68,9 @@ package struct EntityPlan: Sendable {
 
   package var entity: String
   package var count: CountExpression
-  /// Properties that are not named here get a valid value by their type.
+  /// The properties with generators.
+  ///
+  /// Other properties get a valid value of their type.
   package var properties: [Property]
 
   package init(entity: String, count: CountExpression, properties: [Property] = []) {
@@ -73,14 +80,14 @@ package struct EntityPlan: Sendable {
   }
 }
 
-/// Finds relationships that must have a destination and can get none from the planned rows.
+/// Finds required relationships that can't have a destination among the planned rows.
 struct DestinationCheck {
   let plans: [EntityPlan]
-  /// Rows of each planned entity itself.
+  /// The row count of each planned entity, without subentities.
   let counts: [EntityCount]
   let model: NSManagedObjectModel
 
-  /// One problem a relationship, at its entity's count.
+  /// The problems, one for each relationship, at the count of its entity.
   var problems: [LanguageProblem] {
     let rows = Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
     let late = BuildOrder(plans: plans, model: model).late
@@ -95,15 +102,15 @@ struct DestinationCheck {
         let targets = destination?.concreteEntityNames ?? []
         guard targets.contains(where: { rows[$0] ?? 0 > 0 }) else {
           return LanguageProblem(
-            "`\(name)` must have a value, and `data` has no \(destination?.name ?? "destination")",
+            "`\(name)` is required, but `data` has no \(destination?.name ?? "destination")",
             at: plan.count.place,
-            nextStep: "give \(ModelNames.list(targets)) a count above 0")
+            nextStep: "specify a count above 0 for \(ModelNames.list(targets))")
         }
         guard late[plan.entity]?.contains(relationship.name) != true else {
           return LanguageProblem(
-            "`\(name)` must have a value, and what it points to needs \(plan.entity) first",
+            "`\(name)` is required, but its destination requires \(plan.entity) to exist first",
             at: plan.count.place,
-            nextStep: "make one of the relationships of the circle optional in the model")
+            nextStep: "make one of the relationships in the cycle optional in the model")
         }
         return nil
       }
@@ -111,18 +118,18 @@ struct DestinationCheck {
   }
 }
 
-/// The order in which entities are made: after those that their to-one relationships point to.
+/// The order in which entities are created: after the destinations of their to-one relationships.
 struct BuildOrder {
   private(set) var plans: [EntityPlan] = []
-  /// By entity: the relationships that can only be set when everything is made, as they point to an
-  /// entity that comes later, or back to their own.
+  /// The relationships of each entity that can be set only after all objects exist, because their
+  /// destination is the same entity or one that is created later.
   private(set) var late: [String: Set<String>] = [:]
 
   init(plans written: [EntityPlan], model: NSManagedObjectModel) {
     var waiting = written
     while !waiting.isEmpty {
       let names = Set(waiting.map(\.entity))
-      // With a cycle the first in the order of writing goes ahead, and the others' way back is late.
+      // In a cycle, create the first entity in source order and set its relationships later.
       let ready = waiting.firstIndex { plan in
         !Self.targets(of: plan, in: model).contains { !$0.entities.isDisjoint(with: names) }
       }
@@ -152,22 +159,27 @@ struct BuildOrder {
   }
 }
 
-/// The data file of a scenario, made or copied.
+/// Creates the data file of a scenario.
 package enum ScenarioData {
-  /// What the file holds.
+  /// The contents of the file.
   package struct Contents: Sendable {
-    /// Rows of each entity itself, in the order of the plan, or of the model for a copied store.
+    /// The row count of each entity, without subentities, in the order of the plan or, for a copied
+    /// store, of the model.
     package var counts: [EntityCount]
-    /// What formulas and `scale` mean on this data.
+    /// The values of the names in formulas.
     package var scope: CountExpressionScope
   }
 
-  /// Makes the data file.
+  /// Creates the data file.
   ///
   /// - Parameters:
-  ///   - url: replaced when it exists.
-  ///   - progress: told how many rows were made, and of how many.
-  /// - Throws: `CountExpressionError` for a count without a value, the framework's `NSError` otherwise.
+  ///   - plan: The data to create.
+  ///   - model: The model of the data.
+  ///   - scale: The value of `scale`.
+  ///   - url: The location of the file, which is replaced if it exists.
+  ///   - progress: A closure that receives the number of rows created so far and the total.
+  /// - Throws: A `CountExpressionError` if a count has no value; otherwise, the framework's
+  ///   `NSError`.
   package static func make(
     _ plan: DataPlan, model: NSManagedObjectModel, scale: Int, at url: URL,
     progress: (_ rows: Int, _ total: Int) -> Void = { _, _ in }
@@ -191,9 +203,9 @@ package enum ScenarioData {
     }
   }
 
-  /// Own rows of each entity of a store, in alphabetical order.
+  /// Returns the row count of each entity in a store, without subentities, in alphabetical order.
   ///
-  /// Cost: one COUNT an entity; the store is opened read-only.
+  /// **Cost**: one COUNT for each concrete entity. The store is opened read-only.
   package static func counts(
     in store: URL, model: NSManagedObjectModel, ignoringVersions: Bool = false
   ) throws -> [EntityCount] {

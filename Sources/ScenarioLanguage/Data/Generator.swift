@@ -1,32 +1,34 @@
 import OpenCoreData
 package import WorkbenchText
 
-/// How the values of a property are made: `cycle`, `random`, `every 1 minute`, `text 12`,
+/// The generator of a property's values: `cycle`, `random`, `every 1 minute`, `text 12`, or
 /// `one of [draft, sent]`.
 package enum Generator: Sendable, Equatable {
-  /// One object of the destination after the other, from the first again when they are through.
+  /// The destination's objects in order, repeated from the first.
   case cycle
-  /// Any object of the destination, or any value of the type.
+  /// A random object of the destination, or a random value of the type.
   case random
-  /// Dates this many seconds apart, from the start of 2016 on.
+  /// Dates at an interval in seconds, from the start of 2016.
   case every(seconds: Int)
-  /// Words of this many letters.
+  /// Random words with this number of letters.
   case text(Int)
-  /// One of these values after the other.
+  /// The given values in order, repeated from the first.
   case oneOf([Word])
 
-  /// How they are written, for errors.
+  /// The syntax of generators, for errors.
   static let usage = "cycle, random, every 1 minute, text 12, one of [a, b]"
 
-  /// Seconds of each unit that `every` knows.
+  /// The number of seconds in each unit of `every`.
   static let units = [
     "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800,
   ]
 
-  /// Reads a generator from its words.
+  /// Parses a generator.
   ///
-  /// - Parameter place: where the value stands, for when there are no words.
-  /// - Throws: a problem at the first word that fits no generator.
+  /// - Parameters:
+  ///   - words: The words of the generator.
+  ///   - place: The source range of the value, used if there are no words.
+  /// - Throws: A problem at the first invalid word.
   init(_ words: [Word], at place: SourceRange) throws(LanguageProblem) {
     let texts = words.map(\.text)
     switch texts.first {
@@ -39,8 +41,9 @@ package enum Generator: Sendable, Equatable {
     case "text" where texts.count == 2:
       guard let length = Int(texts[1]), (1...100_000).contains(length) else {
         throw LanguageProblem(
-          "`text` needs a number of letters, not `\(texts[1])`", at: words[1].place,
-          nextStep: "write for example `text 12`")
+          "`text` needs a number of letters from 1 to 100,000, not `\(texts[1])`",
+          at: words[1].place,
+          nextStep: "write, for example, `text 12`")
       }
       self = .text(length)
     case "one" where texts.count > 2 && texts[1] == "of":
@@ -48,7 +51,7 @@ package enum Generator: Sendable, Equatable {
     default:
       let known = ["cycle", "random", "every", "text", "one"]
       throw LanguageProblem(
-        "this isn't a generator: `\(texts.joined(separator: " "))`",
+        "unknown generator `\(texts.joined(separator: " "))`",
         at: words.first?.place ?? place,
         didYouMean: texts.first.flatMap { first in
           known.contains(first) ? nil : NearestName.of(first, among: known)
@@ -60,8 +63,8 @@ package enum Generator: Sendable, Equatable {
   private static func seconds(_ count: Word, _ unit: Word) throws(LanguageProblem) -> Int {
     guard let number = Int(count.text), (1...1_000_000).contains(number) else {
       throw LanguageProblem(
-        "`every` needs a number, not `\(count.text)`", at: count.place,
-        nextStep: "write for example `every 1 minute`")
+        "`every` needs a number from 1 to 1,000,000, not `\(count.text)`", at: count.place,
+        nextStep: "write, for example, `every 1 minute`")
     }
     let name = unit.text.hasSuffix("s") ? String(unit.text.dropLast()) : unit.text
     guard let seconds = units[name] else {
@@ -85,12 +88,14 @@ package enum Generator: Sendable, Equatable {
   }
 }
 
-/// Holds a generator against the property it is to fill.
+/// Checks a generator against the property that it's for.
 struct GeneratorCheck {
   let property: NSPropertyDescription
   let entry: Word
 
-  /// - Throws: a problem at the generator, or at the key when the property cannot be filled at all.
+  /// Checks a generator.
+  ///
+  /// - Throws: A problem at the generator, or at the key if the property can't have a generator.
   func check(_ generator: Generator, at place: SourceRange) throws(LanguageProblem) {
     if let relationship = property as? NSRelationshipDescription {
       try check(generator, relationship, at: place)
@@ -108,7 +113,7 @@ struct GeneratorCheck {
         didYouMean: relationship.inverseRelationship.map {
           "\(relationship.destinationEntity?.name ?? "").\($0.name)"
         },
-        nextStep: "give the other side's to-one relationship a generator")
+        nextStep: "specify a generator for its to-one inverse")
     }
     guard generator == .cycle || generator == .random else {
       throw LanguageProblem(
@@ -122,16 +127,17 @@ struct GeneratorCheck {
     let type = attribute.attributeType
     guard !attribute.isDerived, !attribute.isTransient else {
       throw LanguageProblem(
-        "`\(entry.text)` is not stored as it is set", at: entry.place, nextStep: "leave it out")
+        "`\(entry.text)` is derived or transient, so its value can't be generated",
+        at: entry.place, nextStep: "remove it")
     }
     switch generator {
     case .cycle:
       throw LanguageProblem(
-        "`cycle` goes round the objects of a relationship, and `\(entry.text)` is an attribute",
-        at: place, nextStep: "write `one of [a, b]` to go round values")
+        "`cycle` is for relationships, but `\(entry.text)` is an attribute",
+        at: place, nextStep: "write `one of [a, b]` to cycle through values")
     case .every where type != .dateAttributeType:
       throw LanguageProblem(
-        "`every` makes dates, and `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
+        "`every` generates dates, but `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
         at: place,
         nextStep: "write `random` or `one of [...]`")
     case .text where type != .stringAttributeType:
@@ -144,14 +150,14 @@ struct GeneratorCheck {
       for word in words where !literal.accepts(word.text) {
         throw LanguageProblem(
           "`\(word.text)` isn't a \(literal.typeName)", at: word.place,
-          nextStep: "write for example `\(literal.example)`")
+          nextStep: "write, for example, `\(literal.example)`")
       }
     default: break
     }
   }
 }
 
-/// The least and the most an attribute's values may be, as its model says.
+/// The minimum and the maximum of an attribute's values, from the model.
 struct AttributeBounds {
   private let minimum: Double?
   private let maximum: Double?
@@ -161,24 +167,28 @@ struct AttributeBounds {
     maximum = attribute.valueRule.maximum.flatMap(Double.init)
   }
 
-  /// The ends of 1, 2, 3 … within the bounds.
+  /// Returns the bounds of serial integers, from 1 unless the model has a minimum.
   func serial(from greatest: Int) -> (least: Int, greatest: Int) {
     (whole(minimum) ?? 1, min(whole(maximum) ?? greatest, greatest))
   }
 
-  /// The ends of integers within the bounds.
+  /// Returns the bounds of random integers.
   func random(below bound: Int) -> (least: Int, greatest: Int) {
     let least = whole(minimum) ?? 0
     return (least, whole(maximum) ?? max(least, bound - 1))
   }
 
-  /// The ends of numbers within the bounds, from 0 to 1 without them.
+  /// The bounds of random fractions.
+  ///
+  /// Without a minimum and a maximum, 0 and 1.
   var fraction: (least: Double, greatest: Double) {
     let least = minimum ?? 0
     return (least, maximum ?? max(least + 1, 1))
   }
 
-  /// The length of a text: 12 letters where nothing else is said.
+  /// The length of strings.
+  ///
+  /// Without a minimum and a maximum, 12 letters.
   var textLength: Int {
     min(max(whole(minimum) ?? 0, 12), whole(maximum) ?? 12)
   }

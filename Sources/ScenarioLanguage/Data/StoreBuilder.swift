@@ -1,12 +1,14 @@
 package import OpenCoreData
 package import WorkbenchText
 
-/// Fills a new store by a plan, through the framework itself.
+/// Creates and fills a store according to a plan, using OpenCoreData.
 ///
-/// Entities are made after those their to-one relationships point to; the rows of an entity in their
-/// order, so that row n has primary key n of its table's own count. The same seed gives the same values.
+/// Entities are created after the destinations of their to-one relationships, and the rows of an
+/// entity in order, so primary keys are assigned in row order. The same seed gives the same values.
 package struct StoreBuilder {
-  /// Objects saved at a time, then released: memory stays the same whatever the scale.
+  /// The number of objects to save at a time.
+  ///
+  /// They're released after each save, so memory use is independent of the scale.
   private static let batch = 1_000
 
   private let model: NSManagedObjectModel
@@ -14,7 +16,13 @@ package struct StoreBuilder {
   private let plans: [EntityPlan]
   private let counts: [String: Int]
 
-  /// - Parameter counts: rows of each planned entity (`DataPlan.counts`).
+  /// Creates a builder.
+  ///
+  /// - Parameters:
+  ///   - model: The model of the store.
+  ///   - plans: The entities to create.
+  ///   - counts: The row count of each planned entity; see `DataPlan.counts(scale:)`.
+  ///   - seed: The seed of the random values.
   package init(
     model: NSManagedObjectModel, plans: [EntityPlan], counts: [EntityCount], seed: UInt64
   ) {
@@ -24,16 +32,16 @@ package struct StoreBuilder {
     self.counts = Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
   }
 
-  /// Makes the store.
+  /// Creates the store.
   ///
   /// - Parameters:
-  ///   - url: a file that does not exist.
-  ///   - progress: told after each save how many rows there are.
-  /// - Throws: the framework's `NSError`, for instance when a named generator gives values the model
-  ///   refuses.
+  ///   - url: The location of the store. The file must not exist.
+  ///   - progress: A closure that receives the number of rows after each save.
+  /// - Throws: The framework's `NSError`, for example if generated values violate the model's
+  ///   validation rules.
   package func build(at url: URL, progress: (Int) -> Void = { _ in }) throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    // Nobody needs a half-made file after a crash, so that nothing waits for the disk.
+    // A partial file is useless after a crash, so don't wait for the disk.
     try coordinator.addPersistentStore(
       type: .sqlite, at: url, options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -60,7 +68,7 @@ package struct StoreBuilder {
     }
   }
 
-  /// Sets the relationships that point to entities made later.
+  /// Sets the relationships whose destinations were created later.
   private func relate(
     _ plan: EntityPlan, late: Set<String>, made: [String: [NSManagedObjectID]],
     in context: NSManagedObjectContext
@@ -82,7 +90,7 @@ package struct StoreBuilder {
   }
 }
 
-/// Makes the objects of one entity, row after row.
+/// Creates the objects of one entity.
 struct EntityFill {
   private struct Link {
     let relationship: NSRelationshipDescription
@@ -95,7 +103,13 @@ struct EntityFill {
   private var links: [Link] = []
   private let late: Set<String>
 
-  /// - Parameter late: relationships that are not set when the objects are inserted.
+  /// Creates a fill.
+  ///
+  /// - Parameters:
+  ///   - plan: The plan of the entity.
+  ///   - model: The model of the store.
+  ///   - seed: The seed of the random values.
+  ///   - late: The relationships that aren't set when objects are inserted.
   init(plan: EntityPlan, model: NSManagedObjectModel, seed: UInt64, late: Set<String>) {
     entity = plan.entity
     self.late = late
@@ -111,20 +125,20 @@ struct EntityFill {
     }
   }
 
-  /// An attribute that gets values, and how they are made.
+  /// An attribute and the recipe of its values.
   struct Filled {
     var attribute: NSAttributeDescription
     var recipe: ValueRecipe
   }
 
-  /// The attributes that get values, by name.
+  /// Returns the attributes that get generated values, sorted by name.
   static func attributes(of entity: NSEntityDescription, plan: EntityPlan) -> [Filled] {
     let generators = plan.generators
     let unique = entity.uniqueNames
     return entity.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
       guard !attribute.isTransient, !attribute.isDerived else { return nil }
       let generator = generators[name]
-      // A default of the model's own is a valid value.
+      // The model's default value is valid.
       guard generator != nil || attribute.defaultValue == nil || unique.contains(name) else {
         return nil
       }
@@ -134,8 +148,8 @@ struct EntityFill {
     }
   }
 
-  /// The to-one relationships that get a destination: those with a generator, and those that must have
-  /// one.
+  /// Returns the to-one relationships that get a destination: those with a generator and those that
+  /// are required.
   static func relationships(
     of entity: NSEntityDescription, plan: EntityPlan
   ) -> [NSRelationshipDescription] {
@@ -145,10 +159,13 @@ struct EntityFill {
       .sorted { $0.name < $1.name }
   }
 
-  /// Inserts and saves some rows, then lets them go.
+  /// Inserts and saves rows, and then resets the context.
   ///
-  /// - Parameter made: the objects of each entity so far.
-  /// - Returns: their IDs, in the order of the rows.
+  /// - Parameters:
+  ///   - rows: The indexes of the rows to insert.
+  ///   - context: The context to use.
+  ///   - made: The object IDs that were created so far, by entity.
+  /// - Returns: The object IDs, in row order.
   mutating func insert(
     rows: Range<Int>, into context: NSManagedObjectContext, made: [String: [NSManagedObjectID]]
   ) throws -> [NSManagedObjectID] {
@@ -170,18 +187,21 @@ struct EntityFill {
     return ids
   }
 
-  /// For each relationship the objects it may point to.
+  /// Returns the possible destinations of each relationship.
   func targets(among made: [String: [NSManagedObjectID]]) -> [[NSManagedObjectID]] {
     links.map { link in
       (link.relationship.destinationEntity?.concreteEntityNames ?? []).flatMap { made[$0] ?? [] }
     }
   }
 
-  /// Gives an object its destinations.
+  /// Sets the relationships of an object.
   ///
   /// - Parameters:
-  ///   - only: the relationships to set; nil for all that are not late.
-  ///   - targets: what `targets(among:)` gave.
+  ///   - object: The object.
+  ///   - row: The index of the object's row.
+  ///   - only: The relationships to set, or `nil` to set all that aren't late.
+  ///   - targets: The result of `targets(among:)`.
+  ///   - context: The object's context.
   mutating func relate(
     _ object: NSManagedObject, row: Int, only: Set<String>?, to targets: [[NSManagedObjectID]],
     in context: NSManagedObjectContext
@@ -197,20 +217,20 @@ struct EntityFill {
 }
 
 extension NSEntityDescription {
-  /// The attributes that a uniqueness constraint of the entity or of one above it names.
+  /// The attributes in the uniqueness constraints of the entity and its parent entities.
   fileprivate var uniqueNames: Set<String> {
     Set(uniquenessConstraintNames.joined()).union(superentity?.uniqueNames ?? [])
   }
 }
 
 extension EntityPlan {
-  /// The generators that are named, by property.
+  /// The specified generators, by property.
   fileprivate var generators: [String: Generator] {
     Dictionary(properties.map { ($0.name, $0.generator) }, uniquingKeysWith: { $1 })
   }
 }
 
-/// Makes the values of one attribute, row after row.
+/// Generates the values of one attribute.
 struct AttributeSource {
   let name: String
   private let type: NSAttributeType
@@ -218,7 +238,12 @@ struct AttributeSource {
   private let literals: [Any?]
   private var random: SeededGenerator
 
-  /// - Parameter stream: what its random numbers are called.
+  /// Creates a source of values.
+  ///
+  /// - Parameters:
+  ///   - filled: The attribute and its recipe.
+  ///   - seed: The seed of the random values.
+  ///   - stream: The name of the stream of random numbers.
   init(_ filled: EntityFill.Filled, seed: UInt64, stream: String) {
     name = filled.attribute.name
     let type = filled.attribute.attributeType
@@ -232,7 +257,7 @@ struct AttributeSource {
     }
   }
 
-  /// The value of a row, counted from 0; nil for no value.
+  /// Returns the value for a row index, starting at 0, or `nil` for no value.
   mutating func value(row: Int) -> Any? {
     switch recipe {
     case .serial(let least, let greatest):
@@ -255,14 +280,14 @@ struct AttributeSource {
     }
   }
 
-  /// 1, 2, 3 … within the bounds, from the start again at their end.
+  /// Returns consecutive integers within the bounds, repeated from the first.
   private static func serial(_ row: Int, _ least: Int, _ greatest: Int) -> Int {
     guard least < greatest else { return least }
     let (span, isOver) = greatest.subtractingReportingOverflow(least)
     return isOver ? row : least + row % (span == .max ? span : span + 1)
   }
 
-  /// An integer as a value of the attribute's type.
+  /// Returns an integer as a value of the attribute's type.
   private func number(_ number: Int) -> Any? {
     switch type {
     case .integer16AttributeType: Int16(clamping: number)

@@ -1,40 +1,47 @@
 import OpenCoreData
 import WorkbenchText
 
-/// How the values of one attribute are made, row after row: what the data builder follows and an
-/// exported program repeats.
+/// The recipe for an attribute's values, which both the store builder and exported programs use.
 enum ValueRecipe {
-  /// Integers from the least on, from the start again behind the greatest.
+  /// Consecutive integers from `least` to `greatest`, repeated.
   case serial(least: Int, greatest: Int)
-  /// Any integer of a range; `bound` is used where the range has no size that can be said.
+  /// Random integers in a range. `bound` is the number of values if the size of the range isn't
+  /// representable.
   case random(least: Int, greatest: Int, bound: Int)
-  /// Any hundredths of a random integer.
+  /// Random integers divided by 100.
   case hundredths(least: Int, greatest: Int, bound: Int)
-  /// Any number of a range.
+  /// Random numbers in a range.
   case fraction(least: Double, greatest: Double)
-  /// Words of so many letters; with `isUnique` they end in the row's number.
+  /// Random words of a length. If `isUnique` is `true`, they end in the row number.
   case text(length: Int, isUnique: Bool)
-  /// Dates so many seconds apart.
+  /// Dates at an interval in seconds.
   case dates(seconds: Int)
-  /// Any second of the first year.
+  /// A random second of the first year.
   case anyDate
-  /// Yes or no.
+  /// A random Boolean value.
   case flag
-  /// Twelve bytes.
+  /// Twelve random bytes.
   case bytes
   case uuid
-  /// An address with the row's number.
+  /// A URL that contains the row number.
   case address
-  /// One of these after the other.
+  /// The given values in order, repeated from the first.
   case literals([Word])
   /// No value.
   case none
 
-  /// 1 January 2016, in seconds of `Date`'s own scale: data must not depend on the day it is made.
+  /// January 1, 2016, in seconds since the reference date of `Date`.
+  ///
+  /// Data must not depend on the current date.
   static let epoch: TimeInterval = 473_299_200
   static let secondsOfAYear = 31_622_400
 
-  /// - Parameter isUnique: whether a uniqueness constraint names the attribute.
+  /// Creates the recipe for an attribute.
+  ///
+  /// - Parameters:
+  ///   - attribute: The attribute.
+  ///   - generator: The specified generator, or `nil` for the default.
+  ///   - isUnique: Whether the attribute is in a uniqueness constraint.
   init(_ attribute: NSAttributeDescription, generator: Generator?, isUnique: Bool) {
     let bounds = AttributeBounds(attribute)
     switch generator {
@@ -46,7 +53,8 @@ enum ValueRecipe {
     }
   }
 
-  /// A valid value of the type: integers count the rows, the rest is random.
+  /// Returns the default recipe: serial integers for integers and unique numbers, and random values
+  /// otherwise.
   private static func plain(
     _ type: NSAttributeType, _ bounds: AttributeBounds, _ isUnique: Bool
   ) -> ValueRecipe {
@@ -62,7 +70,7 @@ enum ValueRecipe {
     }
   }
 
-  /// Any valid value of the type.
+  /// Returns the recipe for random valid values of the type.
   private static func valid(
     _ type: NSAttributeType, _ bounds: AttributeBounds, _ isUnique: Bool
   ) -> ValueRecipe {
@@ -98,18 +106,20 @@ enum ValueRecipe {
   }
 }
 
-/// Random numbers that are the same for the same seed, on every machine (SplitMix64).
+/// A random number generator (SplitMix64) whose numbers depend only on the seed, on every machine.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator of its own for each stream, so that naming one property more leaves the values of the
-  /// others as they were.
+  /// Creates a generator for a stream.
+  ///
+  /// Each property has its own stream, so adding a generator for one property doesn't change the
+  /// values of the others.
   ///
   /// - Parameters:
-  ///   - seed: the data set's.
-  ///   - stream: `Mood.date`.
+  ///   - seed: The seed of the data set.
+  ///   - stream: The name of the stream, such as `Mood.date`.
   package init(seed: UInt64, stream: String) {
-    // FNV-1a; Swift's own hashes differ from run to run.
+    // FNV-1a, because Swift's hash values differ in each run.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in stream.utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
@@ -125,30 +135,35 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 to one below the bound, which is greater than 0.
+  /// Returns a number from 0 up to, but not including, a bound greater than 0.
   package mutating func below(_ bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 }
 
 extension SeededGenerator {
-  /// Any integer of a range; the least where it has no room.
+  /// Returns a random integer in a range, or `least` if the range is empty.
   ///
-  /// - Parameter bound: how many numbers are used where the range has more than can be said.
+  /// - Parameters:
+  ///   - least: The lower bound.
+  ///   - greatest: The upper bound, included.
+  ///   - bound: The number of values to use if the size of the range isn't representable.
   mutating func whole(from least: Int, to greatest: Int, below bound: Int) -> Int {
     guard least < greatest else { return least }
     let (span, isOver) = greatest.subtractingReportingOverflow(least)
     return least + below(isOver || span == .max ? bound : span + 1)
   }
 
-  /// Any number of a range.
+  /// Returns a random number in a range.
   mutating func fraction(from least: Double, to greatest: Double) -> Double {
     least + Double(next() >> 11) / Double(1 << 53) * max(0, greatest - least)
   }
 
-  /// A word of so many letters.
+  /// Returns a random word.
   ///
-  /// - Parameter row: the number it ends in, counted from 0; nil for none.
+  /// - Parameters:
+  ///   - length: The number of letters.
+  ///   - row: The row index, starting at 0, whose number the word ends in, or `nil` for none.
   mutating func text(length: Int, row: Int?) -> String {
     let syllables = ["ba", "co", "di", "fu", "ga", "le", "mi", "no", "pu", "ra", "se", "to"]
     var text = ""
@@ -161,7 +176,7 @@ extension SeededGenerator {
     return String(text.prefix(max(0, length - serial.count))) + serial
   }
 
-  /// A UUID of version 4's form.
+  /// Returns a UUID in the format of version 4.
   mutating func uuid() -> UUID {
     let words = [next(), next()]
     func byte(_ index: Int) -> UInt8 {

@@ -2,7 +2,7 @@ import Foundation
 import OpenCoreData
 import WorkbenchText
 
-/// Finds what of a scenario Core Data has no call for.
+/// Finds the parts of a scenario that can't be exported as Core Data calls.
 struct ExportCheck {
   private let scenario: Scenario
   private let lines: [String]
@@ -12,7 +12,9 @@ struct ExportCheck {
     lines = scenario.text.components(separatedBy: "\n")
   }
 
-  /// Each with file, line and column, in the order of the file; what several variants share, once.
+  /// The problems with file, line, and column, in source order.
+  ///
+  /// Problems that variants share are listed once.
   var diagnostics: [ScenarioDiagnostic] {
     var problems = dataProblems + modelProblems
     for variant in scenario.variants {
@@ -20,8 +22,8 @@ struct ExportCheck {
         guard let reason = step.verb.whyNotExported else { continue }
         problems.append(
           LanguageProblem(
-            "`\(step.verb.rawValue)` cannot be exported: \(reason)", at: step.places.verb,
-            nextStep: "take the step out of a copy of the scenario, and export that"))
+            "`\(step.verb.rawValue)` can't be exported: \(reason)", at: step.places.verb,
+            nextStep: "remove the step from a copy of the scenario, and export the copy"))
       }
     }
     var seen: Set<SourceRange> = []
@@ -39,21 +41,22 @@ struct ExportCheck {
     guard case .copied = scenario.data.source else { return [] }
     return [
       LanguageProblem(
-        "a copied store cannot be exported: a program makes its rows itself",
+        "a copied store can't be exported: an exported program generates its rows",
         at: place(of: "store:", below: "data:"),
-        nextStep: "write the counts of entities in `data`")
+        nextStep: "specify the counts of entities in `data`")
     ]
   }
 
   private var modelProblems: [LanguageProblem] {
     ExportedModel.problems(of: scenario.model).map { sentence in
       LanguageProblem(
-        "the model cannot be exported: \(sentence), which can't be expressed in code",
+        "the model can't be exported: \(sentence), which can't be expressed in code",
         at: place(of: "model:", below: ""), nextStep: "export with a model that doesn't use it")
     }
   }
 
-  /// Where a key is first written behind another one; the file's beginning when it is not found.
+  /// Returns the source range of a key's first occurrence after a heading, or the start of the file
+  /// if it isn't found.
   private func place(of key: String, below head: String) -> SourceRange {
     let start = head.isEmpty ? 0 : lines.firstIndex { $0.hasPrefix(head) } ?? 0
     for index in start..<max(start, lines.count) {
@@ -66,14 +69,15 @@ struct ExportCheck {
 }
 
 extension Verb {
-  /// Why a step of the verb has no counterpart in a program; nil when it has one.
+  /// The reason that a step with this verb can't be exported, or `nil` if it can.
   package var whyNotExported: String? {
     switch self {
-    case .sql: "it runs past the framework, which has no call for it"
-    case .index: "the framework creates indexes only with the file; declare it in the model"
+    case .sql: "it runs without the framework, which has no API for it"
+    case .index:
+      "the framework creates indexes only with the file; declare the index in the model"
     case .analyze: "the framework gathers statistics only when it opens a store"
     case .pragma: "the framework takes pragmas only when it opens a store"
-    case .undo: "which changes are one group is the run loop's choice on Apple's systems"
+    case .undo: "on Apple platforms, the run loop determines the change groups"
     default: nil
     }
   }

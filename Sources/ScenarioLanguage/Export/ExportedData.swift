@@ -2,14 +2,16 @@ import ModelCode
 import OpenCoreData
 import WorkbenchText
 
-/// The rows of a scenario as Swift that makes the same ones.
+/// The rows of a scenario as Swift code that creates the same rows.
 struct ExportedData {
   private let model: NSManagedObjectModel
   private let plans: [EntityPlan]
   private let counts: [String: Int]
   private let seed: UInt64
 
-  /// - Throws: `CountExpressionError` for a count without a value.
+  /// Creates the export of the rows.
+  ///
+  /// - Throws: A `CountExpressionError` if a count has no value.
   init(
     _ plans: [EntityPlan], of plan: DataPlan, model: NSManagedObjectModel, scale: Int
   ) throws(CountExpressionError) {
@@ -20,7 +22,7 @@ struct ExportedData {
       try plan.counts(scale: scale).map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
   }
 
-  /// The function `makeData`.
+  /// Writes the function `makeData`.
   func write(to lines: inout SwiftLines) {
     let order = BuildOrder(plans: plans, model: model)
     let head = "static func makeData(_ store: URL, _ model: NSManagedObjectModel) throws"
@@ -97,7 +99,8 @@ struct ExportedData {
     "Seeded(\(seed), \(SwiftNames.literal("\(plan.entity).\(property)")))"
   }
 
-  /// What a value needs before the first row: random numbers of its own, or the list it goes through.
+  /// Returns the declaration that a value needs before the first row: a stream of random numbers or
+  /// a list of values.
   private func preparation(
     of filled: EntityFill.Filled, named name: String, in plan: EntityPlan
   ) -> String? {
@@ -139,7 +142,7 @@ struct ExportedData {
     }
   }
 
-  /// An integer as a value of a type.
+  /// Returns an expression that converts an integer to an attribute's type.
   private static func number(_ number: String, _ type: NSAttributeType) -> String {
     switch type {
     case .integer16AttributeType: "Int16(clamping: \(number))"

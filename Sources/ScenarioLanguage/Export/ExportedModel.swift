@@ -2,12 +2,12 @@ import ModelCode
 import OpenCoreData
 import WorkbenchText
 
-/// A model as Swift that makes it, with calls that Apple's framework has too.
+/// A model as Swift code that creates it, using only API of Core Data.
 struct ExportedModel {
   private let model: NSManagedObjectModel
   private var identifiers = SwiftIdentifiers(reserved: ["model"])
   private var entities: [String: String] = [:]
-  /// By entity and relationship: `Mood.country`.
+  /// The identifiers of relationships, by entity and relationship, such as `Mood.country`.
   private var relationships: [String: String] = [:]
 
   init(_ model: NSManagedObjectModel) {
@@ -22,7 +22,7 @@ struct ExportedModel {
     }
   }
 
-  /// The function `makeModel`.
+  /// Writes the function `makeModel`.
   func write(to lines: inout SwiftLines) {
     lines.block("static func makeModel() -> NSManagedObjectModel") { lines in
       for entity in sorted {
@@ -32,7 +32,7 @@ struct ExportedModel {
         for relationship in entity.ownRelationships { write(relationship, to: &lines) }
       }
       for entity in sorted { write(entity, to: &lines) }
-      // An index may name what a parent declares, so that parents come first.
+      // An index can refer to a parent entity's property, so set subentities first.
       for entity in sorted where !entity.subentities.isEmpty {
         let children = entity.subentities.map(name).joined(separator: ", ")
         lines.line("\(name(of: entity)).subentities = [\(children)]")
@@ -44,7 +44,7 @@ struct ExportedModel {
     }
   }
 
-  /// What of a model cannot be said in code, a sentence each.
+  /// Returns the parts of a model that can't be expressed in code, a sentence for each.
   static func problems(of model: NSManagedObjectModel) -> [String] {
     model.entitiesByName.sorted { $0.key < $1.key }.flatMap { name, entity in
       entity.ownProperties.compactMap { property in

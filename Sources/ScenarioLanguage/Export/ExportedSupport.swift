@@ -1,31 +1,32 @@
-/// What every exported program brings: a few functions that name what Core Data takes several calls for.
+/// The helper functions of every exported program, for tasks that take several Core Data calls.
 enum ExportedSupport {
-  /// The lines inside of the program's type.
+  /// The lines in the program's type.
   static let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
   private static let text = #"""
     // MARK: Steps
 
-    /// Objects that are loaded a page at a time, as they are looked at.
+    /// The result of a batched fetch, whose objects are loaded a batch at a time when they're
+    /// accessed.
     #if canImport(CoreData)
       typealias Batches = [NSManagedObject]
     #else
       typealias Batches = BatchedFetchResult<NSManagedObject>
     #endif
 
-    /// Runs a fetch whose pages are loaded one by one; on the context's queue.
+    /// Runs a batched fetch. Call it on the context's queue.
     static func fetchBatches(
       _ request: NSFetchRequest<NSManagedObject>, in context: NSManagedObjectContext
     ) throws -> Batches {
       #if canImport(CoreData)
-        // The request's own call hands its array over without reading it.
+        // The request's own method returns the array without reading it.
         return try request.execute()
       #else
         return try context.fetchBatched(request)
       #endif
     }
 
-    /// Runs one step in a block of a context; what it let go is gone when the block is over.
+    /// Runs a step in a block of a context. Released objects are deallocated when the block ends.
     static func step(_ context: NSManagedObjectContext, _ body: () throws -> Void) rethrows {
       #if canImport(ObjectiveC)
         try autoreleasepool { try context.performAndWait(body) }
@@ -34,7 +35,7 @@ enum ExportedSupport {
       #endif
     }
 
-    /// Runs a step that has to fail.
+    /// Runs a step that must fail with an error code.
     static func failing(_ code: Int, _ place: String, _ body: () throws -> Void) {
       do {
         try body()
@@ -45,13 +46,13 @@ enum ExportedSupport {
       }
     }
 
-    /// Waits for what contexts do on each other's behalf.
+    /// Waits for the work that contexts do on each other's behalf.
     static func settle(_ contexts: [NSManagedObjectContext]) {
       for context in contexts + contexts.reversed() { context.performAndWait {} }
     }
 
-    /// Reads what a key path leads to, through every object of a to-many; `@count` at its end reads the
-    /// number of a to-many alone.
+    /// Reads a key path, through every object of a to-many relationship. With `@count` at the end,
+    /// reads only the number of destinations.
     static func read(_ object: NSManagedObject, _ keys: String...) {
       read(object, keys[...])
     }
@@ -60,13 +61,13 @@ enum ExportedSupport {
       guard let key = keys.first else { return }
       let value = object.value(forKey: key)
       guard let next = keys.dropFirst().first else { return }
-      // To list the objects sends for them, on a Mac too.
+      // Listing the objects fires the relationship fault, also on a Mac.
       let objects = related(value)
       if next == "@count" { return }
       for object in objects { read(object, keys.dropFirst()) }
     }
 
-    /// Goes to what a path of relationships leads to, and reads nothing there.
+    /// Visits the destinations of a path of relationships without reading their properties.
     static func walk(_ object: NSManagedObject, _ keys: String...) {
       walk(object, keys[...])
     }
@@ -85,7 +86,7 @@ enum ExportedSupport {
       return []
     }
 
-    /// Objects in the order of keys, each with whether it ascends.
+    /// Returns objects sorted by keys, each with a Boolean value that indicates ascending order.
     static func sorted(
       _ objects: some Sequence<NSManagedObject>, by keys: [(String, Bool)]
     ) -> [NSManagedObject] {
@@ -98,27 +99,27 @@ enum ExportedSupport {
       #endif
     }
 
-    /// The part of so many objects that a limit and an offset leave; a limit of 0 is none.
+    /// Returns the range of objects for an offset and a limit. A limit of 0 means no limit.
     static func part(of count: Int, offset: Int, limit: Int) -> Range<Int> {
       let start = min(offset, count)
       return start..<(limit == 0 ? count : min(count, start + min(limit, count)))
     }
 
-    /// One element, counted round and round; nil when there is none.
+    /// Returns an element of a list that repeats, or `nil` if the list is empty.
     static func cycling<List: RandomAccessCollection>(
       _ list: List, _ place: Int
     ) -> List.Element? where List.Index == Int {
       list.isEmpty ? nil : list[place % list.count]
     }
 
-    /// IDs of objects, asked on their own queue.
+    /// Returns the object IDs of objects, read on their context's queue.
     static func ids(
       of objects: [NSManagedObject], in context: NSManagedObjectContext
     ) -> [NSManagedObjectID] {
       context.performAndWait { objects.map(\.objectID) }
     }
 
-    /// IDs as the coordinator of a context names the same rows.
+    /// Returns the object IDs of the same rows in a context's coordinator.
     static func adopt(
       _ ids: [NSManagedObjectID], for context: NSManagedObjectContext
     ) -> [NSManagedObjectID] {
@@ -128,7 +129,8 @@ enum ExportedSupport {
       }
     }
 
-    /// Saves, and returns the did-save notification, which is posted for a save without changes too.
+    /// Saves, and returns the did-save notification, which is also posted for a save without
+    /// changes.
     static func notificationOfSave(_ context: NSManagedObjectContext) throws -> Notification? {
       nonisolated(unsafe) var heard: Notification?
       let token = NotificationCenter.default.addObserver(
@@ -139,7 +141,7 @@ enum ExportedSupport {
       return heard
     }
 
-    /// What a save has changed, by IDs alone, as another process would tell it.
+    /// Returns the changes of a save as object ID URIs, as for a save in another process.
     static func changes(
       of save: Notification, in context: NSManagedObjectContext
     ) -> [AnyHashable: Any] {
@@ -182,12 +184,12 @@ enum ExportedSupport {
       return context
     }
 
-    /// Writes a line where the SQL log goes.
+    /// Writes a line to standard error, like the SQL log.
     static func say(_ line: String) {
       FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
-    /// Runs a variant, cold: a coordinator of its own over its own copy of the data.
+    /// Runs a variant cold, with a new coordinator and its own copy of the data.
     static func variant(
       _ name: String, _ data: URL, _ model: NSManagedObjectModel,
       _ body: (NSPersistentStoreCoordinator, URL, NSManagedObjectModel) throws -> Void
@@ -267,7 +269,7 @@ enum ExportedSupport {
 
     // MARK: The rows
 
-    /// Makes rows and keeps their IDs, by entity.
+    /// Creates rows and keeps their object IDs, by entity.
     final class Rows {
       private let context: NSManagedObjectContext
       private var made: [String: [NSManagedObjectID]] = [:]
@@ -295,7 +297,7 @@ enum ExportedSupport {
         }
       }
 
-      /// Goes through the rows of an entity once more.
+      /// Visits the rows of an entity again.
       func relate(_ entity: String, _ fill: (NSManagedObject, Int) -> Void) throws {
         try context.performAndWait {
           for (row, id) in (made[entity] ?? []).enumerated() {
@@ -306,7 +308,7 @@ enum ExportedSupport {
         }
       }
 
-      /// Sets a to-one relationship to the row of a number, counted round and round.
+      /// Sets a to-one relationship to the row with an index, which wraps around.
       func relate(
         _ object: NSManagedObject, _ key: String, to entities: [String], _ choice: UInt64
       ) {
@@ -321,14 +323,15 @@ enum ExportedSupport {
       Date(timeIntervalSinceReferenceDate: 473_299_200 + seconds)
     }
 
-    /// Integers one after the other, from the first again behind the last.
+    /// Returns consecutive integers in a range, repeated from the first.
     static func serial(_ row: Int, _ least: Int, _ greatest: Int) -> Int {
       guard least < greatest else { return least }
       let (span, isOver) = greatest.subtractingReportingOverflow(least)
       return isOver ? row : least + row % (span == .max ? span : span + 1)
     }
 
-    /// Random numbers that are the same for the same seed (SplitMix64), a stream for each property.
+    /// A random number generator (SplitMix64) that returns the same numbers for the same seed, with
+    /// a stream for each property.
     struct Seeded {
       private var state: UInt64
 

@@ -2,16 +2,18 @@ import ModelCode
 import OpenCoreData
 
 extension ExportedVariant {
-  /// What `with` gives each object.
+  /// The code for the assignments of `with`.
   struct Assignments {
-    /// Lines that use `object`, and `place` where objects go round.
+    /// The lines for each object.
+    ///
+    /// They use `object` and, to cycle through objects, `place`.
     var lines: [String] = []
-    /// Lines at the beginning of the block.
+    /// The lines at the beginning of the block.
     var unwrapping: [String] = []
     var usesPlace = false
   }
 
-  /// The values of a step as lines on each object.
+  /// Returns the assignments of a step as lines for each object.
   func assignments(
     of step: Step, _ context: String, entity: NSEntityDescription?
   ) -> Assignments {
@@ -33,7 +35,7 @@ extension ExportedVariant {
     }
   }
 
-  /// Inserts objects, and keeps them under the step's name.
+  /// Returns the code that inserts objects and keeps them under the step's name.
   mutating func insert(_ step: Step, _ context: String) -> Body {
     let assignments = assignments(of: step, context, entity: entity(of: step))
     let times = step.number(of: .times) ?? 1
@@ -55,7 +57,7 @@ extension ExportedVariant {
     return body
   }
 
-  /// Adds objects to to-many relationships, and takes objects out of them.
+  /// Returns the code that adds objects to to-many relationships and removes objects from them.
   func relate(_ step: Step, _ context: String) -> Body {
     let entity = entity(of: step)
     let owners = elements(of: step.subject, in: known.context(of: step))
@@ -85,7 +87,7 @@ extension ExportedVariant {
     return body
   }
 
-  /// A batch request, its IDs kept under the step's name.
+  /// Returns the code for a batch request, whose object IDs are kept under the step's name.
   mutating func batch(_ step: Step, _ context: String) -> Body {
     let name = SwiftNames.literal(step.subject)
     let isNamed = step.name != nil
@@ -134,7 +136,7 @@ extension ExportedVariant {
     return Body(lines: lines, throws: true)
   }
 
-  /// The step's values by attribute name, as a dictionary.
+  /// Returns a dictionary literal of the step's values by attribute name.
   private func values(of step: Step) -> String {
     let entity = entity(of: step)
     let pairs = step.assignments.compactMap { assignment -> String? in

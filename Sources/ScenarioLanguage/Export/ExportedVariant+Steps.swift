@@ -2,7 +2,7 @@ import ModelCode
 import OpenCoreData
 
 extension ExportedVariant {
-  /// Writes a step that is a block of its context.
+  /// Writes a step that runs in a block of its context.
   mutating func perform(_ step: Step) {
     let context = contexts[known.context(of: step)] ?? "main"
     if step.verb == .merge { return merge(step, into: context) }
@@ -14,12 +14,12 @@ extension ExportedVariant {
     lines.block("failing(\(code), \(SwiftNames.literal("\(step.location)")))", block)
   }
 
-  /// What a step does: the lines of its block.
+  /// The lines of a step's block.
   struct Body {
     var lines: [String] = []
     var `throws` = false
 
-    /// Puts lines at the beginning, each once.
+    /// Inserts lines at the beginning, without duplicates.
     mutating func unwrap(_ more: [String]) {
       let new = more.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
       lines = new + lines.filter { !new.contains($0) }
@@ -81,23 +81,25 @@ extension ExportedVariant {
     step.requestLines(of: "NSManagedObject") + ["_ = try \(context).count(for: request)"]
   }
 
-  /// The keys of a path as arguments.
+  /// Returns the keys of a key path as arguments.
   private static func keys(_ keyPath: String) -> String {
     keyPath.split(separator: ".").map { SwiftNames.literal(String($0)) }.joined(separator: ", ")
   }
 
-  /// The entity of a step's objects.
+  /// Returns the entity of a step's objects.
   func entity(of step: Step) -> NSEntityDescription? {
     let name =
       step.verb.subject == .entity ? step.subject : known.results[step.subject]?.entity ?? ""
     return model.entitiesByName[name]
   }
 
-  /// Work on each object of a step's subject.
+  /// Returns the code that does work on each object of a step's subject.
   ///
   /// - Parameters:
-  ///   - counting: whether the work uses `place`, the object's number.
-  ///   - work: lines that use `object`.
+  ///   - step: The step.
+  ///   - context: The identifier of the step's context.
+  ///   - counting: Whether the work uses `place`, the object's index.
+  ///   - work: A closure that returns lines that use `object`.
   func work(
     on step: Step, _ context: String, counting: Bool = false, _ work: () -> [String]
   ) -> Body {
@@ -141,16 +143,18 @@ extension ExportedVariant {
     return body
   }
 
-  /// A result as a step of a context can use it.
+  /// A result in the form that a step of a context can use.
   struct Elements {
-    /// Lines at the beginning of the block.
+    /// The lines at the beginning of the block.
     var unwrapping: [String] = []
-    /// What to go through.
+    /// The expression to iterate over.
     var list: String
     var isIDs = false
   }
 
-  /// The objects of a result for a step in a context: of another context, by their IDs.
+  /// Returns the objects of a result for a step in a context.
+  ///
+  /// Objects of another context are passed by object ID.
   func elements(of name: String, in context: String) -> Elements {
     guard let variable = variables[name], let shape = known.results[name] else {
       return Elements(list: "[]")

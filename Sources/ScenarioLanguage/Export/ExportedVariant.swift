@@ -1,8 +1,10 @@
 import OpenCoreData
 
-/// One variant as a Swift function: each step a block of a context, each named result a variable.
+/// A variant as a Swift function.
+///
+/// Each step is a block of a context, and each named result is a variable.
 struct ExportedVariant {
-  /// What a variable holds.
+  /// The type of a variable.
   enum Kind: String {
     case objects = "[NSManagedObject]"
     case batches = "Batches?"
@@ -10,7 +12,7 @@ struct ExportedVariant {
     case dictionaries = "[NSDictionary]"
     case save = "Notification?"
 
-    /// What it holds when it holds nothing.
+    /// The empty value of the type.
     var empty: String {
       switch self {
       case .objects, .ids, .dictionaries: "[]"
@@ -23,7 +25,7 @@ struct ExportedVariant {
   struct Variable {
     var identifier: String
     var kind: Kind
-    /// For the IDs of a batch request: the key of its notification.
+    /// For the object IDs of a batch request, the key in the notification's user info.
     var key: String?
   }
 
@@ -36,15 +38,15 @@ struct ExportedVariant {
     "changes", "say", "save", "other", "list", "ordered", "owners", "row", "values", "fetch",
     "result", "token", "told",
   ])
-  /// By the result's name.
+  /// The variables, by the result's name.
   var variables: [String: Variable] = [:]
-  /// All that were declared, in their order.
+  /// All declared variables, in order.
   var declared: [Variable] = []
-  /// By the context's name.
+  /// The identifiers of contexts, by the context's name.
   var contexts: [String: String] = [ContextShape.main: "main"]
-  /// The names of the contexts there are, parents before their children.
+  /// The names of the existing contexts, parents before their children.
   var contextOrder = [ContextShape.main]
-  /// By the coordinator's name.
+  /// The identifiers of coordinators, by the coordinator's name.
   var coordinators = [ContextShape.firstCoordinator: "first"]
 
   private init(model: NSManagedObjectModel, depth: Int) {
@@ -52,9 +54,14 @@ struct ExportedVariant {
     lines = SwiftLines(depth: depth)
   }
 
-  /// The function of a variant.
+  /// Writes the function of a variant.
   ///
-  /// - Parameter name: what the function is called.
+  /// - Parameters:
+  ///   - variant: The variant.
+  ///   - steps: The variant's steps, with their numbers resolved.
+  ///   - model: The scenario's model.
+  ///   - name: The name of the function.
+  ///   - file: The lines to add the function to.
   static func write(
     _ variant: Variant, steps: [Step], model: NSManagedObjectModel, named name: String,
     to file: inout SwiftLines
@@ -75,7 +82,7 @@ struct ExportedVariant {
     }
   }
 
-  /// Writes a step, and knows afterwards what it named.
+  /// Writes a step and records the names that it defines.
   private mutating func write(_ step: Step) {
     lines.comment("\(step.location)   \(step.text)")
     switch step.verb {
@@ -91,7 +98,7 @@ struct ExportedVariant {
     }
   }
 
-  /// Results are held to the end, and released on their contexts' queues.
+  /// Keeps results until the end, and releases them on their contexts' queues.
   private mutating func end() {
     if !declared.isEmpty {
       let all = declared.map(\.identifier).joined(separator: ", ")
@@ -100,9 +107,10 @@ struct ExportedVariant {
     for name in contextOrder.reversed() { letGo(ofContext: name, resets: true) }
   }
 
-  /// The variable of a result that a step makes.
+  /// Returns the variable for a result that a step returns.
   ///
-  /// What had the name before is released when it belongs to another context or is of another kind.
+  /// The previous result with the name is released if it belongs to another context or has another
+  /// type.
   mutating func variable(_ name: String, _ kind: Kind, key: String? = nil, of step: Step)
     -> Variable
   {
@@ -123,7 +131,7 @@ struct ExportedVariant {
     return made
   }
 
-  /// Lets the results of a context go.
+  /// Writes a block that releases the results of a context.
   mutating func letGo(ofContext name: String, resets: Bool) {
     guard let context = contexts[name] else { return }
     let held = known.results.filter { $0.value.context == name }.keys.sorted()
@@ -148,7 +156,7 @@ struct ExportedVariant {
 }
 
 extension ExportedVariant {
-  /// Makes a context, or changes one.
+  /// Writes the code that creates or changes a context.
   mutating func makeContext(_ step: Step) {
     let isNew = known.contexts[step.subject] == nil
     let shape = ContextShape(step, known: known.contexts[step.subject], among: known.contexts)
@@ -193,7 +201,7 @@ extension ExportedVariant {
     }
   }
 
-  /// Merges what was saved elsewhere.
+  /// Writes the code that merges changes from a save or a batch request.
   mutating func merge(_ step: Step, into context: String) {
     guard let variable = variables[step.subject], let shape = known.results[step.subject],
       let source = contexts[shape.context]
@@ -219,7 +227,7 @@ extension ExportedVariant {
     }
   }
 
-  /// Pins a context to a state of the store, or lets it go.
+  /// Returns the code that pins a context to a query generation or unpins it.
   func pin(_ step: Step, _ context: String) -> [String] {
     let word = step.text(of: .to) ?? "current"
     switch word {
@@ -236,7 +244,7 @@ extension ExportedVariant {
 }
 
 extension MergePolicyName {
-  /// Apple's name of the policy.
+  /// The name of the `NSMergePolicy` property.
   fileprivate var swiftName: String {
     switch self {
     case .error, .rollback, .overwrite: rawValue

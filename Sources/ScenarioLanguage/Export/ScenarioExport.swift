@@ -3,28 +3,33 @@ import ModelCode
 import OpenCoreData
 import WorkbenchText
 
-/// A scenario as a program of its own: plain Core Data calls in one Swift file.
+/// A scenario as a Swift program that uses plain Core Data calls, in one file.
 ///
-/// It compiles against `OpenCoreData` and is meant for Apple's framework too. It makes the scenario's rows
-/// and runs each variant cold, between the lines `cdprof: begin NAME` and `cdprof: end` on standard
-/// error, so that `cdprof log --expect SCENARIO` judges its SQL log.
+/// The program compiles with `OpenCoreData` and is also meant for Core Data on Apple platforms. It
+/// creates the scenario's rows and runs each variant cold. Each variant's SQL log is between the
+/// lines `cdprof: begin NAME` and `cdprof: end` on standard error, so
+/// `cdprof log --expect SCENARIO` can evaluate it.
 package struct ScenarioExport {
-  /// The line behind which the program is started; what precedes it can be part of another one.
+  /// The line after which the program starts.
+  ///
+  /// The code before it can be part of another program.
   package static let start = "// MARK: Start"
 
   private let scenario: Scenario
   private let data: ExportedData
   private let scale: Int
-  /// The steps of each variant, their numbers worked out.
+  /// The steps of each variant, with their numbers resolved.
   private let steps: [[Step]]
-  /// `FaultsProgram`: the type that has all of it.
+  /// The name of the type that contains the program, such as `FaultsProgram`.
   package let typeName: String
 
-  /// Checks that every step, the model and the data have a counterpart.
+  /// Creates the export, if every step, the model, and the data can be exported.
   ///
-  /// - Parameter scale: the value of `scale` in the counts of rows and in the numbers of steps.
-  /// - Throws: `ScenarioDiagnostics` with everything that has none; `CountExpressionError` for a count or a
-  ///   number without a value.
+  /// - Parameters:
+  ///   - scenario: The scenario to export.
+  ///   - scale: The value of `scale` in row counts and in the numbers of steps.
+  /// - Throws: `ScenarioDiagnostics` with everything that can't be exported, or a
+  ///   `CountExpressionError` if a count or a number has no value.
   package init(_ scenario: Scenario, scale: Int = 1) throws {
     let check = ExportCheck(scenario)
     guard check.diagnostics.isEmpty else { throw ScenarioDiagnostics(check.diagnostics) }
@@ -42,7 +47,7 @@ package struct ScenarioExport {
     }
   }
 
-  /// The program's only file, `main.swift`.
+  /// The contents of the program's only file, `main.swift`.
   package var program: String {
     var lines = SwiftLines()
     writeHead(to: &lines)
@@ -65,7 +70,7 @@ package struct ScenarioExport {
     return lines.lines.map(ScenarioExport.withoutBlanksAtEnd).joined(separator: "\n") + "\n"
   }
 
-  /// The package of the program: its manifest and its file, by their paths.
+  /// The files of the program's package: its manifest and its source file, by path.
   package var package: [(path: String, text: String)] {
     let name = scenario.fileName
     return [
@@ -75,9 +80,12 @@ package struct ScenarioExport {
 
   /// Writes the package to a folder.
   ///
-  /// - Parameter force: whether files that `cdprof` didn't write may be replaced.
-  /// - Returns: The paths of what was written.
-  /// - Throws: `InvalidInputError` for such a file, before anything is written; the file system's `NSError`.
+  /// - Parameters:
+  ///   - folder: The folder to write to.
+  ///   - force: Whether files that `cdprof` didn't write may be replaced.
+  /// - Returns: The paths of the written files.
+  /// - Throws: `InvalidInputError` if such a file exists, before anything is written; otherwise,
+  ///   the file system's `NSError`.
   package func write(to folder: URL, force: Bool = false) throws -> [String] {
     let files = package.map { (folder.appendingPathComponent($0.path), $0.text) }
     for (url, _) in files { try OutputFile.check(url, force: force) }
@@ -92,7 +100,7 @@ package struct ScenarioExport {
     let name = ScenarioExport.typed(scenario.fileName)
     let head = [
       "\(OutputMark.program) from \(scenario.path).", "//",
-      "// \(scenario.name). Run it with Core Data's SQL log, and hold the log against the scenario:",
+      "// \(scenario.name). To run it with Core Data's SQL log and evaluate the log:",
       "//", "//     swift run \(name) -com.apple.CoreData.SQLDebug 1 2> \(name).log",
       "//     cdprof log \(name).log --expect \(ScenarioExport.typed(scenario.path))"
         + (scale == 1 ? "" : " --scale \(scale)"), "",
@@ -105,7 +113,7 @@ package struct ScenarioExport {
   }
 
   private func writeRun(to lines: inout SwiftLines) {
-    lines.line("/// Makes the rows, then runs each variant, cold, on a copy of them.")
+    lines.line("/// Creates the rows, and then runs each variant cold on a copy of them.")
     lines.block("static func run() throws") { lines in
       lines.add([
         "let folder = FileManager.default.temporaryDirectory",
@@ -124,7 +132,7 @@ package struct ScenarioExport {
 
   private func writeStart(to lines: inout SwiftLines) {
     lines.add([
-      "", ScenarioExport.start, "", "// The main queue stays free for contexts on it.",
+      "", ScenarioExport.start, "", "// Keep the main queue free for main-queue contexts.",
       "let thread = Thread {", "  do {", "    try \(typeName).run()", "    exit(0)", "  } catch {",
       "    \(typeName).say(\"\\(error)\")", "    exit(1)", "  }", "}",
       "thread.stackSize = 1 << 23", "thread.start()", "dispatchMain()",
@@ -138,7 +146,7 @@ package struct ScenarioExport {
 
     import PackageDescription
 
-    // On a Mac, Apple's framework; elsewhere OpenCoreData, whose folder CDPROF_PACKAGE names.
+    // On a Mac, this uses Core Data; elsewhere, OpenCoreData from the folder in CDPROF_PACKAGE.
     #if canImport(Darwin)
       let packages: [Package.Dependency] = []
       let products: [Target.Dependency] = []
@@ -161,7 +169,7 @@ package struct ScenarioExport {
     """
   }
 
-  /// A word as it is typed in a terminal.
+  /// Returns a word quoted for a shell, if necessary.
   private static func typed(_ word: String) -> String {
     word.contains { $0.isWhitespace || "'\"$&|;()*?<>".contains($0) }
       ? "'\(word.replacing("'", with: "'\\''"))'" : word

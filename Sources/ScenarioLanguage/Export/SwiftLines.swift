@@ -1,7 +1,7 @@
 import ModelCode
 import OpenCoreData
 
-/// Lines of a Swift file, two spaces a level.
+/// The lines of a Swift file, indented by two spaces for each level.
 struct SwiftLines {
   private(set) var lines: [String] = []
   private var depth = 0
@@ -10,33 +10,35 @@ struct SwiftLines {
     self.depth = depth
   }
 
-  /// A line as it is.
+  /// Adds a line.
   mutating func line(_ text: String) {
     lines.append(text.isEmpty ? "" : String(repeating: "  ", count: depth) + text)
   }
 
-  /// A comment, on one line whatever the text holds: behind a line end its rest would be code.
+  /// Adds a comment on one line.
+  ///
+  /// Newlines are replaced, because the text after one would be code.
   mutating func comment(_ text: String, marks: String = "//") {
     line("\(marks) \(SwiftLines.oneLine(text))")
   }
 
-  /// A text whose line ends are blanks, without characters that would hide code from a reader.
+  /// Returns text with newlines replaced by spaces, and without characters that could hide code.
   static func oneLine(_ text: String) -> String {
     PrintableText.line(text.split(whereSeparator: \.isNewline).joined(separator: " "))
   }
 
-  /// Lines as they are.
+  /// Adds lines.
   mutating func add(_ texts: [String]) {
     for text in texts { line(text) }
   }
 
-  /// An empty line, but for the first of a block.
+  /// Adds an empty line, unless the block has no lines yet.
   mutating func gap() {
     guard let last = lines.last, !last.isEmpty, !last.hasSuffix("{") else { return }
     lines.append("")
   }
 
-  /// Lines between braces.
+  /// Adds a block in braces.
   mutating func block(_ head: String, _ body: (inout SwiftLines) -> Void) {
     line(head + " {")
     depth += 1
@@ -46,14 +48,15 @@ struct SwiftLines {
   }
 }
 
-/// Values as Swift writes them.
+/// Swift literals for values.
 enum SwiftLiteral {
-  /// A list of texts.
+  /// Returns an array literal of strings.
   static func texts(_ texts: [String]) -> String {
     "[\(texts.map(SwiftNames.literal).joined(separator: ", "))]"
   }
 
-  /// An attribute's value, in the Swift type of the attribute; `nil` for none.
+  /// Returns an expression for an attribute's value in the attribute's Swift type, or `nil` for no
+  /// value.
   static func value(_ value: Any?, of type: NSAttributeType) -> String {
     switch (type, value) {
     case (.integer16AttributeType, let number?): "Int16(\(number))"
@@ -76,16 +79,19 @@ enum SwiftLiteral {
   }
 }
 
-/// Hands out names that Swift takes, each once.
+/// Generates unique, valid Swift identifiers.
 struct SwiftIdentifiers {
   private var taken: Set<String>
 
-  /// - Parameter reserved: names that mean something already.
+  /// Creates a generator.
+  ///
+  /// - Parameter reserved: Names that are in use.
   init(reserved: Set<String> = []) {
     taken = reserved.union(SwiftNames.keywords)
   }
 
-  /// A free name like some words: `my-moods` becomes `myMoods`, the second time `myMoods2`.
+  /// Returns an unused identifier for some words: `my-moods` becomes `myMoods`, or `myMoods2` if
+  /// that's used.
   mutating func name(_ words: String...) -> String {
     let whole = SwiftIdentifiers.joined(words)
     var name = whole
@@ -97,13 +103,16 @@ struct SwiftIdentifiers {
     return name
   }
 
-  /// The name of a type like a word: `fault-storm` becomes `FaultStormRule`.
+  /// Returns a type name for a word, in upper camel case without the characters that identifiers
+  /// can't have.
   static func type(_ word: String) -> String {
     let name = joined([word])
     return name.prefix(1).uppercased() + name.dropFirst()
   }
 
-  /// Words as one in camel case; what no identifier may have parts words.
+  /// Returns words in lower camel case.
+  ///
+  /// Characters that identifiers can't have separate words.
   private static func joined(_ words: [String]) -> String {
     let parts = words.flatMap { word in
       word.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }

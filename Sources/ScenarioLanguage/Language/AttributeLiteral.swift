@@ -1,6 +1,6 @@
 package import OpenCoreData
 
-/// Reads values as they are written in steps and in `one of [...]`, by an attribute's type.
+/// Parses the literal values of an attribute's type in steps and in `one of [...]`.
 package struct AttributeLiteral: Sendable {
   private let type: NSAttributeType
 
@@ -8,20 +8,20 @@ package struct AttributeLiteral: Sendable {
     self.type = type
   }
 
-  /// Whether a word says "no value".
+  /// Returns a Boolean value that indicates whether a word is the literal `nil` or `null`.
   package static func isNil(_ text: String) -> Bool {
     text == "nil" || text == "null"
   }
 
-  /// Whether a word can be read as a value or as nil.
+  /// Returns a Boolean value that indicates whether a word is a valid value or `nil`.
   package func accepts(_ text: String) -> Bool {
     AttributeLiteral.isNil(text) || value(of: text) != nil
   }
 
-  /// The value of a word; nil when it cannot be read, and for `nil`.
+  /// Returns the value of a literal, or `nil` if the literal is invalid or is `nil`.
   ///
-  /// Numbers as they are, booleans as yes and no, dates as `2016-05-04` or `2016-05-04T12:30:00Z`,
-  /// binary data as hexadecimal digits.
+  /// Numbers are written in decimal, Booleans as `yes` or `no`, dates as `2016-05-04` or
+  /// `2016-05-04T12:30:00Z`, and binary data as hexadecimal digits.
   package func value(of text: String) -> Any? {
     switch type {
     case .integer16AttributeType: Int16(text)
@@ -40,7 +40,7 @@ package struct AttributeLiteral: Sendable {
     }
   }
 
-  /// What the type is called in errors.
+  /// The name of the type in errors.
   package var typeName: String {
     switch type {
     case .integer16AttributeType: "16-bit integer"
@@ -48,8 +48,8 @@ package struct AttributeLiteral: Sendable {
     case .integer64AttributeType: "64-bit integer"
     case .decimalAttributeType: "decimal number"
     case .doubleAttributeType, .floatAttributeType: "number"
-    case .stringAttributeType: "text"
-    case .booleanAttributeType: "yes or no"
+    case .stringAttributeType: "string"
+    case .booleanAttributeType: "Boolean"
     case .dateAttributeType: "date"
     case .binaryDataAttributeType, .transformableAttributeType: "hexadecimal data"
     case .UUIDAttributeType: "UUID"
@@ -59,7 +59,7 @@ package struct AttributeLiteral: Sendable {
     }
   }
 
-  /// A value of the type as it is written.
+  /// An example of a literal of the type.
   package var example: String {
     switch type {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "710"

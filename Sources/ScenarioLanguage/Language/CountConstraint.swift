@@ -1,8 +1,9 @@
 package import WorkbenchText
 
-/// What a metric must be: `1 + Mood + Country`, `at most 100`, `at least Mood`, `2..ceil(Mood / 20)`.
+/// The formula that a metric must satisfy, such as `1 + Mood + Country`, `at most 100`,
+/// `at least Mood`, or `2..ceil(Mood / 20)`.
 package struct CountConstraint: Sendable, Equatable {
-  /// How the metric stands to the expressions.
+  /// The required relation between the metric and the expressions.
   package enum Relation: Sendable, Equatable {
     case equal(CountExpression)
     case atMost(CountExpression)
@@ -10,15 +11,15 @@ package struct CountConstraint: Sendable, Equatable {
     case range(CountExpression, CountExpression)
   }
 
-  /// As written.
+  /// The source text of the formula.
   package let text: String
   package let relation: Relation
-  /// Where it is written.
+  /// The source range of the formula.
   package let place: SourceRange
 
-  /// Reads a formula.
+  /// Parses a formula.
   ///
-  /// - Throws: a problem at the first character that cannot be understood.
+  /// - Throws: A problem at the first character that can't be parsed.
   package init(_ word: Word) throws(LanguageProblem) {
     text = word.text
     place = word.place
@@ -37,7 +38,7 @@ package struct CountConstraint: Sendable, Equatable {
     first.relation == second.relation
   }
 
-  /// The expressions, in the order of writing.
+  /// The expressions of the formula, in source order.
   package var expressions: [CountExpression] {
     switch relation {
     case .equal(let only), .atMost(let only), .atLeast(let only): [only]
@@ -45,17 +46,17 @@ package struct CountConstraint: Sendable, Equatable {
     }
   }
 
-  /// The least and the most the metric may be.
+  /// Returns the range of values that the metric can have.
   ///
-  /// - Throws: `CountExpressionError` as its expressions, when the least is more than the most, and when no count
-  ///   could be within them.
+  /// - Throws: A `CountExpressionError` if an expression has no value, if the lower bound is
+  ///   greater than the upper bound, or if no count can be in the range.
   package func bounds(in scope: CountExpressionScope) throws(CountExpressionError) -> ClosedRange<
     Int
   > {
     let bounds = try range(in: scope)
     guard bounds.upperBound >= 0 else {
       throw CountExpressionError(
-        text: text, message: "no count can be \(bounds.upperBound)", place: place)
+        text: text, message: "a count can't be \(bounds.upperBound)", place: place)
     }
     return bounds
   }
@@ -75,23 +76,26 @@ package struct CountConstraint: Sendable, Equatable {
       let (least, most) = (try low.value(in: scope), try high.value(in: scope))
       guard least <= most else {
         throw CountExpressionError(
-          text: text, message: "it goes from \(least) down to \(most)", place: place)
+          text: text, message: "its lower bound \(least) is greater than its upper bound \(most)",
+          place: place)
       }
       return least...most
     }
   }
 
-  /// The number next to the formula in a report: its value, or the bound nearest to it.
+  /// Returns the number that a report shows next to the formula: its value or, for an inequality or
+  /// a range, a bound.
   ///
-  /// - Throws: `CountExpressionError` as `bounds(in:)`.
+  /// - Returns: The upper bound if there is one; otherwise, the lower bound.
+  /// - Throws: A `CountExpressionError`; see `bounds(in:)`.
   package func value(in scope: CountExpressionScope) throws(CountExpressionError) -> Int {
     let bounds = try bounds(in: scope)
     return bounds.upperBound == .max ? bounds.lowerBound : bounds.upperBound
   }
 
-  /// The formula with its numbers worked out: `61`, `at most 100`, `2..5`.
+  /// Returns the formula with its expressions evaluated, such as `61`, `at most 100`, or `2..5`.
   ///
-  /// - Throws: `CountExpressionError` as `bounds(in:)`.
+  /// - Throws: A `CountExpressionError`; see `bounds(in:)`.
   package func expectation(in scope: CountExpressionScope) throws(CountExpressionError) -> String {
     let bounds = try bounds(in: scope)
     switch relation {
@@ -124,11 +128,11 @@ package struct CountConstraint: Sendable, Equatable {
   }
 }
 
-/// What the names of an expression stand for.
+/// The values of the names in an expression.
 package struct CountExpressionScope: Sendable, Equatable {
-  /// Rows of each entity, those of its subentities included.
+  /// The row count of each entity, including its subentities.
   package var rows: [String: Int]
-  /// The number given by `--scale`.
+  /// The value of `--scale`.
   package var scale: Int
 
   package init(rows: [String: Int] = [:], scale: Int = 1) {
@@ -136,28 +140,30 @@ package struct CountExpressionScope: Sendable, Equatable {
     self.scale = scale
   }
 
-  /// The value of a name; nil when it names nothing.
+  /// Returns the value of a name, or `nil` if the name is unknown.
   package func value(of name: String) -> Int? {
     name == "scale" ? scale : rows[name]
   }
 }
 
-/// An expression that has no whole value.
+/// An error for an expression that has no integer value.
 package struct CountExpressionError: Error, Sendable, CustomStringConvertible {
-  /// The expression as written.
+  /// The source text of the expression.
   package let text: String
-  /// Why it has none, and what to do.
+  /// A message that describes the error and what to do.
   package let message: String
-  /// Where the expression is written.
+  /// The source range of the expression.
   package let place: SourceRange
 
   package var description: String { "`\(text)`: \(message)" }
 }
 
-/// An exact number between two whole ones, so that `Mood / 20` loses nothing before `ceil()`.
+/// An exact rational number, so that `Mood / 20` isn't rounded before `ceil()` is applied.
 struct Fraction: Sendable, Equatable {
   private(set) var numerator: Int
-  /// Greater than 0.
+  /// The denominator, greater than 0.
+  ///
+  /// The fraction is in lowest terms.
   private(set) var denominator: Int
 
   init(_ whole: Int) {
@@ -176,24 +182,26 @@ struct Fraction: Sendable, Equatable {
     self.denominator = denominator / divisor
   }
 
-  /// The number, when it is whole.
+  /// The integer value, or `nil` if the fraction isn't an integer.
   var whole: Int? {
     denominator == 1 ? numerator : nil
   }
 
-  /// The smallest integer that is not below.
+  /// The smallest integer that isn't less than the fraction.
   var ceiling: Int {
     let (quotient, remainder) = numerator.quotientAndRemainder(dividingBy: denominator)
     return remainder > 0 ? quotient + 1 : quotient
   }
 
-  /// `7` or `7/2`, for messages.
+  /// The text for messages, such as `7` or `7/2`.
   var text: String {
     if let whole { return String(whole) }
     return "\(numerator)/\(denominator)"
   }
 
-  /// Each of these is nil when the result does not fit, or would divide by nothing.
+  /// Returns the sum, or `nil` on overflow.
+  ///
+  /// The other operations also return `nil` on overflow, and `divided(by:)` if the divisor is 0.
   func adding(_ other: Fraction) -> Fraction? {
     Fraction(
       Fraction.sum(

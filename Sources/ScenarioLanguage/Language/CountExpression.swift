@@ -1,11 +1,13 @@
 import OpenCoreData
 package import WorkbenchText
 
-/// A number written as an expression: `1 + Mood + Country`, `2 + ceil(Mood / 20)`.
+/// An arithmetic expression for a count, such as `1 + Mood + Country` or `2 + ceil(Mood / 20)`.
 ///
-/// Integers, names of entities (their rows), `scale`, `+ - * /`, `ceil()` and parentheses.
+/// An expression consists of integers, entity names (the entity's row count), `scale`, the
+/// operators `+ - * /`, `ceil()`, and parentheses. Two expressions are equal if they have the same
+/// syntax tree, regardless of spaces and source range.
 package struct CountExpression: Sendable, Hashable {
-  /// A name in an expression.
+  /// An entity name in an expression.
   package struct Name: Sendable, Hashable {
     package let text: String
     package let place: SourceRange
@@ -22,20 +24,21 @@ package struct CountExpression: Sendable, Hashable {
     case quotient(Node, Node)
   }
 
-  /// As written.
+  /// The source text of the expression.
   package let text: String
-  /// Where it is written.
+  /// The source range of the expression.
   package let place: SourceRange
-  /// The names it uses, `scale` left out, in the order of writing.
+  /// The entity names in the expression, in source order; `scale` isn't included.
   package let names: [Name]
-  /// Whether it uses `scale`.
+  /// A Boolean value that indicates whether the expression contains `scale`.
   let usesScale: Bool
   let root: Node
 
-  /// Reads an expression.
+  /// Parses an expression.
   ///
-  /// - Parameter word: the whole expression; its place is where carets are counted from.
-  /// - Throws: a problem at the first character that cannot be understood.
+  /// - Parameter word: The entire expression. Its source range is the origin for positions in
+  ///   errors.
+  /// - Throws: A problem at the first character that can't be parsed.
   package init(_ word: Word) throws(LanguageProblem) {
     var parser = CountExpressionParser(word)
     root = try parser.whole()
@@ -45,7 +48,7 @@ package struct CountExpression: Sendable, Hashable {
     place = word.place
   }
 
-  /// The expression that is a number.
+  /// Creates an expression that consists of one integer.
   init(_ number: Int) {
     root = .number(number)
     names = []
@@ -62,13 +65,13 @@ package struct CountExpression: Sendable, Hashable {
     hasher.combine(root)
   }
 
-  /// Whether its value is the same whatever the rows and the scale are.
+  /// A Boolean value that indicates whether the value is independent of row counts and scale.
   package var isConstant: Bool { names.isEmpty && !usesScale }
 
-  /// The value.
+  /// Returns the value of the expression.
   ///
-  /// - Throws: `CountExpressionError` when a name is unknown, a division by 0 or an overflow is met, or the value
-  ///   is not whole.
+  /// - Throws: A `CountExpressionError` if a name is unknown, if a division by 0 or an overflow
+  ///   occurs, or if the result isn't an integer or exceeds `InputLimits.value`.
   package func value(in scope: CountExpressionScope) throws(CountExpressionError) -> Int {
     let value = try value(of: root, in: scope)
     guard let whole = value.whole else {
@@ -76,7 +79,7 @@ package struct CountExpression: Sendable, Hashable {
     }
     guard whole.magnitude <= InputLimits.value else {
       throw error(
-        "its value \(whole) is beyond the limit, \(NumberText.grouped(InputLimits.value))")
+        "its value \(whole) exceeds the limit, \(NumberText.grouped(InputLimits.value))")
     }
     return whole
   }
@@ -109,12 +112,12 @@ package struct CountExpression: Sendable, Hashable {
     case .quotient(let first, let second):
       let divisor = try self.value(of: second, in: scope)
       guard divisor != Fraction(0) else {
-        throw error("it divides by 0")
+        throw error("division by 0")
       }
       value = try self.value(of: first, in: scope).divided(by: divisor)
     }
     guard let value else {
-      throw error("its value is too large to count")
+      throw error("its value is too large")
     }
     return value
   }
@@ -125,7 +128,9 @@ package struct CountExpression: Sendable, Hashable {
 }
 
 extension ModelNames {
-  /// Checks that a name in an expression is an entity's, whose rows can be counted.
+  /// Checks that a name in an expression is the name of an entity.
+  ///
+  /// - Throws: A problem at the name if the model has no such entity.
   package func checkRows(of name: CountExpression.Name) throws(LanguageProblem) {
     guard model.entitiesByName[name.text] == nil else { return }
     throw LanguageProblem(
@@ -135,7 +140,7 @@ extension ModelNames {
   }
 }
 
-/// Reads a `CountExpression` by recursive descent.
+/// A recursive-descent parser for `CountExpression`.
 struct CountExpressionParser {
   private let word: Word
   private let characters: [Character]
@@ -145,7 +150,9 @@ struct CountExpressionParser {
   private(set) var names = [CountExpression.Name]()
   private(set) var usesScale = false
 
-  /// Parentheses and signs inside each other; more is refused rather than overflowing the stack.
+  /// The maximum nesting depth of parentheses and signs.
+  ///
+  /// Deeper nesting is an error, so that input can't overflow the stack.
   private static let maximumDepth = 64
 
   init(_ word: Word) {
@@ -153,7 +160,7 @@ struct CountExpressionParser {
     characters = Array(word.text)
   }
 
-  /// The expression, with nothing behind it.
+  /// Parses the entire word as one expression.
   mutating func whole() throws(LanguageProblem) -> CountExpression.Node {
     let node = try sum()
     skipBlanks()
@@ -186,7 +193,8 @@ struct CountExpressionParser {
     defer { depth -= 1 }
     guard depth <= CountExpressionParser.maximumDepth else {
       throw LanguageProblem(
-        "this is nested too deeply", at: word.place(at: position), nextStep: "write it shorter")
+        "the expression is nested too deeply", at: word.place(at: position),
+        nextStep: "simplify the expression")
     }
     if take("-") != nil {
       return .negated(try factor())
@@ -200,7 +208,7 @@ struct CountExpressionParser {
     guard terms <= InputLimits.terms else {
       throw LanguageProblem(
         "the expression has more than \(InputLimits.terms) numbers and names, the limit",
-        at: word.place(at: position), nextStep: "write it shorter")
+        at: word.place(at: position), nextStep: "simplify the expression")
     }
     if characters[position].isNumber {
       return .number(try number())
@@ -217,8 +225,8 @@ struct CountExpressionParser {
     let digits = String(characters[start..<position].filter { $0 != "_" })
     guard let number = Int(digits) else {
       throw LanguageProblem(
-        "`\(digits)` isn't a number that can be counted to",
-        at: word.place(at: start, length: position - start), nextStep: "write a smaller one")
+        "`\(digits)` is too large",
+        at: word.place(at: start, length: position - start), nextStep: "use a smaller integer")
     }
     return number
   }
@@ -275,7 +283,7 @@ struct CountExpressionParser {
   private func unexpected(_ wanted: String) -> LanguageProblem {
     let found = position < characters.count ? "`\(characters[position])`" : "the end"
     return LanguageProblem(
-      "\(wanted) is expected here, not \(found)", at: word.place(at: position),
-      nextStep: "write for example `1 + Mood` or `ceil(Mood / 20)`")
+      "expected \(wanted), found \(found)", at: word.place(at: position),
+      nextStep: "write, for example, `1 + Mood` or `ceil(Mood / 20)`")
   }
 }

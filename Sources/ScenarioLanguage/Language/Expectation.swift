@@ -2,15 +2,15 @@ import OpenCoreData
 package import ProfileEvents
 package import WorkbenchText
 
-/// That a metric obeys a formula.
+/// A metric and the formula that it must satisfy.
 package struct Expectation: Sendable, Equatable {
-  /// As written.
+  /// The metric as written.
   package var metric: MetricReference
-  /// As understood: what the brackets name is known.
+  /// The metric with its scope resolved.
   package var scoped: ScopedMetric
   package var law: CountConstraint
   package var source: SourceMark
-  /// The line it is written on.
+  /// The line number in the source file.
   package var line: Int
 
   package init(
@@ -29,13 +29,13 @@ package struct Expectation: Sendable, Equatable {
   }
 }
 
-/// What a variant or a step must have cost.
+/// The `expect` block of a variant or a step.
 package struct ExpectBlock: Sendable, Equatable {
-  /// The findings that must fire, neither more nor fewer.
+  /// The findings that must fire, and no others.
   package struct Findings: Sendable, Equatable {
     package var names: [FindingName]
     package var source: SourceMark
-    /// The line they are written on.
+    /// The line number in the source file.
     package var line: Int
 
     package init(names: [FindingName], source: SourceMark, line: Int) {
@@ -49,13 +49,15 @@ package struct ExpectBlock: Sendable, Equatable {
     }
   }
 
-  /// In the order of writing.
+  /// The expectations for metrics, in source order.
   package var expectations: [Expectation]
-  /// What query plans must be, in the order of writing.
+  /// The expectations for query plans, in source order.
   package var plans: [PlanExpectation] = []
-  /// Nil when nothing is written, which says that none may fire.
+  /// The expected findings, or `nil` if the block doesn't list any.
+  ///
+  /// No finding may fire then.
   package var findings: Findings?
-  /// The line of the block.
+  /// The line number of the block.
   package var line: Int
 
   package init(expectations: [Expectation] = [], findings: Findings? = nil, line: Int) {
@@ -64,7 +66,10 @@ package struct ExpectBlock: Sendable, Equatable {
     self.line = line
   }
 
-  /// Whether it asks how long the store's files are, which no event contains.
+  /// A Boolean value that indicates whether an expectation requires the page counts of the store's
+  /// files.
+  ///
+  /// Recorded events don't contain page counts.
   package var wantsPages: Bool {
     expectations.contains { [.filepages, .walpages, .freepages].contains($0.scoped.metric) }
   }
@@ -75,18 +80,18 @@ package struct ExpectBlock: Sendable, Equatable {
   }
 }
 
-/// A metric as it is written, with its scope in brackets: `selects`, `misses(Country)`.
+/// A metric as written, with an optional scope in parentheses: `selects`, `misses(Country)`.
 package struct MetricReference: Sendable, Hashable {
   package let metric: Metric
-  /// What stands in the brackets: an entity, `Entity.relationship` or a step's name.
+  /// The text in parentheses: an entity, `Entity.relationship`, or a step's name.
   package let scope: Word?
-  /// The whole of it.
+  /// The source range of the metric and its scope.
   package let place: SourceRange
 
-  /// Reads a metric.
+  /// Parses a metric.
   ///
-  /// - Throws: a problem when the word isn't a metric, takes no scope, or can be no expectation because
-  ///   two runs give two numbers.
+  /// - Throws: A problem if the metric is unknown, if it varies between runs and therefore can't be
+  ///   expected, or if the parentheses are malformed.
   package init(_ word: Word) throws(LanguageProblem) {
     let characters = Array(word.text)
     let opening = characters.firstIndex(of: "(") ?? characters.count
@@ -111,8 +116,8 @@ package struct MetricReference: Sendable, Hashable {
     }
     guard characters.last == ")", opening + 2 < characters.count else {
       throw LanguageProblem(
-        "a scope is written in parentheses, as in `\(name)(Country)`", at: word.place,
-        nextStep: "write `\(name)` without it, or close the parenthesis")
+        "a scope requires parentheses, as in `\(name)(Country)`", at: word.place,
+        nextStep: "write `\(name)` without a scope, or close the parenthesis")
     }
     let inner = String(characters[(opening + 1)..<(characters.count - 1)])
     scope = Word(inner, at: word.place(at: opening + 1, length: inner.count))
@@ -127,24 +132,27 @@ package struct MetricReference: Sendable, Hashable {
     hasher.combine(scope?.text)
   }
 
-  /// As written, without blanks.
+  /// The metric as written, without spaces.
   package var text: String {
     scope.map { "\(metric.rawValue)(\($0.text))" } ?? metric.rawValue
   }
 }
 
-/// That the plans of SELECTs obey a demand: `plan(moods): uses byDate`.
+/// A requirement for the query plans of SELECTs, such as `plan(moods): uses byDate`.
 package struct PlanExpectation: Sendable, Equatable {
-  /// The word that precedes the parentheses.
+  /// The keyword of a plan expectation, before the parentheses.
   package static let word = "plan"
 
-  /// The step whose SELECTs are meant; nil for all of the variant, or of the step that expects it.
+  /// The name of the step whose SELECTs the requirement applies to.
+  ///
+  /// If `nil`, the requirement applies to all SELECTs of the variant, or of the step that contains
+  /// the `expect` block.
   package var step: String?
   package var demand: PlanRequirement
   package var source: SourceMark
-  /// The line it is written on.
+  /// The line number in the source file.
   package var line: Int
-  /// Where its demand is written.
+  /// The source range of the requirement.
   package var place: SourceRange?
 
   package init(
@@ -161,51 +169,51 @@ package struct PlanExpectation: Sendable, Equatable {
     first.step == second.step && first.demand == second.demand && first.source == second.source
   }
 
-  /// As written, without blanks.
+  /// The key as written, without spaces.
   package var text: String { step.map { "\(Self.word)(\($0))" } ?? Self.word }
 
-  /// The step that a key names; nil for `plan` alone.
+  /// Returns the step name in a key, or `nil` if the key is `plan` without parentheses.
   ///
-  /// - Throws: a problem when the bracket is not closed or is empty.
+  /// - Throws: A problem if the parenthesis isn't closed or the parentheses are empty.
   static func step(of key: Word) throws(LanguageProblem) -> Word? {
     let characters = Array(key.text)
     guard characters.count > word.count else { return nil }
     guard characters.last == ")", characters.count > word.count + 2 else {
       throw LanguageProblem(
-        "a step's name is written in parentheses, as in `plan(moods)`", at: key.place,
-        nextStep: "write `plan` without it, or close the parenthesis")
+        "a step's name requires parentheses, as in `plan(moods)`", at: key.place,
+        nextStep: "write `plan` without a name, or close the parenthesis")
     }
     let inner = String(characters[(word.count + 1)..<(characters.count - 1)])
     return Word(inner, at: key.place(at: word.count + 1, length: inner.count))
   }
 
-  /// Whether a key of `expect` is about plans.
+  /// Returns a Boolean value that indicates whether a key of `expect` is a plan expectation.
   static func isKey(_ text: String) -> Bool {
     text == word || text.hasPrefix("\(word)(")
   }
 }
 
-/// What a query plan must be: `uses byDate`, `avoids scan`, `avoids temp b-tree`.
+/// A requirement for a query plan, such as `uses byDate`, `avoids scan`, or `avoids temp b-tree`.
 package enum PlanRequirement: Sendable, Hashable, CustomStringConvertible {
-  /// Some table is read through the index of this name, which is a fetch index's or SQL's own.
+  /// A table is read using the index of this name: a fetch index or an index created with SQL.
   case uses(String)
-  /// Some table is searched by its primary key.
+  /// A table is searched by its primary key.
   case usesPrimaryKey
-  /// SQLite makes an index for the statement alone.
+  /// SQLite builds an automatic index for the statement.
   case usesAutomaticIndex
-  /// No stored table or index is read as a whole.
+  /// There's no full table scan or full index scan of a stored table or index.
   case avoidsScan
-  /// Nothing is sorted or told apart outside an index.
+  /// SQLite doesn't use a temp B-tree to sort or to remove duplicates.
   case avoidsTempBTree
 
-  /// The forms there are, for errors and the documentation.
+  /// The valid forms, for errors and the documentation.
   static let forms = [
     "uses NAME", "uses primary key", "uses automatic index", "avoids scan", "avoids temp b-tree",
   ]
 
-  /// Reads a demand.
+  /// Parses a requirement.
   ///
-  /// - Throws: a problem at the text when it is none.
+  /// - Throws: A problem at the word if it isn't a plan requirement.
   init(_ word: Word) throws(LanguageProblem) {
     let words = word.text.split(separator: " ").map(String.init)
     switch (words.first, words.dropFirst().joined(separator: " ")) {
@@ -233,22 +241,27 @@ package enum PlanRequirement: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A finding as an expectation names it: `fault-storm(Mood)`, `fault-storm(Mood.country)`.
+/// The name of a finding in an expectation, such as `fault-storm(Mood)` or
+/// `fault-storm(Mood.country)`.
 package struct FindingName: Sendable, Hashable {
-  /// `fault-storm`.
+  /// The ID of the rule, such as `fault-storm`.
   package let rule: Word
-  /// What it was found on: an entity or `Entity.relationship`.
+  /// The subject of the finding: an entity or `Entity.relationship`.
   package let subject: Word
 
-  /// Reads a finding's name; whether rule and subject exist is for others to say.
+  /// Parses a finding's name.
+  ///
+  /// Doesn't check whether the rule and the subject exist.
+  ///
+  /// - Throws: A problem if the word doesn't have the form `RULE(SUBJECT)`.
   package init(_ word: Word) throws(LanguageProblem) {
     let characters = Array(word.text)
     guard let opening = characters.firstIndex(of: "("), opening > 0, characters.last == ")",
       opening + 2 < characters.count
     else {
       throw LanguageProblem(
-        "a finding is written `RULE(SUBJECT)`", at: word.place,
-        nextStep: "write for example `fault-storm(Mood)`")
+        "a finding has the form `RULE(SUBJECT)`", at: word.place,
+        nextStep: "write, for example, `fault-storm(Mood)`")
     }
     rule = Word(
       String(characters[..<opening]), at: word.place(at: 0, length: opening))
@@ -264,6 +277,6 @@ package struct FindingName: Sendable, Hashable {
     hasher.combine(text)
   }
 
-  /// As written, without blanks.
+  /// The name as written, without spaces.
   package var text: String { "\(rule.text)(\(subject.text))" }
 }

@@ -1,31 +1,35 @@
 package import ProfileEvents
 import WorkbenchText
 
-/// One line of an `expect` block and what came of it.
+/// The result of evaluating one expectation of an `expect` block.
 package struct ExpectationResult: Sendable, Equatable {
-  /// How expected and found are compared.
+  /// The comparison between the expected and the actual value.
   package enum Relation: String, Sendable, Codable {
     case equal
     case atMost
     case atLeast
     case between
-    /// `plan(moods): uses NAME`, `avoids scan`.
+    /// A plan requirement, such as `plan(moods): uses NAME` or `avoids scan`.
     case plan
   }
 
-  /// As written: `misses(Country)`.
+  /// The metric as written, such as `misses(Country)`.
   package var metric: String
-  /// As written: `1 + Mood + Country`, `at most 100`.
+  /// The formula as written, such as `1 + Mood + Country` or `at most 100`.
   package var law: String
   package var relation: Relation
-  /// A number for `equal`, `atMost` and `atLeast`; the text `A..B` for `between`.
+  /// The expected value: a number for `equal`, `atMost`, and `atLeast`; the string `A..B` for
+  /// `between`.
   package var expected: ExpectationValue
+  /// The actual value.
   package var found: ExpectationValue
+  /// A Boolean value that indicates whether the expectation is met.
   package var holds: Bool
   package var source: SourceMark
-  /// Where it is written.
+  /// The source file and line of the expectation.
   package var location: CallSite
-  /// When it does not hold: sentences about the events behind the difference, most telling first.
+  /// If the expectation isn't met, messages about the events that explain the difference, most
+  /// significant first.
   package var differences: [String]
 
   package init(
@@ -44,10 +48,11 @@ package struct ExpectationResult: Sendable, Equatable {
     self.differences = differences
   }
 
-  /// Instead of a metric: the error code with which a step must fail, 0 for none.
+  /// The value of `metric` for an expected error; the result's values are error codes, 0 for no
+  /// error.
   package static let fails = "fails"
 
-  /// What was found, for a person: `5,061`, `no error`.
+  /// The actual value for display, such as `5,061` or `no error`.
   package var foundText: String {
     guard metric == ExpectationResult.fails, case .number(let code) = found else {
       return found.description
@@ -55,9 +60,9 @@ package struct ExpectationResult: Sendable, Equatable {
     return code == 0 ? "no error" : String(code)
   }
 
-  /// What was asked for with its comparison: `5,061`, `at most 100`.
+  /// The expected value with its comparison for display, such as `5,061` or `at most 100`.
   package var expectedText: String {
-    // A code is a name and no number.
+    // An error code identifies an error; it isn't grouped like a count.
     if metric == ExpectationResult.fails { return law }
     return switch relation {
     case .equal, .between, .plan: expected.description
@@ -68,9 +73,9 @@ package struct ExpectationResult: Sendable, Equatable {
 }
 
 extension CountConstraint {
-  /// How the formula compares, and with what.
+  /// Returns the relation of the formula and the value to compare with.
   ///
-  /// - Throws: when an expression has no value.
+  /// - Throws: A `CountExpressionError` if an expression has no value.
   package func compared(
     in scope: CountExpressionScope
   ) throws(CountExpressionError) -> (ExpectationResult.Relation, ExpectationValue) {
@@ -83,13 +88,14 @@ extension CountConstraint {
   }
 }
 
-/// What was expected or found: a count, a list of findings, or a plan's wording.
+/// An expected or actual value: a count, a list of findings, or the text of a plan.
 package enum ExpectationValue: Sendable, Equatable, CustomStringConvertible {
   case number(Int)
   case names([String])
   case text(String)
 
-  /// As a person reads it: `5,061`, `fault-storm(Mood), fault-storm(Mood.country)`, `none`.
+  /// The value for display, such as `5,061`, `fault-storm(Mood), fault-storm(Mood.country)`, or
+  /// `none`.
   package var description: String {
     switch self {
     case .number(let number): NumberText.grouped(number)
@@ -121,7 +127,9 @@ extension ExpectationValue: Codable {
   }
 }
 
-/// A metric together with its scope: `misses(Country)` in a scenario, a shell line and a report.
+/// A metric with its scope, such as `misses(Country)`.
+///
+/// Scenarios, shell lines, and reports use the same notation.
 package struct ScopedMetric: Hashable, Sendable, CustomStringConvertible {
   package var metric: Metric
   package var scope: MetricScope
@@ -131,7 +139,7 @@ package struct ScopedMetric: Hashable, Sendable, CustomStringConvertible {
     self.scope = scope
   }
 
-  /// The metric's word, with its scope in brackets where it has one.
+  /// The metric's name, followed by its scope in parentheses unless the scope is `all`.
   package var description: String {
     switch scope {
     case .all: metric.rawValue
@@ -141,33 +149,35 @@ package struct ScopedMetric: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What part of a recording a number is about.
+/// The part of a recording that a metric covers.
 package enum MetricScope: Hashable, Sendable {
-  /// Everything.
+  /// The entire recording.
   case all
-  /// Events of objects whose own entity has this name; subentities are not included.
+  /// Events of objects of this entity, not including its subentities.
   case entity(String)
-  /// Relationship faults and prefetches of one relationship.
+  /// The relationship faults and prefetches of one relationship.
   case relationship(entity: String, name: String)
-  /// What happened in the context of this name, and what was asked on its behalf.
+  /// Events in the context of this name, including requests on its behalf.
   case context(String)
-  /// What the steps of this name caused.
+  /// Events caused by the steps of this name.
   case step(String)
 }
 
-/// Where an expectation comes from; Apple's framework cannot be run here.
+/// The source of an expectation.
+///
+/// Core Data itself can't run in this project, so each expected value states where it comes from.
 package enum SourceMark: String, Sendable, Codable, CaseIterable {
-  /// Printed in the book.
+  /// Stated in *Core Data* by Florian Kugler and Daniel Eggert (objc.io).
   case book
-  /// Follows from the book.
+  /// Follows from statements in the book.
   case derived
-  /// Seen in a real log or store of Apple's framework.
+  /// Seen in a log or a store that Core Data wrote.
   case apple
-  /// Chosen here; see DEVIATIONS.md.
+  /// Chosen by this project; see DEVIATIONS.md.
   case ours
 }
 
-/// An id of the catalog that a scenario covers, with where its numbers come from.
+/// A behavior ID that a scenario covers, with the source of its numbers.
 package struct CatalogReference: Sendable, Equatable, Codable {
   package var id: String
   package var source: SourceMark
@@ -178,7 +188,7 @@ package struct CatalogReference: Sendable, Equatable, Codable {
   }
 }
 
-/// The rules of findings, as scenarios and reports name them.
+/// The IDs of the finding rules in scenarios and reports.
 package enum RuleName: String, Sendable, CaseIterable {
   case faultStorm = "fault-storm"
   case ineffectivePrefetch = "ineffective-prefetch"

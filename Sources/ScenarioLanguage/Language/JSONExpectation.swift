@@ -1,6 +1,8 @@
 package import ProfileEvents
 
-/// An expectation and what came of it in the JSON file; its property names are the file's keys.
+/// An expectation's result in the JSON file.
+///
+/// The property names are the JSON keys.
 package struct JSONExpectation: Codable {
   var metric: String
   var law: String
@@ -24,7 +26,7 @@ package struct JSONExpectation: Codable {
     differences = result.differences
   }
 
-  /// What was written.
+  /// The result that the JSON represents.
   package var result: ExpectationResult {
     ExpectationResult(
       metric: metric, law: law, relation: relation, expected: expected, found: found, holds: holds,
@@ -32,7 +34,7 @@ package struct JSONExpectation: Codable {
   }
 }
 
-/// A call site as the text `Scenarios/faults.yml:16`.
+/// A call site, encoded as the string `FILE:LINE`, such as `Scenarios/faults.yml:16`.
 package struct JSONLocation: Codable {
   package var site: CallSite
 
@@ -45,7 +47,7 @@ package struct JSONLocation: Codable {
     let text = try container.decode(String.self)
     guard let colon = text.lastIndex(of: ":"), let line = Int(text[colon...].dropFirst()) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "`\(text)` isn't a FILE:LINE")
+        in: container, debugDescription: "`\(text)` doesn't have the form FILE:LINE")
     }
     site = CallSite(file: String(text[..<colon]), line: line)
   }

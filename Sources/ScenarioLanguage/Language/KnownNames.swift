@@ -1,7 +1,7 @@
 import OpenCoreData
 import WorkbenchText
 
-/// The names a step may use: named results and contexts.
+/// The named results and contexts that a step can refer to.
 package struct KnownNames: Sendable, Equatable {
   package var results: [String: HeldShape]
   package var contexts: [String: ContextShape]
@@ -14,16 +14,18 @@ package struct KnownNames: Sendable, Equatable {
     self.contexts = contexts
   }
 
-  /// The context a step runs in: the one it names, else that of the result it works on.
+  /// Returns the name of the context that a step runs in: the context it names, or the context of
+  /// the result it uses.
   ///
-  /// A merge runs in the main context unless another is named.
+  /// A merge runs in the main context unless the step names another.
   package func context(of step: Step) -> String {
     if let name = step.name(of: .context) { return name }
     guard step.verb.subject == .result, step.verb != .merge else { return ContextShape.main }
     return results[step.subject]?.context ?? ContextShape.main
   }
 
-  /// Whether a context's objects are known in another: it is the same, or below it.
+  /// Returns a Boolean value that indicates whether a context is the same as another or a
+  /// descendant of it.
   package func contains(_ context: String, in ancestor: String) -> Bool {
     var name: String? = context
     while let present = name {
@@ -33,7 +35,7 @@ package struct KnownNames: Sendable, Equatable {
     return false
   }
 
-  /// The names known after a step that went well.
+  /// Returns the names that exist after a step succeeds.
   package func after(_ step: Step) -> KnownNames {
     var names = self
     let context = context(of: step)
@@ -58,7 +60,7 @@ package struct KnownNames: Sendable, Equatable {
 }
 
 extension Step {
-  /// What the step's name would hold.
+  /// The kind of result that the step's name refers to.
   fileprivate var heldKind: HeldShape.Kind {
     switch verb {
     case .save: .save
@@ -73,23 +75,25 @@ extension Step {
   }
 }
 
-/// What is known of a named result before anything runs.
+/// The static description of a named result.
 package struct HeldShape: Sendable, Equatable {
-  /// What is held.
+  /// The contents of a named result.
   package enum Kind: String, Sendable {
     case objects
     case ids
     case dictionaries
-    /// The notification of a save.
+    /// The did-save notification of a save.
     case save
-    /// The IDs of rows that a batch request inserted, updated or deleted.
+    /// The object IDs of the rows that a batch request inserted, updated, or deleted.
     case rows
   }
 
-  /// The entity that was fetched, inserted or changed; empty for a save.
+  /// The entity that was fetched, inserted, or changed.
+  ///
+  /// Empty for a save.
   package var entity: String
   package var kind: Kind
-  /// The context it belongs to.
+  /// The name of the context that the result belongs to.
   package var context: String
 
   package init(
@@ -100,7 +104,8 @@ package struct HeldShape: Sendable, Equatable {
     self.context = context
   }
 
-  /// Whether steps can work on its objects, or on the objects of its IDs.
+  /// A Boolean value that indicates whether steps can use the result's objects, or the objects of
+  /// its object IDs.
   package var hasObjects: Bool {
     switch kind {
     case .objects, .ids, .rows: true
@@ -108,35 +113,38 @@ package struct HeldShape: Sendable, Equatable {
     }
   }
 
-  /// Whether it says what has changed in the store.
+  /// A Boolean value that indicates whether the result describes changes in the store, so it can be
+  /// merged.
   package var canBeMerged: Bool { kind == .save || kind == .rows }
 
-  /// What it holds, for errors.
+  /// A description of the result's contents for errors.
   package var contents: String {
     switch kind {
     case .objects, .dictionaries: kind.rawValue
-    case .ids: "IDs"
+    case .ids: "object IDs"
     case .save: "a save's notification"
-    case .rows: "the IDs of a batch request"
+    case .rows: "the object IDs of a batch request"
     }
   }
 }
 
-/// What is known of a context before anything runs.
+/// The static description of a context.
 package struct ContextShape: Sendable, Equatable {
-  /// The context that is there from the beginning, in which a step runs that names no other.
+  /// The name of the initial context, in which a step runs if it names no other.
   package static let main = "main"
-  /// The coordinator of the main context.
+  /// The name of the main context's coordinator.
   package static let firstCoordinator = "first"
 
-  /// Nil for a context over a coordinator.
+  /// The name of the parent context, or `nil` for a context that's connected to a coordinator.
   package var parent: String?
-  /// The coordinator's name; contexts that name the same share it.
+  /// The coordinator's name.
+  ///
+  /// Contexts with the same name share the coordinator.
   package var coordinator: String
   package var queue: ContextQueue
   package var policy: MergePolicyName?
   package var mergesAutomatically: Bool?
-  /// Seconds.
+  /// The staleness interval, in seconds.
   package var staleness: Double?
   package var isUndoable: Bool?
   package var retainsObjects: Bool?
@@ -150,9 +158,12 @@ package struct ContextShape: Sendable, Equatable {
     self.queue = queue
   }
 
-  /// The shape that a `context` step asks for.
+  /// Creates the description of a context after a `context` step.
   ///
-  /// - Parameter known: what the context was; nil for a new one.
+  /// - Parameters:
+  ///   - step: A `context` step.
+  ///   - known: The context before the step, or `nil` for a new one.
+  ///   - contexts: The existing contexts, by name.
   package init(_ step: Step, known: ContextShape?, among contexts: [String: ContextShape]) {
     self = known ?? ContextShape()
     if let name = step.name(of: .parent) {
@@ -169,15 +180,18 @@ package struct ContextShape: Sendable, Equatable {
   }
 }
 
-/// Holds what a step says of contexts against those there are.
+/// Checks a step's references to contexts against the existing contexts.
 package struct ContextCheck {
   let names: ModelNames
   let known: KnownNames
 
-  /// Words that `pin to` takes in addition to the names of contexts.
+  /// The keywords that `pin to` accepts in addition to the names of contexts.
   package static let generations = ["current", "none"]
 
-  /// - Throws: a problem at the first name that isn't a context, or at what the context cannot do.
+  /// Checks the contexts of a step.
+  ///
+  /// - Throws: A problem at the first name that isn't a context, or at an operation that the
+  ///   context doesn't allow.
   func check(_ step: Step) throws(LanguageProblem) {
     if let name = step.name(of: .context) {
       try check(name, at: step.places.place(of: .context))
@@ -198,7 +212,8 @@ package struct ContextCheck {
     throw LanguageProblem(
       "there's no context `\(name)`", at: place,
       didYouMean: NearestName.of(name, among: contexts),
-      nextStep: "make it with `context \(name)`; there are: \(ModelNames.list(contexts))")
+      nextStep:
+        "create it with `context \(name)`, or use one of: \(ModelNames.list(contexts))")
   }
 
   private func checkMaking(_ step: Step) throws(LanguageProblem) {
@@ -210,16 +225,16 @@ package struct ContextCheck {
     if known.contexts[step.subject] != nil {
       for word in [OptionWord.parent, .queue, .coordinator] where step.option(word) != nil {
         throw LanguageProblem(
-          "`\(step.subject)` exists, and a context keeps its \(word.rawValue)",
-          at: step.places.place(of: word), nextStep: "make another context with it")
+          "the context `\(step.subject)` exists, and its \(word.rawValue) can't be changed",
+          at: step.places.place(of: word), nextStep: "create another context with it")
       }
     }
     guard let parent = step.name(of: .parent) else { return }
     try check(parent, at: step.places.place(of: .parent))
     guard step.option(.coordinator) == nil else {
       throw LanguageProblem(
-        "a child has its parent's coordinator", at: step.places.place(of: .coordinator),
-        nextStep: "leave `coordinator` or `parent` out")
+        "a child context uses its parent's coordinator", at: step.places.place(of: .coordinator),
+        nextStep: "remove `coordinator` or `parent`")
     }
   }
 
@@ -228,8 +243,8 @@ package struct ContextCheck {
     let place = step.places.subject ?? step.places.verb
     guard name != ContextShape.main else {
       throw LanguageProblem(
-        "the context `\(name)` stays to the end", at: place,
-        nextStep: "let its objects go with `reset`")
+        "the context `\(name)` can't be dropped", at: place,
+        nextStep: "release its objects with `reset`")
     }
     if let child = known.contexts.first(where: { $0.value.parent == name })?.key {
       throw LanguageProblem(
@@ -253,7 +268,7 @@ package struct ContextCheck {
     guard let shape = known.contexts[context], shape.isUndoable != true else { return }
     throw LanguageProblem(
       "`\(context)` has no undo manager", at: step.places.verb,
-      nextStep: "give it one with `context \(context) undoable yes`")
+      nextStep: "add one with `context \(context) undoable yes`")
   }
 
   private func checkPragma(_ step: Step) throws(LanguageProblem) {

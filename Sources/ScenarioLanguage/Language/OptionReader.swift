@@ -1,12 +1,12 @@
 import OpenCoreData
 import WorkbenchText
 
-/// Reads the value of one option by the option's kind.
+/// Parses the value of one option according to the option's kind.
 struct OptionReader {
   let key: Word
   let value: StepForm.Value
 
-  /// The option, and the words of its value.
+  /// Returns the option and the words of its value.
   func option(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
     let (value, words) = try value(of: word)
     return (StepOption(word, value), words)
@@ -46,10 +46,10 @@ struct OptionReader {
     }
   }
 
-  /// A number as an expression.
+  /// Parses a number written as an expression.
   func expression() throws(LanguageProblem) -> StepNumber {
     let word = try single("a number")
-    // What is a number for everybody else isn't an expression that went wrong.
+    // Report `1.5` and `-1` as invalid integers, not as malformed expressions.
     guard Double(word.text) == nil else {
       _ = try number()
       return try number(CountExpression(word))
@@ -63,35 +63,35 @@ struct OptionReader {
         expression, upTo: OptionWord(rawValue: key.text)?.greatestNumber ?? InputLimits.value)
     } catch {
       throw LanguageProblem(
-        "`\(key.text)` has no number: \(error.message)", at: error.place,
-        nextStep: "write for example `\(example)`")
+        "`\(key.text)` isn't valid: \(error.message)", at: error.place,
+        nextStep: "write, for example, `\(example)`")
     }
   }
 
-  /// An integer, not negative.
+  /// Parses a nonnegative integer.
   func number() throws(LanguageProblem) -> Int {
     let word = try single("a number")
     guard let number = Int(word.text), number >= 0, !word.text.hasPrefix("+") else {
       throw LanguageProblem(
         "`\(key.text)` needs an integer, not `\(word.text)`", at: word.place,
-        nextStep: "write for example `\(example)`")
+        nextStep: "write, for example, `\(example)`")
     }
     return number
   }
 
-  /// Seconds, negative or broken as they may be.
+  /// Parses a number of seconds, which can be negative or have a fraction.
   private func seconds() throws(LanguageProblem) -> Double {
     let word = try single("seconds")
     guard let seconds = Double(word.text), abs(seconds) <= InputLimits.seconds else {
       throw LanguageProblem(
-        "`\(key.text)` needs a number of seconds, up to "
+        "`\(key.text)` needs a number of seconds, at most "
           + "\(NumberText.grouped(Int(InputLimits.seconds))), not `\(word.text)`", at: word.place,
-        nextStep: "write for example `\(example)`")
+        nextStep: "write, for example, `\(example)`")
     }
     return seconds
   }
 
-  /// A name.
+  /// Parses a name.
   func name() throws(LanguageProblem) -> Word {
     let word = try single("a name")
     guard word.isName else {
@@ -113,18 +113,18 @@ struct OptionReader {
       throw LanguageProblem(
         "`\(key.text)` needs yes or no, not `\(word.text)`", at: word.place,
         didYouMean: NearestName.of(word.text, among: ["yes", "no"]),
-        nextStep: "write for example `\(example)`")
+        nextStep: "write, for example, `\(example)`")
     }
     return flag
   }
 
-  /// One of a few words.
+  /// Parses one of the given choices.
   private func chosen(among choices: [String]) throws(LanguageProblem) -> Word {
     let list = ModelNames.list(choices)
     let word = try single("one of \(list)")
     guard choices.contains(word.text) else {
       throw LanguageProblem(
-        "`\(key.text)` cannot be `\(word.text)`", at: word.place,
+        "`\(key.text)` can't be `\(word.text)`", at: word.place,
         didYouMean: NearestName.of(word.text, among: choices),
         nextStep: "write one of: \(list)")
     }
@@ -134,8 +134,8 @@ struct OptionReader {
   private func sortKey(_ word: Word) throws(LanguageProblem) -> SortKey {
     guard let key = SortKey(word.text) else {
       throw LanguageProblem(
-        "`\(word.text)` names no key", at: word.place,
-        nextStep: "write for example `sort date-`, with `-` for descending")
+        "`\(word.text)` doesn't contain a key", at: word.place,
+        nextStep: "write, for example, `sort date-`, with `-` for descending")
     }
     return key
   }
@@ -152,7 +152,7 @@ struct OptionReader {
     guard words.count == 1 else {
       throw LanguageProblem(
         "`\(key.text)` takes one value", at: words[1].place,
-        nextStep: "write for example `\(example)`")
+        nextStep: "write, for example, `\(example)`")
     }
     return words[0]
   }
@@ -166,7 +166,7 @@ struct OptionReader {
 
   private func missing(_ wanted: String) -> LanguageProblem {
     LanguageProblem(
-      "`\(key.text)` needs \(wanted)", at: key.place, nextStep: "write for example `\(example)`")
+      "`\(key.text)` needs \(wanted)", at: key.place, nextStep: "write, for example, `\(example)`")
   }
 
   private var example: String {
@@ -175,7 +175,7 @@ struct OptionReader {
 }
 
 extension [Word] {
-  /// `map` whose body may throw a problem and nothing else.
+  /// A `map` with typed throws.
   fileprivate func mapWords<Value>(
     _ body: (Word) throws(LanguageProblem) -> Value
   ) throws(LanguageProblem) -> [Value] {

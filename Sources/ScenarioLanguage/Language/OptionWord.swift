@@ -1,9 +1,9 @@
 package import OpenCoreData
 import WorkbenchText
 
-/// The words that may stand behind a verb's subject: the same on a shell line and in YAML.
+/// The keywords of a step's options, for both shell lines and YAML.
 ///
-/// The order of the cases is the order in which a step's options are kept and printed.
+/// The order of the cases is the order in which a step's options are stored and printed.
 package enum OptionWord: String, CaseIterable, Sendable {
   case predicate = "where"
   case sort
@@ -41,7 +41,9 @@ package enum OptionWord: String, CaseIterable, Sendable {
   case to
   case context = "in"
 
-  /// What kind of value follows the word; `OptionValue` has a case for each.
+  /// The kind of value that an option takes.
+  ///
+  /// `OptionValue` has a case for each kind.
   package enum Kind: Sendable {
     case predicate
     case sortKeys
@@ -49,36 +51,38 @@ package enum OptionWord: String, CaseIterable, Sendable {
     /// A number that may be negative or have a fraction.
     case seconds
     case keyPaths
-    /// Key paths, and functions of them.
+    /// Key paths and aggregate functions of key paths.
     case columns
     case flag
-    /// One of a few words.
+    /// One of a fixed set of words.
     case choice
     case assignments
     case name
-    /// Whatever SQLite takes.
+    /// Text, such as the value of a pragma.
     case text
   }
 
-  /// The kind of its value.
+  /// The kind of the option's value.
   package var kind: Kind { entry.kind }
 
-  /// The words that an option of the kind `choice` may have; empty for the others.
+  /// The valid values of an option of kind `choice`.
+  ///
+  /// Empty for other kinds.
   package var choices: [String] { entry.choices }
 
-  /// Apple's property that it sets, of `NSFetchRequest`; nil when it sets none.
+  /// The `NSFetchRequest` property that the option sets, or `nil` if it sets none.
   package var requestProperty: String? { entry.property }
 
-  /// What it does, in a few words, for help and for editors.
+  /// A short description of the option for help and editors.
   package var summary: String { entry.summary }
 
-  /// An example of the word with a value, for errors.
+  /// An example of the option with a value, for errors.
   package var example: String { "\(rawValue) \(entry.example)" }
 
-  /// The largest value of an option of the kind `number`.
+  /// The maximum value of an option of kind `number`.
   var greatestNumber: Int { self == .times ? InputLimits.times : InputLimits.objects }
 
-  /// What it does after a verb, where that isn't what it does after the others.
+  /// Returns a short description of the option for a verb.
   package func summary(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "to-many relationships and the results to add to them"
@@ -89,7 +93,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
     }
   }
 
-  /// An example of the word after a verb.
+  /// Returns an example of the option for a verb.
   package func example(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "with moods new"
@@ -100,11 +104,11 @@ package enum OptionWord: String, CaseIterable, Sendable {
 }
 
 extension OptionWord {
-  /// What differs from word to word.
+  /// The properties of an option.
   private struct Entry {
     let kind: Kind
     let summary: String
-    /// The value in the example.
+    /// The value used in the example.
     let example: String
     let property: String?
     let choices: [String]
@@ -121,7 +125,7 @@ extension OptionWord {
     }
   }
 
-  /// The table of the words.
+  /// The properties of this option.
   private var entry: Entry {
     switch self {
     case .predicate:
@@ -143,7 +147,7 @@ extension OptionWord {
         property: "relationshipKeyPathsForPrefetching")
     case .values:
       Entry(
-        .flag, "whether the fetch loads the rows", example: "no",
+        .flag, "whether the fetch loads property values", example: "no",
         property: "includesPropertyValues")
     case .faults:
       Entry(
@@ -177,14 +181,14 @@ extension OptionWord {
       Entry(
         .flag, "whether equal dictionaries are returned once", example: "yes",
         property: "returnsDistinctResults")
-    case .times: Entry(.number, "how many", example: "20")
+    case .times: Entry(.number, "the number of objects, rows, or change groups", example: "20")
     case .assignments: Entry(.assignments, "keys and their new values", example: "latitude 1.5")
     case .removals:
       Entry(
         .assignments, "to-many relationships and the results to remove from them",
         example: "moods old")
     case .keep: Entry(.flag, "whether unsaved changes are kept", example: "no")
-    case .every: Entry(.number, "visits every Nth object only", example: "20")
+    case .every: Entry(.number, "visit only every Nth object", example: "20")
     case .array: Entry(.flag, "whether the result is copied to an array first", example: "yes")
     case .redo: Entry(.flag, "whether changes are redone", example: "yes")
     case .parent: Entry(.name, "the parent context", example: "main")
@@ -216,7 +220,7 @@ extension OptionWord {
   }
 }
 
-/// What a fetch brings: `result ids`.
+/// The kind of result that a fetch returns, such as `result ids`.
 package enum ResultKind: String, CaseIterable, Sendable {
   case objects
   case ids
@@ -224,23 +228,23 @@ package enum ResultKind: String, CaseIterable, Sendable {
   case dictionaries
 }
 
-/// The queue of a context: `queue main`.
+/// The queue of a context, such as `queue main`.
 package enum ContextQueue: String, CaseIterable, Sendable {
   case main
   case background
 }
 
-/// A merge policy as a step names it: `policy overwrite`.
+/// The name of a merge policy in a step, such as `policy overwrite`.
 package enum MergePolicyName: String, CaseIterable, Sendable {
   case error
   case rollback
   case overwrite
-  /// By property; the store's value wins if both changed.
+  /// Merges by property. The store's value takes precedence if both changed.
   case store
-  /// By property; the object's value wins if both changed.
+  /// Merges by property. The object's value takes precedence if both changed.
   case object
 
-  /// The policy.
+  /// The merge policy.
   package var policy: NSMergePolicy {
     switch self {
     case .error: .error
@@ -252,14 +256,14 @@ package enum MergePolicyName: String, CaseIterable, Sendable {
   }
 }
 
-/// Yes and no, as YAML 1.1 and people write them.
+/// Boolean literals, including those of YAML 1.1.
 package enum Flag {
-  /// The words for yes.
+  /// The literals for `true`.
   static let affirmative = ["yes", "true", "on"]
-  /// The words for no.
+  /// The literals for `false`.
   static let negative = ["no", "false", "off"]
 
-  /// True for yes, true and on, false for no, false and off, whatever their case; nil for the rest.
+  /// Returns the Boolean value of a literal, ignoring case, or `nil` if the text isn't one.
   package static func value(of text: String) -> Bool? {
     let word = text.lowercased()
     if affirmative.contains(word) { return true }

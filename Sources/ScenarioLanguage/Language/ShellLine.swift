@@ -1,15 +1,17 @@
 import ProfileEvents
 package import WorkbenchText
 
-/// Reads one line of the shell as a step.
+/// Parses shell lines as steps.
 package enum ShellLine {
-  /// The step a line says.
+  /// Parses a line as a step.
   ///
   /// - Parameters:
-  ///   - line: without its end.
-  ///   - number: the line's number in this shell, from 1; with `file` the step's call site.
-  ///   - commands: words of the shell in addition to the verbs, to be proposed for an unknown one.
-  /// - Throws: `LineError` with the place of the first wrong word.
+  ///   - line: The line, without a line terminator.
+  ///   - number: The line number in the shell session, from 1. Together with `file`, the step's
+  ///     call site.
+  ///   - file: The file name in the call site.
+  ///   - commands: The shell's commands other than verbs, to suggest if the verb is unknown.
+  /// - Throws: A `LineError` with the source range of the first invalid word.
   package static func parse(
     _ line: String, number: Int, file: String = "shell", commands: [String] = []
   ) throws(LineError) -> Step {
@@ -23,7 +25,7 @@ package enum ShellLine {
     }
   }
 
-  /// The step written in a text that stands somewhere in a file.
+  /// Parses the text of a step that is part of a file.
   static func step(
     of text: String, startingAt start: SourceRange, location: CallSite, commands: [String] = []
   ) throws(LanguageProblem) -> Step {
@@ -32,10 +34,10 @@ package enum ShellLine {
   }
 }
 
-/// Takes the tokens of a line one by one.
+/// Parses the tokens of a line, from left to right.
 struct LineReader {
   let tokens: [LineWords.Token]
-  /// Where the line begins, for errors about what is missing.
+  /// The start of the line, for errors about missing words.
   let start: SourceRange
   private var position = 0
 
@@ -44,7 +46,7 @@ struct LineReader {
     self.start = start
   }
 
-  /// The step as words: verb, subject, key paths, options.
+  /// Returns the words of the step: verb, subject, key paths, and options.
   mutating func form() throws(LanguageProblem) -> StepForm {
     guard let verb = nextWord() else {
       throw LanguageProblem(
@@ -66,9 +68,11 @@ struct LineReader {
     return form
   }
 
-  /// Whether the key paths have YAML's word in front, `touch moods read date`: it says nothing here.
+  /// Returns a Boolean value that indicates whether the current word is YAML's key before the key
+  /// paths, as in `touch moods read date`.
   ///
-  /// Alone, or with a comma behind it, it is a key path itself.
+  /// The key is optional on a line and is skipped. If it's the last word or is followed by a comma
+  /// or a keyword, it's a key path.
   private func isWritten(_ key: String) -> Bool {
     guard case .word(let word)? = current, !word.isQuoted, word.text == key,
       position + 1 < tokens.count, case .word(let next) = tokens[position + 1]
@@ -93,8 +97,8 @@ struct LineReader {
   private mutating func entry() throws(LanguageProblem) -> StepForm.Entry {
     guard let key = nextWord() else {
       throw LanguageProblem(
-        "an option's word is missing here", at: current?.place ?? start,
-        nextStep: "write for example `\(OptionWord.limit.example)`")
+        "expected an option", at: current?.place ?? start,
+        nextStep: "write, for example, `\(OptionWord.limit.example)`")
     }
     guard !isAtKeyword else {
       return StepForm.Entry(key: key, value: .words([]))
@@ -107,15 +111,15 @@ struct LineReader {
     case .number:
       return StepForm.Entry(key: key, value: .words(expression().map { [$0] } ?? []))
     default:
-      // An unknown word keeps its value, so that the word itself is what the error points at.
+      // Consume the value of an unknown option so that the error refers to the option.
       return StepForm.Entry(key: key, value: .words(nextWord().map { [$0] } ?? []))
     }
   }
 
-  /// An expression as one word, whose blanks are where they were written.
+  /// Joins the words of an expression into one word, keeping the spaces as written.
   ///
-  /// It goes on behind an operator, before one, and inside of brackets; what follows it otherwise is
-  /// the next option.
+  /// The expression continues after an operator, before an operator, and inside parentheses. Any
+  /// other word starts the next option.
   private mutating func expression() -> Word? {
     guard var whole = nextWord() else { return nil }
     while !whole.isQuoted, !isAtKeyword, case .word(let next)? = current, !next.isQuoted,
@@ -143,7 +147,7 @@ struct LineReader {
       }
       guard case .close? = current else {
         throw LanguageProblem(
-          "the list that begins here has no end", at: place, nextStep: "close it with ]")
+          "unterminated list", at: place, nextStep: "close it with ]")
       }
       position += 1
       return words
@@ -162,7 +166,7 @@ struct LineReader {
       guard let value = nextWord() else {
         throw LanguageProblem(
           "`\(key.text)` needs a value", at: key.place,
-          nextStep: "write for example `\(OptionWord.assignments.example)`")
+          nextStep: "write, for example, `\(OptionWord.assignments.example)`")
       }
       pairs.append(StepForm.Pair(key: key, value: value))
       guard case .comma? = current else { break }
@@ -188,22 +192,22 @@ struct LineReader {
 }
 
 extension String {
-  /// Whether more brackets are opened than closed.
+  /// A Boolean value that indicates whether a parenthesis isn't closed.
   fileprivate var hasOpenBracket: Bool {
     reduce(0) { $0 + ($1 == "(" ? 1 : $1 == ")" ? -1 : 0) } > 0
   }
 }
 
-/// Cuts a shell line into words, and writes words so that they can be read back.
+/// Splits a shell line into words, and quotes words so that they can be parsed again.
 package enum LineWords {
-  /// A word or a mark of a line.
+  /// A token of a line.
   package enum Token: Sendable, Hashable {
     case word(Word)
     case comma(SourceRange)
     case open(SourceRange)
     case close(SourceRange)
 
-    /// Where it's written.
+    /// The source range of the token.
     package var place: SourceRange {
       switch self {
       case .word(let word): word.place
@@ -212,12 +216,16 @@ package enum LineWords {
     }
   }
 
-  /// The tokens of a line.
+  /// Returns the tokens of a line.
   ///
-  /// Words end at blanks, commas and square brackets. `"…"` and `'…'` hold anything, with `\"`, `\'`
-  /// and `\\` for the characters themselves. A `#` at the start of a word begins a comment.
-  /// - Parameter start: the place of the line's first character.
-  /// - Throws: a problem at the opening quote of a text without an end.
+  /// Words end at whitespace, commas, and square brackets. Text in `"…"` or `'…'` can contain any
+  /// character, with `\"`, `\'`, and `\\` as escape sequences. A `#` at the start of a word begins
+  /// a comment.
+  ///
+  /// - Parameters:
+  ///   - line: The line to split.
+  ///   - start: The source position of the line's first character.
+  /// - Throws: A problem at the opening quotation mark of an unterminated string.
   package static func tokens(
     of line: String, startingAt start: SourceRange
   ) throws(LanguageProblem) -> [Token] {
@@ -278,16 +286,16 @@ package enum LineWords {
       }
     }
     throw LanguageProblem(
-      "the text that begins here has no end",
+      "unterminated string",
       at: start.part(at: opening, length: characters.count - opening),
       nextStep: "close it with \(quote)")
   }
 
-  /// Words that would be taken for an option when they stand unquoted.
+  /// The words that must be quoted, because they would otherwise start an option.
   package static let keywords: Set<String> = Set(
     OptionWord.allCases.map(\.rawValue) + ["as", "fails"])
 
-  /// A word as it is written on a line: quoted only where it must be.
+  /// Returns a word in the syntax of a shell line, quoted only if necessary.
   package static func plain(_ text: String) -> String {
     let isSafe =
       !text.isEmpty && !keywords.contains(text) && !text.hasPrefix("#")
@@ -295,7 +303,7 @@ package enum LineWords {
     return isSafe ? text : quoted(text)
   }
 
-  /// A text in double quotes.
+  /// Returns a string in double quotation marks, escaped if necessary.
   package static func quoted(_ text: String) -> String {
     let escaped = text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
     return "\"\(escaped.joined())\""

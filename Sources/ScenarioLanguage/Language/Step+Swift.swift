@@ -1,9 +1,11 @@
 import ModelCode
 
 extension Step {
-  /// The fetch as Swift, line by line; empty for other steps.
+  /// The Swift lines that create and execute the fetch request.
   ///
-  /// What stands at its default is left out.
+  /// Empty for steps other than `fetch` and `count`.
+  ///
+  /// Properties with default values are omitted.
   package var requestSwift: [String] {
     guard verb == .fetch || verb == .count else { return [] }
     let result =
@@ -15,17 +17,17 @@ extension Step {
     return requestLines(of: result) + [executionSwift]
   }
 
-  /// The lines that make the request, without the one that executes it.
+  /// Returns the Swift lines that create the request, without the line that executes it.
   ///
   /// - Parameters:
-  ///   - result: what the request is of: `NSManagedObject`.
-  ///   - name: what the request is called.
+  ///   - result: The generic argument of the request, such as `NSManagedObject`.
+  ///   - name: The name of the request's variable.
   func requestLines(of result: String, named name: String = "request") -> [String] {
     ["let \(name) = NSFetchRequest<\(result)>(entityName: \(SwiftNames.literal(subject)))"]
       + columnsSwift + options.compactMap { $0.requestSwift(name) }
   }
 
-  /// What describes the functions among the columns, before the request takes them.
+  /// The Swift lines that create the expression descriptions for the functions among the columns.
   private var columnsSwift: [String] {
     guard let columns = columns(of: .columns) else { return [] }
     return columns.flatMap { column -> [String] in
@@ -53,14 +55,15 @@ extension Step {
     return "let \(name) = try context.\(isBatched ? "fetchBatched" : "fetch")(request)"
   }
 
-  /// A name as Swift takes it: `my-moods` becomes `my_moods`.
+  /// Returns a name as a Swift identifier: `my-moods` becomes `my_moods`.
   private static func identifier(_ name: String) -> String {
     String(name.map { $0 == "-" ? "_" : $0 })
   }
 }
 
 extension StepOption {
-  /// The line that sets the option on a request of a name; nil when it isn't an option of a request.
+  /// Returns the Swift line that sets the option on a request, or `nil` if the request has no such
+  /// property.
   fileprivate func requestSwift(_ name: String) -> String? {
     guard let property = word.requestProperty, let value = valueSwift else { return nil }
     return "\(name).\(property) = \(value)"
@@ -83,7 +86,7 @@ extension StepOption {
         .joined(separator: ", ") + "]"
     case .flag(let flag): String(flag)
     case .choice(let word):
-      // Objects are the default, and a count isn't the result of a request here.
+      // Objects are the default result type, and counting uses `count(for:)`.
       switch ResultKind(rawValue: word) {
       case .ids: ".managedObjectIDResultType"
       case .dictionaries: ".dictionaryResultType"

@@ -1,28 +1,30 @@
 package import ProfileEvents
 package import WorkbenchText
 
-/// One thing to do: verb, subject, options.
+/// A step of a scenario or a shell line: a verb, a subject, and options.
 ///
-/// One step is one `perform` block. Made by `ShellLine` from a line and by `ScenarioReader` from
-/// YAML. Two steps are equal when they ask
-/// for the same, wherever they were written.
+/// A step runs in one `perform` block. `ShellLine` creates steps from lines, and `ScenarioReader`
+/// creates them from YAML. Steps are equal if they describe the same work, regardless of where
+/// they're written.
 package struct Step: Sendable {
   package var verb: Verb
-  /// The entity or the result's name; empty for verbs without a subject.
+  /// The subject: an entity, a result, a context, or text.
+  ///
+  /// Empty for verbs without a subject.
   package var subject: String
-  /// At most one of a word, in the order of `OptionWord`.
+  /// The options, at most one for each keyword, in the order of `OptionWord`.
   package var options: [StepOption]
-  /// The name of the result.
+  /// The name given with `as`.
   package var name: String?
-  /// The key paths that `touch` reads, or that `walk` goes through.
+  /// The key paths that `touch` reads or `walk` follows.
   package var reads: [String]
-  /// The error code the step must fail with.
+  /// The code of the error that the step must fail with.
   package var fails: Int?
-  /// What the step alone must have cost.
+  /// The expectations for this step.
   package var expect: ExpectBlock?
   /// The call site of every event the step causes.
   package var location: CallSite
-  /// Where its words were written.
+  /// The source ranges of the step's words.
   package var places: StepPlaces
 
   package init(
@@ -43,7 +45,7 @@ package struct Step: Sendable {
     sortOptions()
   }
 
-  /// Adds an option or replaces the one of the same word.
+  /// Adds an option, or replaces the option with the same keyword.
   package mutating func setOption(_ option: StepOption, words: [Word] = []) {
     options.removeAll { $0.word == option.word }
     options.append(option)
@@ -51,13 +53,15 @@ package struct Step: Sendable {
     sortOptions()
   }
 
-  /// The step as one shell line; reading it gives an equal step.
+  /// The step as a shell line.
+  ///
+  /// Parsing the line returns an equal step.
   package var text: String {
     var parts = [verb.rawValue]
     if verb.subject != .none {
       parts.append(verb.subject == .text ? subjectText : LineWords.plain(subject))
     }
-    // A property of the name of YAML's word would be taken for that word.
+    // A first key path that equals YAML's key would be parsed as that key.
     if let first = reads.first, first == verb.pathsKey { parts.append(first) }
     parts += reads.map(LineWords.plain)
     parts += options.map { "\($0.word.rawValue) \($0.value.text)" }
@@ -70,15 +74,15 @@ package struct Step: Sendable {
     return parts.joined(separator: " ")
   }
 
-  /// The name under which `set` and scopes know the step.
+  /// The name that other steps and scopes use to refer to the step.
   package var label: String? { name ?? (verb == .context ? subject : nil) }
 
-  /// The `result` option; objects when it was not written.
+  /// The value of the `result` option, or `objects` if the step doesn't have it.
   package var resultKind: ResultKind {
     choice(of: .result) ?? .objects
   }
 
-  /// The key path in front of `.@count`; nil for any other.
+  /// Returns the key path before `.@count`, or `nil` if the key path doesn't end in `.@count`.
   package static func countedPath(_ keyPath: String) -> String? {
     let ending = ".@count"
     return keyPath.hasSuffix(ending) ? String(keyPath.dropLast(ending.count)) : nil
@@ -97,9 +101,9 @@ package struct Step: Sendable {
 }
 
 extension Step {
-  /// The fetch without what is expected of it; nil for other steps.
+  /// The fetch without its expectations, or `nil` for other steps.
   ///
-  /// Findings compare it, and fixes change it.
+  /// Findings compare fetches, and suggested fixes modify them.
   package var fetch: Step? {
     guard verb == .fetch else { return nil }
     return Step(
@@ -113,7 +117,7 @@ extension Step {
     return step
   }
 
-  /// Returns the step with an option, instead of the one of the same word.
+  /// Returns the step with an option, which replaces an option with the same keyword.
   package func with(_ word: OptionWord, _ value: OptionValue) -> Step {
     var step = self
     step.setOption(StepOption(word, value))
@@ -126,7 +130,8 @@ extension Step {
     return keyPaths.contains(keyPath) ? self : with(.prefetch, .keyPaths(keyPaths + [keyPath]))
   }
 
-  /// Whether both steps do the same, whatever is expected of them.
+  /// Returns a Boolean value that indicates whether both steps do the same work, regardless of
+  /// their expectations.
   package func isSame(as other: Step) -> Bool {
     var step = self
     step.expect = other.expect
@@ -143,37 +148,39 @@ extension Step: Equatable {
   }
 }
 
-/// Where the parts of a step were written, for the carets of checks that need the model.
+/// The source ranges of a step's words, for errors of checks that need the model.
 package struct StepPlaces: Sendable {
-  /// The verb.
+  /// The source range of the verb.
   package var verb: SourceRange
   package var subject: SourceRange?
   package var name: SourceRange?
-  /// One for each of the step's `reads`.
+  /// The source ranges of the step's `reads`.
   package var reads: [SourceRange] = []
-  /// The words of each option's value: one a list element, key and value in turn for assignments.
+  /// The words of each option's value: one for each list element, or alternating keys and values
+  /// for assignments.
   package var options: [OptionWord: [Word]] = [:]
 
   package init(verb: SourceRange) {
     self.verb = verb
   }
 
-  /// The place of a word of an option's value; the verb's when the option was not written.
+  /// Returns the source range of a word in an option's value, or of the verb if the option isn't
+  /// written.
   package func place(of option: OptionWord, at index: Int = 0) -> SourceRange {
     guard let words = options[option], index < words.count else { return verb }
     return words[index].place
   }
 }
 
-/// A step as words, before any of them is understood: what a shell line and a YAML map have in common.
+/// The uninterpreted words of a step, common to shell lines and YAML maps.
 package struct StepForm: Sendable {
-  /// What follows an option's word.
+  /// The value of an option.
   package enum Value: Sendable {
     case words([Word])
     case pairs([Pair])
   }
 
-  /// A property's key and the value given to it.
+  /// A property's key and its value.
   package struct Pair: Sendable {
     package var key: Word
     package var value: Word
@@ -184,7 +191,7 @@ package struct StepForm: Sendable {
     }
   }
 
-  /// An option: its word and its value.
+  /// An option's keyword and its value.
   package struct Entry: Sendable {
     package var key: Word
     package var value: Value
@@ -197,9 +204,9 @@ package struct StepForm: Sendable {
 
   package var verb: Word
   package var subject: Word?
-  /// The key paths of `touch`.
+  /// The key paths of `touch` or `walk`.
   package var reads: [Word]
-  /// Options in the order of writing; `as` and `fails` among them.
+  /// The options in source order, including `as` and `fails`.
   package var entries: [Entry]
 
   package init(verb: Word, subject: Word? = nil, reads: [Word] = [], entries: [Entry] = []) {

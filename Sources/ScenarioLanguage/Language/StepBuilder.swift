@@ -3,20 +3,26 @@ import ProfileEvents
 import SQLiteDriver
 import WorkbenchText
 
-/// Makes a step of words: the one place that knows which verb takes what.
+/// Creates a step from its words.
+///
+/// This type defines which verb takes which words.
 struct StepBuilder {
   private let form: StepForm
   private let otherVerbs: [String]
 
-  /// - Parameter otherVerbs: more words to propose when the verb is unknown, such as shell commands.
+  /// Creates a builder.
+  ///
+  /// - Parameters:
+  ///   - form: The words of the step.
+  ///   - otherVerbs: Other words to suggest if the verb is unknown, such as shell commands.
   init(_ form: StepForm, otherVerbs: [String] = []) {
     self.form = form
     self.otherVerbs = otherVerbs
   }
 
-  /// The step.
+  /// Creates the step.
   ///
-  /// - Throws: the first problem, in the order of writing.
+  /// - Throws: The first problem, in source order.
   func step(at location: CallSite) throws(LanguageProblem) -> Step {
     let verb = try verb()
     var places = StepPlaces(verb: form.verb.place)
@@ -32,7 +38,7 @@ struct StepBuilder {
     for entry in form.entries {
       guard seen.insert(entry.key.text).inserted else {
         throw LanguageProblem(
-          "`\(entry.key.text)` is written twice", at: entry.key.place, nextStep: "keep one of them")
+          "duplicate `\(entry.key.text)`", at: entry.key.place, nextStep: "remove one of them")
       }
       try add(entry, to: &step)
     }
@@ -56,7 +62,7 @@ struct StepBuilder {
     if let subject = form.subject {
       guard verb.subject != .none else {
         throw LanguageProblem(
-          "`\(verb.rawValue)` takes no subject", at: subject.place,
+          "`\(verb.rawValue)` doesn't take a subject", at: subject.place,
           nextStep: "write `\(verb.usage)`")
       }
       try check(subject, of: verb)
@@ -74,18 +80,19 @@ struct StepBuilder {
       "`\(verb.rawValue)` needs \(wanted)", at: form.verb.place, nextStep: "write `\(verb.usage)`")
   }
 
-  /// Names that a step makes must be names, as those given with `as` are.
+  /// Checks a subject that names something new, or that is passed to SQLite.
   private func check(_ subject: Word, of verb: Verb) throws(LanguageProblem) {
     switch verb {
     case .context: _ = try OptionReader(key: form.verb, value: .words([subject])).name()
     case .pragma where !subject.isName:
       throw LanguageProblem(
-        "`\(subject.text)` isn't a name of a pragma", at: subject.place,
+        "`\(subject.text)` isn't the name of a pragma", at: subject.place,
         nextStep: "write `\(verb.usage)`, for example `pragma cache_size to 100`")
     case .pragma where !Connection.allows(pragma: subject.text):
       throw LanguageProblem(
         "the pragma `\(subject.text)` can't be set", at: subject.place,
-        nextStep: "set one that concerns the store and doesn't lock it, such as `cache_size`")
+        nextStep: "set a pragma that applies to the store and doesn't lock it, such as `cache_size`"
+      )
     case .sql where subject.text.allSatisfy(\.isWhitespace):
       throw LanguageProblem(
         "the statement is empty", at: subject.place, nextStep: "write `\(verb.usage)`")
@@ -96,7 +103,8 @@ struct StepBuilder {
   private func checkReads(of verb: Verb) throws(LanguageProblem) {
     guard verb.pathsKey == nil, let first = form.reads.first else { return }
     throw LanguageProblem(
-      "`\(verb.rawValue)` reads no key paths", at: first.place, nextStep: "write `\(verb.usage)`")
+      "`\(verb.rawValue)` doesn't take key paths", at: first.place,
+      nextStep: "write `\(verb.usage)`")
   }
 
   private func checkComplete(_ step: Step) throws(LanguageProblem) {
@@ -114,7 +122,7 @@ struct StepBuilder {
       guard step.verb.named != nil else {
         throw LanguageProblem(
           "`\(step.verb.rawValue)` has no result to name", at: entry.key.place,
-          nextStep: "leave `as \(word.text)` out")
+          nextStep: "remove `as \(word.text)`")
       }
       step.name = word.text
       step.places.name = word.place
@@ -126,7 +134,7 @@ struct StepBuilder {
     }
   }
 
-  /// One option of a verb, and the words of its value.
+  /// Returns an option of a verb and the words of its value.
   static func option(
     _ key: Word, _ value: StepForm.Value, of verb: Verb
   ) throws(LanguageProblem) -> (StepOption, [Word]) {
@@ -137,7 +145,7 @@ struct StepBuilder {
       let belongsElsewhere = OptionWord(rawValue: key.text) != nil
       throw LanguageProblem(
         belongsElsewhere
-          ? "`\(verb.rawValue)` does not take `\(key.text)`" : "unknown option `\(key.text)`",
+          ? "`\(verb.rawValue)` doesn't take `\(key.text)`" : "unknown option `\(key.text)`",
         at: key.place,
         didYouMean: belongsElsewhere ? nil : NearestName.of(key.text, among: known),
         nextStep: "`\(verb.rawValue)` takes: \(known.joined(separator: ", "))")

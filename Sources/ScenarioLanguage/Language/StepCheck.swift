@@ -1,18 +1,20 @@
 package import OpenCoreData
 package import WorkbenchText
 
-/// Holds a step against a model and the names known at that point, before it runs.
+/// Checks a step against a model and the existing names, before it runs.
 package struct StepCheck: Sendable {
   let names: ModelNames
 
-  /// Checks steps against the names of a model.
+  /// Creates a checker for a model.
   package init(model: NSManagedObjectModel) {
     names = ModelNames(model)
   }
 
-  /// Everything that is wrong with a step.
+  /// Returns all problems of a step.
   ///
-  /// - Parameter known: the results and contexts there are when the step begins.
+  /// - Parameters:
+  ///   - step: The step to check.
+  ///   - known: The results and contexts that exist when the step starts.
   package func problems(of step: Step, known: KnownNames) -> [LanguageProblem] {
     var problems = [LanguageProblem]()
     func note(_ body: () throws(LanguageProblem) -> Void) {
@@ -64,7 +66,7 @@ package struct StepCheck: Sendable {
     case .result:
       if step.verb == .drop, known.contexts[step.subject] != nil { return nil }
       let shape = try shape(of: step, known, at: place)
-      // An unknown entity was noted at the step that named it.
+      // An unknown entity was reported at the step that named it.
       return names.model.entitiesByName[shape.entity]
     }
   }
@@ -75,11 +77,11 @@ package struct StepCheck: Sendable {
     guard let shape = known.results[step.subject] else {
       let results = known.results.keys.sorted()
       throw LanguageProblem(
-        "no result is named `\(step.subject)`", at: place,
+        "there's no result `\(step.subject)`", at: place,
         didYouMean: NearestName.of(step.subject, among: results),
         nextStep: results.isEmpty
           ? "name one with `as \(step.subject)` in the step that returns it"
-          : "the names are: \(ModelNames.list(results))")
+          : "use one of: \(ModelNames.list(results))")
     }
     switch step.verb {
     case .drop: break
@@ -87,7 +89,7 @@ package struct StepCheck: Sendable {
       guard shape.canBeMerged else {
         throw LanguageProblem(
           "`\(step.subject)` contains \(shape.contents), which can't be merged", at: place,
-          nextStep: "write `save as NAME` and `merge NAME`, or name a batch request")
+          nextStep: "merge a save (`save as NAME`) or a named batch request")
       }
     default:
       guard shape.hasObjects else {
@@ -95,7 +97,7 @@ package struct StepCheck: Sendable {
           "`\(step.subject)` contains \(shape.contents), not objects", at: place,
           nextStep: shape.kind == .save
             ? "merge it with `merge \(step.subject)`"
-            : "leave `result \(shape.kind.rawValue)` out of the step that returns it")
+            : "remove `result \(shape.kind.rawValue)` from the step that returns it")
       }
     }
     return shape
@@ -117,7 +119,7 @@ package struct StepCheck: Sendable {
     }
     throw LanguageProblem(
       "`\(name)` is the name of \(owner)", at: place ?? step.places.verb,
-      nextStep: "choose another name, so that formulas and scopes can tell them apart")
+      nextStep: "choose another name, so that formulas and scopes are unambiguous")
   }
 
   private func check(
@@ -125,8 +127,8 @@ package struct StepCheck: Sendable {
   ) throws(LanguageProblem) {
     if option.word == .result, step.resultKind == .count, step.name != nil {
       throw LanguageProblem(
-        "a count can't be kept under a name", at: step.places.name ?? step.places.verb,
-        nextStep: "leave `as` out")
+        "a count can't be named", at: step.places.name ?? step.places.verb,
+        nextStep: "remove `as`")
     }
     for name in option.number?.expression.names ?? [] { try names.checkRows(of: name) }
     guard let entity else { return }
@@ -164,14 +166,14 @@ package struct StepCheck: Sendable {
 }
 
 extension NSEntityDescription {
-  /// The names of the entities below an abstract one that can have objects.
+  /// The names of the concrete subentities, at any depth.
   fileprivate var concreteNames: [String] {
     subentities.flatMap { ($0.isAbstract ? [] : [$0.name ?? ""]) + $0.concreteNames }.sorted()
   }
 }
 
 extension StepCheck {
-  /// A key of `sort` must have one value that can be compared.
+  /// Checks that a sort key has a single, comparable value.
   func checkSortKey(
     _ key: SortKey, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
@@ -191,21 +193,21 @@ extension StepCheck {
     }
   }
 
-  /// What is prefetched must be relationships.
+  /// Checks that a key path to prefetch ends at a relationship.
   func checkPrefetch(
     _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
     else {
       throw LanguageProblem(
-        "`\(keyPath)` is an attribute and is loaded with its row", at: place,
+        "`\(keyPath)` is an attribute; attributes are loaded with their row", at: place,
         didYouMean: keyPath.lastIndex(of: ".").map { String(keyPath[..<$0]) },
         nextStep:
           "prefetch relationships: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
     }
   }
 
-  /// What is read must be properties; a path that ends in `@count` must end at a to-many.
+  /// Checks that a key path to read ends at a property; before `@count`, at a to-many relationship.
   func checkRead(
     _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
@@ -217,11 +219,11 @@ extension StepCheck {
     guard (last as? NSRelationshipDescription)?.isToMany == true else {
       throw LanguageProblem(
         "`\(counted)` isn't a to-many relationship, so it can't be counted", at: place,
-        didYouMean: counted, nextStep: "write for example `moods.@count`")
+        didYouMean: counted, nextStep: "write, for example, `moods.@count`")
     }
   }
 
-  /// What a walk goes through must be relationships.
+  /// Checks that a key path to walk ends at a relationship.
   func checkWalk(
     _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
@@ -233,7 +235,7 @@ extension StepCheck {
     }
   }
 
-  /// The keys of an index must be columns of the entity's own table.
+  /// Checks that an index key is a column of the entity's table.
   func checkIndexKey(
     _ key: SortKey, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
@@ -247,14 +249,17 @@ extension StepCheck {
   }
 }
 
-/// Holds a property and its value, as a step gives them, against the model.
+/// Checks an assignment of a step against the model.
 struct AssignmentCheck {
   let names: ModelNames
   let entity: NSEntityDescription
   let held: [String: HeldShape]
   let verb: Verb
 
-  /// - Throws: a problem at the key when it cannot be set, at the value when it does not fit.
+  /// Checks an assignment.
+  ///
+  /// - Throws: A problem at the key if the property can't be set, or at the value if it has the
+  ///   wrong type.
   func check(
     _ assignment: Assignment, keyAt keyPlace: SourceRange, valueAt valuePlace: SourceRange
   ) throws(LanguageProblem) {
@@ -262,7 +267,7 @@ struct AssignmentCheck {
     guard verb != .relate || (property as? NSRelationshipDescription)?.isToMany == true else {
       throw LanguageProblem(
         "`\(assignment.key)` isn't a to-many relationship", at: keyPlace,
-        nextStep: "write `set` for attributes and to-one relationships")
+        nextStep: "use `set` for attributes and to-one relationships")
     }
     if let attribute = property as? NSAttributeDescription {
       try check(assignment, attribute, keyPlace, valuePlace)
@@ -277,14 +282,14 @@ struct AssignmentCheck {
   ) throws(LanguageProblem) {
     guard !attribute.isDerived else {
       throw LanguageProblem(
-        "`\(assignment.key)` is derived and cannot be set", at: keyPlace,
-        nextStep: "set what it is derived from")
+        "`\(assignment.key)` is a derived attribute and can't be set", at: keyPlace,
+        nextStep: "set the property that it's derived from")
     }
     let literal = AttributeLiteral(attribute.attributeType)
     guard literal.accepts(assignment.value) else {
       throw LanguageProblem(
-        "`\(assignment.value)` isn't a \(literal.typeName), which `\(assignment.key)` is",
-        at: valuePlace, nextStep: "write for example `\(assignment.key) \(literal.example)`")
+        "`\(assignment.value)` isn't a valid value for `\(assignment.key)` (\(literal.typeName))",
+        at: valuePlace, nextStep: "write, for example, `\(assignment.key) \(literal.example)`")
     }
   }
 
@@ -295,7 +300,7 @@ struct AssignmentCheck {
     guard verb != .batchInsert, verb != .batchUpdate else {
       throw LanguageProblem(
         "`\(assignment.key)` is a relationship; a batch request can set only attributes",
-        at: keyPlace, nextStep: "leave it out, or use `insert`, `set` and `save`")
+        at: keyPlace, nextStep: "remove it, or use `insert`, `set`, and `save`")
     }
     guard verb == .relate || !relationship.isToMany else {
       throw LanguageProblem(
@@ -305,29 +310,32 @@ struct AssignmentCheck {
     guard verb == .relate || !AttributeLiteral.isNil(assignment.value) else { return }
     guard let shape = held[assignment.value], shape.hasObjects else {
       throw LanguageProblem(
-        "no result of objects is named `\(assignment.value)`", at: valuePlace,
+        "there's no result `\(assignment.value)` that contains objects", at: valuePlace,
         didYouMean: NearestName.of(assignment.value, among: held.keys.sorted()),
-        nextStep: "fetch or insert them first, with `as \(assignment.value)`, or write nil")
+        nextStep: "fetch or insert the objects first, with `as \(assignment.value)`, or write nil")
     }
     guard let destination = relationship.destinationEntity,
       let entity = names.model.entitiesByName[shape.entity], entity.isKind(of: destination)
     else {
       throw LanguageProblem(
-        "`\(assignment.key)` points to \(relationship.destinationEntity?.name ?? "nothing"), and "
+        "the destination of `\(assignment.key)` is "
+          + "\(relationship.destinationEntity?.name ?? "nothing"), but "
           + "`\(assignment.value)` contains \(shape.entity)",
-        at: valuePlace, nextStep: "give it a result of the right entity")
+        at: valuePlace, nextStep: "use a result of the destination entity")
     }
   }
 }
 
-/// Holds what a fetch says of its dictionaries against the model.
+/// Checks the options for a fetch's dictionaries against the model.
 struct DictionaryCheck {
   let names: ModelNames
   let entity: NSEntityDescription
   let step: Step
 
-  /// - Throws: a problem at the option when the fetch brings no dictionaries, at a key path that is
-  ///   wrong or has many values, at a predicate's character.
+  /// Checks an option.
+  ///
+  /// - Throws: A problem at the option if the fetch doesn't return dictionaries, at a key path
+  ///   that's invalid or has many values, or at the invalid character of a predicate.
   func check(_ option: StepOption) throws(LanguageProblem) {
     guard step.resultKind == .dictionaries else {
       throw LanguageProblem(
@@ -360,14 +368,14 @@ struct DictionaryCheck {
     let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
     guard !path.passesToMany, !endsToMany else {
       throw LanguageProblem(
-        "`\(keyPath)` has many values, and a dictionary contains one", at: place,
+        "`\(keyPath)` has many values, but a dictionary can contain only one", at: place,
         nextStep: "name an attribute or a to-one relationship, or fetch the other entity")
     }
   }
 }
 
 extension Step {
-  /// The names of the functions among a fetch's columns.
+  /// The dictionary keys of the functions among a fetch's columns.
   var computedNames: [String] {
     guard let columns = columns(of: .columns) else { return [] }
     return columns.filter { $0.function != nil }.map(\.name)

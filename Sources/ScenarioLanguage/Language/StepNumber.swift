@@ -1,22 +1,24 @@
 import WorkbenchText
 
-/// The number of an option: an expression, and its value as soon as the rows are known.
+/// The number of an option: an expression and, once the row counts are known, its value.
 ///
-/// A number without names has its value at once; any other gets it by `resolved(in:)`, before the step
-/// runs.
+/// A constant expression has its value immediately. Otherwise, `resolved(in:)` evaluates the
+/// expression before the step runs.
 package struct StepNumber: Sendable, Hashable {
-  /// What was written.
+  /// The expression as written.
   package let expression: CountExpression
-  /// The number; nil while the rows that the expression names are not known.
+  /// The value, or `nil` if the expression isn't constant and isn't resolved yet.
   package let value: Int?
-  /// The largest value that it may have.
+  /// The maximum value.
   private let limit: Int
 
-  /// Takes an expression; its value when it needs no rows.
+  /// Creates a number from an expression, which is evaluated now if it's constant.
   ///
-  /// - Parameter limit: the largest value that it may have.
-  /// - Throws: `CountExpressionError` when it needs none and has no value that is whole, not negative, and within the
-  ///   limit.
+  /// - Parameters:
+  ///   - expression: The expression.
+  ///   - limit: The maximum value.
+  /// - Throws: A `CountExpressionError` if the expression is constant but has no integer value from
+  ///   0 to the limit.
   package init(_ expression: CountExpression, upTo limit: Int) throws(CountExpressionError) {
     self.expression = expression
     self.limit = limit
@@ -25,7 +27,7 @@ package struct StepNumber: Sendable, Hashable {
       ? try StepNumber.value(of: expression, in: CountExpressionScope(), upTo: limit) : nil
   }
 
-  /// Takes a number as it is.
+  /// Creates a number with a fixed value.
   package init(_ value: Int) {
     expression = CountExpression(value)
     self.value = value
@@ -38,16 +40,16 @@ package struct StepNumber: Sendable, Hashable {
     self.limit = limit
   }
 
-  /// The number with its value among so many rows.
+  /// Returns the number with its expression evaluated in a scope.
   ///
-  /// - Throws: `CountExpressionError` when the value is not whole, is negative, is beyond the limit, or cannot be had.
+  /// - Throws: A `CountExpressionError` if the expression has no integer value from 0 to the limit.
   package func resolved(in scope: CountExpressionScope) throws(CountExpressionError) -> StepNumber {
     StepNumber(
       expression, value: try StepNumber.value(of: expression, in: scope, upTo: limit),
       limit: limit)
   }
 
-  /// As it is written on a shell line.
+  /// The number in the syntax of a shell line.
   package var text: String {
     let words = expression.text.split(whereSeparator: \.isWhitespace).map(String.init)
     let text = words.joined(separator: " ")
@@ -60,12 +62,13 @@ package struct StepNumber: Sendable, Hashable {
     let value = try expression.value(in: scope)
     guard value >= 0 else {
       throw CountExpressionError(
-        text: expression.text, message: "its value \(value) is below 0", place: expression.place)
+        text: expression.text, message: "its value \(value) is less than 0",
+        place: expression.place)
     }
     guard value <= limit else {
       throw CountExpressionError(
         text: expression.text,
-        message: "its value \(value) is above the limit, \(NumberText.grouped(limit))",
+        message: "its value \(value) exceeds the limit, \(NumberText.grouped(limit))",
         place: expression.place)
     }
     return value
@@ -73,7 +76,8 @@ package struct StepNumber: Sendable, Hashable {
 }
 
 extension StepNumber {
-  /// Numbers are equal when their expressions are, whether or not the rows are known.
+  /// Returns a Boolean value that indicates whether two numbers have the same expression, resolved
+  /// or not.
   package static func == (first: StepNumber, second: StepNumber) -> Bool {
     first.expression == second.expression
   }
@@ -84,9 +88,9 @@ extension StepNumber {
 }
 
 extension Step {
-  /// The step with the values of its numbers.
+  /// Returns the step with its numbers resolved.
   ///
-  /// - Throws: `CountExpressionError` for the first that has none.
+  /// - Throws: A `CountExpressionError` for the first number that has no value.
   package func resolved(in scope: CountExpressionScope) throws(CountExpressionError) -> Step {
     var step = self
     for (index, option) in options.enumerated() {

@@ -1,29 +1,31 @@
 import OpenCoreData
 import WorkbenchText
 
-/// One option of a step: its word and its value.
+/// An option of a step, with its value.
 package struct StepOption: Sendable, Hashable {
   package let word: OptionWord
   package let value: OptionValue
 
   /// Creates an option.
   ///
-  /// It's a programmer error to pass a value of another kind than the word's.
+  /// It's a programmer error to pass a value whose kind differs from the option's kind.
   package init(_ word: OptionWord, _ value: OptionValue) {
     precondition(word.kind == value.kind, "`\(word.rawValue)` takes a value of kind \(word.kind)")
     self.word = word
     self.value = value
   }
 
-  /// The value of an option of the kind `number`; nil for the others.
+  /// The value of an option of kind `number`, or `nil` for other kinds.
   package var number: StepNumber? {
     if case .number(let number) = value { number } else { nil }
   }
 }
 
-/// The value of an option, by the kind of its word.
+/// The value of an option.
+///
+/// There's a case for each `OptionWord.Kind`.
 package enum OptionValue: Sendable, Hashable {
-  /// A predicate's format.
+  /// A predicate format string.
   case predicate(String)
   case sortKeys([SortKey])
   case number(StepNumber)
@@ -52,10 +54,10 @@ package enum OptionValue: Sendable, Hashable {
     }
   }
 
-  /// The value as a shell line contains it.
+  /// The value in the syntax of a shell line.
   package var text: String { texts.joined(separator: ", ") }
 
-  /// The parts of a list as a shell line contains them; of any other value its text alone.
+  /// The elements of a list in the syntax of a shell line, or one element for other values.
   package var texts: [String] {
     switch self {
     case .predicate(let format): [LineWords.quoted(format)]
@@ -75,64 +77,69 @@ package enum OptionValue: Sendable, Hashable {
 }
 
 extension Step {
-  /// The option of a word; nil when the step doesn't have it.
+  /// Returns the option for a keyword, or `nil` if the step doesn't have it.
   package func option(_ word: OptionWord) -> StepOption? {
     options.first { $0.word == word }
   }
 
-  /// The predicate's format of an option; nil when the step doesn't have it.
+  /// Returns the predicate format string of an option, or `nil` if the step doesn't have the
+  /// option.
   ///
-  /// Like its siblings below, it takes words of one kind; it's a programmer error to pass another.
+  /// It's a programmer error to pass an option of another kind. The same applies to the methods
+  /// below.
   package func format(of word: OptionWord) -> String? {
     if case .predicate(let format)? = value(of: word, .predicate) { format } else { nil }
   }
 
-  /// The sort keys of an option, or the keys of an index.
+  /// Returns the sort keys of an option, or the keys of an index.
   package func sortKeys(of word: OptionWord) -> [SortKey]? {
     if case .sortKeys(let keys)? = value(of: word, .sortKeys) { keys } else { nil }
   }
 
-  /// The number of an option; nil also before `resolved(in:)` when it depends on rows.
+  /// Returns the number of an option.
+  ///
+  /// The number is `nil` if the step doesn't have the option, or if the value depends on row counts
+  /// and the step hasn't been resolved with `resolved(in:)`.
   package func number(of word: OptionWord) -> Int? {
     if case .number(let number)? = value(of: word, .number) { number.value } else { nil }
   }
 
-  /// The key paths of an option.
+  /// Returns the key paths of an option.
   package func keyPaths(of word: OptionWord) -> [String]? {
     if case .keyPaths(let keyPaths)? = value(of: word, .keyPaths) { keyPaths } else { nil }
   }
 
-  /// What dictionaries contain.
+  /// Returns the columns of a fetch's dictionaries.
   package func columns(of word: OptionWord) -> [FetchColumn]? {
     if case .columns(let columns)? = value(of: word, .columns) { columns } else { nil }
   }
 
-  /// The flag of an option.
+  /// Returns the Boolean value of an option.
   package func flag(of word: OptionWord) -> Bool? {
     if case .flag(let flag)? = value(of: word, .flag) { flag } else { nil }
   }
 
-  /// The word that was chosen for an option.
+  /// Returns the chosen value of an option.
   package func choice<Choice: RawRepresentable<String>>(of word: OptionWord) -> Choice? {
     if case .choice(let text)? = value(of: word, .choice) { Choice(rawValue: text) } else { nil }
   }
 
-  /// The keys of an option, with the value or result for each.
+  /// Returns the keys of an option, with the value or the result for each.
   package func assignments(of word: OptionWord) -> [Assignment]? {
     if case .assignments(let pairs)? = value(of: word, .assignments) { pairs } else { nil }
   }
 
-  /// The name in an option.
+  /// Returns the name in an option.
   package func name(of word: OptionWord) -> String? {
     if case .name(let name)? = value(of: word, .name) { name } else { nil }
   }
 
-  /// The text of an option, as it was written.
+  /// Returns the text of an option, as written.
   package func text(of word: OptionWord) -> String? {
     if case .text(let text)? = value(of: word, .text) { text } else { nil }
   }
 
-  /// The seconds of an option.
+  /// Returns the seconds of an option.
   package func seconds(of word: OptionWord) -> Double? {
     if case .seconds(let seconds)? = value(of: word, .seconds) { seconds } else { nil }
   }
@@ -143,7 +150,7 @@ extension Step {
   }
 }
 
-/// One sort descriptor as it is written: `date-`, `country.name`.
+/// A sort descriptor as written: `date-`, `country.name`.
 package struct SortKey: Sendable, Hashable, CustomStringConvertible {
   package var keyPath: String
   package var isAscending: Bool
@@ -153,7 +160,9 @@ package struct SortKey: Sendable, Hashable, CustomStringConvertible {
     self.isAscending = isAscending
   }
 
-  /// Reads `key`, `key+` (the same) or `key-` (descending); nil when no key is left.
+  /// Parses `key`, `key+` (also ascending), or `key-` (descending).
+  ///
+  /// Returns `nil` if the key is empty.
   package init?(_ text: String) {
     let isMarked = text.hasSuffix("-") || text.hasSuffix("+")
     let keyPath = isMarked ? String(text.dropLast()) : text
@@ -166,12 +175,13 @@ package struct SortKey: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A property and the value a step gives it: `latitude 1.5`, `country countries`.
+/// A property and the value that a step assigns to it, such as `latitude 1.5` or
+/// `country countries`.
 package struct Assignment: Sendable, Hashable {
   package var key: String
-  /// As written; read by the property's type.
+  /// The value as written, parsed according to the property's type.
   ///
-  /// For a relationship it is the name of a result.
+  /// For a relationship, the value is the name of a result.
   package var value: String
 
   package init(key: String, value: String) {
@@ -181,22 +191,26 @@ package struct Assignment: Sendable, Hashable {
 }
 
 extension Step {
-  /// What `with` gives; empty without it.
+  /// The assignments of `with`.
+  ///
+  /// Empty if the step doesn't have the option.
   package var assignments: [Assignment] {
     if let assignments = assignments(of: .assignments) { return assignments }
     return []
   }
 
-  /// What `without` takes; empty without it.
+  /// The removals of `without`.
+  ///
+  /// Empty if the step doesn't have the option.
   package var removals: [Assignment] {
     if let removals = assignments(of: .removals) { return removals }
     return []
   }
 }
 
-/// What a dictionary of a fetch holds, as it is written: `country.name`, `count(date)`.
+/// A column of a fetch's dictionaries, such as `country.name` or `count(date)`.
 package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
-  /// A function of the rows of a group.
+  /// An aggregate function of the rows of a group.
   package enum Function: String, CaseIterable, Sendable {
     case count
     case sum
@@ -205,7 +219,7 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     case average
   }
 
-  /// Nil for a value as it is.
+  /// The aggregate function, or `nil` for the property's value.
   package var function: Function?
   package var keyPath: String
 
@@ -214,9 +228,9 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     self.keyPath = keyPath
   }
 
-  /// Reads a column.
+  /// Parses a column.
   ///
-  /// - Throws: a problem at an unknown function, or at a bracket that is not closed.
+  /// - Throws: A problem if the function is unknown or if the key path in parentheses is missing.
   init(_ word: Word) throws(LanguageProblem) {
     guard let opening = word.text.firstIndex(of: "(") else {
       self.init(keyPath: word.text)
@@ -226,7 +240,7 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     let functions = Function.allCases.map(\.rawValue)
     guard let function = Function(rawValue: name) else {
       throw LanguageProblem(
-        "there's no function `\(name)` of a group", at: word.place(at: 0, length: name.count),
+        "unknown function `\(name)`", at: word.place(at: 0, length: name.count),
         didYouMean: NearestName.of(name, among: functions),
         nextStep: "write one of: \(functions.joined(separator: ", "))")
     }
@@ -234,7 +248,7 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     guard inner.last == ")", inner.count > 1 else {
       throw LanguageProblem(
         "`\(name)` needs a key path in parentheses", at: word.place,
-        nextStep: "write for example `\(name)(date)`")
+        nextStep: "write, for example, `\(name)(date)`")
     }
     self.init(function: function, keyPath: String(inner.dropLast()))
   }
@@ -243,14 +257,16 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     function.map { "\($0.rawValue)(\(keyPath))" } ?? keyPath
   }
 
-  /// The key of the value in the dictionaries: `countDate` for `count(date)`, else the key path.
+  /// The key of the value in the dictionaries, such as `countDate` for `count(date)`.
+  ///
+  /// Without a function, the key path.
   package var name: String {
     guard let function else { return keyPath }
     let parts = keyPath.split(separator: ".").map { $0.prefix(1).uppercased() + $0.dropFirst() }
     return function.rawValue + parts.joined()
   }
 
-  /// The type of a function's values; nil for that of the key path.
+  /// The type of the function's result, or `nil` if it's the type of the key path.
   var resultType: NSAttributeType? {
     switch function {
     case .count: .integer64AttributeType
@@ -259,7 +275,7 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What `propertiesToFetch` takes for it.
+  /// The element of `propertiesToFetch` for the column.
   package var property: Any {
     guard let function else { return keyPath }
     let description = NSExpressionDescription()

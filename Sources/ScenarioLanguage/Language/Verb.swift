@@ -1,4 +1,4 @@
-/// What a step does; the first word of a shell line, the key of a step's subject in YAML.
+/// The verb of a step: the first word of a shell line, and the key of the step's subject in YAML.
 package enum Verb: String, CaseIterable, Sendable {
   case fetch
   case count
@@ -25,21 +25,21 @@ package enum Verb: String, CaseIterable, Sendable {
   case pragma
   case analyze
 
-  /// What a verb acts on.
+  /// The kind of subject that a verb takes.
   package enum Subject: Sendable {
     /// The name of an entity.
     case entity
-    /// The name a step before gave its result.
+    /// The name that an earlier step gave to its result.
     case result
-    /// The name of a context, known or new.
+    /// The name of an existing or a new context.
     case context
-    /// A text: a statement, or a pragma's name.
+    /// Text: an SQL statement or the name of a pragma.
     case text
-    /// Nothing.
+    /// No subject.
     case none
   }
 
-  /// What follows the verb.
+  /// The kind of subject that the verb takes.
   package var subject: Subject {
     switch self {
     case .fetch, .count, .insert, .batchInsert, .batchUpdate, .batchDelete, .index: .entity
@@ -50,15 +50,15 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// What `as NAME` names.
+  /// The kind of thing that `as NAME` names.
   package enum Named: Sendable {
-    /// What the step brings, which is held under the name.
+    /// The result of the step.
     case result
-    /// The index that the step makes.
+    /// The index that the step creates.
     case index
   }
 
-  /// What `as NAME` names; nil where it makes no sense.
+  /// The kind of thing that `as NAME` names, or `nil` if the verb doesn't take `as`.
   package var named: Named? {
     switch self {
     case .fetch, .insert, .save, .batchInsert, .batchUpdate, .batchDelete: .result
@@ -67,7 +67,7 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// The key of the key paths that the verb takes in addition to its options, in YAML; nil when it takes none.
+  /// The YAML key of the verb's key paths, or `nil` if the verb takes none.
   package var pathsKey: String? {
     switch self {
     case .touch: "read"
@@ -76,9 +76,9 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the step is a context's, so that it takes `in`.
+  /// A Boolean value that indicates whether the step runs in a context and therefore takes `in`.
   ///
-  /// The others speak to the store past every context.
+  /// Other steps access the store without using a context.
   package var isInContext: Bool {
     switch self {
     case .context, .index, .sql, .pragma, .analyze: false
@@ -86,7 +86,7 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the step can write to the store, or is about to.
+  /// A Boolean value that indicates whether the step changes the store or prepares a change.
   package var changesData: Bool {
     switch self {
     case .insert, .set, .relate, .delete, .save, .batchInsert, .batchUpdate, .batchDelete, .index,
@@ -98,7 +98,7 @@ package enum Verb: String, CaseIterable, Sendable {
 }
 
 extension Verb {
-  /// The options it takes, in addition to `as`, `in` and `fails`.
+  /// The options of the verb, other than `as`, `in`, and `fails`.
   package var options: [OptionWord] {
     switch self {
     case .fetch:
@@ -125,12 +125,12 @@ extension Verb {
     }
   }
 
-  /// The options it takes, `in` among them.
+  /// The options of the verb, including `in`.
   package var allOptions: [OptionWord] {
     options + (isInContext ? [.context] : [])
   }
 
-  /// How it is written, for help and for errors.
+  /// The syntax of the verb for help and errors.
   package var usage: String {
     switch self {
     case .fetch:
@@ -159,41 +159,42 @@ extension Verb {
     }
   }
 
-  /// What it does, in a few words, for help.
+  /// A short description of the verb for help.
   package var summary: String {
     switch self {
     case .fetch: "run a fetch request; `as NAME` keeps its result under a name"
     case .count: "count rows without loading them"
     case .touch: "read key paths of each object of a result, in order"
-    case .walk: "iterate over a result, or the destinations of a relationship, and read nothing"
+    case .walk:
+      "iterate over a result, or a relationship's destinations, without reading properties"
     case .insert: "insert objects"
     case .set: "set properties of each object of a result"
     case .relate: "add to or remove from a to-many relationship"
     case .delete: "delete each object of a result"
-    case .save: "save the context; `as NAME` keeps its did-save notification, to be merged"
-    case .rollback: "throw unsaved changes away"
-    case .undo: "take the last group of changes back"
+    case .save: "save the context; `as NAME` keeps the did-save notification for `merge`"
+    case .rollback: "discard unsaved changes"
+    case .undo: "undo the last change group"
     case .refresh: "turn each object of a result back into a fault"
-    case .drop: "let a named result go, or a context with all that is its own"
-    case .reset: "let every object and name of the context go, and the unsaved changes with them"
-    case .context: "make another context, or change one"
-    case .merge: "merge what was saved elsewhere: a save's notification, a batch request's IDs"
+    case .drop: "release a named result, or a context with its objects and results"
+    case .reset: "reset the context: release its objects and results and discard unsaved changes"
+    case .context: "create a context or change one"
+    case .merge: "merge changes from a did-save notification or a batch request's object IDs"
     case .pin: "pin the context to a query generation"
-    case .batchInsert: "insert rows without objects"
-    case .batchUpdate: "update rows without objects"
-    case .batchDelete: "delete rows without objects"
-    case .index: "make or drop an index of the store"
+    case .batchInsert: "insert rows without creating objects"
+    case .batchUpdate: "update rows without loading objects"
+    case .batchDelete: "delete rows without loading objects"
+    case .index: "create or drop an index of the store"
     case .sql: "run a statement on the store, on a separate connection"
-    case .pragma: "reopen the store with a pragma of SQLite"
-    case .analyze: "let SQLite gather statistics of tables and indexes"
+    case .pragma: "reopen the store with an SQLite pragma"
+    case .analyze: "gather SQLite's statistics on tables and indexes"
     }
   }
 }
 
 extension Verb {
-  /// Words that a step must have in addition to its subject: one of the groups as a whole.
+  /// The alternative groups of words that a step requires in addition to its subject.
   ///
-  /// Empty when nothing must be there.
+  /// A step must have all words of at least one group. Empty if the verb requires none.
   package var needs: [[String]] {
     switch self {
     case .touch: [[pathsKey].compactMap(\.self)]
@@ -205,23 +206,25 @@ extension Verb {
     }
   }
 
-  /// Words that cannot stand in one step; empty when all can.
+  /// The words that can't be combined in one step.
+  ///
+  /// Empty if there are none.
   package var clashes: [String] {
     self == .index ? [OptionWord.keys.rawValue, OptionWord.remove.rawValue] : []
   }
 
-  /// What a step with these words lacks, in words; nil when it is complete.
+  /// Returns a description of what the step is missing, or `nil` if it's complete.
   func missing(from words: Set<String>) -> String? {
     if !clashes.isEmpty, words.isSuperset(of: clashes) {
-      return "to make an index or to drop one; these are two steps"
+      return "either `keys` or `remove`; use two steps"
     }
     guard !needs.isEmpty, !needs.contains(where: words.isSuperset) else { return nil }
     switch self {
     case .touch: return "the key paths to read"
-    case .relate: return "`with` or `without`, a relationship and a result"
+    case .relate: return "`with` or `without`, a relationship, and a result"
     case .index where words.contains(OptionWord.keys.rawValue):
       return "`as` and a name for the index"
-    case .index: return "`keys` and `as` to make one, or `remove` to drop one"
+    case .index: return "`keys` and `as` to create an index, or `remove` to drop one"
     case .pragma: return "`to` and a value"
     default: return "`with` and the values to set"
     }
@@ -229,7 +232,7 @@ extension Verb {
 }
 
 extension Step {
-  /// The words that are written in addition to verb and subject.
+  /// The words of the step, other than its verb and subject.
   var words: Set<String> {
     var words = Set(options.map(\.word.rawValue))
     if name != nil { words.insert("as") }

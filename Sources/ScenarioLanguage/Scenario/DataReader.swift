@@ -2,14 +2,14 @@ import OpenCoreData
 import WorkbenchText
 internal import Yams
 
-/// Reads a scenario's `data`: counts and generators, or a store to copy.
+/// Parses a scenario's `data`: counts and generators, or a store to copy.
 struct DataReader {
   let document: YAMLDocument
   let scopes: ScopeResolver
-  /// The folder relative paths are looked up in.
+  /// The base folder of relative paths.
   let folder: URL
 
-  /// The path of the store to copy, when `data` says so.
+  /// Returns the path of the store to copy, or `nil` if `data` doesn't specify one.
   static func storePath(in entry: YAMLEntry, of document: YAMLDocument) -> (Word, YAMLEntry)? {
     guard let mapping = entry.node.mapping else { return nil }
     for (keyNode, value) in mapping {
@@ -20,7 +20,7 @@ struct DataReader {
     return nil
   }
 
-  /// The plan; nil when the node isn't a map, which is noted.
+  /// Returns the plan, or reports a problem and returns `nil` if the node isn't a map.
   func plan(of entry: YAMLEntry, copying store: URL?) -> DataPlan? {
     guard
       let entries = document.entries(
@@ -36,8 +36,8 @@ struct DataReader {
         if store != nil {
           document.report(
             LanguageProblem(
-              "a copied store has its own rows", at: entry.key.place,
-              nextStep: "leave `\(entry.key.text)` out, or `store`"), at: entry.keyPath)
+              "data can't be generated in a copied store", at: entry.key.place,
+              nextStep: "remove `\(entry.key.text)` or `store`"), at: entry.keyPath)
         } else if let entityPlan = entityPlan(of: entry, above: plans.map(\.entity)) {
           plans.append(entityPlan)
         }
@@ -47,7 +47,9 @@ struct DataReader {
     return plan
   }
 
-  /// - Parameter above: the entities whose rows a count may use.
+  /// Returns the plan for an entity.
+  ///
+  /// - Parameter above: The entities whose row counts a count can use.
   private func entityPlan(of entry: YAMLEntry, above: [String]) -> EntityPlan? {
     guard let entity = entity(of: entry) else { return nil }
     guard
@@ -85,12 +87,12 @@ struct DataReader {
         throw LanguageProblem(
           "the model has no entity `\(key.text)`", at: key.place,
           didYouMean: NearestName.of(key.text, among: known + ["seed", "store"]),
-          nextStep: "its entities are: \(ModelNames.list(known))")
+          nextStep: "use one of: \(ModelNames.list(known))")
       }
       guard !entity.isAbstract else {
         throw LanguageProblem(
           "`\(key.text)` is abstract and has no rows", at: key.place,
-          nextStep: "write the counts of its subentities")
+          nextStep: "specify the counts of its subentities")
       }
       return entity
     }
@@ -127,7 +129,8 @@ struct DataReader {
     }
   }
 
-  /// `one of [a, b]` as one text, or as the map `{one of: [a, b]}`.
+  /// Returns the words of a generator, written as a string (`one of [a, b]`) or as a map
+  /// (`{one of: [a, b]}`).
   private func words(of entry: YAMLEntry) throws(LanguageProblem) -> [Word] {
     if let mapping = entry.node.mapping, let first = mapping.first,
       let key = document.word(of: first.key)
@@ -137,7 +140,7 @@ struct DataReader {
     }
     guard let word = document.text(of: entry, wanted: "a generator") else {
       throw LanguageProblem(
-        "a generator is missing", at: entry.key.place,
+        "expected a generator", at: entry.key.place,
         nextStep: "write one of: \(Generator.usage)")
     }
     return try DataReader.words(word)
@@ -151,9 +154,9 @@ struct DataReader {
 }
 
 extension DataPlan {
-  /// The plan as lines of a scenario's `data:`, indented by two.
+  /// Returns the plan as lines of a scenario's `data:`, indented by two spaces.
   ///
-  /// - Parameter storePath: how a copied store is to be written.
+  /// - Parameter storePath: The path to write for a copied store.
   func yamlLines(storePath: String) -> [String] {
     switch source {
     case .copied:
@@ -171,7 +174,7 @@ extension DataPlan {
 }
 
 extension Generator {
-  /// The generator as a scenario writes it.
+  /// The generator in YAML.
   var yaml: String {
     switch self {
     case .cycle: "cycle"

@@ -3,14 +3,15 @@ import ProfileEvents
 import WorkbenchText
 internal import Yams
 
-/// Reads an `expect` block: metrics with their formulas, plans with their requirements, the list of findings.
+/// Parses an `expect` block: metrics with formulas, plans with requirements, and the list of
+/// findings.
 struct ExpectReader {
   let document: YAMLDocument
   let scopes: ScopeResolver
-  /// The mark of everything that carries none of its own.
+  /// The source of expectations that don't specify one.
   let source: SourceMark
 
-  /// The block; nil when the node isn't a map, which is noted.
+  /// Returns the block, or records a problem and returns `nil` if the node isn't a map.
   func block(of entry: YAMLEntry) -> ExpectBlock? {
     guard
       let entries = document.entries(
@@ -51,7 +52,8 @@ struct ExpectReader {
       metric: reference, scoped: scoped, law: law, source: source, line: entry.key.place.line)
   }
 
-  /// The entry with the expected value, and its source: `{expected: …, source: …}`, or the value alone.
+  /// Returns the entry with the expected value, and its source: `{expected: …, source: …}`, or only
+  /// the value.
   private func expected(
     of entry: YAMLEntry, source: SourceMark, example: String
   ) -> (YAMLEntry, SourceMark)? {
@@ -67,7 +69,7 @@ struct ExpectReader {
       document.report(
         LanguageProblem(
           expected.isEmpty
-            ? "`\(entry.key.text)` has no value" : "`expected` and `law` are the same",
+            ? "`\(entry.key.text)` has no value" : "`expected` and `law` can't be combined",
           at: expected.last?.key.place ?? entry.key.place,
           nextStep: "write `{expected: \(example), source: book}`"), at: entry.keyPath)
       return nil
@@ -76,7 +78,7 @@ struct ExpectReader {
     return (value, mark ?? source)
   }
 
-  /// What plans must be: one demand, or a list of them.
+  /// Returns the plan expectations of an entry: one requirement or a list.
   private func plans(of entry: YAMLEntry, source: SourceMark) -> [PlanExpectation] {
     let step = document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
       let step = try PlanExpectation.step(of: entry.key)
@@ -94,7 +96,7 @@ struct ExpectReader {
       document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
-            "a plan requirement is a few words", at: document.place(of: node),
+            "a plan requirement must be text", at: document.place(of: node),
             nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
         }
         return PlanExpectation(
@@ -122,8 +124,8 @@ struct ExpectReader {
       document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
-            "a finding is a word", at: document.place(of: node),
-            nextStep: "write for example `fault-storm(Mood)`")
+            "a finding must be a word", at: document.place(of: node),
+            nextStep: "write, for example, `fault-storm(Mood)`")
         }
         let finding = try FindingName(word)
         try scopes.check(finding)
@@ -134,18 +136,18 @@ struct ExpectReader {
   }
 }
 
-/// Finds out what the brackets of a metric or a finding name: an entity, a relationship, a context or a
-/// step.
+/// Resolves the scope in a metric's or a finding's parentheses to an entity, relationship, context,
+/// or step.
 struct ScopeResolver {
   let names: ModelNames
-  /// The names of the steps of the variant.
+  /// The names of the variant's steps.
   let stepNames: [String]
-  /// The names of the contexts of the variant.
+  /// The names of the variant's contexts.
   var contextNames = [ContextShape.main]
 
-  /// The metric with its scope.
+  /// Returns the metric with its resolved scope.
   ///
-  /// - Throws: a problem under the scope's word when it names nothing the metric can be asked of.
+  /// - Throws: A problem at the scope if it's unknown or if the metric doesn't support it.
   func scoped(_ reference: MetricReference) throws(LanguageProblem) -> ScopedMetric {
     let metric = reference.metric
     guard let word = reference.scope else { return ScopedMetric(metric) }
@@ -160,20 +162,20 @@ struct ScopeResolver {
       }
     guard isAllowed else {
       throw LanguageProblem(
-        "`\(metric.rawValue)` cannot be asked of `\(word.text)`", at: word.place,
-        nextStep: "its parentheses contain \(ScopeResolver.words(metric.scopes))")
+        "`\(metric.rawValue)` isn't available for `\(word.text)`", at: word.place,
+        nextStep: "use \(ScopeResolver.words(metric.scopes))")
     }
     return ScopedMetric(metric, scope)
   }
 
-  /// Checks that a step has this name.
+  /// Checks that a step with this name exists.
   func checkStep(_ word: Word) throws(LanguageProblem) {
     guard !stepNames.contains(word.text) else { return }
     throw LanguageProblem(
-      "no step is named `\(word.text)`", at: word.place,
+      "there's no step `\(word.text)`", at: word.place,
       didYouMean: NearestName.of(word.text, among: stepNames),
       nextStep: stepNames.isEmpty
-        ? "write `plan` without a name" : "the names are: \(ModelNames.list(stepNames))")
+        ? "write `plan` without a name" : "use one of: \(ModelNames.list(stepNames))")
   }
 
   /// Checks that a finding's rule exists and that its subject is an entity or a relationship.
@@ -186,14 +188,14 @@ struct ScopeResolver {
     }
   }
 
-  /// Checks that there is a rule of that name.
+  /// Checks that a rule exists.
   func check(rule: Word) throws(LanguageProblem) {
     let rules = RuleName.allCases.map(\.rawValue)
     guard rules.contains(rule.text) else {
       throw LanguageProblem(
         "unknown finding `\(rule.text)`", at: rule.place,
         didYouMean: NearestName.of(rule.text, among: rules),
-        nextStep: "the findings are: \(rules.joined(separator: ", "))")
+        nextStep: "use one of: \(rules.joined(separator: ", "))")
     }
   }
 
@@ -204,7 +206,7 @@ struct ScopeResolver {
     }
   }
 
-  /// Checks that a name in an expression is an entity's.
+  /// Checks that a name in an expression is the name of an entity.
   func check(_ name: CountExpression.Name) throws(LanguageProblem) {
     try names.checkRows(of: name)
   }
@@ -227,7 +229,7 @@ struct ScopeResolver {
     if metric.scopes.contains(.step) { known += stepNames }
     if metric.scopes.contains(.context) { known += contextNames }
     throw LanguageProblem(
-      "`\(word.text)` isn't an entity, step or context", at: word.place,
+      "`\(word.text)` isn't an entity, a step, or a context", at: word.place,
       didYouMean: NearestName.of(word.text, among: known),
       nextStep: known.isEmpty
         ? "write `Entity.relationship`" : "write one of: \(ModelNames.list(known))")
@@ -240,9 +242,9 @@ struct ScopeResolver {
     let place = word.place(at: parts[0].count + 1, length: name.count)
     guard try names.property(name, of: entity, at: place) is NSRelationshipDescription else {
       throw LanguageProblem(
-        "`\(name)` is an attribute of \(parts[0]), no relationship", at: place,
+        "`\(name)` is an attribute of \(parts[0]), not a relationship", at: place,
         nextStep:
-          "name one of: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
+          "use one of: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
     }
     return .relationship(entity: parts[0], name: name)
   }
@@ -253,6 +255,6 @@ struct ScopeResolver {
     if scopes.contains(.relationship) { words.append("Entity.relationship") }
     if scopes.contains(.context) { words.append("a context's name") }
     if scopes.contains(.step) { words.append("a step's name") }
-    return words.isEmpty ? "nothing" : words.joined(separator: " or ")
+    return words.isEmpty ? "no scope" : words.joined(separator: " or ")
   }
 }

@@ -3,21 +3,24 @@ package import OpenCoreData
 package import WorkbenchText
 internal import Yams
 
-/// Reads what `--expect` names: a file with `sections`, or a scenario, whose variants are sections.
+/// Reads the file of `--expect`: a budget with `sections`, or a scenario, whose variants become
+/// sections.
 package enum LogBudgetReader {
   /// The keys of a budget.
   package static let keys = ["name", "model", "source", "data", "sections"]
-  /// The keys of one of its sections.
+  /// The keys of a section.
   package static let sectionKeys = ["name", "why", "source", "expect"]
 
-  /// Reads and checks all of a file.
+  /// Reads and checks a file.
   ///
   /// - Parameters:
-  ///   - model: the model for a file that names none.
-  ///   - scale: the value of `scale` in a scenario; a budget has the rows that it says.
-  ///   - problems: finds what no log can show, or what has no value, in a budget that was read.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
-  ///   be read.
+  ///   - path: The path of the file.
+  ///   - model: The model to use if the file doesn't specify one.
+  ///   - scale: The value of `scale` in a scenario. A budget specifies its row counts itself.
+  ///   - problems: A closure that returns expectations of a budget that a log can't show or that
+  ///     have no value.
+  /// - Throws: `ScenarioDiagnostics` with all problems, or `InvalidInputError` if the file can't be
+  ///   read.
   package static func read(
     path: String, model: NSManagedObjectModel?, scale: Int = 1,
     problems: (LogBudget) -> [LanguageProblem]
@@ -38,7 +41,7 @@ package enum LogBudgetReader {
     return budget
   }
 
-  /// A scenario's variants as sections.
+  /// Returns a budget with a section for each variant of a scenario.
   private static func budget(of scenario: Scenario, _ scale: Int) throws -> LogBudget {
     LogBudget(
       path: scenario.path, model: scenario.model,
@@ -68,8 +71,8 @@ package enum LogBudgetReader {
       if entries["model"] == nil {
         document.report(
           LanguageProblem(
-            "the model of the log's app isn't known", at: SourceRange(line: 1, column: 1),
-            nextStep: "write `model: NAME`, or give --model or --store"), at: "model")
+            "the budget has no `model`", at: SourceRange(line: 1, column: 1),
+            nextStep: "write `model: NAME`, or use --model or --store"), at: "model")
       }
       return nil
     }
@@ -81,7 +84,8 @@ package enum LogBudgetReader {
       path: document.file, model: model, sections: sections, scope: scope, isScenario: false)
   }
 
-  /// `data: {Mood: 5000, Country: 60}`: rows of the app's store, for formulas.
+  /// Returns the row counts of the app's store for formulas, from
+  /// `data: {Mood: 5000, Country: 60}`.
   private static func rows(
     of entry: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames
   ) -> CountExpressionScope {
@@ -96,7 +100,7 @@ package enum LogBudgetReader {
     return scope
   }
 
-  /// Rows as an expression over the entities above.
+  /// Returns a row count, which can be an expression that uses the entities above it.
   private static func count(
     of row: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames,
     above scope: CountExpressionScope
@@ -111,7 +115,7 @@ package enum LogBudgetReader {
       } catch {
         throw LanguageProblem(
           "`\(error.text)` has no value: \(error.message)", at: error.place,
-          nextStep: "a number may use the entities written before it")
+          nextStep: "a number can use the entities above it")
       }
     }
   }
@@ -123,7 +127,7 @@ package enum LogBudgetReader {
     if elements.isEmpty, let entry, entry.node.sequence != nil {
       document.report(
         LanguageProblem(
-          "there's no section", at: entry.key.place,
+          "`sections` is empty", at: entry.key.place,
           nextStep: "write at least one: `- {name: list, expect: {selects: 1}}`"),
         at: entry.keyPath)
     }
@@ -141,7 +145,7 @@ package enum LogBudgetReader {
         document.report(
           LanguageProblem(
             name.map { "two sections are named `\($0)`" } ?? "the section has no name", at: place,
-            nextStep: "write the name that follows `cdprof: begin` in the log"), at: keyPath)
+            nextStep: "use the name that follows `cdprof: begin` in the log"), at: keyPath)
       }
       let reader = ExpectReader(
         document: document, scopes: ScopeResolver(names: names, stepNames: []),
@@ -152,26 +156,29 @@ package enum LogBudgetReader {
   }
 }
 
-/// What the sections of a log may cost.
+/// The expectations for the sections of a log.
 package struct LogBudget: Sendable {
-  /// One section and what is expected of it.
+  /// A section and its expectations.
   package struct Section: Sendable {
     package var name: String
     package var expect: ExpectBlock
-    /// The line it begins on.
+    /// The line number of the section.
     package var line: Int
-    /// The steps of a scenario's variant that have expectations of their own, which no log contains.
+    /// The steps of a scenario's variant that have their own expectations, which a log can't show.
     package var judgedSteps: [String] = []
   }
 
-  /// The file as it was given.
+  /// The path of the file as it was given.
   package var path: String
   package var model: NSManagedObjectModel
   package var sections: [Section]
-  /// The rows of entities that formulas name.
+  /// The row counts of the entities that formulas use.
   package var scope: CountExpressionScope
-  /// Whether it is a scenario, whose variants are the sections: what no log contains is then left out.
+  /// A Boolean value that indicates whether the file is a scenario.
+  ///
+  /// The variants of a scenario are the sections, and expectations that a log can't show are
+  /// skipped.
   package var isScenario: Bool
-  /// Findings that the scenario keeps quiet.
+  /// The findings that the scenario suppresses.
   package var silence: [FindingSuppression] = []
 }

@@ -3,25 +3,25 @@ import OpenCoreData
 import WorkbenchText
 internal import Yams
 
-/// Finds the model of a scenario: under `Models/` next to the file or in the folder above it, at a path,
-/// or in the copied store.
+/// Finds the model of a scenario: in a `Models/` folder next to the file or one level up, at a
+/// path, or in the copied store.
 struct ModelLookup {
-  /// What was found.
+  /// The result of a lookup.
   struct Found {
     let model: NSManagedObjectModel
-    /// Nil when the model came out of the store.
+    /// The location of the model, or `nil` if the model was read from the store.
     let url: URL?
-    /// The store to copy, if the data says so.
+    /// The store to copy, if `data` specifies one.
     let store: URL?
   }
 
   let document: YAMLDocument
-  /// The folder of the scenario file.
+  /// The folder that contains the scenario file.
   let folder: URL
 
   private static let extensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
 
-  /// The model; nil when there is none, which is noted.
+  /// Returns the model, or records a problem and returns `nil` if there is none.
   func model(named entry: YAMLEntry?, data: YAMLEntry?) -> Found? {
     let store = data.flatMap { DataReader.storePath(in: $0, of: document) }.flatMap(storeURL)
     if let entry {
@@ -51,7 +51,8 @@ struct ModelLookup {
       document.report(
         LanguageProblem(
           "there's no file `\(word.text)`", at: word.place,
-          nextStep: "write its path from the scenario's folder, \(folder.path)"), at: entry.keyPath)
+          nextStep: "use a path relative to the scenario's folder, \(folder.path)"),
+        at: entry.keyPath)
       return nil
     }
     return url
@@ -63,7 +64,7 @@ struct ModelLookup {
     } catch {
       document.report(
         LanguageProblem(
-          "the model \(url.lastPathComponent) cannot be read: \(ErrorText.of(error))",
+          "the model \(url.lastPathComponent) can't be read: \(ErrorText.of(error))",
           at: name.place,
           nextStep: "open it in Xcode, or run `cdprof inspect` on a store made with it"),
         at: entry.keyPath)
@@ -77,9 +78,9 @@ struct ModelLookup {
     } catch {
       document.report(
         LanguageProblem(
-          "no model can be read out of \(store.lastPathComponent): \(ErrorText.of(error))",
+          "the model in \(store.lastPathComponent) can't be read: \(ErrorText.of(error))",
           at: data.key.place,
-          nextStep: "name one with `model:`"), at: data.keyPath)
+          nextStep: "specify a model with `model:`"), at: data.keyPath)
       return nil
     }
   }
@@ -97,7 +98,9 @@ struct ModelLookup {
     }
   }
 
-  /// Where models are kept: scenarios of one subject may share a folder, and all folders their models.
+  /// The folders that can contain models.
+  ///
+  /// Scenarios in several folders can share the models one level up.
   private var modelFolders: [URL] {
     [folder, folder.appendingPathComponent("..", isDirectory: true).standardizedFileURL]
       .map { $0.appendingPathComponent("Models", isDirectory: true) }
@@ -117,7 +120,7 @@ struct ModelLookup {
       "there's no model `\(name.text)`", at: name.place,
       didYouMean: NearestName.of(name.text, among: known),
       nextStep: known.isEmpty
-        ? "put \(name.text).xcdatamodel under \(models.path), or write a path"
-        : "under Models/ are: \(known.joined(separator: ", "))")
+        ? "put \(name.text).xcdatamodel in \(models.path), or use a path"
+        : "use one of: \(known.joined(separator: ", "))")
   }
 }

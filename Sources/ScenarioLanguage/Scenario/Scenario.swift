@@ -2,47 +2,48 @@ package import OpenCoreData
 package import ProfileEvents
 package import WorkbenchText
 
-/// A scenario file, read and checked: data, shared steps, and variants that say only their difference.
+/// A validated scenario: data, shared steps, and variants that specify only their differences.
 package struct Scenario: Sendable {
   package var name: String
   package var file: URL
-  /// The file as it was given; the file of every call site.
+  /// The path of the file as it was given, which is the file of every call site.
   package var path: String
-  /// The whole file.
+  /// The contents of the file.
   package var text = ""
   package var chapter: Int?
   package var covers: [CatalogReference]
   package var story: String
-  /// As written: a name or a path; nil when the model comes out of a copied store.
+  /// The model's name or path as written, or `nil` if the model is read from a copied store.
   package var modelName: String?
   package var modelURL: URL?
   package var model: NSManagedObjectModel
   package var data: DataPlan
-  /// The steps all variants share.
+  /// The steps that all variants share.
   package var steps: [Step]
-  /// At least one.
+  /// The variants, at least one.
   package var variants: [Variant]
-  /// Findings that the writer knows of; they do not fire.
+  /// The suppressed findings.
   package var silence: [FindingSuppression] = []
 
-  /// The expectations of all variants and of all steps.
+  /// The expectations of all variants and steps.
   package var expectations: [Expectation] {
     let steps = self.steps + variants.flatMap { $0.first + $0.then }
     return variants.flatMap(\.expect.expectations)
       + steps.flatMap { $0.expect?.expectations ?? [] }
   }
 
-  /// A name for files: the scenario file's own, without its extension; `stdin` for standard input.
+  /// A name for output files: the scenario file's name without its extension, or `stdin` for
+  /// standard input.
   package var fileName: String {
     path == InputFile.standardInput
       ? ScenarioFinder.standardInputName : file.deletingPathExtension().lastPathComponent
   }
 }
 
-/// One way of doing a scenario's work: what differs from the shared steps, and what it must cost.
+/// A variant of a scenario: its differences from the shared steps, and its expectations.
 package struct Variant: Sendable {
   package var name: String
-  /// One sentence for the report.
+  /// One sentence for the report, which explains the variant's counts.
   package var why: String
   package var set: [Setting]
   /// Steps before the shared ones.
@@ -50,7 +51,7 @@ package struct Variant: Sendable {
   /// Steps after the shared ones.
   package var then: [Step]
   package var expect: ExpectBlock
-  /// The line it begins on.
+  /// The line number of the variant.
   package var line: Int
 
   package init(
@@ -66,7 +67,8 @@ package struct Variant: Sendable {
     self.line = line
   }
 
-  /// Its steps in the order in which they run: `first`, the shared ones as it changes them, `then`.
+  /// Returns the variant's steps in execution order: `first`, the shared steps with the variant's
+  /// settings, and `then`.
   package func steps(sharing shared: [Step]) -> [Step] {
     let changed = shared.map { step in
       set.reduce(into: step) { step, setting in
@@ -79,12 +81,12 @@ package struct Variant: Sendable {
   }
 }
 
-/// A variant's change of a shared step: `moods.values: no`.
+/// A variant's change to a shared step, such as `moods.values: no`.
 package struct Setting: Sendable {
   /// The name of the step.
   package var target: String
   package var option: StepOption
-  /// The words of the value, for carets.
+  /// The words of the value, for errors.
   package var words: [Word]
 
   package init(target: String, option: StepOption, words: [Word]) {
@@ -93,19 +95,19 @@ package struct Setting: Sendable {
     self.words = words
   }
 
-  /// As a report prints it: `moods.values: no`.
+  /// The setting as a report prints it, such as `moods.values: no`.
   package var text: String {
     "\(target).\(option.word.rawValue): \(option.value.text)"
   }
 }
 
-/// Finds what several lists of steps share, so that variants say only their difference.
+/// Splits several lists of steps into the shared steps and the differences of each variant.
 struct SharedSteps {
-  /// The steps all of them have.
+  /// The steps that all lists have in common.
   private(set) var steps: [Step] = []
-  /// For each list: the steps it has before the shared ones.
+  /// For each list, the steps before the shared ones.
   private(set) var first: [[Step]]
-  /// For each list: the options it gives to shared steps, as YAML pairs.
+  /// For each list, the options that differ in shared steps, as YAML pairs.
   private(set) var settings: [[String]]
 
   init(_ lists: [[Step]]) {
@@ -127,7 +129,8 @@ struct SharedSteps {
     first = lists.map { $0.dropLast(common) }
   }
 
-  /// Whether two lists differ in the options of named steps alone.
+  /// Returns a Boolean value that indicates whether two lists differ only in the options of named
+  /// steps.
   private static func areAlike(_ one: [Step], _ other: [Step]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).allSatisfy { first, second in
@@ -150,13 +153,14 @@ struct SharedSteps {
   }
 }
 
-/// A finding that the writer of a scenario knows of and does not want to hear about.
+/// A finding that a scenario suppresses.
 ///
-/// `fault-storm` silences a rule everywhere, `fault-storm(Mood.country)` on one subject.
+/// `fault-storm` suppresses a rule for all subjects, and `fault-storm(Mood.country)` for one
+/// subject.
 package struct FindingSuppression: Sendable, Hashable {
-  /// `fault-storm`.
+  /// The rule ID, such as `fault-storm`.
   package var rule: String
-  /// `Mood.country`; nil for every subject.
+  /// The subject, such as `Mood.country`, or `nil` for all subjects.
   package var subject: String?
 
   package init(rule: String, subject: String? = nil) {
@@ -165,12 +169,12 @@ package struct FindingSuppression: Sendable, Hashable {
   }
 }
 
-/// What was done between two resets of a shell, and what it cost.
+/// A run in the shell: the steps between two resets, with their counts and findings.
 package struct RecordedRun: Sendable {
-  /// The steps that went well, in their order.
+  /// The steps that succeeded, in execution order.
   package var steps: [Step]
   package var counters: Counters
-  /// The names of the findings that fired, each once.
+  /// The names of the findings that fired, without duplicates.
   package var findings: [String]
 
   package init(steps: [Step], counters: Counters, findings: [String]) {
@@ -179,7 +183,7 @@ package struct RecordedRun: Sendable {
     self.findings = findings
   }
 
-  /// The expectations that hold for what was measured, as YAML pairs.
+  /// Expectations that the measured counts meet, as YAML pairs.
   var expectations: [String] {
     let findings =
       findings.isEmpty

@@ -2,13 +2,16 @@ import OpenCoreData
 import WorkbenchText
 internal import Yams
 
-/// Puts a scenario together from the entries of its root.
+/// Creates a scenario from the entries of its root.
 struct ScenarioAssembly {
   let document: YAMLDocument
-  /// The scenario file; models and stores are looked up from its folder.
+  /// The location of the scenario file.
+  ///
+  /// Models and stores are looked up relative to its folder.
   let url: URL
 
-  /// The scenario; nil when its root or its model cannot be read, which is noted.
+  /// Returns the scenario, or records a problem and returns `nil` if its root or its model can't be
+  /// read.
   func scenario(of root: Node) -> Scenario? {
     guard
       let list = document.entries(
@@ -57,7 +60,7 @@ struct ScenarioAssembly {
     return scenario
   }
 
-  /// The names of the contexts that any step makes, which the expectations of steps may use.
+  /// Returns the names of the contexts that any step creates, which steps' expectations can use.
   private func contextNames(in node: Node) -> [String] {
     if let mapping = node.mapping {
       return mapping.flatMap { key, value in
@@ -82,10 +85,10 @@ struct ScenarioAssembly {
     return word.text
   }
 
-  /// Works every formula out at scale 1, as far as the rows are known before a store is opened.
+  /// Evaluates every formula at scale 1, if the row counts are known before a store is opened.
   private func checkLaws(of scenario: Scenario) {
     guard case .generated(let plans) = scenario.data.source else { return }
-    // Without an entity that could not be read the rest would be blamed for its absence.
+    // If `data` has errors, formulas would be reported only for the missing entities.
     guard !document.diagnostics.contains(where: { $0.keyPath.hasPrefix("data") }) else { return }
     let counts: [EntityCount]
     do {
@@ -107,14 +110,14 @@ struct ScenarioAssembly {
     checkNumbers(of: scenario, in: scope)
   }
 
-  /// Works the numbers of all steps out, those that a variant sets among them; each is blamed once.
+  /// Evaluates the numbers of all steps, including those that variants set.
   private func checkNumbers(of scenario: Scenario, in scope: CountExpressionScope) {
     let steps = scenario.steps + scenario.variants.flatMap { $0.first + $0.then }
     let numbers =
       steps.flatMap(\.options).map { ($0, "steps") }
       + scenario.variants.flatMap(\.set).map { ($0.option, "set.\($0.target)") }
     for (option, keyPath) in numbers {
-      // A name that isn't an entity's was told where it stands.
+      // Unknown names are already reported.
       guard option.number?.expression.names.allSatisfy({ scope.rows[$0.text] != nil }) ?? false
       else { continue }
       do {
@@ -129,7 +132,7 @@ struct ScenarioAssembly {
     document.report(
       LanguageProblem(
         "`\(error.text)` has no value: \(error.message)", at: error.place,
-        nextStep: "numbers are worked out from the rows in `data` at every scale"), at: keyPath)
+        nextStep: "change the expression or the row counts in `data`"), at: keyPath)
   }
 
   private func variants(
@@ -142,13 +145,13 @@ struct ScenarioAssembly {
     if let expect = entries["expect"] {
       document.report(
         LanguageProblem(
-          "a scenario with variants expects in each of them", at: expect.key.place,
+          "a scenario with variants can't have an `expect` block", at: expect.key.place,
           nextStep: "move `expect` into a variant"), at: expect.keyPath)
     }
     return reader.variants(of: entry)
   }
 
-  /// Findings by their rule, or by rule and subject.
+  /// Returns the suppressed findings, each a rule or a rule with its subject.
   private func silence(of entry: YAMLEntry, scopes: ScopeResolver) -> [FindingSuppression] {
     (document.list(of: entry, what: "findings") ?? []).compactMap { node, keyPath in
       guard let word = document.word(of: node) else { return nil }
@@ -178,8 +181,9 @@ struct ScenarioAssembly {
       guard let word, CatalogReference.isID(word.text) else {
         document.report(
           LanguageProblem(
-            "this isn't a behavior ID", at: word?.place ?? document.place(of: node),
-            nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
+            "expected a behavior ID", at: word?.place ?? document.place(of: node),
+            nextStep: "write, for example, `S6.01`, or `S6.01: book` to mark its source"),
+          at: keyPath
         )
         return nil
       }
@@ -189,7 +193,7 @@ struct ScenarioAssembly {
 }
 
 extension CatalogReference {
-  /// How an id of the catalog is formed, as a pattern: `S6.01`, `S15-10`, `S-C33`.
+  /// The pattern of behavior IDs, such as `S6.01`, `S15-10`, and `S-C33`.
   static let pattern = "S([0-9]+[.-][0-9]+b?|-[A-Z][0-9]+)"
 
   fileprivate static func isID(_ text: String) -> Bool {

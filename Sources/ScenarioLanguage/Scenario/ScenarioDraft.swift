@@ -1,13 +1,16 @@
 package import Foundation
 
-/// A scenario made of what was typed: each try a variant that expects what was measured.
+/// A scenario created from the runs of a shell session, with a variant for each run that expects
+/// the measured counts.
 package struct ScenarioDraft: Sendable {
   package var name: String
   package var chapter: Int?
-  /// Nil when the model comes out of the store.
+  /// The location of the model, or `nil` if the model is read from the store.
   package var modelURL: URL?
   package var data: DataPlan
-  /// At least one; runs without steps are left out.
+  /// The runs, at least one.
+  ///
+  /// Runs without steps are omitted.
   package var tries: [RecordedRun]
 
   package init(
@@ -20,20 +23,20 @@ package struct ScenarioDraft: Sendable {
     self.tries = tries.filter { !$0.steps.isEmpty }
   }
 
-  /// How many expectations the text has.
+  /// The number of expectations in the scenario.
   package var expectationCount: Int {
     tries.reduce(0) { $0 + $1.expectations.count }
   }
 
-  /// The scenario as YAML, with paths written from the folder that will contain it.
+  /// Returns the scenario as YAML, with paths relative to the folder that will contain it.
   package func yaml(in folder: URL) -> String {
     var lines = [
-      "# Typed in cdprof's shell; each variant expects what was measured then.",
+      "# Recorded in cdprof's shell; each variant expects the counts that were measured.",
       "name: \(YAMLText.scalar(name))",
     ]
     if let chapter { lines.append("chapter: \(chapter)") }
     lines.append("source: ours")
-    lines.append("story: \"Say here what this work is, and what to guess before reading on.\"")
+    lines.append("story: \"Describe the work here, and what to guess before reading on.\"")
     if let modelURL {
       lines.append("model: \(YAMLText.scalar(Self.path(of: modelURL, from: folder)))")
     }
@@ -47,7 +50,7 @@ package struct ScenarioDraft: Sendable {
     lines.append("variants:")
     for (index, one) in tries.enumerated() {
       lines.append("  - name: run \(index + 1)")
-      lines.append("    why: As typed.")
+      lines.append("    why: As recorded.")
       if !shared.first[index].isEmpty {
         lines.append("    first:")
         lines += shared.first[index].map { "      - \($0.yaml)" }
@@ -60,7 +63,8 @@ package struct ScenarioDraft: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The way from a folder to a file; absolute when they share nothing but the root.
+  /// Returns the relative path from a folder to a file, or an absolute path if they share only the
+  /// root.
   static func path(of url: URL, from folder: URL) -> String {
     let target = url.standardizedFileURL.pathComponents
     let start = folder.standardizedFileURL.pathComponents

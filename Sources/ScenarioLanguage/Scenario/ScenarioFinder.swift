@@ -2,20 +2,23 @@ import Foundation
 import OpenCoreData
 import WorkbenchText
 
-/// Finds scenario files: those that are named, and all below a folder.
+/// Finds scenario files by path or in a folder.
 package enum ScenarioFinder {
   /// A scenario file.
   package struct Found: Sendable, Hashable {
-    /// As it was given, or below the folder that was given.
+    /// The path as it was given, or relative to the given folder.
     package var path: String
-    /// What its reports are called: the path below the folder, without its extension.
+    /// The name of the scenario's reports: the path in the folder, without its extension.
     package var name: String
   }
 
-  /// The files that a path names, sorted by path: itself, or those of a folder and the folders in it.
+  /// Returns the scenario files at a path, sorted by path.
   ///
-  /// A folder's files end in `.yml` or `.yaml`; what is hidden is passed over.
-  /// - Throws: `InvalidInputError` for a path that leads nowhere, and for a folder without scenarios.
+  /// If the path is a folder, returns the files in it and in its subfolders whose extension is
+  /// `.yml` or `.yaml`. Hidden files are ignored.
+  ///
+  /// - Throws: `InvalidInputError` if the path doesn't exist, or if a folder doesn't contain
+  ///   scenarios.
   package static func files(at path: String) throws -> [Found] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
@@ -31,17 +34,17 @@ package enum ScenarioFinder {
       .sorted()
     guard !found.isEmpty else {
       throw InvalidInputError(
-        kind: .missing, message: "there's no scenario in the folder \(path)",
-        nextStep: "write one with `cdprof new NAME`, or name another folder")
+        kind: .missing, message: "there are no scenarios in the folder \(path)",
+        nextStep: "create one with `cdprof new NAME`, or use another folder")
     }
     let folder = path.hasSuffix("/") ? path : "\(path)/"
     return found.map { Found(path: folder + $0, name: baseName($0)) }
   }
 
-  /// What reports of a scenario from standard input are called.
+  /// The name of reports of a scenario that is read from standard input.
   static let standardInputName = "stdin"
 
-  /// The file of a path, whether it is there or not.
+  /// Returns the scenario file for a path, without checking that it exists.
   package static func named(_ path: String) -> Found {
     guard path != InputFile.standardInput else {
       return Found(path: path, name: standardInputName)
@@ -54,11 +57,16 @@ package enum ScenarioFinder {
   }
 }
 
-/// Which scenarios and variants are run, of those that were found.
+/// The selection of scenarios and variants to run.
 package struct ScenarioChoice: Sendable {
-  /// A part of the file's path or of the scenario's name, or an id that it covers; nil for all.
+  /// A part of the file's path or of the scenario's name, or a behavior ID that the scenario
+  /// covers.
+  ///
+  /// If `nil`, all scenarios are selected.
   package var only: String?
-  /// Names of variants; empty for all.
+  /// The names of the selected variants.
+  ///
+  /// If empty, all variants are selected.
   package var variants: [String]
 
   package init(only: String? = nil, variants: [String] = []) {
@@ -66,27 +74,27 @@ package struct ScenarioChoice: Sendable {
     self.variants = variants
   }
 
-  /// Why nothing is left to run.
+  /// An error for a selection that is empty.
   package struct Empty: Error, Sendable, CustomStringConvertible {
     package let description: String
   }
 
-  /// The chosen scenarios with their chosen variants, in their order.
+  /// Returns the selected scenarios with their selected variants, in their original order.
   ///
-  /// - Throws: `Empty` when nothing fits, or a variant is named that no scenario has.
+  /// - Throws: `Empty` if no scenario matches, or if a variant doesn't exist in any scenario.
   package func scenarios(of all: [Scenario]) throws(Empty) -> [Scenario] {
     let fitting = all.filter(fits)
     if let only, fitting.isEmpty {
       throw empty(
-        "no scenario fits `\(only)`", only, among: all.map(\.fileName) + all.map(\.name),
-        "write a part of a file's path, of a scenario's name, or a behavior ID")
+        "no scenario matches `\(only)`", only, among: all.map(\.fileName) + all.map(\.name),
+        "use a part of a file's path or a scenario's name, or a behavior ID")
     }
     guard !variants.isEmpty else { return fitting }
     let names = fitting.flatMap { $0.variants.map(\.name) }
     for name in variants where !names.contains(name) {
       throw empty(
         "no scenario has a variant `\(name)`", name, among: names,
-        "the variants are: \(ModelNames.list(names))")
+        "use one of: \(ModelNames.list(names))")
     }
     return fitting.compactMap { scenario in
       var scenario = scenario

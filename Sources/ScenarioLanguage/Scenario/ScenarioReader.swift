@@ -2,7 +2,7 @@ package import Foundation
 import OpenCoreData
 package import WorkbenchText
 
-/// Reads a scenario file and checks every word of it before anything runs.
+/// Reads a scenario file and validates it before anything runs.
 package enum ScenarioReader {
   /// The keys of a scenario.
   package static let keys = [
@@ -10,19 +10,24 @@ package enum ScenarioReader {
     "silence",
   ]
 
-  /// The scenario of a file.
+  /// Reads the scenario in a file.
   ///
-  /// Reads the file and its model; opens no store except to take the model out of a copied one.
-  /// - Parameter path: the file as it was given, for messages and call sites; by default its path.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
-  ///   be read.
+  /// Reads the file and its model. No store is opened, except to read the model from a copied
+  /// store.
+  ///
+  /// - Parameters:
+  ///   - url: The location of the file.
+  ///   - path: The path as it was given, for messages and call sites. The default is the file's
+  ///     path.
+  /// - Throws: `ScenarioDiagnostics` with all problems, or `InvalidInputError` if the file can't be
+  ///   read.
   package static func read(_ url: URL, path: String? = nil) throws -> Scenario {
     let path = path ?? url.relativePath
     let input = path == InputFile.standardInput ? path : url.path
     return try read(data: InputFile.read(input, limit: YAMLDocument.maximumSize), url, path)
   }
 
-  /// The text of a file in UTF-8.
+  /// Returns the UTF-8 text of a file.
   ///
   /// - Throws: `ScenarioDiagnostics` for another encoding.
   static func text(of data: Data, path: String) throws(ScenarioDiagnostics) -> String {
@@ -31,7 +36,7 @@ package enum ScenarioReader {
         ScenarioDiagnostic(
           file: path, keyPath: "",
           problem: LanguageProblem(
-            "the file is not UTF-8 text", at: SourceRange(line: 1, column: 1),
+            "the file isn't UTF-8 text", at: SourceRange(line: 1, column: 1),
             nextStep: "save it as UTF-8"), sourceLine: nil)
       ])
     }
@@ -42,9 +47,9 @@ package enum ScenarioReader {
     try read(text: text(of: data, path: path), url: url, path: path)
   }
 
-  /// The scenario of a text that stands, or could stand, at a file's place.
+  /// Parses a scenario from text, as if it were the contents of a file.
   ///
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong.
+  /// - Throws: `ScenarioDiagnostics` with all problems.
   package static func read(
     text: String, url: URL, path: String
   ) throws(ScenarioDiagnostics) -> Scenario {
@@ -60,15 +65,17 @@ package enum ScenarioReader {
   }
 }
 
-/// One thing that is wrong with a scenario file: where, what, and what to do.
+/// A problem in a scenario file, with its location and the next step.
 package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
-  /// The file as it was given.
+  /// The path of the file as it was given.
   package let file: String
-  /// `variants[2].expect.misses(Country)`; positions are counted from 0.
+  /// The key path, such as `variants[2].expect.misses(Country)`.
+  ///
+  /// Indexes start at 0.
   package let keyPath: String
-  /// What is wrong, with its line and column.
+  /// The problem, with its line and column.
   package let problem: LanguageProblem
-  /// The line of the file; nil when the file has none at that place.
+  /// The text of the line, or `nil` if the file doesn't have that line.
   package let sourceLine: String?
 
   package init(file: String, keyPath: String, problem: LanguageProblem, sourceLine: String?) {
@@ -78,14 +85,15 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
     self.sourceLine = sourceLine
   }
 
-  /// Counted from 1.
+  /// The line number, starting at 1.
   package var line: Int { problem.place.line }
-  /// Counted from 1, in characters.
+  /// The column in characters, starting at 1.
   package var column: Int { problem.place.column }
-  /// What to do about it, a sentence.
+  /// What to do about the problem.
   package var nextStep: String { problem.nextStep }
 
-  /// `FILE:LINE:COLUMN: error: message`, the line with carets, the key path and the next step.
+  /// The message in the form `FILE:LINE:COLUMN: error: message`, followed by the line with carets,
+  /// the key path, and the next step.
   package var description: String {
     var lines = ["\(PrintableText.line(file)):\(line):\(column): error: \(problem.question)"]
     if let sourceLine {
@@ -97,16 +105,16 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Everything that is wrong with a scenario file.
+/// All problems in a scenario file.
 package struct ScenarioDiagnostics: Error, Sendable, CustomStringConvertible {
-  /// At least one, in the order of the file.
+  /// The problems, at least one, in source order.
   package let diagnostics: [ScenarioDiagnostic]
 
   package init(_ diagnostics: [ScenarioDiagnostic]) {
     self.diagnostics = diagnostics
   }
 
-  /// One after the other, and how many there are when there are several.
+  /// The messages, followed by their number if there are several.
   package var description: String {
     var parts = diagnostics.map(\.description)
     if diagnostics.count > 1 {

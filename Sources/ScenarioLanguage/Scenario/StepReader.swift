@@ -3,13 +3,15 @@ import ProfileEvents
 import WorkbenchText
 internal import Yams
 
-/// Reads steps written in YAML: a map whose verb is the key of its subject, or one shell line.
+/// Parses steps in YAML: a map whose verb is the key of its subject, or a shell line.
 struct StepReader {
   let document: YAMLDocument
-  /// Reads the steps' own expectations.
+  /// The reader for the steps' expectations.
   let expects: ExpectReader
 
-  /// The steps of a list; those that cannot be read are noted and left out.
+  /// Returns the steps of a list.
+  ///
+  /// Invalid steps are reported and omitted.
   func steps(of entry: YAMLEntry) -> [Step] {
     (document.list(of: entry, what: "steps") ?? []).compactMap { node, keyPath in
       step(of: node, at: keyPath)
@@ -52,19 +54,19 @@ struct StepReader {
     let verbs = entries.filter { Verb(rawValue: $0.key.text) != nil }
     guard let verb = verbs.first ?? entries.first else {
       throw LanguageProblem(
-        "a step is missing here", at: place,
-        nextStep: "write for example `{fetch: Mood, as: moods}`")
+        "expected a step", at: place,
+        nextStep: "write, for example, `{fetch: Mood, as: moods}`")
     }
     guard verbs.count < 2 else {
       throw LanguageProblem(
-        "a step has one verb; `\(verbs[0].key.text)` and `\(verbs[1].key.text)` are two",
-        at: verbs[1].key.place, nextStep: "make two steps of it")
+        "a step can have only one verb, not `\(verbs[0].key.text)` and `\(verbs[1].key.text)`",
+        at: verbs[1].key.place, nextStep: "write two steps")
     }
     var form = StepForm(verb: verb.key)
     if !document.isEmpty(verb.node) {
       guard let subject = document.word(of: verb.node) else {
         throw LanguageProblem(
-          "the subject of `\(verb.key.text)` is one word", at: document.place(of: verb.node),
+          "the subject of `\(verb.key.text)` must be one word", at: document.place(of: verb.node),
           nextStep: "write `\(verb.key.text): NAME`")
       }
       form.subject = subject
@@ -79,14 +81,14 @@ struct StepReader {
     return form
   }
 
-  /// The value of an option as words or pairs.
+  /// Returns the value of an option as words or pairs.
   func value(of entry: YAMLEntry) throws(LanguageProblem) -> StepForm.Value {
     if let mapping = entry.node.mapping {
       var pairs = [StepForm.Pair]()
       for (keyNode, valueNode) in mapping {
         guard let key = document.word(of: keyNode), let value = document.word(of: valueNode) else {
           throw LanguageProblem(
-            "a property's value is one word", at: document.place(of: valueNode),
+            "a property's value must be one word", at: document.place(of: valueNode),
             nextStep: "write `KEY: VALUE`")
         }
         pairs.append(StepForm.Pair(key: key, value: value))
@@ -101,7 +103,7 @@ struct StepReader {
     return .words(try document.words(of: entry, splitting: isList))
   }
 
-  /// The key path of the entry that holds a place.
+  /// Returns the key path of the entry that contains a source range.
   private func keyPath(
     of place: SourceRange, in entries: [YAMLEntry], or whole: String
   ) -> String {
@@ -113,7 +115,7 @@ struct StepReader {
 }
 
 extension Step {
-  /// The step as a YAML flow map: `{fetch: Mood, sort: date-, as: moods}`.
+  /// The step as a YAML flow map, such as `{fetch: Mood, sort: date-, as: moods}`.
   package var yaml: String {
     var pairs = ["\(verb.rawValue): \(YAMLText.scalar(subject))"]
     if verb.subject == .none {
@@ -134,7 +136,7 @@ extension Step {
 }
 
 extension OptionValue {
-  /// The value as YAML.
+  /// The value in YAML.
   var yaml: String {
     switch self {
     case .predicate(let text), .name(let text), .text(let text): YAMLText.scalar(text)
@@ -154,16 +156,19 @@ extension OptionValue {
 }
 
 extension StepNumber {
-  /// As YAML takes it: a number alone stays one.
+  /// The number in YAML.
+  ///
+  /// A plain integer isn't quoted.
   fileprivate var yaml: String {
     let text = expression.text
     return Int(text) == nil ? YAMLText.scalar(text) : text
   }
 }
 
-/// Writes words so that YAML reads them back as they are.
+/// Encodes strings as YAML scalars.
 enum YAMLText {
-  /// A scalar for a flow map or list: plain where that is safe, in double quotes otherwise.
+  /// Returns a scalar for a flow map or list: plain if that's unambiguous; otherwise, in double
+  /// quotation marks.
   static func scalar(_ text: String) -> String {
     let isPlain =
       text.first.map { $0.isLetter || $0 == "_" } == true
@@ -172,7 +177,7 @@ enum YAMLText {
     return isPlain ? text : quoted(text)
   }
 
-  /// A flow list.
+  /// Returns a flow list.
   static func list(_ texts: [String]) -> String {
     "[\(texts.map(scalar).joined(separator: ", "))]"
   }

@@ -3,26 +3,26 @@ import SQLiteDriver
 import WorkbenchText
 internal import Yams
 
-/// Reads variants: what each changes of the shared steps, and what it must cost.
+/// Parses the variants of a scenario: their changes to the shared steps and their expectations.
 struct VariantReader {
   let document: YAMLDocument
   let names: ModelNames
   let check: StepCheck
   /// The shared steps, without their own expectations.
   let shared: [Step]
-  /// The mark of expectations that carry none.
+  /// The source of expectations that don't specify one.
   let source: SourceMark
   let steps: StepReader
 
   static let keys = ["name", "why", "source", "set", "first", "then", "expect"]
 
-  /// The variants of a list; what is wrong with them is noted.
+  /// Returns the variants of a list, and reports their problems.
   func variants(of entry: YAMLEntry) -> [Variant] {
     let elements = document.list(of: entry, what: "variants") ?? []
     if elements.isEmpty, entry.node.sequence != nil {
       document.report(
         LanguageProblem(
-          "there's no variant", at: entry.key.place,
+          "`variants` is empty", at: entry.key.place,
           nextStep: "write at least one: `- {name: plain, expect: {selects: 1}}`"),
         at: entry.keyPath)
     }
@@ -39,7 +39,7 @@ struct VariantReader {
     }
   }
 
-  /// The only variant of a scenario that has none: its shared steps as they are.
+  /// Returns the only variant of a scenario without `variants`: its shared steps, unchanged.
   func onlyVariant(named name: String, expect entry: YAMLEntry?, line: Int) -> Variant {
     var variant = Variant(name: name, expect: ExpectBlock(line: line), line: line)
     checkSteps(of: variant)
@@ -102,7 +102,8 @@ struct VariantReader {
     }
   }
 
-  /// Whether a step uses a name whose own step could not be read, so that it is not to blame.
+  /// Returns a Boolean value that indicates whether a step uses a name that's missing only because
+  /// its own step is invalid.
   private func isLost(_ step: Step, _ known: KnownNames) -> Bool {
     let context = known.context(of: step)
     let isWithoutContext =
@@ -129,17 +130,17 @@ struct VariantReader {
       .map(String.init)
     guard parts.count == 2 else {
       throw LanguageProblem(
-        "`set` changes an option of a named step", at: entry.key.place,
-        nextStep: "write `NAME.option: value`, for example `moods.values: no`")
+        "`\(entry.key.text)` isn't an option of a named step", at: entry.key.place,
+        nextStep: "write `NAME.option: value`, such as `moods.values: no`")
     }
     guard let step = shared.first(where: { $0.label == parts[0] }) else {
       let known = shared.compactMap(\.label)
       throw LanguageProblem(
-        "no shared step is named `\(parts[0])`",
+        "there's no shared step `\(parts[0])`",
         at: entry.key.place(at: 0, length: parts[0].count),
         didYouMean: NearestName.of(parts[0], among: known),
         nextStep: known.isEmpty
-          ? "name a step with `as`" : "the names are: \(known.joined(separator: ", "))")
+          ? "name a step with `as`" : "use one of: \(known.joined(separator: ", "))")
     }
     let option = Word(
       parts[1], at: entry.key.place(at: parts[0].count + 1, length: parts[1].count))
@@ -150,7 +151,7 @@ struct VariantReader {
 }
 
 extension String {
-  /// The lines of a folded or literal text as one, without blanks at its ends.
+  /// The trimmed lines of a folded or literal scalar, joined with spaces.
   fileprivate var trimmedLines: String {
     split(whereSeparator: \.isNewline).map { $0.trimmed }.joined(separator: " ")
   }
@@ -164,15 +165,17 @@ extension Substring {
   }
 }
 
-/// Finds names of indexes that no store of a scenario can have.
+/// Finds index names that can't exist in any store of a scenario.
 ///
-/// Known are the indexes of the model and those that SQLite makes for it, those of a copied store, and
-/// those that any step makes, of whatever variant.
+/// Known names are the indexes of the model and those that SQLite creates for it, the indexes of a
+/// copied store, and the indexes that the steps of any variant create.
 struct IndexCheck {
   private let scenario: Scenario
-  /// Names of fetch indexes and of stored ones.
+  /// The names of fetch indexes and of stored indexes.
   private let known: Set<String>
-  /// The same, as one would write them: the stored name of a fetch index is left out.
+  /// The names to suggest.
+  ///
+  /// Stored names of fetch indexes are omitted.
   private let offered: [String]
 
   init(_ scenario: Scenario) {
@@ -190,7 +193,7 @@ struct IndexCheck {
     offered = Set(fetchIndexes.map(\.1) + Set(stored).subtracting(long)).sorted()
   }
 
-  /// A demand on plans, or a step that drops an index, with a name that is not known.
+  /// The plan requirements and the steps that drop an index, with a problem for each unknown name.
   var problems: [(keyPath: String, problem: LanguageProblem)] {
     let steps = IndexCheck.steps(of: scenario)
     let blocks = scenario.variants.map(\.expect) + steps.compactMap(\.expect)
@@ -212,14 +215,14 @@ struct IndexCheck {
       (
         keyPath,
         LanguageProblem(
-          "no index is named `\(name)`, neither in the model nor by a step", at: place,
+          "there's no index `\(name)` in the model, the store, or the steps", at: place,
           didYouMean: NearestName.of(name, among: offered),
-          nextStep: "the indexes are: \(ModelNames.list(offered))")
+          nextStep: "use one of: \(ModelNames.list(offered))")
       )
     }
   }
 
-  /// SQLite names the indexes of constraints itself.
+  /// Returns a Boolean value that indicates whether an index name is known or assigned by SQLite.
   private func isKnown(_ name: String) -> Bool {
     known.contains(name) || name.hasPrefix("sqlite_autoindex_")
   }
@@ -228,14 +231,16 @@ struct IndexCheck {
     scenario.steps + scenario.variants.flatMap { $0.first + $0.then }
   }
 
-  /// The index that a statement makes.
+  /// Returns the name of the index that a statement creates.
   private static func made(by sql: String) -> [String] {
     let pattern =
       #/(?i)^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:main\.)?["`\[]?([^\s"`\]]+)/#
     return sql.firstMatch(of: pattern).map { [String($0.1)] } ?? []
   }
 
-  /// The indexes of a store, which is opened read-only; none when it cannot be read, which is reported elsewhere.
+  /// Returns the indexes of a store, which is opened read-only.
+  ///
+  /// Returns an empty array if the store can't be read; that error is reported elsewhere.
   private static func indexes(of store: URL) -> [String] {
     guard let connection = try? StoreConnection.open(path: store.path, access: .looking) else {
       return []

@@ -3,7 +3,8 @@ import WorkbenchText
 internal import Yams
 
 extension YAMLDocument {
-  /// The root of the text's only document; nil when it isn't YAML, which is noted.
+  /// Returns the root of the document, or records a problem and returns `nil` if the text isn't
+  /// valid YAML.
   func root(of text: String) -> Node? {
     guard checkDepth(of: text), checkAliases(of: text) else { return nil }
     do {
@@ -18,17 +19,17 @@ extension YAMLDocument {
       report(
         LanguageProblem(
           "invalid YAML: \(error)", at: SourceRange(line: 1, column: 1),
-          nextStep: "write it as UTF-8 text"), at: "")
+          nextStep: "save it as UTF-8"), at: "")
     }
     return nil
   }
 
-  /// Counts brackets and indentation before anything recursive sees the text.
+  /// Checks the file size and the nesting depth before any recursive parsing.
   private func checkDepth(of text: String) -> Bool {
     guard text.utf8.count <= YAMLDocument.maximumSize else {
       report(
         LanguageProblem(
-          "the file is longer than \(YAMLDocument.maximumSize) bytes",
+          "the file is larger than \(YAMLDocument.maximumSize) bytes",
           at: SourceRange(line: 1, column: 1), nextStep: "split it into several scenarios"),
         at: "")
       return false
@@ -49,19 +50,19 @@ extension YAMLDocument {
       guard depth <= YAMLDocument.maximumDepth, dashes <= 20 * YAMLDocument.maximumDepth else {
         report(
           LanguageProblem(
-            "this is nested too deeply", at: SourceRange(line: line, column: 1),
-            nextStep: "look for a bracket that is never closed"), at: "")
+            "the file is nested too deeply", at: SourceRange(line: line, column: 1),
+            nextStep: "look for a bracket that isn't closed"), at: "")
         return false
       }
     }
     return true
   }
 
-  /// Counts uses of aliases before the text is composed: a key that's an alias is hashed with all that it
-  /// stands for, and aliases of aliases multiply.
+  /// Checks the number of aliases before the document is composed.
   ///
-  /// What merely looks like one, inside quotes or a block of text, counts as well if an anchor has its
-  /// name, so none is missed.
+  /// The parser hashes a key that is an alias with its entire expanded value, and nested aliases
+  /// multiply. Text that only looks like an alias, in quotes or in a block scalar, also counts if
+  /// an anchor has its name, so no alias is missed.
   private func checkAliases(of text: String) -> Bool {
     let bytes = Array(text.utf8)
     var anchors = Set<ArraySlice<UInt8>>()
@@ -93,7 +94,7 @@ extension YAMLDocument {
     }
   }
 
-  /// Counts values with aliases replaced by what they stand for, up to the limit.
+  /// Checks the number of values, with aliases expanded, against the limit.
   private func checkSize(of root: Node) -> Bool {
     var waiting = [root]
     var count = 0
@@ -122,17 +123,17 @@ extension YAMLDocument {
       .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
       let before = context.map { "\($0.text.trimmingCharacters(in: .whitespaces)), " } ?? ""
-      // What has no end is better shown where it begins.
+      // Report unterminated constructs where they begin.
       let begin = problem.contains("end of stream") ? context?.mark : nil
       return LanguageProblem(
         "invalid YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
         nextStep: "check this line and the one above it: indentation, quotes, parentheses, `: `; "
-          + "inside of { } a value with a comma or a bracket needs quotes, \"one of [a, b]\"")
+          + "inside { }, quote a value that contains a comma or a bracket: \"one of [a, b]\"")
     case .duplicatedKeysInMapping(let duplicates, let context):
       let key = duplicates.first ?? ""
       return LanguageProblem(
-        "`\(key)` is written more than once in one map",
-        at: place(context.mark, length: key.count), nextStep: "keep one of them")
+        "duplicate key `\(key)`", at: place(context.mark, length: key.count),
+        nextStep: "remove one of them")
     case .reader(let problem, let offset, _, let yaml):
       let bytes = yaml.utf8.prefix(offset ?? 0)
       let line = bytes.count { $0 == UInt8(ascii: "\n") } + 1
@@ -147,7 +148,7 @@ extension YAMLDocument {
     default:
       return LanguageProblem(
         "invalid YAML: \(error)", at: SourceRange(line: 1, column: 1),
-        nextStep: "write it as UTF-8 text")
+        nextStep: "save it as UTF-8")
     }
   }
 }

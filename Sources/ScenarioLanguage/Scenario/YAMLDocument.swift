@@ -3,25 +3,29 @@ import OpenCoreData
 import WorkbenchText
 internal import Yams
 
-/// A YAML text while it is read: places of its nodes, and what was found to be wrong so far.
+/// A YAML document being parsed, with the source ranges of its nodes and the problems found so far.
 ///
-/// Values are taken as they are written, so that YAML 1.1's `no` is a word until something wants a flag.
+/// Scalars keep their source text, so YAML 1.1's `no` is a word until a Boolean value is required.
 final class YAMLDocument {
-  /// The file as it was given.
+  /// The path of the file as it was given.
   let file: String
   private let lines: [String]
   private var found: [ScenarioDiagnostic] = []
-  /// By the place of a step's verb, its length left out: the step's key path.
+  /// The key paths of steps, by the source range of the verb without its length.
   private var stepKeyPaths: [SourceRange: String] = [:]
 
-  /// The names of results whose steps could not be read.
+  /// The names of results whose steps couldn't be parsed.
   ///
-  /// Steps that use them are not to blame.
+  /// Steps that use these names aren't reported.
   var lostNames: Set<String> = []
 
-  /// Files longer than this are refused, in bytes; the longest real scenario has a few kilobytes.
+  /// The maximum file size, in bytes.
+  ///
+  /// Typical scenarios have a few kilobytes.
   static let maximumSize = 4_000_000
-  /// Brackets inside each other; more is refused rather than overflowing the parser's stack.
+  /// The maximum nesting depth of brackets.
+  ///
+  /// Deeper nesting is an error, so that input can't overflow the parser's stack.
   static let maximumDepth = 100
 
   init(text: String, file: String) {
@@ -31,7 +35,7 @@ final class YAMLDocument {
     }
   }
 
-  /// What was found, in the order of the text, the same thing once.
+  /// The problems found, in source order, without duplicates.
   var diagnostics: [ScenarioDiagnostic] {
     var seen = Set<String>()
     return
@@ -45,7 +49,7 @@ final class YAMLDocument {
       .filter { seen.insert($0.description).inserted }
   }
 
-  /// Notes a problem.
+  /// Records a problem.
   func report(_ problem: LanguageProblem, at keyPath: String) {
     let index = problem.place.line - 1
     let line = lines.indices.contains(index) ? lines[index] : nil
@@ -53,17 +57,19 @@ final class YAMLDocument {
       ScenarioDiagnostic(file: file, keyPath: keyPath, problem: problem, sourceLine: line))
   }
 
-  /// Notes where in the tree a step is written.
+  /// Records the key path of a step.
   func setKeyPath(_ keyPath: String, ofStepAt place: SourceRange) {
     stepKeyPaths[place.part(at: 0)] = keyPath
   }
 
-  /// The key path of the step whose verb is written at a place; empty when there is none.
+  /// Returns the key path of a step, or an empty string if it isn't recorded.
   func keyPath(of step: Step) -> String {
     stepKeyPaths[step.places.verb.part(at: 0)] ?? ""
   }
 
-  /// Runs a body and notes the problem it throws; nil then.
+  /// Runs a closure.
+  ///
+  /// If it throws a problem, records the problem and returns `nil`.
   func noting<Value>(
     at keyPath: String, _ body: () throws(LanguageProblem) -> Value
   ) -> Value? {
@@ -75,7 +81,7 @@ final class YAMLDocument {
     }
   }
 
-  /// Where a node begins.
+  /// Returns the source range of a node.
   func place(of node: Node) -> SourceRange {
     guard let mark = node.mark else { return SourceRange(line: 1, column: 1) }
     guard let scalar = node.scalar else { return place(mark, length: 1) }
@@ -86,7 +92,8 @@ final class YAMLDocument {
     }
   }
 
-  /// A place of libyaml's: columns in Unicode scalars become columns in characters.
+  /// Converts a position of libyaml, whose columns count Unicode scalars, to a source range, whose
+  /// columns count characters.
   func place(_ mark: Mark, length: Int) -> SourceRange {
     guard lines.indices.contains(mark.line - 1) else {
       return SourceRange(line: max(1, lines.count), column: 1)
@@ -98,14 +105,15 @@ final class YAMLDocument {
     return SourceRange(line: mark.line, column: column, length: min(length, room))
   }
 
-  /// The text of a scalar with its place; nil for maps and lists.
+  /// Returns the text of a scalar with its source range, or `nil` for maps and lists.
   func word(of node: Node) -> Word? {
     guard let scalar = node.scalar else { return nil }
     let isQuoted = scalar.style == .singleQuoted || scalar.style == .doubleQuoted
     return Word(scalar.string, at: place(of: node), isQuoted: isQuoted)
   }
 
-  /// Whether a node says nothing: `key:` alone, or `null`.
+  /// Returns a Boolean value that indicates whether a node has no value: only `key:`, `~`, or
+  /// `null`.
   func isEmpty(_ node: Node) -> Bool {
     guard let scalar = node.scalar, scalar.style == .plain || scalar.style == .any else {
       return false
@@ -115,18 +123,20 @@ final class YAMLDocument {
 }
 
 extension YAMLDocument {
-  /// The keys of a map; nil when the node is none, which is noted.
+  /// Returns the entries of a map, or records a problem and returns `nil` if the node isn't a map.
   ///
   /// - Parameters:
-  ///   - known: the keys there may be; others are noted. Nil for any.
-  ///   - what: what the map is, for the error.
+  ///   - node: The node.
+  ///   - keyPath: The node's key path, for errors.
+  ///   - known: The valid keys; other keys are reported. Pass `nil` to allow any key.
+  ///   - what: What the map describes, for errors.
   func entries(
     of node: Node, at keyPath: String, known: [String]?, what: String
   ) -> [YAMLEntry]? {
     guard let mapping = node.mapping else {
       report(
         LanguageProblem(
-          "\(what) is a map of keys and values", at: place(of: node),
+          "\(what) must be a map of keys and values", at: place(of: node),
           nextStep: "write `key: value` pairs"
             + (known.map { ": \($0.joined(separator: ", "))" } ?? "")
         ), at: keyPath)
@@ -137,7 +147,8 @@ extension YAMLDocument {
       guard let key = word(of: keyNode) else {
         report(
           LanguageProblem(
-            "a key is a word", at: place(of: keyNode), nextStep: "write `key: value`"), at: keyPath)
+            "a key must be a single word", at: place(of: keyNode), nextStep: "write `key: value`"),
+          at: keyPath)
         continue
       }
       let path = keyPath.isEmpty ? key.text : "\(keyPath).\(key.text)"
@@ -146,7 +157,7 @@ extension YAMLDocument {
           LanguageProblem(
             "\(what) has no key `\(key.text)`", at: key.place,
             didYouMean: NearestName.of(key.text, among: known ?? []),
-            nextStep: "its keys are: \((known ?? []).joined(separator: ", "))"), at: path)
+            nextStep: "use one of: \((known ?? []).joined(separator: ", "))"), at: path)
         continue
       }
       entries.append(YAMLEntry(key: key, node: value, keyPath: path))
@@ -154,8 +165,8 @@ extension YAMLDocument {
     return entries
   }
 
-  /// The text of an entry; nil when it is none, which is noted.
-  func text(of entry: YAMLEntry, wanted: String = "a text") -> Word? {
+  /// Returns the text of an entry, or records a problem and returns `nil` if the entry has none.
+  func text(of entry: YAMLEntry, wanted: String = "text") -> Word? {
     guard let word = word(of: entry.node), !isEmpty(entry.node) else {
       let place = isEmpty(entry.node) ? entry.key.place : place(of: entry.node)
       report(
@@ -167,7 +178,7 @@ extension YAMLDocument {
     return word
   }
 
-  /// An integer, not negative; nil when it is none, which is noted.
+  /// Returns a nonnegative integer, or records a problem and returns `nil` if the entry isn't one.
   func number(of entry: YAMLEntry) -> Int? {
     guard let word = text(of: entry, wanted: "an integer") else { return nil }
     guard let number = Int(word.text), number >= 0 else {
@@ -175,13 +186,15 @@ extension YAMLDocument {
         LanguageProblem(
           "`\(entry.key.text)` needs an integer up to \(Int.max), not `\(word.text)`",
           at: word.place,
-          nextStep: "write for example `\(entry.key.text): 7`"), at: entry.keyPath)
+          nextStep: "write, for example, `\(entry.key.text): 7`"), at: entry.keyPath)
       return nil
     }
     return number
   }
 
-  /// The elements of a list with their key paths; a single value counts as a list of one.
+  /// Returns the elements of a list with their key paths.
+  ///
+  /// A single value counts as a list of one.
   func elements(of entry: YAMLEntry) -> [(node: Node, keyPath: String)] {
     if let sequence = entry.node.sequence {
       return sequence.enumerated().map { ($0.element, "\(entry.keyPath)[\($0.offset)]") }
@@ -189,34 +202,40 @@ extension YAMLDocument {
     return isEmpty(entry.node) ? [] : [(entry.node, entry.keyPath)]
   }
 
-  /// The elements of what must be a list; nil when it is none, which is noted.
+  /// Returns the elements of a list, or records a problem and returns `nil` if the entry isn't a
+  /// list.
   func list(of entry: YAMLEntry, what: String) -> [(node: Node, keyPath: String)]? {
     guard entry.node.sequence != nil else {
       let place = isEmpty(entry.node) ? entry.key.place : place(of: entry.node)
       report(
         LanguageProblem(
-          "`\(entry.key.text)` is a list of \(what)", at: place,
-          nextStep: "start each with `- ` on its own line, or write [ … ]"), at: entry.keyPath)
+          "`\(entry.key.text)` must be a list of \(what)", at: place,
+          nextStep: "start each element with `- ` on its own line, or write [ … ]"),
+        at: entry.keyPath)
       return nil
     }
     return elements(of: entry)
   }
 
-  /// Words of a list or of a single text, where `a, b` in one text is two.
+  /// Returns the words of a list or of a single value.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - splitting: Whether text such as `a, b` is split into two words.
   func words(of entry: YAMLEntry, splitting: Bool) throws(LanguageProblem) -> [Word] {
     var words = [Word]()
     for (node, keyPath) in elements(of: entry) {
       guard let word = word(of: node) else {
         report(
           LanguageProblem(
-            "a word is expected here", at: place(of: node),
+            "expected a word", at: place(of: node),
             nextStep: "write words, not maps or lists"
           ), at: keyPath)
         continue
       }
       guard !word.text.isEmpty else {
         throw LanguageProblem(
-          "a word is missing here", at: word.place, nextStep: "write one, or leave the quotes out")
+          "the word is empty", at: word.place, nextStep: "write a word or remove the quotes")
       }
       guard splitting else {
         words.append(word)
@@ -229,24 +248,25 @@ extension YAMLDocument {
     return words
   }
 
-  /// A source mark; nil when there is none or it is unknown, which is noted.
+  /// Returns the source of an expectation, or records a problem and returns `nil` if it's missing
+  /// or unknown.
   func sourceMark(of entry: YAMLEntry) -> SourceMark? {
-    guard let word = text(of: entry, wanted: "a source mark") else { return nil }
+    guard let word = text(of: entry, wanted: "a source") else { return nil }
     if let mark = SourceMark(rawValue: word.text) { return mark }
     let known = SourceMark.allCases.map(\.rawValue)
     report(
       LanguageProblem(
-        "unknown source mark `\(word.text)`", at: word.place,
+        "unknown source `\(word.text)`", at: word.place,
         didYouMean: NearestName.of(word.text, among: known),
         nextStep: "write one of: \(known.joined(separator: ", "))"), at: entry.keyPath)
     return nil
   }
 }
 
-/// A key of a YAML map with its value.
+/// A key of a YAML map, with its value.
 struct YAMLEntry {
   let key: Word
   let node: Node
-  /// From the root: `data.Mood.count`.
+  /// The key path from the root, such as `data.Mood.count`.
   let keyPath: String
 }

@@ -1,11 +1,11 @@
 import SQLiteDriver
 
 extension ScenarioSchema {
-  /// Steps, one definition a verb, and the values of their options.
+  /// The definitions of steps, one for each verb, and of option values.
   static var stepDefinitions: [(String, SchemaNode)] {
     let verbs = Verb.allCases
     let line: SchemaNode = [
-      "description": "A step as a line of the shell.", "type": "string",
+      "description": "A step as a shell line.", "type": "string",
       "pattern": .text("^(\(verbs.map(\.rawValue).joined(separator: "|")))( |$)"),
     ]
     let kinds = verbs.map { SchemaNode.definition(definition(of: $0)) }
@@ -15,10 +15,10 @@ extension ScenarioSchema {
     ] + optionDefinitions + verbs.map { (definition(of: $0), step($0)) }
   }
 
-  /// What `set` of a variant may change, whatever the step.
+  /// The schema of a variant's `set`, which can change any option of a shared step.
   static var settings: SchemaNode {
     .pairs([
-      ("description", "Options changed in shared steps: NAME.option and its value."),
+      ("description", "The options to change in shared steps: NAME.option and its value."),
       ("type", "object"),
       (
         "patternProperties",
@@ -33,16 +33,17 @@ extension ScenarioSchema {
   private static func step(_ verb: Verb) -> SchemaNode {
     var properties = [(verb.rawValue, subject(of: verb))]
     if let key = verb.pathsKey {
-      properties.append((key, described("key-paths", "Key paths from the result's objects on.")))
+      properties.append((key, described("key-paths", "Key paths from the result's objects.")))
     }
     properties += verb.allOptions.map { ($0.rawValue, value(of: $0)) }
     if let named = verb.named {
       let sentence =
-        named == .result ? "The name of its result." : "The name of the index."
+        named == .result ? "The name of the step's result." : "The name of the index."
       properties.append(("as", described("name", sentence)))
     }
-    properties.append(("fails", described("number", "The error code it must fail with.")))
-    properties.append(("expect", described("expect", "What this step must cost.")))
+    properties.append(
+      ("fails", described("number", "The error code that the step must fail with.")))
+    properties.append(("expect", described("expect", "The expectations of this step.")))
     let needs = verb.needs
     var step: [(String, SchemaNode)] = [
       ("description", .text("\(verb.summary): \(verb.usage)")), ("type", "object"),
@@ -61,23 +62,23 @@ extension ScenarioSchema {
       switch verb.subject {
       case .entity: ["description": "The name of an entity.", "type": "string", "minLength": 1]
       case .result: described("name", "The name of a result.")
-      case .context: described("name", "The name of a context, known or new.")
+      case .context: described("name", "The name of an existing or a new context.")
       case .text where verb == .sql:
         [
-          "description": "A statement that runs past the framework.", "type": "string",
+          "description": "A statement to run on a separate connection.", "type": "string",
           "pattern": "\\S",
         ]
       case .text:
         [
-          "description": "The name of a pragma that concerns only the store.", "type": "string",
+          "description": "The name of a pragma that applies only to the store.", "type": "string",
           "enum": .array(Connection.allowedPragmas.map(SchemaNode.text)),
         ]
-      case .none: ["description": "It takes no value.", "type": "null"]
+      case .none: ["description": "The verb doesn't take a value.", "type": "null"]
       }
     return subject
   }
 
-  /// The value of an option.
+  /// Returns the schema of an option's value.
   private static func value(of option: OptionWord) -> SchemaNode {
     let sentence = "\(option.summary) (\(option.example))"
     return option.kind == .choice

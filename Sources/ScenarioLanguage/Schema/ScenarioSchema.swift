@@ -1,25 +1,27 @@
 import ProfileEvents
 
-/// The JSON Schema of a scenario file, draft 2020-12, made of the same tables that read one.
+/// The JSON Schema (draft 2020-12) of scenario files, generated from the tables that the reader
+/// uses.
 ///
-/// It knows what can be known without a model: keys, verbs, options, metrics, the forms of their values.
-/// What it refuses the reader refuses too; names of entities and properties are the reader's alone.
-/// An editor's YAML server completes and checks with it.
+/// The schema covers what doesn't depend on a model: keys, verbs, options, metrics, and the syntax
+/// of their values. The reader rejects everything that the schema rejects; only the reader checks
+/// the names of entities and properties. A YAML language server uses the schema for completion and
+/// validation.
 package enum ScenarioSchema {
-  /// The name of the published file.
+  /// The file name of the published schema.
   package static let fileName = "scenario.schema.json"
 
   /// The schema as a JSON document.
   package static var document: String { root.document }
 
-  /// The schema.
+  /// The root of the schema.
   static var root: SchemaNode {
     .pairs([
       ("$schema", "https://json-schema.org/draft/2020-12/schema"),
-      ("title", "A scenario of cdprof"),
+      ("title", "cdprof scenario"),
       (
         "description",
-        "Data, the steps of some work on Core Data, and variants of it with what each must cost."
+        "Data, steps of Core Data work, and variants of the work with their expected counts."
       ),
       ("type", "object"),
       ("properties", .pairs(keys)),
@@ -45,23 +47,23 @@ package enum ScenarioSchema {
   private static func value(ofKey key: String) -> SchemaNode? {
     switch key {
     case "name": described("text", "The title of the report.")
-    case "chapter": described("number", "The chapter of the book.")
+    case "chapter": described("number", "The chapter of the book (Core Data by Kugler and Eggert).")
     case "covers": covers
     case "source":
       described(
         "source", "The source of expectations that don't specify one; `derived` by default.")
-    case "story": described("text", "An introduction to the table.")
-    case "model": described("text", "A name under Models/, or a path.")
+    case "story": described("text", "The introduction in the report.")
+    case "model": described("text", "The name of a model in Models/, or a path.")
     case "data": data
     case "steps": described("steps", "The work that all variants share.")
     case "variants": variants
-    case "expect": described("expect", "What the steps must cost, without variants.")
+    case "expect": described("expect", "The expectations of a scenario without variants.")
     case "silence": silence
     default: nil
     }
   }
 
-  /// A definition with a sentence for the editor.
+  /// Returns a reference to a definition, with a description that editors show.
   static func described(_ definition: String, _ sentence: String) -> SchemaNode {
     SchemaNode.definition(definition).with([("description", .text(sentence))])
   }
@@ -76,14 +78,14 @@ package enum ScenarioSchema {
       "additionalProperties": false,
     ]
     return [
-      "description": "IDs of the behaviors that the scenario covers.",
+      "description": "The IDs of the behaviors that the scenario covers.",
       "type": "array", "items": ["anyOf": [["type": "string", "pattern": pattern], marked]],
     ]
   }
 
   private static var silence: SchemaNode {
     [
-      "description": "Findings that are known and meant: a rule, or a rule and its subject.",
+      "description": "Findings to suppress: a rule, or a rule and its subject.",
       "type": "array",
       "items": ["type": "string", "pattern": .text("^\(rules)([(].+[)])?$")],
     ]
@@ -105,18 +107,18 @@ package enum ScenarioSchema {
 
   private static func value(ofVariantKey key: String) -> SchemaNode? {
     switch key {
-    case "name": described("text", "Its name in the table.")
-    case "why": described("text", "One sentence for the report.")
-    case "source": described("source", "The mark of its expectations.")
+    case "name": described("text", "The variant's name in the report.")
+    case "why": described("text", "One sentence for the report that explains the counts.")
+    case "source": described("source", "The source of the variant's expectations.")
     case "set": settings
     case "first": described("steps", "Steps before the shared ones.")
     case "then": described("steps", "Steps after the shared ones.")
-    case "expect": described("expect", "What it must cost.")
+    case "expect": described("expect", "The variant's expectations.")
     default: nil
     }
   }
 
-  /// The rules of findings as alternatives of a pattern.
+  /// The finding rules as alternatives of a pattern.
   static var rules: String {
     "(\(RuleName.allCases.map(\.rawValue).joined(separator: "|")))"
   }
@@ -125,7 +127,7 @@ package enum ScenarioSchema {
     valueDefinitions + expectationDefinitions + dataDefinitions + stepDefinitions
   }
 
-  /// Plain values.
+  /// The definitions of plain values.
   private static var valueDefinitions: [(String, SchemaNode)] {
     [
       ("text", ["type": ["string", "number", "boolean"]]),
@@ -144,7 +146,7 @@ package enum ScenarioSchema {
     ]
   }
 
-  /// Yes and no, as YAML 1.1 spells them.
+  /// The Boolean literals in the spellings of YAML 1.1.
   private static var flagWords: [String] {
     (Flag.affirmative + Flag.negative).flatMap { word in
       [word, word.prefix(1).uppercased() + word.dropFirst(), word.uppercased()]
@@ -153,12 +155,12 @@ package enum ScenarioSchema {
 }
 
 extension ScenarioSchema {
-  /// `data`: rows that are made, or a store that is copied.
+  /// The schema of `data`: rows to generate, or a store to copy.
   static var data: SchemaNode {
     let seed = described("number", "The same seed gives the same values.")
-    let store = described("text", "A store to copy, by its path from this file.")
+    let store = described("text", "The store to copy: a path relative to this file.")
     return [
-      "description": "What is in the store before each variant.",
+      "description": "The data in the store before each variant runs.",
       "anyOf": [
         [
           "type": "object", "properties": ["seed": seed, "store": store],
@@ -172,7 +174,7 @@ extension ScenarioSchema {
     ]
   }
 
-  /// The rows of an entity and how their values are made.
+  /// The definitions of an entity's row count and generators.
   static var dataDefinitions: [(String, SchemaNode)] {
     let units = Generator.units.keys.sorted().joined(separator: "|")
     let generator =
@@ -181,10 +183,10 @@ extension ScenarioSchema {
       (
         "entity-data",
         [
-          "description": "How many objects, and how their properties are made.",
+          "description": "The number of objects, and the generators of their properties.",
           "type": "object",
           "properties": [
-            "count": described("expression", "A number, or an expression such as 5000 * scale.")
+            "count": described("expression", "An integer, or an expression such as 5000 * scale.")
           ],
           "required": ["count"], "additionalProperties": .definition("generator"),
         ]
@@ -213,12 +215,14 @@ extension ScenarioSchema {
 }
 
 extension ScenarioSchema {
-  /// A number, a name or `ceil(` of one, brackets and signs around it.
+  /// The pattern of an operand: a number or a name, with optional signs, parentheses, and `ceil(`.
   private static let operand = "([( -]|ceil *[(])*[\\p{L}\\p{N}_]+[) ]*"
-  /// Operands and what is between them; whether brackets match is the reader's to see.
+  /// The pattern of an expression.
+  ///
+  /// It doesn't check that parentheses match; the reader does.
   private static let expression = "\(operand)([+*/-]\(operand))*"
 
-  /// `expect`, formulas, plan requirements.
+  /// The definitions of `expect`, formulas, and plan requirements.
   static var expectationDefinitions: [(String, SchemaNode)] {
     let formula = "((at most |at least )?\(expression)|\(expression)[.][.]\(expression))"
     return [
@@ -242,7 +246,7 @@ extension ScenarioSchema {
     ]
   }
 
-  /// A value alone, or with a source mark of its own.
+  /// Returns the schema of a value, or of a map with the value and its source.
   private static func marked(_ value: SchemaNode) -> SchemaNode {
     [
       "anyOf": [
@@ -271,17 +275,18 @@ extension ScenarioSchema {
     let metrics = Metric.allCases.filter(\.isExact)
     let plan = PlanExpectation.word
     let findings: SchemaNode = [
-      "description": "Exactly the findings that fire; left out, none may.", "type": "array",
+      "description": "The findings that must fire, and no others. If omitted, none may fire.",
+      "type": "array",
       "items": ["type": "string", "pattern": .text("^\(rules)[(].+[)]$")],
     ]
-    let plans = described("plans", "What the plans of SELECTs must be.")
+    let plans = described("plans", "The requirements for the query plans of SELECTs.")
     return [
       "type": "object",
       "properties": .pairs(
         metrics.map { ($0.rawValue, described("expectation", $0.meaning)) }
           + [
             (plan, plans), ("findings", findings),
-            ("source", described("source", "The mark of these expectations.")),
+            ("source", described("source", "The source of these expectations.")),
           ]),
       "patternProperties": .pairs(
         metrics.filter { !$0.scopes.isEmpty }.map {

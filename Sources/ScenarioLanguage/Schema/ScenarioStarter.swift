@@ -2,21 +2,21 @@ package import Foundation
 package import OpenCoreData
 package import WorkbenchText
 
-/// A new scenario to start from: short, commented, and ready to run.
+/// A starter for a new scenario: a short, commented file that can be run.
 package struct ScenarioStarter: Sendable {
-  /// A file that goes with the starter.
+  /// A file of the starter.
   package struct File: Sendable {
-    /// From the folder the starter is written to.
+    /// The path relative to the folder that the starter is written to.
     package var path: String
     package var text: String
   }
 
-  /// The scenario file and, where no store brings one, the model next to it.
+  /// The scenario file, the schema, and, unless a store contains the model, the model.
   package let files: [File]
 
-  /// A starter on data that is made, for a small model of its own.
+  /// Creates a starter that generates data for a small model.
   ///
-  /// - Parameter name: of the scenario and its file.
+  /// - Parameter name: The name of the scenario and its file.
   package init(name: String) {
     files = [
       File(path: "\(name).yml", text: ScenarioStarter.text(name: name)),
@@ -25,13 +25,15 @@ package struct ScenarioStarter: Sendable {
     ]
   }
 
-  /// A starter on a copy of a store that carries its model.
+  /// Creates a starter that uses a copy of a store that contains its model.
   ///
   /// - Parameters:
-  ///   - model: The store's own.
-  ///   - counts: Rows of each entity itself.
-  ///   - folder: the file's folder, from which the store's path is written.
-  /// - Throws: `InvalidInputError` when no entity has objects.
+  ///   - name: The name of the scenario and its file.
+  ///   - store: The store to copy.
+  ///   - model: The store's model.
+  ///   - counts: The row count of each entity, without subentities.
+  ///   - folder: The folder of the scenario file, which the store's path is relative to.
+  /// - Throws: `InvalidInputError` if no entity has objects.
   package init(
     name: String, store: URL, model: NSManagedObjectModel, counts: [EntityCount], folder: URL
   ) throws {
@@ -40,7 +42,7 @@ package struct ScenarioStarter: Sendable {
     else {
       throw InvalidInputError(
         kind: .unusable, message: "\(store.lastPathComponent) has no entity with objects",
-        nextStep: "name another store, or leave --store out")
+        nextStep: "use another store, or remove --store")
     }
     let attributes = entity.attributesByName.values.filter { !$0.isTransient }.map(\.name).sorted()
     let path = ScenarioDraft.path(of: store, from: folder)
@@ -53,17 +55,22 @@ package struct ScenarioStarter: Sendable {
     ]
   }
 
-  /// What the first line of a starter names, for editors.
+  /// The schema that the first line of the starter refers to, for editors.
   private static var schema: File {
     File(path: ScenarioSchema.fileName, text: ScenarioSchema.document)
   }
 
-  /// Writes the files; a model or schema that is there already is used as it is.
+  /// Writes the files.
   ///
-  /// - Parameter force: whether the scenario's file is replaced if it exists.
-  /// - Returns: The paths of what was written.
-  /// - Throws: `CommandFailure` when the scenario's file is there already, and nothing is written then;
-  ///   `InvalidInputError` for a folder or device in its place; the file system's `NSError`.
+  /// An existing model or schema isn't replaced.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder to write to.
+  ///   - force: Whether an existing scenario file is replaced.
+  /// - Returns: The paths of the written files.
+  /// - Throws: `CommandFailure` if the scenario file exists, before anything is written;
+  ///   `InvalidInputError` if the path is a folder or a device; otherwise, the file system's
+  ///   `NSError`.
   package func write(to folder: URL, force: Bool = false) throws -> [String] {
     var written: [String] = []
     for (index, file) in files.enumerated() {
@@ -72,7 +79,7 @@ package struct ScenarioStarter: Sendable {
       if exists, index > 0 { continue }
       guard !exists || force else {
         throw CommandFailure(
-          PrintableText.line("there is a file \(url.relativePath) already"),
+          PrintableText.line("the file \(url.relativePath) already exists"),
           nextStep: "choose another name, or replace the file with --force")
       }
       try OutputFile.makeFolder(url.deletingLastPathComponent())
@@ -84,68 +91,69 @@ package struct ScenarioStarter: Sendable {
 }
 
 extension ScenarioStarter {
-  /// The scenario on made data.
+  /// Returns the scenario that generates its data.
   static func text(name: String) -> String {
     """
     # yaml-language-server: $schema=\(ScenarioSchema.fileName)
-    # Run it:      cdprof run \(name).yml --report html
-    # Type it:     cdprof shell \(name).yml
-    # All words:   Documentation/scenario-format.md
+    # Run:         cdprof run \(name).yml --report html
+    # Explore:     cdprof shell \(name).yml
+    # Reference:   Documentation/scenario-format.md
     name: \(YAMLText.scalar(name))
-    source: ours                  # where the numbers come from: book, derived, apple, ours
+    source: ours                  # where the expected numbers come from: book, derived, apple, ours
     story: |
-      A list shows the titles of books and the names of their authors. Guess first: how many SELECTs, how
-      many faults?
-    model: Library                # Models/Library.xcdatamodel beside this file
-    data:                         # made again for each variant, the same for the same seed
+      A list shows the titles of books and the names of their authors. Guess first: how many SELECTs, and
+      how many faults?
+    model: Library                # Models/Library.xcdatamodel next to this file
+    data:                         # generated for each variant; the same seed gives the same values
       seed: 1
       Author: {count: 10, name: text 8}
       Book: {count: 100 * scale, title: text 12, author: cycle}
-    steps:                        # what all variants share; a step is a line of `cdprof shell` as well
+    steps:                        # shared by all variants; each step also works as a line in `cdprof shell`
       - {fetch: Book, sort: title, as: books}
       - {touch: books, read: [title, author.name]}
-    variants:                     # each says only its difference, and what it must cost
+    variants:                     # each lists only its differences and the expected counts
       - name: plain
-        why: The books came with the fetch; each author is a trip to the database of its own.
+        why: The fetch loads the books. Each author is a fault with its own SELECT.
         expect: {selects: 1 + Author, misses: Author, findings: [fault-storm(Book.author)]}
       - name: prefetched
-        why: One SELECT more brings all authors.
+        why: One more SELECT loads all authors.
         set: {books.prefetch: [author]}
         expect: {selects: 2, misses: 0, hits: Book + Author}
 
     """
   }
 
-  /// The scenario on a copy of a store.
+  /// Returns the scenario that uses a copy of a store.
   ///
-  /// - Parameter attribute: what is read of each object; nil where the entity has none.
+  /// - Parameter attribute: The attribute to read from each object, or `nil` if the entity has
+  ///   none.
   static func text(name: String, store: String, entity: String, attribute: String?) -> String {
     let touch = attribute.map { "\n  - {touch: objects, read: [\($0)]}" } ?? ""
     return """
       # yaml-language-server: $schema=\(ScenarioSchema.fileName)
-      # Run it:      cdprof run \(name).yml --report html
-      # Type it:     cdprof shell \(name).yml
-      # All words:   Documentation/scenario-format.md
+      # Run:         cdprof run \(name).yml --report html
+      # Explore:     cdprof shell \(name).yml
+      # Reference:   Documentation/scenario-format.md
       name: \(YAMLText.scalar(name))
-      source: ours                  # where the numbers come from: book, derived, apple, ours
-      story: Say here what this work is, and what to guess before reading on.
+      source: ours                  # where the expected numbers come from: book, derived, apple, ours
+      story: Describe the work here, and what to guess before reading on.
       data:
-        store: \(YAMLText.scalar(store))   # each variant works on a copy; the model comes out of it
-      steps:                        # what all variants share; a step is a line of `cdprof shell` as well
+        store: \(YAMLText.scalar(store))   # each variant works on a copy; the model is read from the store
+      steps:                        # shared by all variants; each step also works as a line in `cdprof shell`
         - {fetch: \(entity), as: objects}\(touch)
-      variants:                     # each says only its difference, and what it must cost
+      variants:                     # each lists only its differences and the expected counts
         - name: plain
-          why: One fetch brings the rows, and the objects read them from the row cache.
+          why: One fetch loads the rows, and the objects are fulfilled from the row cache.
           expect: {fetches: 1, selects: 1, rows: \(entity), misses: 0}
-        - name: in pages
-          why: IDs first, then twenty objects at a time.
+        - name: in batches
+          why: One SELECT for the object IDs, then batches of 20 objects.
           set: {objects.batch: 20, objects.faults: no}
           expect: {fetches: 1, misses: 0, peak: at most 100}
 
       """
   }
 
-  /// The model of the made data.
+  /// The model for the generated data.
   static let library = """
     <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
     <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" \

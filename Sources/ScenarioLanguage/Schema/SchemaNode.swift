@@ -1,8 +1,8 @@
 import WorkbenchText
 
-/// A value of a JSON document that keeps the order of its keys.
+/// A JSON value whose objects keep the order of their keys.
 package indirect enum SchemaNode: Sendable, Equatable {
-  /// A key of an object with its value.
+  /// A key of an object and its value.
   package struct Member: Sendable, Equatable {
     package var key: String
     package var value: SchemaNode
@@ -14,31 +14,34 @@ package indirect enum SchemaNode: Sendable, Equatable {
   case number(Int)
   case flag(Bool)
 
-  /// A definition of the same document by its name.
+  /// Returns a reference to a definition in the same document.
   static func definition(_ name: String) -> SchemaNode {
     ["$ref": .text("#/$defs/\(name)")]
   }
 
-  /// A list of texts.
+  /// Returns an array of strings.
   static func texts(_ texts: [String]) -> SchemaNode {
     .array(texts.map(SchemaNode.text))
   }
 
-  /// An object of pairs, in their order.
+  /// Returns an object whose members keep the order of the pairs.
   static func pairs(_ pairs: [(String, SchemaNode)]) -> SchemaNode {
     .object(pairs.map { Member(key: $0.0, value: $0.1) })
   }
 
-  /// The object with more keys behind its own; other values stay as they are.
+  /// Returns an object with members appended.
+  ///
+  /// Returns other values unchanged.
   func with(_ pairs: [(String, SchemaNode)]) -> SchemaNode {
     guard case .object(let members) = self else { return self }
     return .object(members + pairs.map { Member(key: $0.0, value: $0.1) })
   }
 
-  /// The document: two spaces a level, short lists on one line, an end of line at the end.
+  /// The JSON text, indented by two spaces for each level, with short values on one line and a
+  /// newline at the end.
   package var document: String { lines(indent: "") + "\n" }
 
-  /// Longer values than this stand on several lines.
+  /// The maximum width of a value on one line, including its indentation.
   private static let width = 88
 
   private func lines(indent: String) -> String {
@@ -73,27 +76,27 @@ package indirect enum SchemaNode: Sendable, Equatable {
 extension SchemaNode: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
   ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
 {
-  /// An object, its keys in the order of writing.
+  /// Creates an object whose keys keep their order.
   package init(dictionaryLiteral elements: (String, SchemaNode)...) {
     self = .pairs(elements)
   }
 
-  /// A list.
+  /// Creates an array.
   package init(arrayLiteral elements: SchemaNode...) {
     self = .array(elements)
   }
 
-  /// A text.
+  /// Creates a string.
   package init(stringLiteral value: String) {
     self = .text(value)
   }
 
-  /// An integer.
+  /// Creates an integer.
   package init(integerLiteral value: Int) {
     self = .number(value)
   }
 
-  /// True or false.
+  /// Creates a Boolean value.
   package init(booleanLiteral value: Bool) {
     self = .flag(value)
   }

@@ -169,13 +169,13 @@ struct SessionTests {
 
   @Test(arguments: [
     ("fetch Moood", "the model has no entity `Moood`"),
-    ("touch moods date", "no result is named `moods`"),
+    ("touch moods date", "there's no result `moods`"),
     ("touch m country.iso3166Code", "Country has no property `iso3166Code`"),
     ("fetch Mood where \"contry.numericISO3166Code == 710\"", "Mood has no property `contry`"),
     ("fetch Mood in other", "there's no context `other`"),
     ("insert Region", "`Region` is abstract and has no objects"),
-    ("set m with latitude high", "`high` isn't a number, which `latitude` is"),
-    ("set m with country m", "`country` points to Country, and `m` contains Mood"),
+    ("set m with latitude high", "`high` isn't a valid value for `latitude` (number)"),
+    ("set m with country m", "the destination of `country` is Country, but `m` contains Mood"),
     ("fetch Mood as Country", "`Country` is the name of an entity"),
   ])
   func aStepThatDoesNotFitIsNotRun(line: String, message: String) throws {

@@ -49,7 +49,7 @@ struct ResultFileTests {
     ("\"chapter\": 15,", "\"chapter\": 15", "", "a comma or } is missing"),
     ("\"version\": 1", "\"version\": 9", "version", "version 9 of the result is not known"),
     ("\"version\": 1", "\"w\": 1", "", "`version` is missing, so it isn't a result"),
-    ("faults.yml:15\"", "faults-15\"", "", "isn't a FILE:LINE"),
+    ("faults.yml:15\"", "faults-15\"", "", "doesn't have the form FILE:LINE"),
     (
       "\"relation\": \"equal\"", "\"relation\": \"equals\"", "variants[0].expectations[0].relation",
       ""

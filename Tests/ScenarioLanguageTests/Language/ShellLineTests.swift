@@ -111,21 +111,26 @@ struct ShellLineTests {
     ("", 1, "expected a step", nil),
     ("fecth Mood", 1, "unknown verb `fecth`", "fetch"),
     ("qit", 1, "unknown verb `qit`", "quit"),
-    ("relate countries", 1, "`relate` needs `with` or `without`, a relationship and a result", nil),
-    ("index Mood", 1, "`index` needs `keys` and `as` to make one, or `remove` to drop one", nil),
+    (
+      "relate countries", 1, "`relate` needs `with` or `without`, a relationship, and a result", nil
+    ),
+    (
+      "index Mood", 1, "`index` needs `keys` and `as` to create an index, or `remove` to drop one",
+      nil
+    ),
     ("index Mood keys date", 1, "`index` needs `as` and a name for the index", nil),
     ("pragma cache_size", 1, "`pragma` needs `to` and a value", nil),
-    ("pragma \"cache size\" to 1", 8, "`cache size` isn't a name of a pragma", nil),
+    ("pragma \"cache size\" to 1", 8, "`cache size` isn't the name of a pragma", nil),
     ("sql SELECT 1", 12, "unknown option `1`", nil),
     ("sql", 1, "`sql` needs a statement in quotes", nil),
     ("context 3x", 9, "`3x` isn't a name", nil),
-    ("context sync policy ovrwrite", 21, "`policy` cannot be `ovrwrite`", "overwrite"),
+    ("context sync policy ovrwrite", 21, "`policy` can't be `ovrwrite`", "overwrite"),
     (
       "context sync staleness soon", 24,
-      "`staleness` needs a number of seconds, up to 1,000,000,000, not `soon`", nil
+      "`staleness` needs a number of seconds, at most 1,000,000,000, not `soon`", nil
     ),
     ("context sync mergs yes", 14, "unknown option `mergs`", "merges"),
-    ("context sync in main", 14, "`context` does not take `in`", nil),
+    ("context sync in main", 14, "`context` doesn't take `in`", nil),
     ("batch-update Mood", 1, "`batch-update` needs `with` and the values to set", nil),
     ("btach-delete Mood", 1, "unknown verb `btach-delete`", "batch-delete"),
     ("undo moods", 6, "unknown option `moods`", nil),
@@ -136,28 +141,28 @@ struct ShellLineTests {
     ("save moods", 6, "unknown option `moods`", nil),
     ("fetch Mood wher \"x\"", 12, "unknown option `wher`", "where"),
     ("fetch Mood where", 12, "`where` needs a predicate", nil),
-    ("fetch Mood where \"date > 0", 18, "the text that begins here has no end", nil),
+    ("fetch Mood where \"date > 0", 18, "unterminated string", nil),
     ("fetch Mood limit 1.5", 18, "`limit` needs an integer, not `1.5`", nil),
     ("fetch Mood limit 1e3", 18, "`limit` needs an integer, not `1e3`", nil),
-    ("fetch Mood limit Mood /", 24, "a number or a name is expected here, not the end", nil),
-    ("fetch Mood limit ceil(Mood / 20 batch 5", 32, "`)` is expected here, not the end", nil),
+    ("fetch Mood limit Mood /", 24, "expected a number or a name, found the end", nil),
+    ("fetch Mood limit ceil(Mood / 20 batch 5", 32, "expected `)`, found the end", nil),
     ("fetch Mood limit celi(Mood)", 18, "unknown function `celi`", "ceil"),
     (
-      "fetch Mood limit 2 - 3", 18, "`limit` has no number: its value -1 is below 0", nil
+      "fetch Mood limit 2 - 3", 18, "`limit` isn't valid: its value -1 is less than 0", nil
     ),
     ("fetch Mood limit 20 bacth 10", 21, "unknown option `bacth`", "batch"),
     ("fetch Mood limit -1", 18, "`limit` needs an integer, not `-1`", nil),
     ("fetch Mood limit batch 20", 12, "`limit` needs a number", nil),
     ("fetch Mood values yess", 19, "`values` needs yes or no, not `yess`", "yes"),
-    ("fetch Mood result idss", 19, "`result` cannot be `idss`", "ids"),
-    ("fetch Mood columns sume(latitude)", 20, "there's no function `sume` of a group", "sum"),
+    ("fetch Mood result idss", 19, "`result` can't be `idss`", "ids"),
+    ("fetch Mood columns sume(latitude)", 20, "unknown function `sume`", "sum"),
     ("fetch Mood columns max(latitude", 20, "`max` needs a key path in parentheses", nil),
-    ("fetch Mood limit 1 limit 2", 20, "`limit` is written twice", nil),
+    ("fetch Mood limit 1 limit 2", 20, "duplicate `limit`", nil),
     ("fetch Mood as 3m", 15, "`3m` isn't a name", nil),
     ("fetch Mood as batch", 12, "`as` needs a name", nil),
-    ("fetch Mood sort [date-, name", 17, "the list that begins here has no end", nil),
+    ("fetch Mood sort [date-, name", 17, "unterminated list", nil),
     ("count Mood as n", 12, "`count` has no result to name", nil),
-    ("touch moods date sort date", 18, "`touch` does not take `sort`", nil),
+    ("touch moods date sort date", 18, "`touch` doesn't take `sort`", nil),
     ("insert Mood with latitude", 18, "`latitude` needs a value", nil),
   ]
 

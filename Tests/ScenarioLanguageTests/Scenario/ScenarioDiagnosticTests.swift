@@ -55,9 +55,9 @@ struct ScenarioDiagnosticTests {
     Mistake(
       2, "chapter: fifteen", 10, "chapter",
       "`chapter` needs an integer up to \(Int.max), not `fifteen`"),
-    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this isn't a behavior ID"),
-    Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of behavior IDs"),
-    Mistake(3, "source: boook", 9, "source", "unknown source mark `boook`", "book"),
+    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "expected a behavior ID"),
+    Mistake(3, "covers: S6.01", 9, "covers", "`covers` must be a list of behavior IDs"),
+    Mistake(3, "source: boook", 9, "source", "unknown source `boook`", "book"),
     Mistake(4, "model: Mody", 8, "model", "there's no model `Mody`", "Moody"),
     Mistake(6, "  sead: 7", 3, "data.sead", "the model has no entity `sead`", "seed"),
     Mistake(
@@ -72,7 +72,7 @@ struct ScenarioDiagnosticTests {
       "Country has no property `contintent`", "continent"),
     Mistake(
       7, "  Country: {continent: cycel, count: 2}", 24, "data.Country.continent",
-      "this isn't a generator: `cycel`", "cycle"),
+      "unknown generator `cycel`", "cycle"),
     Mistake(
       7, "  Country: {moods: cycle, count: 2}", 13, "data.Country.moods",
       "`moods` is a to-many relationship", "Mood.country"),
@@ -83,7 +83,8 @@ struct ScenarioDiagnosticTests {
       7, "  Country: {updatedAt: every 2 mintes, count: 2}", 32, "data.Country.updatedAt",
       "unknown unit `mintes`", "minute"),
     Mistake(7, "  Country: {continent: cycle}", 3, "data.Country", "`Country` has no count"),
-    Mistake(7, "  Country: 60", 12, "data.Country", "an entity's data is a map of keys and values"),
+    Mistake(
+      7, "  Country: 60", 12, "data.Country", "an entity's data must be a map of keys and values"),
     Mistake(
       8, "  Mood: {count: 50 * scal}", 22, "data.Mood.count",
       "`scal` isn't an entity, so it has no row count", "scale"),
@@ -95,10 +96,10 @@ struct ScenarioDiagnosticTests {
       "`Country / 7` has no value: the result 60/7 isn't an integer; wrap the division in ceil()"),
     Mistake(
       15, "    expect: {selects: Country - 61}", 23, "selects",
-      "`Country - 61` has no value: no count can be -1"),
+      "`Country - 61` has no value: a count can't be -1"),
     Mistake(
       15, "    expect: {selects: {expected: 2, law: 2}}", 37, "variants[0].expect.selects",
-      "`expected` and `law` are the same"),
+      "`expected` and `law` can't be combined"),
     Mistake(
       15, "    expect: {selects: {source: book}}", 14, "variants[0].expect.selects",
       "`selects` has no value"),
@@ -106,15 +107,15 @@ struct ScenarioDiagnosticTests {
     Mistake(1, "name: x\u{1}y", 8, "", "invalid YAML: control characters are not allowed"),
     Mistake(
       7, "  Country: {count: 0 - 6}", 20, "data",
-      "`0 - 6` has no value: Country cannot have -6 rows"),
+      "`0 - 6` has no value: Country can't have -6 rows"),
     Mistake(
       8, "  Mood: {count: 50 / 0, country: cycle}", 17, "data",
-      "`50 / 0` has no value: it divides by 0"),
+      "`50 / 0` has no value: division by 0"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, sort: country}", 36, "steps[0]",
       "`country` refers to objects, which have no order"),
     Mistake(
-      11, "  - {touch: moods, read: [date, '']}", 33, "steps[1].read", "a word is missing here"),
+      11, "  - {touch: moods, read: [date, '']}", 33, "steps[1].read", "the word is empty"),
     Mistake(
       11, "  - {touch: moods, raed: [date]}", 20, "steps[1].raed", "unknown option `raed`", "read"),
     Mistake(
@@ -127,7 +128,7 @@ struct ScenarioDiagnosticTests {
       "date"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, prefetch: [country, date]}", 50, "steps[0]",
-      "`date` is an attribute and is loaded with its row"),
+      "`date` is an attribute; attributes are loaded with their row"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, limt: 3}", 30, "steps[0].limt", "unknown option `limt`",
       "limit"),
@@ -142,14 +143,14 @@ struct ScenarioDiagnosticTests {
       "`Mood / 20` has no value: the result 5/2 isn't an integer; wrap the division in ceil()"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, batch: Mood - Country}", 37, "steps.batch",
-      "`Mood - Country` has no value: its value -10 is below 0"),
+      "`Mood - Country` has no value: its value -10 is less than 0"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, values: nope}", 38, "steps[0].values",
       "`values` needs yes or no, not `nope`"),
     Mistake(
       10, "  - fetch Mood sort dat- as moods", 21, "steps[0]", "Mood has no property `dat`", "date"),
     Mistake(
-      11, "  - {touch: mods, read: [date]}", 13, "steps[1]", "no result is named `mods`", "moods"),
+      11, "  - {touch: mods, read: [date]}", 13, "steps[1]", "there's no result `mods`", "moods"),
     Mistake(
       11, "  - {touch: moods, read: [country.iso3166Code]}", 35, "steps[1]",
       "Country has no property `iso3166Code`", "numericISO3166Code"),
@@ -161,12 +162,12 @@ struct ScenarioDiagnosticTests {
       "`date` is an attribute; a key path can't continue past it"),
     Mistake(
       11, "  - {touch: moods, save: moods, read: [date]}", 20, "steps[1].save",
-      "a step has one verb; `touch` and `save` are two"),
+      "a step can have only one verb, not `touch` and `save`"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, in: sync}", 34, "steps[0]", "there's no context `sync`"),
     Mistake(
       11, "  - {context: main, coordinator: x}", 34, "steps[1]",
-      "`main` exists, and a context keeps its coordinator"),
+      "the context `main` exists, and its coordinator can't be changed"),
     Mistake(
       11, "  - {context: edit, parent: mian}", 29, "steps[1]", "there's no context `mian`", "main"),
     Mistake(11, "  - {context: moods}", 15, "steps[1]", "`moods` is the name of a result"),
@@ -175,7 +176,7 @@ struct ScenarioDiagnosticTests {
       11, "  - {context: none}", 15, "steps[1]",
       "`none` is a keyword of `pin` and can't be the name of a context"),
     Mistake(
-      11, "  - {drop: main}", 12, "steps[1]", "the context `main` stays to the end"),
+      11, "  - {drop: main}", 12, "steps[1]", "the context `main` can't be dropped"),
     Mistake(
       11, "  - {merge: moods}", 13, "steps[1]",
       "`moods` contains objects, which can't be merged"),
@@ -206,13 +207,13 @@ struct ScenarioDiagnosticTests {
       "`distinct` requires dictionaries, but the fetch returns objects"),
     Mistake(
       10, "  - {fetch: Country, as: moods, result: dictionaries, columns: [count(moods)]}", 71,
-      "steps[0]", "`moods` has many values, and a dictionary contains one"),
+      "steps[0]", "`moods` has many values, but a dictionary can contain only one"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, result: dictionaries, columns: [max(dat)]}", 66, "steps[0]",
       "Mood has no property `dat`", "date"),
     Mistake(
       15, "    expect: {plan(mods): avoids scan}", 19, "variants[0].expect.plan(mods)",
-      "no step is named `mods`", "moods"),
+      "there's no step `mods`", "moods"),
     Mistake(
       15, "    expect: {plan(moods): avoids scans}", 27, "variants[0].expect.plan(moods)",
       "`avoids scans` isn't a plan requirement", "avoids scan"),
@@ -221,24 +222,24 @@ struct ScenarioDiagnosticTests {
       "`uses` isn't a plan requirement"),
     Mistake(
       15, "    expect: {plan(moods): [avoids scan, uses byDateIndx]}", 46, "plan(moods)",
-      "no index is named `byDateIndx`, neither in the model nor by a step", "byDateIndex"),
+      "there's no index `byDateIndx` in the model, the store, or the steps", "byDateIndex"),
     Mistake(
       11, "  - {fetch: Mood, as: all, expect: {plan: uses ZMOOD_ZCONTRY_INDEX}}", 48, "plan",
-      "no index is named `ZMOOD_ZCONTRY_INDEX`, neither in the model nor by a step",
+      "there's no index `ZMOOD_ZCONTRY_INDEX` in the model, the store, or the steps",
       "ZMOOD_ZCOUNTRY_INDEX"),
     Mistake(
       11, "  - {index: Mood, remove: byDateInde}", 27, "steps",
-      "no index is named `byDateInde`, neither in the model nor by a step", "byDateIndex"),
+      "there's no index `byDateInde` in the model, the store, or the steps", "byDateIndex"),
     Mistake(13, "  - nam: plain", 5, "variants[0].nam", "a variant has no key `nam`", "name"),
     Mistake(
       14, "    set: {mood.values: no}", 11, "variants[0].set.mood.values",
-      "no shared step is named `mood`", "moods"),
+      "there's no shared step `mood`", "moods"),
     Mistake(
       14, "    set: {moods.vaules: no}", 17, "variants[0].set.moods.vaules",
       "unknown option `vaules`", "values"),
     Mistake(
       14, "    set: {moods: no}", 11, "variants[0].set.moods",
-      "`set` changes an option of a named step"),
+      "`moods` isn't an option of a named step"),
     Mistake(
       15, "    expect: {slects: 1}", 14, "variants[0].expect.slects", "unknown metric `slects`",
       "selects"),
@@ -247,19 +248,19 @@ struct ScenarioDiagnosticTests {
       "findings"),
     Mistake(
       15, "    expect: {misses(Contry): 60}", 21, "variants[0].expect.misses(Contry)",
-      "`Contry` isn't an entity, step or context", "Country"),
+      "`Contry` isn't an entity, a step, or a context", "Country"),
     Mistake(
       15, "    expect: {faults(Country.mods): 60}", 29, "variants[0].expect.faults(Country.mods)",
       "Country has no property `mods`", "moods"),
     Mistake(
       15, "    expect: {peak(moods): 60}", 19, "variants[0].expect.peak(moods)",
-      "`peak` cannot be asked of `moods`"),
+      "`peak` isn't available for `moods`"),
     Mistake(
       15, "    expect: {selects: 1 + Contry}", 27, "variants[0].expect.selects",
       "`Contry` isn't an entity, so it has no row count", "Country"),
     Mistake(
       15, "    expect: {selects: 1 +}", 26, "variants[0].expect.selects",
-      "a number or a name is expected here, not the end"),
+      "expected a number or a name, found the end"),
     Mistake(
       15, "    expect: {selects: }", 14, "variants[0].expect.selects",
       "`selects` needs a formula, such as `1 + Mood`"),
@@ -268,9 +269,10 @@ struct ScenarioDiagnosticTests {
       "unknown finding `fault-strom`", "fault-storm"),
     Mistake(
       15, "    expect: {findings: fault-storm(Mood)}", 24, "variants[0].expect.findings",
-      "`findings` is a list of findings"),
-    Mistake(15, "    expect: 3", 13, "variants[0].expect", "`expect` is a map of keys and values"),
-    Mistake(16, "    expect: {}", 5, "", "`expect` is written more than once in one map"),
+      "`findings` must be a list of findings"),
+    Mistake(
+      15, "    expect: 3", 13, "variants[0].expect", "`expect` must be a map of keys and values"),
+    Mistake(16, "    expect: {}", 5, "", "duplicate key `expect`"),
     Mistake(
       16, "    why: \"no end", 10, "",
       "invalid YAML: while scanning a quoted scalar, found unexpected end of stream"),
@@ -321,8 +323,8 @@ struct ScenarioDiagnosticTests {
 
   @Test(
     arguments: [
-      (["  Country: {count: 0}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
-      (["  Continent: {count: 3}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
+      (["  Country: {count: 0}", "  Mood: {count: 5}"], 8, "`Mood.country` is required"),
+      (["  Continent: {count: 3}", "  Mood: {count: 5}"], 8, "`Mood.country` is required"),
       (["  Country: {count: 0}", "  Mood: {count: 0}"], nil, ""),
     ] as [([String], Int?, String)])
   func whatMustPointSomewhereNeedsATarget(data: [String], line: Int?, message: String) throws {

@@ -1,10 +1,12 @@
 import ArgumentParser
 
-/// The program's commands; measuring is what it does when none is named.
+/// The program's commands.
+///
+/// The default is `measure`.
 @main
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bench", abstract: "Measures OpenCoreData beside a C program and beside GRDB.",
+    commandName: "bench", abstract: "Compare OpenCoreData with a C program and with GRDB.",
     subcommands: [
       Measure.self, CheckGates.self, Profile.self, MemoryReading.self, CountReading.self,
     ], defaultSubcommand: Measure.self)

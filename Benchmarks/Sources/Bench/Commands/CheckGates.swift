@@ -1,24 +1,25 @@
 import ArgumentParser
 import Foundation
 
-/// Compares counts that repeat with stored ones; for CI, where times say nothing.
+/// Compares reproducible counts with stored ones, for CI, where times aren't reliable.
 struct CheckGates: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "gates",
-    abstract: "Check statements, rows, allocations and instructions; 2 when one differs.",
+    abstract: "Check the counts of statements, rows, allocations, and instructions.",
     discussion: """
-      Allocations need libCAllocations.so, which `swift build` leaves beside the program; \
-      instructions need valgrind and objcopy and are left out without them. Where SQLite, Swift or \
-      the distribution are others than those of the stored counts, statements and rows alone count.
+      Exits with status 2 if a count differs. Counting allocations requires libCAllocations.so, \
+      which `swift build` creates next to the program. Counting instructions requires valgrind and \
+      objcopy, and is skipped without them. If SQLite, Swift, or the distribution differs from that \
+      of the stored counts, only statements and rows are compared.
       """)
 
   @Option(help: "The stored counts.")
   var file = "Benchmarks/gates.json"
 
-  @Flag(help: "Store what was counted.")
+  @Flag(help: "Store the counts instead of comparing them.")
   var write = false
 
-  @Flag(inversion: .prefixedNo, help: "Count instructions by callgrind, which takes a minute.")
+  @Flag(inversion: .prefixedNo, help: "Count instructions with callgrind, which takes a minute.")
   var instructions = true
 
   private static let names = [
@@ -48,11 +49,13 @@ struct CheckGates: ParsableCommand {
 
   private func count(in folder: URL) throws -> [Gate] {
     let callgrind = instructions ? try Callgrind(folder: folder) : nil
-    if instructions, callgrind == nil { print("no valgrind or objcopy: instructions are left out") }
+    if instructions, callgrind == nil {
+      print("valgrind or objcopy not found; instructions aren't counted")
+    }
     let library = Child.program.deletingLastPathComponent()
       .appendingPathComponent("libCAllocations.so")
     guard FileManager.default.fileExists(atPath: library.path) else {
-      throw BenchError("\(library.path) is missing: build the whole package, not the program alone")
+      throw BenchError("\(library.path) is missing: build the entire package, not only the program")
     }
     return try Self.names.map { name in
       let data = try Child.output(
@@ -69,16 +72,18 @@ struct CheckGates: ParsableCommand {
   private func compare(_ counted: [Gate], with stored: StoredGates) -> Bool {
     var holds = true
     let isSame = stored.libraries == .present
-    if !isSame { print("other libraries than the stored counts': statements and rows alone count") }
+    if !isSame {
+      print("the libraries differ from those of the stored counts; comparing statements and rows")
+    }
     for gate in counted {
       guard let before = stored.gates.first(where: { $0.name == gate.name }) else {
-        print("\(gate.name): not stored yet; bench gates --write stores it")
+        print("\(gate.name): not stored yet; run `bench gates --write`")
         holds = false
         continue
       }
       let differences = gate.differences(from: before, withSameLibraries: isSame)
       if !differences.isEmpty { holds = false }
-      let verdict = differences.isEmpty ? "as stored" : differences.joined(separator: "; ")
+      let verdict = differences.isEmpty ? "unchanged" : differences.joined(separator: "; ")
       print("\(gate.name): \(verdict)")
     }
     return holds

@@ -2,28 +2,30 @@ import ArgumentParser
 import CFloor
 import Foundation
 
-/// What `gates` runs as a child of itself: the counts of one row, printed as JSON.
+/// The command that `gates` runs in a child process.
+///
+/// Prints the counts of one row as JSON.
 struct CountReading: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "count", abstract: "Count statements, rows and allocations of one row.")
+    commandName: "count", abstract: "Count the statements, rows, and allocations of one row.")
 
-  @Argument(help: "The row's name.")
+  @Argument(help: "The name of the row.")
   var name: String
 
-  @Option(help: "Rows of the table.")
+  @Option(help: "The number of rows in the table.")
   var rows = 10_000
 
   func run() throws {
     cfloor_trace_begin()
     let plan = try Plan(Bed(rows: rows, builder: .inTemporaryFolder()))
     guard let entry = plan.entries.first(where: { $0.name == name }) else {
-      throw ValidationError("no row is called so; there are: \(plan.entries.map(\.name))")
+      throw ValidationError("unknown row '\(name)'; the rows are: \(plan.entries.map(\.name))")
     }
     let workload = try entry.make()
     guard let ours = workload.arms.first(where: { $0.program == .ours }) else {
-      throw BenchError("'\(name)' has no arm of ours")
+      throw BenchError("'\(name)' has no arm for OpenCoreData")
     }
-    // The first run prepares statements and makes what is made once.
+    // The first run prepares statements and makes one-time allocations.
     for _ in 0..<2 { _ = try ours.run() }
     let counts = cfloor_measured_last()
     let operations = Double(workload.operations)

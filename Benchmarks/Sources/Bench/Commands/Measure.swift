@@ -1,41 +1,41 @@
 import ArgumentParser
 import Foundation
 
-/// Measures every row, prints the table, writes JSON and the page.
+/// Measures all rows, prints the table, and writes JSON and the page.
 struct Measure: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure all rows; a missed limit is told, not an error.")
+    abstract: "Measure all rows. A missed limit is reported but isn't an error.")
 
-  @Option(help: "Where to write JSON.")
+  @Option(help: "The file to write JSON to.")
   var json: String?
 
-  @Option(help: "Rows of the table that is fetched.")
+  @Option(help: "The number of rows in the table.")
   var rows = 100_000
 
-  @Option(help: "Rows of the large store that growth is measured with; 0 leaves growth out.")
+  @Option(help: "The number of rows in the large store for measuring growth; 0 skips growth.")
   var growthRows = 1_000_000
 
-  @Option(help: "Only rows whose name contains this.")
+  @Option(help: "Measure only rows whose name contains this text.")
   var only: String?
 
-  @Option(help: "Rounds that count, after one that does not.")
+  @Option(help: "The number of measured rounds, after one that's discarded.")
   var rounds = 7
 
-  @Option(help: "The page whose measured part is replaced.")
+  @Option(help: "The page whose measured part --write-documentation replaces.")
   var page = "Documentation/performance.md"
 
   @Flag(help: "Replace the measured part of the page.")
   var writeDocumentation = false
 
-  @Flag(help: "Measure SQLAlchemy too; python3 must have it.")
+  @Flag(help: "Also measure SQLAlchemy, which must be installed for python3.")
   var peers = false
 
-  @Flag(help: "Use the stores of the last run, when they are there.")
+  @Flag(help: "Use the stores of the last run, if they exist.")
   var keepStores = false
 
   func validate() throws {
-    guard rows >= 10_000 else { throw ValidationError("--rows must be 10000 or more.") }
-    guard rounds >= 1 else { throw ValidationError("--rounds must be 1 or more.") }
+    guard rows >= 10_000 else { throw ValidationError("--rows must be at least 10000.") }
+    guard rounds >= 1 else { throw ValidationError("--rounds must be at least 1.") }
   }
 
   func run() throws {

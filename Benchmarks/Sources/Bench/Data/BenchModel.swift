@@ -1,8 +1,10 @@
 import OpenCoreData
 
-/// The model of the measured store: moods with ten properties, each in a country.
+/// The model of the measured store: moods with ten properties, each with a country.
 enum BenchModel {
-  /// - Parameter moodClass: The class of the objects of `Mood`.
+  /// Creates the model.
+  ///
+  /// - Parameter moodClass: The class of the `Mood` entity.
   static func make(moodClass: NSManagedObject.Type = Mood.self) -> NSManagedObjectModel {
     let mood = NSEntityDescription()
     mood.name = "Mood"

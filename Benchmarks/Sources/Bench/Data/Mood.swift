@@ -1,8 +1,9 @@
 import OpenCoreData
 
-/// The object of most workloads: five integers, two reals, two texts and a to-one.
+/// The object of most workloads, with five integers, two floating-point numbers, two strings, and a
+/// to-one relationship.
 ///
-/// Its properties are written by hand over `value(forKey:)`, which adds no storage to an object.
+/// Its properties are handwritten with `value(forKey:)`, which adds no storage to an object.
 final class Mood: NSManagedObject {
   var rank: Int64 {
     get { value(forKey: "rank") as? Int64 ?? 0 }

@@ -4,12 +4,14 @@ struct MoodValues {
   let votes, flags: Int32
   let kind: Int16
   let latitude, longitude: Double
-  /// 16 bytes.
+  /// The name, 16 bytes long.
   let name: String
-  /// 50 bytes; each tenth is not ASCII alone.
+  /// The note, 50 bytes long.
+  ///
+  /// One in ten contains non-ASCII characters.
   let note: String
 
-  /// The values of the mood of that number.
+  /// Creates the values of a mood by its number.
   init(number: Int) {
     var numbers = SplitMix(seed: UInt64(number))
     rank = Int64(truncatingIfNeeded: numbers.next() >> 8)

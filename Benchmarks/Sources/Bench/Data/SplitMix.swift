@@ -1,4 +1,4 @@
-/// A small seeded generator of numbers (Steele, Lea and Flood's SplitMix64).
+/// A small seeded random number generator (SplitMix64 by Steele, Lea, and Flood).
 struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 

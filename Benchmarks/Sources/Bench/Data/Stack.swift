@@ -1,16 +1,16 @@
 import OpenCoreData
 
-/// A coordinator over the store in one file.
+/// A coordinator with the store in a file.
 final class Stack {
   let coordinator: NSPersistentStoreCoordinator
 
-  /// Opens the store, or creates it.
+  /// Opens or creates the store.
   init(url: URL, model: NSManagedObjectModel) throws {
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: .sqlite, at: url)
   }
 
-  /// A context on a queue of its own, with nothing registered.
+  /// Returns a new private-queue context.
   func context() -> NSManagedObjectContext {
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator

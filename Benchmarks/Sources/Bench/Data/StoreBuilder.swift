@@ -1,16 +1,19 @@
 import OpenCoreData
 
-/// Builds the measured stores through the framework's public API.
+/// Builds the measured stores with the framework's public API.
 struct StoreBuilder {
-  /// Moods of one country; 500 countries make a batch of a tenth of 100,000 moods.
+  /// The number of moods per country.
+  ///
+  /// A batch of 500 countries has a tenth of 100,000 moods.
   static let moodsPerCountry = 20
 
   let folder: URL
   let model: NSManagedObjectModel
 
-  /// A builder whose stores are kept from run to run.
+  /// Creates a builder whose stores are kept between runs.
   ///
-  /// `measure` removes them first: they are as the framework of this program makes them.
+  /// `measure` removes them first, so that they're created by this program's version of the
+  /// framework.
   static func inTemporaryFolder() throws -> StoreBuilder {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cdprof-bench")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -24,13 +27,13 @@ struct StoreBuilder {
     }
   }
 
-  /// A store of that many moods, built when it is not there yet.
+  /// Returns a store with a number of moods, which is built if it doesn't exist.
   func store(rows: Int) throws -> URL {
     let url = folder.appendingPathComponent("moods-\(rows).sqlite")
     if FileManager.default.fileExists(atPath: url.path) { return url }
     let unfinished = try emptyStore("unfinished.sqlite")
     do {
-      // Closed at the end of this block, which brings the log into the file.
+      // The store is closed at the end of this scope, which checkpoints the WAL.
       let stack = try Stack(url: unfinished, model: model)
       for start in stride(from: 0, to: rows, by: 50_000) {
         try fill(start..<min(start + 50_000, rows), in: stack)
@@ -40,7 +43,7 @@ struct StoreBuilder {
     return url
   }
 
-  /// A store without rows in a file of that name, which is made again.
+  /// Creates an empty store in a file, which is replaced if it exists.
   func emptyStore(_ name: String) throws -> URL {
     let url = folder.appendingPathComponent(name)
     for ending in ["", "-wal", "-shm"] {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Another process of this program.
+/// Runs child processes.
 enum Child {
-  /// This program's file.
+  /// The executable file of this program.
   static var program: URL {
     URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
   }
 
-  /// Runs a program and gives what it printed.
+  /// Runs a program and returns its output.
   ///
-  /// Dictionaries hash alike in each child, so that counts repeat.
+  /// Hashing is deterministic in each child process, so that counts are reproducible.
   static func output(
     of program: URL, _ arguments: [String], environment: [String: String] = [:]
   ) throws -> Data {
@@ -30,7 +30,7 @@ enum Child {
     return data
   }
 
-  /// The file of a tool on the search path; nil when it is not installed.
+  /// Returns the executable file of a tool in the search path, or `nil` if it isn't installed.
   static func tool(_ name: String) -> URL? {
     let folders = ProcessInfo.processInfo.environment["PATH"] ?? ""
     return folders.split(separator: ":")

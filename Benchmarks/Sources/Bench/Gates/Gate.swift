@@ -1,29 +1,32 @@
-/// What one operation may cost, in counts that repeat.
+/// The reproducible counts of a workload.
 struct Gate: Codable {
-  /// The row of the benchmark.
+  /// The name of the row.
   let name: String
   let rows: Int
   let operations: Int
-  /// Statements of all operations together, transactions apart.
+  /// The number of statements of all operations, not including transactions.
   ///
   /// Compared exactly.
   let statements: Int
-  /// Rows that these statements gave.
+  /// The number of rows that the statements returned.
   ///
   /// Compared exactly.
   let stepped: Int
-  /// Blocks allocated for one operation.
+  /// The number of allocated blocks per operation.
   ///
-  /// Compared to a hundredth.
+  /// Compared within 0.01.
   let allocations: Double
-  /// Instructions of one operation, the libraries' included; nil when they were not counted.
+  /// The number of instructions per operation, including those in libraries, or `nil` if they
+  /// weren't counted.
   ///
-  /// Compared within 5 %.
+  /// Compared within 5%.
   var instructions: Double?
 
-  /// What differs from a stored gate, in sentences.
+  /// Returns a description of each difference from stored counts.
   ///
-  /// - Parameter withSameLibraries: Whether blocks and instructions can be compared.
+  /// - Parameters:
+  ///   - stored: The stored counts.
+  ///   - withSameLibraries: Whether allocations and instructions can be compared.
   func differences(from stored: Gate, withSameLibraries: Bool) -> [String] {
     var found: [String] = []
     if statements != stored.statements {
@@ -33,14 +36,14 @@ struct Gate: Codable {
     guard withSameLibraries else { return found }
     if abs(allocations - stored.allocations) > 0.01 {
       found.append(
-        "\(Table.number(allocations)) allocations an operation, "
+        "\(Table.number(allocations)) allocations per operation, "
           + "\(Table.number(stored.allocations)) stored")
     }
     if let instructions, let before = stored.instructions,
       abs(instructions / before - 1) > 0.05
     {
       found.append(
-        "\(Table.number(instructions)) instructions an operation, "
+        "\(Table.number(instructions)) instructions per operation, "
           + "\(Table.number(before)) stored")
     }
     return found

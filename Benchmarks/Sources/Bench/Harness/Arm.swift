@@ -1,4 +1,4 @@
-/// One program's way of doing a workload.
+/// A program's implementation of a workload.
 struct Arm {
   enum Program: String {
     case floor = "C"
@@ -10,6 +10,6 @@ struct Arm {
   }
 
   let program: Program
-  /// Does the work once and gives the nanoseconds of the measured part.
+  /// Does the work once, and returns the time of the measured part in nanoseconds.
   let run: () throws -> UInt64
 }

@@ -1,4 +1,4 @@
-/// A benchmark that cannot go on, in a sentence.
+/// An error that stops a benchmark, with a message.
 struct BenchError: Error, CustomStringConvertible {
   let description: String
 

@@ -1,7 +1,7 @@
 import CFloor
 import Foundation
 
-/// The floor's connection to a file, with the pragmas that the framework's connections run.
+/// The floor's connection to a file, with the same pragmas as the framework's connections.
 final class FloorDatabase {
   let handle: OpaquePointer
 
@@ -9,7 +9,7 @@ final class FloorDatabase {
     var texts: [UnsafePointer<CChar>?] = pragmas.map { UnsafePointer(strdup($0)) }
     defer { for text in texts { free(UnsafeMutablePointer(mutating: text)) } }
     guard let handle = cfloor_open(url.path, &texts, texts.count) else {
-      throw BenchError("\(url.path) cannot be opened by the floor")
+      throw BenchError("the floor can't open \(url.path)")
     }
     self.handle = handle
   }
@@ -18,12 +18,12 @@ final class FloorDatabase {
     cfloor_close(handle)
   }
 
-  /// Runs a statement without rows that matter.
+  /// Runs a statement and ignores its rows.
   func run(_ sql: String, _ binds: [Int64] = []) throws {
     guard cfloor_run(handle, sql, binds, Int32(binds.count)) == 0 else { throw error(sql) }
   }
 
-  /// Checks the number of rows that a statement gave.
+  /// Checks the number of rows that a statement returned.
   func check(_ count: Int, is expected: Int, _ sql: String) throws {
     guard count >= 0 else { throw error(sql) }
     guard count == expected else {

@@ -1,15 +1,15 @@
-/// What a workload came to.
+/// The result of a workload.
 struct Result {
   struct Time {
     let program: Arm.Program
-    /// Nanoseconds an operation.
+    /// The minimum and median times, in nanoseconds per operation.
     let minimum, median: Double
-    /// The least time an operation that the thread was running.
+    /// The minimum CPU time of the thread, in nanoseconds per operation.
     let processor: Double
   }
 
   let workload: Workload
-  /// In the order of the workload's arms.
+  /// The times, in the order of the workload's arms.
   let times: [Time]
 
   init(_ workload: Workload, samples: [[Sample]]) {
@@ -23,13 +23,13 @@ struct Result {
     }
   }
 
-  /// Ours against the floor, minimum against minimum.
+  /// The ratio of OpenCoreData's minimum time to the floor's.
   var ratio: Double { times[1].minimum / times[0].minimum }
 
-  /// The same for the time that the threads were running: what other programs do counts less, and
-  /// waiting for the disk not at all.
+  /// The ratio of the minimum CPU times, which depends less on other programs and excludes disk
+  /// time.
   var processorRatio: Double { times[1].processor / times[0].processor }
 
-  /// Ours against the floor, median against median.
+  /// The ratio of OpenCoreData's median time to the floor's.
   var medianRatio: Double { times[1].median / times[0].median }
 }

@@ -1,11 +1,11 @@
 import CFloor
 
-/// Runs the arms of a workload in turn, round after round, so that a slow moment of the machine does
-/// not fall on one of them alone.
+/// Runs the arms of a workload in turn, in several rounds, so that a slow period of the machine
+/// doesn't affect only one of them.
 enum Rounds {
   static func run(_ workload: Workload, count: Int) throws -> Result {
     var samples = [[Sample]](repeating: [], count: workload.arms.count)
-    // The first round warms files, statements and the allocator and is not kept.
+    // The first round warms up files, statements, and the allocator, and is discarded.
     for round in 0...count {
       for step in workload.arms.indices {
         let index = (step + round) % workload.arms.count

@@ -1,7 +1,7 @@
-/// One round of one arm, in nanoseconds.
+/// The times of one round of an arm, in nanoseconds.
 struct Sample {
-  /// By the clock on the wall.
+  /// The wall-clock time.
   let time: UInt64
-  /// While the thread was running.
+  /// The CPU time of the thread.
   let processor: UInt64
 }

@@ -1,6 +1,6 @@
 import CFloor
 
-/// What SQLite says that it ran, on the connections opened inside a block.
+/// The statements that SQLite reports for the connections opened in a block.
 struct StatementTrace {
   struct Entry {
     let sql: String
@@ -24,12 +24,14 @@ struct StatementTrace {
     }
   }
 
-  /// The pragmas that every connection of the framework runs, in order.
+  /// The pragmas that each connection of the framework runs, in order.
   var pragmas: [String] {
     entries.map(\.sql).filter { $0.uppercased().hasPrefix("PRAGMA") }
   }
 
-  /// The one statement that begins so; it must be one.
+  /// Returns the only statement with a prefix.
+  ///
+  /// - Throws: A `BenchError` if there isn't exactly one.
   func statement(_ beginning: String, containing part: String = "") throws -> String {
     let found = entries.map(\.sql).filter {
       $0.hasPrefix(beginning) && (part.isEmpty || $0.contains(part))

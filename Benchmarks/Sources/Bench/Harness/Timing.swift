@@ -1,14 +1,15 @@
 import CFloor
 
-/// The monotonic clock, in nanoseconds.
+/// Returns the time of the monotonic clock, in nanoseconds.
 @inline(__always)
 func now() -> UInt64 {
   cfloor_now()
 }
 
-/// Runs the measured part of an arm and gives its nanoseconds.
+/// Runs the measured part of an arm, and returns its result and its time in nanoseconds.
 ///
-/// A function of its own between two calls of C, so that profilers can look at nothing else.
+/// The work is in a separate function between two C functions, so that profilers can be limited to
+/// it.
 @inline(never)
 func timed<R>(_ body: () throws -> R) rethrows -> (result: R, time: UInt64) {
   cfloor_measured_begin()
@@ -19,7 +20,7 @@ func timed<R>(_ body: () throws -> R) rethrows -> (result: R, time: UInt64) {
   return (result, time)
 }
 
-/// Uses a value, so that the compiler cannot drop the loop that made it.
+/// Uses a value so that the compiler can't remove the loop that produces it.
 @inline(never)
 @_optimize(none)
 func use<T>(_ value: T) {}

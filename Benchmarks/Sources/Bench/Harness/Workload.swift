@@ -1,14 +1,14 @@
-/// One row of the table: the same work in several programs.
+/// A row of the table: the same work in several programs.
 struct Workload {
-  /// What `--only` is compared with.
+  /// The name, which `--only` filters by.
   let name: String
-  /// What one operation is, for the column of nanoseconds.
+  /// The unit of one operation, for the column of nanoseconds.
   let unit: String
   let operations: Int
-  /// The highest ratio of ours to the floor that is wished for; nil for a row that is only told.
+  /// The maximum ratio of OpenCoreData to the floor, or `nil` for an informational row.
   let limit: Double?
-  /// First the floor, then ours, then peers.
+  /// The arms: the floor, OpenCoreData, and then peers.
   var arms: [Arm]
-  /// What the reader must know to judge the row.
+  /// A note for interpreting the row.
   var note = ""
 }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The measured part of `Documentation/performance.md`.
+/// Writes the measured part of `Documentation/performance.md`.
 enum Documentation {
   private static let begin =
     "<!-- measured: written by bench --write-documentation, not by hand -->"
   private static let end = "<!-- end of measured -->"
 
-  /// Replaces what stands between the two marks of the page.
+  /// Replaces the text between the two marks of the page.
   static func write(_ report: Report, to url: URL) throws {
     let page = try String(contentsOf: url, encoding: .utf8)
     guard let first = page.range(of: begin), let last = page.range(of: end),
       first.upperBound <= last.lowerBound
-    else { throw BenchError("\(url.path) has no lines '\(begin)' and '\(end)'") }
+    else { throw BenchError("\(url.path) doesn't contain the lines '\(begin)' and '\(end)'") }
     let text = page[..<first.upperBound] + "\n\n" + table(report) + "\n" + page[last.lowerBound...]
     try String(text).write(to: url, atomically: true, encoding: .utf8)
   }

@@ -1,19 +1,21 @@
-/// One row of the report: what was measured against what was wished for.
+/// A row of the report: a measured value and its limit.
 struct Floor: Codable {
   let name: String
-  /// What ours is compared with, such as `C`, or the unit of a value that is compared with nothing.
+  /// What OpenCoreData is compared with, such as `C`, or the unit of a value without a comparison.
   let against: String
-  /// Ours divided by the floor, minima; for memory, bytes.
+  /// The ratio of OpenCoreData's minimum time to the floor's.
+  ///
+  /// For memory, the number of bytes.
   let ratio: Double
   let medianRatio: Double?
-  /// Of the time that the threads were running, minima.
+  /// The ratio of the minimum CPU times.
   let processorRatio: Double?
   let limit: Double?
-  /// Nil without a limit.
+  /// A Boolean value that indicates whether the limit is met, or `nil` without a limit.
   let met: Bool?
-  /// What one operation is.
+  /// The unit of one operation.
   let unit: String
-  /// Nanoseconds an operation: minimum and median, of the floor and of ours.
+  /// The minimum and median times of the floor and of OpenCoreData, in nanoseconds per operation.
   let floorMinimum, floorMedian, oursMinimum, oursMedian: Double?
   let note: String
 
@@ -34,7 +36,7 @@ struct Floor: Codable {
     note = workload.note
   }
 
-  /// A row without a floor: growth, memory, a time with a limit of its own.
+  /// Creates a row without a floor: growth, memory, or a time with an absolute limit.
   init(name: String, against: String, value: Double, limit: Double?, unit: String, note: String) {
     self.name = name
     self.against = against

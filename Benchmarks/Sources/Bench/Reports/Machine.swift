@@ -1,7 +1,7 @@
 import CFloor
 import Foundation
 
-/// Where and with what the numbers were measured.
+/// The machine and the software versions of a measurement.
 struct Machine: Codable {
   let date: String
   let processor: String

@@ -1,14 +1,14 @@
-/// Another library doing the same work.
+/// A measurement of another library that does the same work.
 struct Peer: Codable {
   let name: String
   let workload: String
-  /// Against the floor, minima.
+  /// The ratio of the minimum time to the floor's.
   let ratio: Double
   let medianRatio: Double
-  /// Nanoseconds an operation.
+  /// The minimum and median times, in nanoseconds per operation.
   let minimum, median: Double
 
-  /// The peers of a result.
+  /// Returns the peers in a result.
   static func all(in result: Result) -> [Peer] {
     result.times.dropFirst(2).map { time in
       Peer(

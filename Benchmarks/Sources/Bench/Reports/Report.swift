@@ -1,12 +1,14 @@
 import Foundation
 
-/// Everything one run found, in the form of its JSON.
+/// The results of a run.
+///
+/// The property names are the JSON keys.
 struct Report: Codable {
   var floors: [Floor] = []
   var peers: [Peer] = []
   var machine: Machine
 
-  /// Readable JSON with sorted keys.
+  /// Returns pretty-printed JSON with sorted keys.
   func json() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Rows of a report as text for a terminal.
+/// Formats the rows of a report for a terminal.
 enum Table {
   static let header =
     pad("", 46) + left("floor ns", 15) + left("ours ns", 15) + left("ratio", 8)
     + left("medians", 9) + left("CPU", 8) + left("limit", 7) + "  "
 
-  /// One row: minima and medians, ratios, whether the limit is met.
+  /// Returns a row: minimum and median times, ratios, and whether the limit is met.
   static func line(_ floor: Floor, _ peers: [Peer] = []) -> String {
     var text = pad(floor.name, 46)
     text += left(pair(floor.floorMinimum, floor.floorMedian), 15)
@@ -20,12 +20,12 @@ enum Table {
     return text
   }
 
-  /// Three figures or so.
+  /// Returns a number with about three significant digits.
   static func number(_ value: Double) -> String {
     String(format: value < 100 ? "%.2f" : "%.0f", value)
   }
 
-  /// `minimum / median`, or nothing.
+  /// Returns `minimum / median`, or an empty string.
   static func pair(_ minimum: Double?, _ median: Double?) -> String {
     guard let minimum, let median else { return "" }
     let format = minimum < 100 ? "%.1f / %.1f" : "%.0f / %.0f"

@@ -1,8 +1,8 @@
 import OpenCoreData
 
-/// Reading properties of filled objects, held against stored properties of a plain class.
+/// Reading properties of realized objects, compared with stored properties of a plain class.
 ///
-/// 1,024 objects, read in order again and again; all loops have the same shape.
+/// The workloads read 1,024 objects repeatedly, in order. All loops have the same structure.
 struct AccessWorkloads {
   let bed: Bed
   private let count = 1_024
@@ -24,7 +24,8 @@ struct AccessWorkloads {
     }
   }
 
-  /// What the build plugin writes for `Moods.xcdatamodel`, the same model as `BenchModel` makes.
+  /// Uses the properties that the build plugin generates for `Moods.xcdatamodel`, which is the
+  /// model that `BenchModel` creates.
   func generatedInteger() throws -> Workload {
     try workload(
       "generated property, Int", 4.2, integers, try generated()
@@ -107,7 +108,7 @@ struct AccessWorkloads {
       arms: [
         Arm(program: .swift) { timed { plain(objects, repeats) }.time },
         Arm(program: .ours) { timed { ours(held.objects, repeats) }.time },
-      ], note: "Against a stored property.")
+      ], note: "Compared with a stored property.")
   }
 
   private func held<Object: NSManagedObject>(_ type: Object.Type) throws -> HeldObjects<Object> {

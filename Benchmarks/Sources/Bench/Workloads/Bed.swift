@@ -1,7 +1,8 @@
 import CFloor
 import OpenCoreData
 
-/// What the workloads on one store share: its file, our stack on it, the floor's connection.
+/// The shared state of the workloads on one store: the file, OpenCoreData's stack, and the floor's
+/// connection.
 final class Bed {
   let rows: Int
   let url: URL
@@ -19,7 +20,7 @@ final class Bed {
     floor = try FloorDatabase(url: url, pragmas: trace.pragmas)
   }
 
-  /// The statements that SQLite runs for a block on a new context.
+  /// Returns the statements that SQLite runs for a block on a new context.
   func trace(_ block: (NSManagedObjectContext) throws -> Void) throws -> StatementTrace {
     try StatementTrace {
       let context = try Stack(url: url, model: builder.model).context()
@@ -27,18 +28,18 @@ final class Bed {
     }
   }
 
-  /// Measures what a block returns, on a new context's queue.
+  /// Runs a block on a new context's queue, and returns the time that the block measured.
   func measured(_ block: (NSManagedObjectContext) throws -> UInt64) rethrows -> UInt64 {
     let context = stack.context()
     return try context.performAndWait { try block(context) }
   }
 
-  /// A request for all moods.
+  /// Returns a fetch request for all moods.
   static func allMoods() -> NSFetchRequest<Mood> {
     NSFetchRequest<Mood>(entityName: "Mood")
   }
 
-  /// Keys in an order that repeats, spread over the whole table.
+  /// Returns row indexes in a reproducible random order, distributed over the table.
   func shuffledPositions(_ count: Int) -> [Int] {
     var numbers = SplitMix(seed: 42)
     return Array((0..<rows).shuffled(using: &numbers).prefix(count))

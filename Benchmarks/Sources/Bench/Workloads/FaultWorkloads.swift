@@ -1,7 +1,7 @@
 import CFloor
 import OpenCoreData
 
-/// Faults that fire one by one, in random order.
+/// Firing faults one at a time, in random order.
 struct FaultWorkloads {
   let bed: Bed
 
@@ -34,11 +34,11 @@ struct FaultWorkloads {
         floor, Arm(program: .ours) { [bed] in try FaultWorkloads.fire(positions, request, bed) },
         GRDBArms(bed: bed).lookups(positions),
       ],
-      note: "Inside `perform`; objects are registered faults before the clock starts; "
-        + "`willAccessValue` fires each. The floor holds one read transaction.")
+      note: "In a `perform` block; objects are registered faults before timing starts, and "
+        + "`willAccessValue` fires each. The floor uses one read transaction.")
   }
 
-  /// Fires the objects at these positions of a fetch.
+  /// Fires the faults at the given indexes of a fetch's result.
   static func fire(
     _ positions: [Int], _ request: NSFetchRequest<Mood>, _ bed: Bed
   ) throws -> UInt64 {

@@ -1,7 +1,7 @@
 import CFloor
 import OpenCoreData
 
-/// Fetches of the whole table: filled, as faults, keys alone.
+/// Fetches of all rows: as realized objects, as faults, and as object IDs only.
 struct FetchWorkloads {
   let bed: Bed
 
@@ -13,7 +13,8 @@ struct FetchWorkloads {
       arms: [
         try floorRows(request), ours(request), GRDBArms(bed: bed).records(),
       ],
-      note: "Row cache cold. Ours registers, uniques, keeps the rows for faults of other contexts.")
+      note:
+        "Row cache cold. OpenCoreData also registers and uniques objects and fills the row cache.")
   }
 
   func faults() throws -> Workload {
@@ -32,12 +33,13 @@ struct FetchWorkloads {
       arms: [
         try floorRows(request),
         Arm(program: .ours) { [bed] in
-          // Another context holds every row.
+          // Another context retains an object for every row.
           let held = try holder.performAndWait { try holder.fetch(Bed.allMoods()) }
           return try withExtendedLifetime(held) { try FetchWorkloads.time(request, bed) }
         },
       ],
-      note: "Another context holds the same rows; the framework reads them again, as Apple's does.")
+      note: "Another context retains the same rows; the framework reads them again, like Core Data."
+    )
   }
 
   func identities() throws -> Workload {
@@ -54,8 +56,8 @@ struct FetchWorkloads {
     return Workload(
       name: "fetch, keys alone", unit: "row", operations: bed.rows,
       limit: 2.0, arms: [floor, ours(request), GRDBArms(bed: bed).keys()],
-      note: "`includesPropertyValues = false`: the floor and GRDB read keys, ours makes and "
-        + "registers objects.")
+      note: "`includesPropertyValues = false`: the floor and GRDB read primary keys; OpenCoreData "
+        + "creates and registers objects.")
   }
 
   private func floorRows(_ request: NSFetchRequest<Mood>) throws -> Arm {

@@ -1,7 +1,7 @@
 import CFloor
 import Foundation
 
-/// The same values as structs of C.
+/// The values of moods as C structs.
 final class FloorRows {
   let rows: UnsafeMutablePointer<cfloor_mood>
   let count: Int

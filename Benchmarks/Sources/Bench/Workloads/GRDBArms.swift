@@ -5,7 +5,7 @@ import GRDB
 struct GRDBArms {
   let bed: Bed
 
-  /// All rows as records.
+  /// Returns an arm that fetches all rows as records.
   func records() -> Arm {
     Arm(program: .grdb) { [bed] in
       try DatabaseQueue(path: bed.url.path).read { database in
@@ -16,13 +16,13 @@ struct GRDBArms {
     }
   }
 
-  /// Holds all rows as records while a block runs.
+  /// Retains all rows as records while a block runs.
   func hold(_ body: () -> Void) throws {
     let moods = try DatabaseQueue(path: bed.url.path).read { try GRDBMood.fetchAll($0) }
     withExtendedLifetime(moods, body)
   }
 
-  /// All keys.
+  /// Returns an arm that fetches all primary keys.
   func keys() -> Arm {
     Arm(program: .grdb) { [bed] in
       try DatabaseQueue(path: bed.url.path).read { database in
@@ -33,7 +33,8 @@ struct GRDBArms {
     }
   }
 
-  /// Records by key, one by one, through one prepared statement.
+  /// Returns an arm that fetches records by primary key, one at a time, with one prepared
+  /// statement.
   func lookups(_ positions: [Int]) -> Arm {
     Arm(program: .grdb) { [bed] in
       try DatabaseQueue(path: bed.url.path).read { database in
@@ -54,7 +55,7 @@ struct GRDBArms {
     }
   }
 
-  /// New records in one transaction, with the keys given.
+  /// Inserts records with given primary keys in one transaction.
   static func insert(_ values: [MoodValues], _ url: URL) throws -> UInt64 {
     let queue = try DatabaseQueue(path: url.path)
     return try queue.writeWithoutTransaction { database in

@@ -1,6 +1,6 @@
 import GRDB
 
-/// A row of the table of moods as a GRDB program declares it: every column of the table.
+/// A row of the moods table as a GRDB record with every column.
 final class GRDBMood: Record {
   var key: Int64
   var entity: Int
@@ -14,7 +14,7 @@ final class GRDBMood: Record {
 
   override class var databaseTableName: String { "ZMOOD" }
 
-  /// A record to insert.
+  /// Creates a record to insert.
   init(key: Int64, _ values: MoodValues) {
     self.key = key
     entity = 2

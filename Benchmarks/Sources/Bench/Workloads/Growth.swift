@@ -1,4 +1,4 @@
-/// Whether the price of a row stays what it is when there are many.
+/// Measures whether the cost per row stays the same as the number of rows grows.
 struct Growth {
   let builder: StoreBuilder
   let rows: Int
@@ -12,7 +12,7 @@ struct Growth {
         Floor(
           name: "growth, \(small.workload.name)", against: "itself at \(few) rows",
           value: large.ratio / small.ratio, limit: 1.3, unit: "ratio of ratios",
-          note: "Ours to C is \(Table.number(small.ratio)) at \(few) rows and "
+          note: "The ratio to C is \(Table.number(small.ratio)) at \(few) rows and "
             + "\(Table.number(large.ratio)) at \(rows).")
       }
     }
@@ -29,7 +29,7 @@ struct Growth {
 }
 
 extension Workload {
-  /// The floor and ours alone.
+  /// The workload with only the floor and OpenCoreData.
   var withoutPeers: Workload {
     Workload(
       name: name, unit: unit, operations: operations, limit: limit, arms: Array(arms.prefix(2)),

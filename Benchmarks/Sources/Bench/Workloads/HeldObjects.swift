@@ -1,11 +1,11 @@
 import OpenCoreData
 
-/// Filled objects together with the context that they need.
+/// Realized objects and the context that they require.
 final class HeldObjects<Object: NSManagedObject> {
   let context: NSManagedObjectContext
   let objects: ContiguousArray<Object>
 
-  /// Fetches the first moods.
+  /// Fetches a number of moods.
   init(_ context: NSManagedObjectContext, count: Int) throws {
     let request = NSFetchRequest<Object>(entityName: "Mood")
     request.fetchLimit = count

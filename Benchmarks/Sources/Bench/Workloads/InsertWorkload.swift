@@ -1,7 +1,7 @@
 import CFloor
 import OpenCoreData
 
-/// New objects and one save, into a store without rows.
+/// Inserting objects into an empty store, with one save.
 struct InsertWorkload {
   let builder: StoreBuilder
   let count: Int
@@ -32,8 +32,8 @@ struct InsertWorkload {
         },
       ],
       note:
-        "\(count) objects, nine attributes each set by its generated accessor; keys, validation and "
-        + "notifications included. Both commit with the same durability.")
+        "\(count) objects, nine attributes each, set with generated accessors. Includes primary keys, "
+        + "validation, and notifications. Both commit with the same durability.")
   }
 
   private static func insert(

@@ -1,8 +1,10 @@
 import OpenCoreData
 
-/// What needs no statement: faults from the row cache, registered objects by ID.
+/// Lookups that run no statements: faults fulfilled from the row cache, and registered objects by
+/// object ID.
 ///
-/// Held against a plain Swift loop that reads an integer of as many objects in the same random order.
+/// They're compared with a plain Swift loop that reads an integer of as many objects in the same
+/// random order.
 struct LookupWorkloads {
   let bed: Bed
   private let count: Int
@@ -46,7 +48,7 @@ struct LookupWorkloads {
           }
         },
       ],
-      note: "IDs lie in the order in which they are looked up; the objects are all over the memory."
+      note: "Object IDs are in lookup order in memory; the objects are in random order."
     )
   }
 

@@ -2,29 +2,31 @@ import CFloor
 import Foundation
 import OpenCoreData
 
-/// Bytes that objects take, each kind counted in a process of its own.
+/// The memory use of objects.
+///
+/// Each kind is measured in a separate process.
 enum Memory: String, CaseIterable {
   case fault
   case realized
   case floor
   case grdb
 
-  /// What a child process prints.
+  /// The output of a child process.
   struct Reading: Codable {
     let rows: Int
-    /// Bytes in blocks below 64 KiB: objects, rows, texts.
+    /// The number of bytes in blocks below 64 KiB: objects, rows, and strings.
     let small: Int
-    /// Bytes in larger blocks: arrays and tables.
+    /// The number of bytes in larger blocks: arrays and tables.
     let large: Int
-    /// The largest resident size of the process.
+    /// The peak resident size of the process.
     let peak: Int
   }
 
-  /// Reads in this process, which should do nothing else.
+  /// Measures memory use in this process, which should do nothing else.
   func read(_ bed: Bed) throws -> Reading {
     cfloor_memory_prepare()
-    // Statements, page cache and whatever else is made once, without objects: room that they leave
-    // behind would be used for tables, which would then count as small.
+    // Create statements, the page cache, and other one-time allocations first, without objects.
+    // Otherwise, tables could use the memory that these free, and would count as small blocks.
     try warm(bed)
     var reading: Reading?
     let before = cfloor_memory_now()
@@ -34,11 +36,11 @@ enum Memory: String, CaseIterable {
         rows: bed.rows, small: Int(after.small) - Int(before.small),
         large: Int(after.large) - Int(before.large), peak: Int(after.peak))
     }
-    guard let reading else { throw BenchError("nothing was read") }
+    guard let reading else { throw BenchError("no memory reading") }
     return reading
   }
 
-  /// Reads in a child process.
+  /// Measures memory use in a child process.
   func readInChild(rows: Int) throws -> Reading {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,4 +1,5 @@
-/// The same ten properties as stored properties of a class: what the nanosecond rows are held against.
+/// A plain class with the same ten properties as stored properties, which the rows for property
+/// access are compared with.
 final class PlainMood {
   var rank, stamp: Int64
   var votes, flags: Int32

@@ -1,13 +1,15 @@
 import Foundation
 
-/// All rows, in the order of the table; each is made when its turn comes.
+/// All rows of the table, in order.
+///
+/// Each workload is created when it runs.
 struct Plan {
   struct Entry {
     let name: String
     let make: () throws -> Workload
   }
 
-  /// A row that isn't a time.
+  /// A row that isn't a comparison of times.
   struct Row {
     let name: String
     let make: () throws -> [Floor]
@@ -43,7 +45,7 @@ struct Plan {
     ]
   }
 
-  /// What nothing is compared with: bytes, and times that have a limit of their own.
+  /// Returns the rows without a comparison: memory, and times with absolute limits.
   static func rowsWithoutFloor(rows: Int) -> [Row] {
     [
       Row(name: "memory") {
@@ -60,8 +62,8 @@ struct Plan {
             Floor(
               name: "memory, \(kind.rawValue)", against: "bytes",
               value: (Double(reading.small) / Double(rows)).rounded(), limit: limit,
-              unit: "bytes an object",
-              note: "Arrays and tables take \(tables) B an object more. "
+              unit: "bytes per object",
+              note: "Arrays and tables take another \(tables) B per object. "
                 + "Peak resident size \(reading.peak >> 20) MiB.")
           ]
         }

@@ -1,12 +1,13 @@
 import OpenCoreData
 
-/// A predicate over filled objects, held against the closure that one would write instead; and what
-/// parsing one takes.
+/// Evaluating a predicate on realized objects, compared with an equivalent closure, and parsing a
+/// predicate.
 struct PredicateWorkloads {
   let bed: Bed
 
-  /// Two comparisons of generated properties, both made each time; the closure reads the very objects
-  /// that the predicate reads.
+  /// Creates a workload with two comparisons of generated properties, which both run each time.
+  ///
+  /// The closure reads the same objects as the predicate.
   func overObjects() throws -> Workload {
     MoodsModel.registerClasses()
     let model = BenchModel.make(moodClass: GeneratedMood.self)
@@ -34,7 +35,8 @@ struct PredicateWorkloads {
         },
       ],
       note: "`\(predicate.predicateFormat)` against a closure with `==` and `hasPrefix` over the "
-        + "same managed objects, whose texts were read before; \(found) of \(objects.count) hold.")
+        + "same managed objects, whose strings were read before; \(found) of \(objects.count) match."
+    )
   }
 
   @inline(never)
@@ -42,7 +44,7 @@ struct PredicateWorkloads {
     mood.flags == 3 && mood.name?.hasPrefix("mood 00000001") ?? false
   }
 
-  /// Ten tokens, the least of many rounds.
+  /// Measures parsing a format of ten tokens, as the minimum of several rounds.
   static func parsing() -> Floor {
     let format = "kind == 3 AND (name BEGINSWITH 'mood' OR rank > 5)"
     let operations = 1_000
@@ -52,6 +54,6 @@ struct PredicateWorkloads {
     let least = Double(times.min() ?? 0) / Double(operations) / 1_000
     return Floor(
       name: "predicate, parsed", against: "µs", value: (least * 100).rounded() / 100, limit: 5,
-      unit: "µs a predicate", note: "`\(format)`; the least of 50 rounds of 1,000.")
+      unit: "µs per predicate", note: "`\(format)`; the minimum of 50 rounds of 1,000.")
   }
 }

@@ -1,7 +1,7 @@
 import CFloor
 import OpenCoreData
 
-/// Countries a page of 500 at a time, their moods loaded ahead.
+/// A batched fetch of countries, 500 at a time, that prefetches their moods.
 struct PrefetchWorkload {
   let bed: Bed
   private let pageSize = 500
@@ -14,7 +14,7 @@ struct PrefetchWorkload {
     let selects = trace.entries.map(\.sql).filter { $0.hasPrefix("SELECT 0, ") }
     guard selects.count == 3, selects[0].hasSuffix("FROM ZCOUNTRY t0"),
       selects[1].contains("FROM ZCOUNTRY t0 WHERE"), selects[2].contains("FROM ZMOOD t0 WHERE")
-    else { throw BenchError("a prefetch runs other statements: \(selects)") }
+    else { throw BenchError("unexpected statements of a prefetch: \(selects)") }
     let (keys, page, children) = (selects[0], selects[1], selects[2])
     return Workload(
       name: "prefetch of a to-many", unit: "child row", operations: bed.rows, limit: 1.5,
@@ -30,8 +30,8 @@ struct PrefetchWorkload {
           }
         },
       ],
-      note: "500 parents a batch, \(StoreBuilder.moodsPerCountry) children each. "
-        + "The floor runs the keys' SELECT and both SELECTs of each page.")
+      note: "500 parents per batch, \(StoreBuilder.moodsPerCountry) children each. "
+        + "The floor runs the SELECT of the primary keys and both SELECTs of each batch.")
   }
 
   private static func floor(

@@ -1,7 +1,7 @@
 import OpenCoreData
 import Recording
 
-/// What it costs to be listened to, on faults from the database.
+/// The cost of recording events, measured with faults fulfilled from the store.
 struct RecordingWorkloads {
   let bed: Bed
 
@@ -28,6 +28,6 @@ struct RecordingWorkloads {
           guard counter.stop() >= 2 * count else { throw BenchError("events are missing") }
           return time
         },
-      ], note: "Faults from the database, against the same without a sink. The sink keeps events.")
+      ], note: "Faults from the database, compared with no event sink. The sink stores the events.")
   }
 }

@@ -1,22 +1,24 @@
 import Foundation
 
-/// Python's SQLAlchemy on the same files, each piece of work in a process of its own that times itself.
+/// Python's SQLAlchemy on the same files.
+///
+/// Each arm runs in a separate process, which measures its own time.
 struct SQLAlchemyArms {
   let builder: StoreBuilder
   let url: URL
 
-  /// The interpreter that has SQLAlchemy 2.
+  /// Checks that SQLAlchemy 2 is installed for `python3`.
   ///
-  /// - Throws: when there is none, with what to install.
+  /// - Throws: A `BenchError` that describes how to install it.
   static func check() throws {
     let version = try? output(["-c", "import sqlalchemy; print(sqlalchemy.__version__)"])
     guard let version, version.hasPrefix("2.") else {
       throw BenchError(
-        "--peers needs SQLAlchemy 2 for python3: python3 -m pip install 'sqlalchemy>=2,<3'")
+        "--peers requires SQLAlchemy 2 for python3: python3 -m pip install 'sqlalchemy>=2,<3'")
     }
   }
 
-  /// The arms of the rows that SQLAlchemy has an equal for, by the rows' names.
+  /// Returns the arms for the workloads that SQLAlchemy supports, by the workload's name.
   func arms(_ name: String, operations: Int) -> [Arm] {
     switch name {
     case "fetch, realized": [arm { ["fetch", url.path] }]
@@ -38,13 +40,13 @@ struct SQLAlchemyArms {
       let script = SQLAlchemyArms.folder.appendingPathComponent("sqlalchemy_arms.py").path
       let text = try SQLAlchemyArms.output([script] + arguments())
       guard let time = UInt64(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-        throw BenchError("sqlalchemy_arms.py printed no time: \(text)")
+        throw BenchError("sqlalchemy_arms.py didn't print a time: \(text)")
       }
       return time
     }
   }
 
-  /// `Benchmarks/Peers`, beside the sources this was built from.
+  /// The folder `Benchmarks/Peers`, next to the sources of this build.
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Peers")

@@ -1,11 +1,13 @@
 import CFloor
 
-/// The statements of a save that inserts moods, taken from a trace, and the floor's run of them.
+/// The traced statements of a save that inserts moods, and their execution by the floor.
 struct SaveStatements {
   let pragmas: [String]
   private let begin, readKeys, reserve, insert, commit: String
   private let columns: cfloor_columns
-  /// The number of the entity Mood in the store: entities are numbered by name, from 1.
+  /// The entity ID of Mood in the store.
+  ///
+  /// Entities are numbered by name, starting at 1.
   private let entity: Int64 = 2
 
   init(_ trace: StatementTrace) throws {
@@ -18,7 +20,7 @@ struct SaveStatements {
     columns = try SaveStatements.columns(of: insert)
   }
 
-  /// One transaction that reserves keys, one that inserts.
+  /// Runs a transaction that reserves primary keys and one that inserts rows.
   func run(_ rows: FloorRows, on database: FloorDatabase) throws {
     try database.run(begin)
     try database.run(readKeys, [entity])
@@ -26,7 +28,7 @@ struct SaveStatements {
     try database.run(commit)
     try database.run(begin)
     guard cfloor_insert(database.handle, insert, [columns], entity, rows.rows, rows.count) == 0
-    else { throw BenchError("the floor cannot insert: \(insert)") }
+    else { throw BenchError("the floor can't insert: \(insert)") }
     try database.run(commit)
   }
 

@@ -1,12 +1,15 @@
 public import OpenCoreData
 
 extension Collection where Element: NSManagedObject {
-  /// Fills the faults among the objects with one fetch.
+  /// Fulfills the faults among the objects with one fetch.
   ///
-  /// Use it before a loop that reads objects whose rows may not be cached: one SELECT instead of one
-  /// for each. The fetch fills the very objects of the collection, which are all of one entity and one
-  /// context. Cost: one SELECT, or nothing where nothing is a fault.
-  /// - Throws: as `fetch`.
+  /// Call this method before a loop that reads objects whose rows may not be in the row cache. It
+  /// runs one SELECT instead of one for each object. All objects must have the same entity and
+  /// context; the fetch fulfills these objects themselves.
+  ///
+  /// **Cost**: one SELECT, or none if no object is a fault.
+  ///
+  /// - Throws: The error of the fetch.
   public func fetchFaults() throws {
     guard let context = first?.managedObjectContext else { return }
     let faults = filter(\.isFault)

@@ -2,12 +2,14 @@ public import OpenCoreData
 
 /// A continent and its countries.
 public final class Continent: Region, FetchableEntity {
-  /// How many countries have moods.
+  /// The number of countries that have moods.
   @Managed("numberOfCountries") public var numberOfCountries: Int64
-  /// The countries; the first reading costs a SELECT.
+  /// The countries.
+  ///
+  /// The first access costs a SELECT.
   @Managed("countries") public var countries: Set<Country>
 
-  /// Keeps its counts right; in the whole model alone.
+  /// Updates the counts, if the model is the complete one.
   public override func willSave() {
     super.willSave()
     guard isDelayedDeletable, changedValue(forKey: "countries") != nil else { return }
@@ -17,9 +19,9 @@ public final class Continent: Region, FetchableEntity {
     if countries.isEmpty, !isDeleted { markForLocalDeletion() }
   }
 
-  /// Adds what its countries have gained to the count of the last save.
+  /// Adds the countries' changes since the last save to the number of moods.
   ///
-  /// Cost: its to-many; no country is fired.
+  /// **Cost**: firing the continent's to-many relationship fault. No country is fired.
   func updateMoodCount() {
     let present = countries
     let before = committedValue(forKey: "countries") as? Set<NSManagedObject> ?? []
@@ -33,6 +35,6 @@ public final class Continent: Region, FetchableEntity {
     if numberOfMoods != count { numberOfMoods = count }
   }
 
-  /// `Continent`.
+  /// The entity name, `Continent`.
   public static var entityName: String { "Continent" }
 }

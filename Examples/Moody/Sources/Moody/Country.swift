@@ -1,13 +1,16 @@
 public import OpenCoreData
 
-/// A country, the continent it lies on and the moods seen in it.
+/// A country, with its continent and the moods that were seen in it.
 public final class Country: Region, FetchableEntity {
-  /// The continent; nil where the code is not known.
+  /// The continent, or `nil` if the country code is unknown.
   @Managed("continent") public var continent: Continent?
-  /// The moods; the first reading costs a SELECT.
+  /// The moods.
+  ///
+  /// The first access costs a SELECT.
   @Managed("moods") public var moods: Set<Mood>
 
-  /// Keeps its count right, and leaves its continent when it is marked; in the whole model alone.
+  /// Updates the count, and removes the country from its continent when it's marked for deletion,
+  /// if the model is the complete one.
   public override func willSave() {
     super.willSave()
     guard isDelayedDeletable else { return }
@@ -17,7 +20,7 @@ public final class Country: Region, FetchableEntity {
     if moods.isEmpty, !isDeleted { markForLocalDeletion() }
   }
 
-  /// Takes a continent along whose last country it is; in the whole model alone.
+  /// Deletes the continent with its last country, if the model is the complete one.
   public override func prepareForDeletion() {
     super.prepareForDeletion()
     guard isDelayedDeletable, let continent, !continent.isDeleted,
@@ -28,20 +31,24 @@ public final class Country: Region, FetchableEntity {
 
   private func updateMoodCount() {
     let count = Int64(moods.count)
-    // A value that is set without need would keep the save from settling.
+    // Setting an equal value would cause another pass of `willSave()`.
     guard numberOfMoods != count else { return }
     numberOfMoods = count
     continent?.updateMoodCount()
   }
 
-  /// How many moods more it has than at the last save, as far as a continent counts them.
+  /// Returns the change in the number of moods since the last save, for the continent's count.
+  ///
+  /// - Parameters:
+  ///   - isCounted: Whether the country is in the continent now.
+  ///   - wasCounted: Whether the country was in the continent at the last save.
   func moodCountDelta(isCounted: Bool, wasCounted: Bool) -> Int64 {
-    // A fault that stays has no changes, and is not fired to say so.
+    // A fault has no changes, so don't fire it.
     if isFault, isCounted == wasCounted { return 0 }
     let before = wasCounted ? committedValue(forKey: "numberOfMoods") as? Int64 ?? 0 : 0
     return (isCounted && !isDeleted ? numberOfMoods : 0) - before
   }
 
-  /// `Country`.
+  /// The entity name, `Country`.
   public static var entityName: String { "Country" }
 }

@@ -1,57 +1,68 @@
 public import OpenCoreData
 
-/// What is deleted in two steps: marked and out of sight, then, once nobody holds it, for good.
+/// An object that is deleted in two steps: it's marked and hidden first, and deleted once it's no
+/// longer used.
 ///
-/// A deletion that other contexts have not merged leaves them with faults that cannot be filled. While
-/// an object is only marked, no delete rule runs and `prepareForDeletion` is not called: what points at
-/// it lets go by itself. The book's chapter 11.
+/// If another context hasn't merged a deletion, its faults for the deleted objects can't be
+/// fulfilled. While an object is only marked, no delete rule applies and `prepareForDeletion()`
+/// isn't called, so objects remove their own relationships. See chapter 11 of *Core Data* by
+/// Florian Kugler and Daniel Eggert (objc.io).
 public protocol DelayedDeletable: NSManagedObject {
-  /// When it was marked; nil while it is alive.
+  /// The date on which the object was marked for deletion, or `nil`.
   var markedForDeletionDate: Date? { get set }
 }
 
 extension DelayedDeletable {
-  /// The key of `markedForDeletionDate`.
+  /// The attribute name of `markedForDeletionDate`.
   public static var deletionDateKey: String { "markedForDeletionDate" }
 
-  /// Marks the object, once; its first date stays.
+  /// Marks the object for deletion.
   ///
-  /// A fault is marked without being read, and then again.
+  /// The first date is kept.
+  ///
+  /// A fault is always marked, without reading whether it's already marked.
   public func markForLocalDeletion() {
     guard isFault || markedForDeletionDate == nil else { return }
     markedForDeletionDate = Date()
   }
 
-  /// What every list fetches with: all that is not marked.
+  /// The predicate for lists: all objects that aren't marked.
   public static var notMarkedForLocalDeletionPredicate: NSPredicate {
     NSPredicate(format: "%K == NULL", deletionDateKey)
   }
 
-  /// Whether the save that is coming marks the object.
+  /// A Boolean value that indicates whether the object has an unsaved mark.
   public var changedForDelayedDeletion: Bool {
     changedValue(forKey: Self.deletionDateKey) is Date
   }
 
-  /// Whether the model has the mark; the scenarios' smaller model does not.
+  /// A Boolean value that indicates whether the model contains the mark.
+  ///
+  /// The smaller model of the scenarios doesn't.
   var isDelayedDeletable: Bool {
     entity.attributesByName[Self.deletionDateKey] != nil
   }
 }
 
 extension DelayedDeletable where Self: FetchableEntity {
-  /// All objects that are not marked, in the default order.
+  /// A fetch request for all objects that aren't marked, in the default order.
   public static var visibleFetchRequest: NSFetchRequest<Self> {
     let request = sortedFetchRequest
     request.predicate = notMarkedForLocalDeletionPredicate
     return request
   }
 
-  /// Deletes for good what was marked longer ago than an age.
+  /// Deletes the objects that were marked longer ago than a time interval.
   ///
-  /// A batch deletion: nothing is read, no context hears of it, and none needs to, as nobody holds what
-  /// was marked that long ago. Cost: a DELETE, and what batch deletions cost beside it.
-  /// - Parameter age: Seconds; two minutes by default.
-  /// - Throws: as `execute`.
+  /// Runs a batch delete request, which reads no objects. Contexts aren't notified, because objects
+  /// that were marked that long ago are no longer used.
+  ///
+  /// **Cost**: a DELETE, and the additional statements of a batch delete request.
+  ///
+  /// - Parameters:
+  ///   - context: The context to use.
+  ///   - age: The time interval in seconds. The default is two minutes.
+  /// - Throws: The error of the batch delete request.
   public static func deleteMarked(
     in context: NSManagedObjectContext, olderThan age: TimeInterval = 120
   ) throws {

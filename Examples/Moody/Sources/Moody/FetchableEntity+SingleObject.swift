@@ -3,30 +3,34 @@ public import OpenCoreData
 extension NSManagedObjectContext {
   private static let singleObjects = "SingleObjects"
 
-  /// Keeps an object at hand under a key; nil gives it up.
+  /// Stores an object under a key in the context, or removes it if the object is `nil`.
   ///
-  /// The context holds it from then on. Whoever deletes the object gives it up here as well, else the
-  /// deleted object is what `object(forSingleObjectCacheKey:)` goes on to return.
+  /// The context keeps a strong reference to the object. If you delete the object, also remove it
+  /// here; otherwise, `object(forSingleObjectCacheKey:)` continues to return the deleted object.
   public func set(_ object: NSManagedObject?, forSingleObjectCacheKey key: String) {
     var objects = userInfo[Self.singleObjects] as? [String: NSManagedObject] ?? [:]
     objects[key] = object
     userInfo[Self.singleObjects] = objects
   }
 
-  /// The object that was kept under a key.
+  /// Returns the object that is stored under a key.
   ///
-  /// Cost: none.
+  /// **Cost**: none.
   public func object(forSingleObjectCacheKey key: String) -> NSManagedObject? {
     (userInfo[Self.singleObjects] as? [String: NSManagedObject])?[key]
   }
 }
 
 extension FetchableEntity {
-  /// The one object there is: the one at hand, else fetched and kept.
+  /// Returns the only object that matches: the stored one or, if there is none, a fetched one,
+  /// which is stored.
   ///
-  /// Traps when more than one matches. Cost: one SELECT the first time, then nothing; one SELECT each
-  /// time while there is none.
-  /// - Throws: as `fetch`.
+  /// It's a programmer error if several objects match.
+  ///
+  /// **Cost**: one SELECT the first time, and none later; one SELECT each time while no object
+  /// matches.
+  ///
+  /// - Throws: The error of the fetch.
   public static func fetchSingleObject(
     in context: NSManagedObjectContext, cacheKey: String,
     configure: (NSFetchRequest<Self>) -> Void
@@ -36,7 +40,7 @@ extension FetchableEntity {
       configure(request)
       request.fetchLimit = 2
     }
-    precondition(found.count <= 1, "'\(cacheKey)' stands for one object, but several match")
+    precondition(found.count <= 1, "'\(cacheKey)' identifies one object, but several match")
     if let object = found.first { context.set(object, forSingleObjectCacheKey: cacheKey) }
     return found.first
   }

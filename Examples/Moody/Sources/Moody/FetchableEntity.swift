@@ -1,29 +1,29 @@
 public import OpenCoreData
 
-/// A managed object class that knows its entity, so that fetching it is one line.
+/// A managed object class that provides its entity name and default order for fetches.
 ///
-/// The book calls this protocol `Managed`; here that is the property wrapper's name.
+/// The book calls this protocol `Managed`; here, `Managed` is the name of the property wrapper.
 public protocol FetchableEntity: NSManagedObject {
   /// The name of the entity in the model.
   static var entityName: String { get }
-  /// The order a list shows the objects in.
+  /// The order in which a list shows the objects.
   static var defaultSortDescriptors: [NSSortDescriptor] { get }
 }
 
 extension FetchableEntity {
-  /// No order.
+  /// An empty array: no order.
   public static var defaultSortDescriptors: [NSSortDescriptor] { [] }
 
-  /// A request for all objects in the default order.
+  /// A fetch request for all objects in the default order.
   public static var sortedFetchRequest: NSFetchRequest<Self> {
     let request = NSFetchRequest<Self>(entityName: entityName)
     request.sortDescriptors = defaultSortDescriptors
     return request
   }
 
-  /// Fetches with a request that the caller has adjusted.
+  /// Fetches objects with a request that a closure configures.
   ///
-  /// Cost: that request's.
+  /// **Cost**: the cost of the request.
   public static func fetch(
     in context: NSManagedObjectContext,
     configurationBlock: (NSFetchRequest<Self>) -> Void = { _ in }
@@ -33,9 +33,9 @@ extension FetchableEntity {
     return try context.fetch(request)
   }
 
-  /// Counts with a request that the caller has adjusted.
+  /// Counts objects with a request that a closure configures.
   ///
-  /// Cost: one `SELECT COUNT`.
+  /// **Cost**: one `SELECT COUNT`.
   public static func count(
     in context: NSManagedObjectContext, configure: (NSFetchRequest<Self>) -> Void = { _ in }
   ) throws -> Int {
@@ -44,9 +44,9 @@ extension FetchableEntity {
     return try context.count(for: request)
   }
 
-  /// A registered, filled object that matches.
+  /// Returns a registered, realized object that matches a predicate.
   ///
-  /// Fires nothing and runs no statement.
+  /// **Cost**: none. No fault is fired, and no statement runs.
   public static func materializedObject(
     in context: NSManagedObjectContext, matching predicate: NSPredicate
   ) -> Self? {
@@ -56,9 +56,9 @@ extension FetchableEntity {
     return nil
   }
 
-  /// The registered or stored object that matches.
+  /// Returns a registered or stored object that matches a predicate.
   ///
-  /// Cost: none, or one SELECT of at most one row.
+  /// **Cost**: none, or one SELECT that returns at most one row.
   public static func findOrFetch(
     in context: NSManagedObjectContext, matching predicate: NSPredicate
   ) throws -> Self? {
@@ -70,9 +70,9 @@ extension FetchableEntity {
     }.first
   }
 
-  /// The object that matches, made and configured when there is none.
+  /// Returns an object that matches a predicate, or inserts and configures one if none matches.
   ///
-  /// Cost: as `findOrFetch`.
+  /// **Cost**: see `findOrFetch(in:matching:)`.
   public static func findOrCreate(
     in context: NSManagedObjectContext, matching predicate: NSPredicate, configure: (Self) -> Void
   ) throws -> Self {

@@ -1,19 +1,20 @@
 public import OpenCoreData
 
-/// What stands between a results controller and a list, without the list.
+/// A data source that connects a fetched results controller to a list.
 ///
-/// It begins the controller, keeps the changes of a pass until it has ended, and gives them to its owner
-/// at once, in the order in which a list applies them. Belongs to the context's queue.
+/// The data source starts the controller, collects the changes of an update until it ends, and then
+/// passes them to its owner in the order in which a list applies them. Use it on the context's
+/// queue.
 public final class ListDataSource<Object: FetchableEntity>: NSFetchedResultsControllerDelegate {
-  /// One change of the list.
+  /// A change of the list.
   public enum Change: Equatable {
-    /// A row came.
+    /// A row was inserted.
     case insert(IndexPath)
-    /// A row shows other values.
+    /// A row shows different values.
     case update(IndexPath, Object)
-    /// A row went to another place.
+    /// A row was moved.
     case move(IndexPath, IndexPath)
-    /// A row went.
+    /// A row was deleted.
     case delete(IndexPath)
   }
 
@@ -21,11 +22,14 @@ public final class ListDataSource<Object: FetchableEntity>: NSFetchedResultsCont
   private let changed: ([Change]) -> Void
   private var changes: [Change] = []
 
-  /// Fetches what the list shows, and follows it.
+  /// Fetches the objects of the list and observes changes.
   ///
-  /// Cost: that of the controller's first fetch.
-  /// - Parameter changed: Called once for each pass with changes.
-  /// - Throws: as `performFetch`.
+  /// **Cost**: the controller's first fetch.
+  ///
+  /// - Parameters:
+  ///   - controller: The fetched results controller.
+  ///   - changed: A closure that is called once for each update that contains changes.
+  /// - Throws: The error of `performFetch()`.
   public init(
     _ controller: NSFetchedResultsController<Object>,
     changed: @escaping ([Change]) -> Void = { _ in }
@@ -36,21 +40,21 @@ public final class ListDataSource<Object: FetchableEntity>: NSFetchedResultsCont
     try controller.performFetch()
   }
 
-  /// How many rows there are.
+  /// The number of rows.
   public var count: Int {
     controller.sections?.reduce(0) { $0 + $1.numberOfObjects } ?? 0
   }
 
-  /// The object of a row.
+  /// Returns the object of a row.
   ///
-  /// Cost: none, or a page of a batched request.
+  /// **Cost**: none, or loading a batch of a batched request.
   public func object(at path: IndexPath) -> Object {
     controller.object(at: path)
   }
 
-  /// Shows something else: changes the request and fetches again.
+  /// Changes the fetch request and fetches again.
   ///
-  /// - Throws: as `performFetch`.
+  /// - Throws: The error of `performFetch()`.
   public func reconfigure(_ configure: (NSFetchRequest<Object>) -> Void) throws {
     NSFetchedResultsController<Object>.deleteCache(withName: controller.cacheName)
     configure(controller.fetchRequest)
@@ -59,14 +63,14 @@ public final class ListDataSource<Object: FetchableEntity>: NSFetchedResultsCont
 
   // MARK: The controller's changes
 
-  /// Begins a pass.
+  /// Starts collecting changes.
   public func controllerWillChangeContent(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>
   ) {
     changes = []
   }
 
-  /// Notes one change of the pass.
+  /// Collects one change.
   public func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
     at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
@@ -81,7 +85,7 @@ public final class ListDataSource<Object: FetchableEntity>: NSFetchedResultsCont
     }
   }
 
-  /// Hands the pass on.
+  /// Passes the collected changes to the owner.
   public func controllerDidChangeContent(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>
   ) {

@@ -1,28 +1,32 @@
 public import OpenCoreData
 
-/// Hears what becomes of one object.
+/// An observer of the changes of one object.
 ///
-/// Made and released on the context's queue, where the handler is called. Cost: a few lookups for each
-/// did-change of the context. The book's chapter 3.
+/// Create and release it on the context's queue, on which the handler is called. See chapter 3 of
+/// the book.
+///
+/// **Cost**: a few lookups for each did-change notification of the context.
 public final class ManagedObjectObserver {
-  /// What happened.
+  /// The type of a change.
   public enum ChangeType: Sendable {
-    /// It was deleted, or the context forgot everything.
+    /// The object was deleted or invalidated, or the context was reset.
     case delete
-    /// It was changed, or read again.
+    /// The object was changed or refreshed.
     case update
   }
 
   private let token: any NSObjectProtocol
 
-  /// Listens until it is released; nil for an object without a context.
+  /// Creates an observer, or returns `nil` if the object has no context.
   ///
-  /// An object that was both changed and deleted is told as deleted.
+  /// The observer is active until it's released.
+  ///
+  /// If an object was both changed and deleted, the handler receives `delete`.
   public init?(
     object: NSManagedObject, changeHandler: @escaping (ChangeType) -> Void
   ) {
     guard let context = object.managedObjectContext else { return nil }
-    // A context posts on its own queue, where object and handler belong.
+    // A context posts notifications on its own queue, on which the object and the handler are used.
     nonisolated(unsafe) let handler = changeHandler
     nonisolated(unsafe) weak let observed = object
     token = NotificationCenter.default.addObserver(

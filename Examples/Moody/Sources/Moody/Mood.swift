@@ -1,29 +1,31 @@
 public import OpenCoreData
 
-/// A moment's colours, with where and when they were seen.
+/// The colors of a moment, with its date and location.
 public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable {
-  /// When the picture was taken.
+  /// The date of the picture.
   @Managed("date") public var date: Date
-  /// Three bytes a colour.
+  /// The colors, three bytes each.
   @Managed("colors") public var colors: Data
-  /// Degrees north; nil without a location.
+  /// The latitude in degrees, or `nil` without a location.
   @Managed("latitude") public var latitude: Double?
-  /// Degrees east; nil without a location.
+  /// The longitude in degrees, or `nil` without a location.
   @Managed("longitude") public var longitude: Double?
-  /// The identifier on a server; nil while it is not there.
+  /// The identifier on the server, or `nil` if the mood isn't on the server yet.
   @Managed("remoteIdentifier") public var remoteIdentifier: String?
-  /// Where it was seen.
+  /// The country in which the mood was seen.
   @Managed("country") public var country: Country?
-  /// When it was marked for deletion; only the whole model has it.
+  /// The date on which the mood was marked for deletion.
+  ///
+  /// Only the complete model contains it.
   @Managed("markedForDeletionDate") public var markedForDeletionDate: Date?
 
-  /// Leaves its country when it is marked.
+  /// Removes the mood from its country when it's marked for deletion.
   public override func willSave() {
     super.willSave()
     if isDelayedDeletable, changedForDelayedDeletion, country != nil { country = nil }
   }
 
-  /// Takes a country along whose last mood it is; in the whole model alone.
+  /// Deletes the country with its last mood, if the model is the complete one.
   public override func prepareForDeletion() {
     super.prepareForDeletion()
     guard isDelayedDeletable, let country, !country.isDeleted,
@@ -32,10 +34,10 @@ public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable {
     managedObjectContext?.delete(country)
   }
 
-  /// `Mood`.
+  /// The entity name, `Mood`.
   public static var entityName: String { "Mood" }
 
-  /// Newest first, as the list shows them.
+  /// The order of the list: newest first.
   public static var defaultSortDescriptors: [NSSortDescriptor] {
     [NSSortDescriptor(key: "date", ascending: false)]
   }

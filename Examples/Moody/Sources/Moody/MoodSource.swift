@@ -1,15 +1,15 @@
 public import OpenCoreData
 
-/// Whose moods a list shows.
+/// The moods that a list shows.
 public enum MoodSource {
-  /// Those of every country.
+  /// The moods of all countries.
   case all
-  /// Those of one country.
+  /// The moods of one country.
   case country(Country)
-  /// Those of a continent's countries.
+  /// The moods of a continent's countries.
   case continent(Continent)
 
-  /// What the list fetches.
+  /// The predicate of the list's fetch.
   public var predicate: NSPredicate {
     switch self {
     case .all: NSPredicate(value: true)
@@ -19,9 +19,11 @@ public enum MoodSource {
     }
   }
 
-  /// Fills the countries whose names the list will show, and gives them, to be held.
+  /// Fulfills the countries whose names the list shows, and returns them so that the caller can
+  /// retain them.
   ///
-  /// Cost: the continent's to-many and one SELECT for its faults; nothing for the others.
+  /// **Cost**: the continent's to-many relationship and one SELECT for its faults; none for other
+  /// sources.
   public func prefetch() throws -> [Country] {
     guard case .continent(let continent) = self else { return [] }
     let countries = Array(continent.countries)

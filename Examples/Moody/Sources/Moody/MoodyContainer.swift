@@ -1,12 +1,14 @@
 public import OpenCoreData
 
-/// Makes the sample's stack: its classes registered, its store opened or created.
+/// Creates the sample's Core Data stack: registers its classes, and opens or creates its store.
 public enum MoodyContainer {
-  /// Opens the store in a file with the sample's model.
+  /// Opens the store at a URL with the sample's model.
   ///
-  /// Cost: as `addPersistentStore`.
+  /// **Cost**: see `addPersistentStore`.
   ///
-  /// - Parameter model: The model in `Scenarios/Models/Moody.xcdatamodel`.
+  /// - Parameters:
+  ///   - model: The model in `Scenarios/Models/Moody.xcdatamodel`.
+  ///   - storeURL: The location of the store.
   public static func make(
     model: NSManagedObjectModel, storeURL: URL
   ) throws -> NSPersistentContainer {
@@ -19,7 +21,9 @@ public enum MoodyContainer {
     return container
   }
 
-  /// Lets the model's entities find their classes; safe to call again.
+  /// Registers the classes of the model's entities.
+  ///
+  /// It's safe to call this method more than once.
   public static func registerClasses() {
     Region.registerClass()
     Continent.registerClass()

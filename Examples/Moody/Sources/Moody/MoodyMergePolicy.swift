@@ -1,15 +1,17 @@
 public import OpenCoreData
 
-/// Settles conflicts between the screen's context and the one that talks to a server.
+/// A merge policy for conflicts between the view context and the context that synchronizes with a
+/// server.
 ///
-/// The server's values win in both. Beside that, the newest `updatedAt` stays, and the stored counts of
-/// conflicted regions are counted again, since neither side's number is right. The book's chapter 11.
+/// In both contexts, the server's values take precedence. In addition, the policy keeps the latest
+/// `updatedAt`, and recalculates the stored counts of conflicting regions, because neither side's
+/// count is correct. See chapter 11 of the book.
 public final class MoodyMergePolicy: NSMergePolicy {
-  /// Whose context it is.
+  /// The context that the policy is for.
   public enum Mode: Sendable {
-    /// The one that brings the server's values: what it sets wins.
+    /// The context with the server's values. Its values take precedence.
     case remote
-    /// The screen's: what is stored wins.
+    /// The view context. The store's values take precedence.
     case local
 
     var mergeType: NSMergePolicyType {
@@ -20,15 +22,17 @@ public final class MoodyMergePolicy: NSMergePolicy {
     }
   }
 
-  /// A policy for one of the two contexts.
+  /// Creates a policy for one of the contexts.
   public required init(mode: Mode) {
     super.init(merge: mode.mergeType)
   }
 
-  /// Settles by property, then dates and counts.
+  /// Resolves conflicts by property, and then updates dates and counts.
   ///
-  /// Cost: a `SELECT COUNT` for each conflicted continent, and the to-many of each conflicted region.
-  /// - Throws: as the policy of the mode.
+  /// **Cost**: a `SELECT COUNT` for each conflicting continent, and the to-many relationship of
+  /// each conflicting region.
+  ///
+  /// - Throws: The error of the mode's merge policy.
   public override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
     let newest = list.compactMap { conflict -> (Region, Date)? in
       (conflict.sourceObject as? Region).map { ($0, conflict.newestUpdate) }
@@ -41,7 +45,7 @@ public final class MoodyMergePolicy: NSMergePolicy {
 }
 
 extension NSMergeConflict {
-  /// The latest date that the object or one of its snapshots has.
+  /// The latest `updatedAt` of the object and its snapshots.
   fileprivate var newestUpdate: Date {
     let key = "updatedAt"
     let dates = [objectSnapshot, cachedSnapshot, persistedSnapshot].map { $0?[key] as? Date }

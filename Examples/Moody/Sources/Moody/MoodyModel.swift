@@ -1,9 +1,9 @@
 public import OpenCoreData
 
-/// The sample's whole model, in code: that of the scenarios, with marks for deletion in two steps and
-/// codes that no two regions share.
+/// The sample's complete model in code: the scenarios' model with marks for deletion in two steps,
+/// and with unique country codes.
 public enum MoodyModel {
-  /// A new instance of the model.
+  /// Creates an instance of the model.
   public static func make() -> NSManagedObjectModel {
     let mood = entity("Mood")
     let region = entity("Region")

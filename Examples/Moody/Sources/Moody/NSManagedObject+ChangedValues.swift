@@ -1,12 +1,12 @@
 import OpenCoreData
 
 extension NSManagedObject {
-  /// The value of a key that was changed and not saved; nil without a change.
+  /// Returns the unsaved value of a key, or `nil` if it isn't changed.
   func changedValue(forKey key: String) -> Any? {
     changedValues()[key]
   }
 
-  /// The value of a key at the last save or fetch.
+  /// Returns the value of a key when the object was last saved or fetched.
   func committedValue(forKey key: String) -> Any? {
     committedValues(forKeys: [key])[key]
   }

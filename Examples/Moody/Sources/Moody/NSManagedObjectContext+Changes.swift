@@ -1,17 +1,20 @@
 public import OpenCoreData
 
 extension NSManagedObjectContext {
-  /// Makes an object of a class that the caller's type names.
+  /// Inserts an object whose class is inferred from the caller's type.
   ///
-  /// Cost: none.
+  /// **Cost**: none.
   public func insertObject<Object: FetchableEntity>() -> Object {
     Object(context: self)
   }
 
-  /// Saves, or gives all pending changes up.
+  /// Saves, or rolls back all unsaved changes if saving fails.
   ///
-  /// For contexts whose saves meet no conflicts worth a question. Cost: that of a save.
-  /// - Returns: Whether it was saved.
+  /// Use this method in contexts whose conflicts don't need to be resolved by the user.
+  ///
+  /// **Cost**: the cost of a save.
+  ///
+  /// - Returns: A Boolean value that indicates whether the save succeeded.
   public func saveOrRollback() -> Bool {
     do {
       try save()
@@ -22,9 +25,11 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Runs a block on the context's queue, then saves or rolls back.
+  /// Runs a block on the context's queue, and then saves or rolls back.
   ///
-  /// Returns at once; use it from any queue. Cost: that of a save.
+  /// Returns immediately. Call this method on any queue.
+  ///
+  /// **Cost**: the cost of a save.
   public func performChanges(_ block: @escaping @Sendable () -> Void) {
     perform { [self] in
       block()

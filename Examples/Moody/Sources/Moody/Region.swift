@@ -1,18 +1,20 @@
 public import OpenCoreData
 
-/// What Continent and Country have in common; the abstract parent entity of both.
+/// The abstract parent entity of `Continent` and `Country`.
 public class Region: NSManagedObject, DelayedDeletable {
   /// The ISO 3166 code.
   @Managed("numericISO3166Code") public final var numericISO3166Code: Int16
-  /// How many moods belong here, kept so that a list need not count.
+  /// The number of moods, stored so that a list doesn't need to count them.
   @Managed("numberOfMoods") public final var numberOfMoods: Int64
-  /// When a mood was last added.
+  /// The date on which a mood was last added.
   @Managed("updatedAt") public final var updatedAt: Date
 
-  /// When it was marked for deletion; only the whole model has it.
+  /// The date on which the region was marked for deletion.
+  ///
+  /// Only the complete model contains it.
   @Managed("markedForDeletionDate") public final var markedForDeletionDate: Date?
 
-  /// Sets the date of the last update to now.
+  /// Sets the date of the last update to the current date.
   public override func awakeFromInsert() {
     super.awakeFromInsert()
     updatedAt = Date()

@@ -1,30 +1,34 @@
 public import OpenCoreData
 
-/// The objects of an entity in the order of a language, kept in order as they change.
+/// The objects of an entity in localized order, kept sorted as they change.
 ///
-/// SQLite sorts by bytes, which isn't an order for people, and sorting 4,000 names by a language costs a
-/// third of a second. So the sorted array is kept, and touched only when it has to be: the book's
-/// chapter 13. Belongs to the context's queue; `follow` is given the context's notes.
+/// SQLite sorts by bytes, which isn't a localized order, and sorting 4,000 names by locale takes a
+/// third of a second. Therefore, the sorted array is kept and changed only when necessary; see
+/// chapter 13 of the book. Use this class on the context's queue, and pass the context's
+/// notifications to `follow(_:)`.
 public final class SortedObjects<Object: NSManagedObject> {
-  /// The objects, in order.
+  /// The sorted objects.
   public private(set) var objects: [Object]
-  /// How often two texts have been compared.
+  /// The number of string comparisons.
   public private(set) var comparisons = 0
-  /// How often all of them have been sorted.
+  /// The number of times that all objects were sorted.
   public private(set) var sorts = 0
 
   private let key: String
-  /// Of the first objects; others that change are not of this list.
+  /// The entity of the initial objects.
+  ///
+  /// Changes of other objects are ignored.
   private let entity: NSEntityDescription?
   private let locale: Locale
   private weak var context: NSManagedObjectContext?
 
-  /// Sorts objects by a text attribute; fires the faults among them.
+  /// Sorts objects by a string attribute, which fires the faults among them.
   ///
   /// - Parameters:
-  ///   - objects: All there are.
-  ///   - key: The attribute that people see.
-  ///   - locale: Whose order is kept.
+  ///   - objects: All objects of the entity.
+  ///   - key: The string attribute to sort by.
+  ///   - context: The context of the objects.
+  ///   - locale: The locale of the order.
   public init(
     _ objects: [Object], by key: String, in context: NSManagedObjectContext, locale: Locale
   ) {
@@ -36,14 +40,19 @@ public final class SortedObjects<Object: NSManagedObject> {
     sort()
   }
 
-  /// Takes objects over that were kept in order, as an ordered relationship does; nil when they were
-  /// sorted under another signature, so that they have to be sorted again.
+  /// Uses objects in a stored order, such as that of an ordered relationship.
   ///
-  /// Compares nothing and fires nothing. The book's chapter 13, "persisting the sorted array".
+  /// Returns `nil` if they were sorted with another signature and must be sorted again.
+  ///
+  /// Compares no strings and fires no faults. See chapter 13 of the book, "persisting the sorted
+  /// array".
   ///
   /// - Parameters:
-  ///   - objects: All there are, in the order kept.
-  ///   - signature: What `signature(for:)` gave when the order was made.
+  ///   - objects: All objects, in the stored order.
+  ///   - signature: The result of `signature(for:)` when the order was stored.
+  ///   - key: The string attribute that the objects are sorted by.
+  ///   - context: The context of the objects.
+  ///   - locale: The locale of the order.
   public init?(
     kept objects: [Object], under signature: String?, by key: String,
     in context: NSManagedObjectContext, locale: Locale
@@ -56,18 +65,19 @@ public final class SortedObjects<Object: NSManagedObject> {
     self.context = context
   }
 
-  /// What an order depends on besides the objects: the locale, and the system that compares.
+  /// Returns a signature of what an order depends on, other than the objects: the locale and the
+  /// operating system version.
   ///
-  /// To be stored beside an order that is kept.
+  /// Store it with the order.
   public static func signature(for locale: Locale) -> String {
     "\(locale.identifier) \(ProcessInfo.processInfo.operatingSystemVersionString)"
   }
 
-  /// Takes a note that objects have changed; the name is `NSManagedObjectContextObjectsDidChange`.
+  /// Processes a notification with the name `NSManagedObjectContextObjectsDidChange`.
   ///
-  /// A new object is put in its place, with about log₂ of the count comparisons. All are sorted when
-  /// one is renamed, or refreshed, as those are that another context has changed. Other changes, and
-  /// those of another context, cost nothing.
+  /// A new object is inserted at its position, with about log₂ *n* comparisons. All objects are
+  /// sorted again if one is renamed or refreshed, as happens when another context changes it. Other
+  /// changes, and those of other contexts, cost nothing.
   public func follow(_ note: Notification) {
     guard let context, note.object as? NSManagedObjectContext === context else { return }
     let deleted = objects(NSDeletedObjectsKey, of: note)
@@ -102,7 +112,7 @@ public final class SortedObjects<Object: NSManagedObject> {
       == .orderedAscending
   }
 
-  /// Texts are read once, not at each comparison.
+  /// Read each string only once, not for each comparison.
   private func sort() {
     sorts += 1
     objects = objects.map { (text: text($0), object: $0) }
