@@ -54,7 +54,9 @@ struct ProgramTests {
     (["log", "input", "--scale", "2"], 64, "--scale requires --expect"),
     (["log", "input", "--expect", "a", "--scale", "0"], 64, "--scale must be at least 1"),
     (["export", "a.yml", "--swift", "--scale", "0"], 64, "--scale must be at least 1"),
-    (["run", PackageFiles.faults, "--only", "faults", "--out", "/proc/none"], 1, "cannot be made"),
+    (
+      ["run", PackageFiles.faults, "--only", "faults", "--out", "/proc/none"], 1, "can't be created"
+    ),
     (["log", "no.log"], 66, "there's no file no.log"),
     (["log", "input", "--store", "no.sqlite"], 66, "there's no file no.sqlite"),
     (["log", "input", "--model", "no.mom"], 66, "no.mom"),
