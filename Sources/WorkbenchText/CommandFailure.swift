@@ -1,13 +1,13 @@
 import Foundation
 package import OpenCoreData
 
-/// Why a command, or a line of the shell, was not carried out.
+/// The reason why a command or a line of the shell failed.
 package struct CommandFailure: Error, Sendable {
-  /// What is wrong, in a sentence without a full stop.
+  /// The error message, without a period.
   package let message: String
-  /// The line with carets under the words it is about; nil when no word is to blame.
+  /// The line with carets under the words that caused the error; nil if it isn't about any.
   package let excerpt: String?
-  /// What to do now; nil when the message says all.
+  /// A suggestion of what to do; nil if the message is sufficient.
   package let nextStep: String?
 
   package init(_ message: String, nextStep: String? = nil) {
@@ -16,14 +16,14 @@ package struct CommandFailure: Error, Sendable {
     self.nextStep = nextStep
   }
 
-  /// A problem of the language, drawn under the line it was found in.
+  /// Creates a failure from a problem of the language, with an excerpt of the line.
   package init(_ problem: LanguageProblem, in line: String) {
     message = problem.question
     excerpt = CaretExcerpt(line: line, place: problem.place).text
     nextStep = problem.nextStep
   }
 
-  /// The failure of a line of a file.
+  /// Returns the failure with a source location before its message.
   package func at(_ place: String) -> CommandFailure {
     CommandFailure(message: "\(place): \(message)", excerpt: excerpt, nextStep: nextStep)
   }
@@ -34,18 +34,18 @@ package struct CommandFailure: Error, Sendable {
     self.nextStep = nextStep
   }
 
-  /// Message, excerpt and next step, one below the other.
+  /// Returns the message, the excerpt, and the next step on separate lines.
   ///
-  /// - Parameter number: put before the message, for lines that are no longer visible.
+  /// - Parameter number: The number to print before the message, for a line that isn't visible.
   package func text(line number: Int? = nil) -> String {
     let head = number.map { "line \($0): \(message)" } ?? message
     return [head, excerpt, nextStep].compactMap(\.self).joined(separator: "\n")
   }
 }
 
-/// Words of a command line that a person can copy into a shell.
+/// Formats words of a command line.
 package enum CommandWord {
-  /// A word as `sh` reads it back: in single quotes only if it has to be.
+  /// Returns a word for `sh`, in single quotes if it needs them.
   package static func quoted(_ word: String) -> String {
     let isSafe =
       !word.isEmpty
@@ -61,18 +61,18 @@ package enum CommandWord {
   }
 }
 
-/// What was thrown, as a person reads it.
+/// Formats errors.
 package enum ErrorText {
-  /// The sentence of an error, whatever its kind; never the name of a Swift type alone.
+  /// Returns the message of an error of any kind.
   package static func of(_ error: any Error) -> String {
     if let problem = error as? LanguageProblem { return problem.question }
     let isFoundations = type(of: error) is AnyClass || error is CocoaError || error is POSIXError
     return isFoundations ? FileErrorText.of(error) : "\(error)"
   }
 
-  /// The errors that an error sums up, a sentence each, those of the same words counted.
+  /// Returns the messages of an error's `NSDetailedErrorsKey`, with equal messages counted.
   ///
-  /// Empty for an error that needs no next step.
+  /// The array is empty if the error has no detailed errors, and contains at most five messages.
   package static func details(of error: NSError) -> [String] {
     let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
     var order: [String] = []

@@ -1,14 +1,14 @@
 package import Foundation
 import OpenCoreData
 
-/// Input that's read once, from start to end: a file, a pipe such as `<(…)`, or `-` for standard input.
+/// Reads input once, sequentially: a file, a pipe such as `<(…)`, or `-` for standard input.
 package enum InputFile {
   /// The path of standard input.
   package static let standardInput = "-"
 
-  /// Checks that a path could be read.
+  /// Checks that a path can be read.
   ///
-  /// - Throws: why it can't.
+  /// - Throws: An `InvalidInputError` if it can't.
   package static func check(_ path: String) throws(InvalidInputError) {
     guard path != standardInput else { return }
     guard let mode = FileKind.mode(of: path, followingLinks: true),
@@ -20,11 +20,13 @@ package enum InputFile {
     guard ![S_IFCHR, S_IFBLK].contains(mode & S_IFMT) || isTerminal(path) else {
       throw InvalidInputError(
         kind: .missing, message: "\(path) is a device, not a file or a pipe",
-        nextStep: "give a file, a pipe, or `\(standardInput)` for standard input")
+        nextStep: "use a file, a pipe, or `\(standardInput)` for standard input")
     }
   }
 
-  /// Whether a device is a terminal, as `/dev/stdin` can be; other devices can be endless.
+  /// Returns whether a device is a terminal, as `/dev/stdin` can be.
+  ///
+  /// Other devices may never reach the end of their input.
   private static func isTerminal(_ path: String) -> Bool {
     let file = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { return false }
@@ -32,12 +34,12 @@ package enum InputFile {
     return isatty(file) != 0
   }
 
-  /// Reads everything.
+  /// Reads input to its end.
   ///
   /// - Parameters:
-  ///   - path: as it was given.
-  ///   - limit: in bytes; longer input is refused, and no more than that is kept in memory.
-  /// - Throws: why it can't be read.
+  ///   - path: The path, or `-` for standard input.
+  ///   - limit: The maximum length in bytes; longer input is rejected without reading all of it.
+  /// - Throws: An `InvalidInputError` if the input can't be read or is too long.
   package static func read(_ path: String, limit: Int) throws(InvalidInputError) -> Data {
     let file = try open(path)
     defer { if file != STDIN_FILENO { close(file) } }
@@ -55,7 +57,9 @@ package enum InputFile {
     }
   }
 
-  /// Opens a file or pipe for reading; standard input has the descriptor 0, which must not be closed.
+  /// Opens a file or pipe for reading.
+  ///
+  /// For standard input, this method returns descriptor 0, which the caller must not close.
   package static func open(_ path: String) throws(InvalidInputError) -> Int32 {
     guard path != standardInput else { return STDIN_FILENO }
     try check(path)
@@ -64,52 +68,52 @@ package enum InputFile {
     return file
   }
 
-  /// The file as messages name it.
+  /// Returns the name of the file for messages.
   package static func name(_ path: String) -> String {
     path == standardInput ? "standard input" : path
   }
 
-  /// Why a read or the opening of a file failed.
+  /// Returns the error for a file that couldn't be opened or read.
   package static func refusal(_ path: String, _ code: Int32) -> InvalidInputError {
     InvalidInputError(
-      kind: .missing, message: "\(name(path)) cannot be read: \(FileErrorText.words(code))",
-      nextStep: "check the path, and the permission to read it")
+      kind: .missing, message: "\(name(path)) can't be read: \(FileErrorText.words(code))",
+      nextStep: "check the path and its permissions")
   }
 }
 
 extension InvalidInputError {
-  /// Input that's longer than a limit, in bytes.
+  /// Returns the error for input that's longer than a limit in bytes.
   package static func tooLong(_ path: String, limit: Int) -> InvalidInputError {
     InvalidInputError(
       kind: .unusable,
       message:
         "\(InputFile.name(path)) is longer than \(NumberText.grouped(limit)) bytes, the limit",
-      nextStep: "check that it is the file that was meant")
+      nextStep: "check that it's the right file")
   }
 }
 
 /// The kind of file at a path.
 package enum FileKind {
-  /// The mode of a file; nil if there's none, or none that can be inspected.
+  /// Returns the mode of a file, or nil if there's no file or it can't be accessed.
   package static func mode(of path: String, followingLinks: Bool) -> mode_t? {
     var status = stat()
     let result = followingLinks ? stat(path, &status) : lstat(path, &status)
     return result == 0 ? status.st_mode : nil
   }
 
-  /// Whether a mode is that of a regular file.
+  /// Returns whether a mode is that of a regular file.
   package static func isRegular(_ mode: mode_t) -> Bool { mode & S_IFMT == S_IFREG }
   static func isFolder(_ mode: mode_t) -> Bool { mode & S_IFMT == S_IFDIR }
   static func isLink(_ mode: mode_t) -> Bool { mode & S_IFMT == S_IFLNK }
 
-  /// Returns words for what isn't an ordinary file: `a folder`, `a device`.
+  /// Returns a description of what isn't a regular file, such as `a folder` or `a device`.
   package static func words(_ mode: mode_t) -> String {
     switch mode & S_IFMT {
     case S_IFDIR: "a folder"
     case S_IFIFO: "a pipe"
     case S_IFSOCK: "a socket"
     case S_IFCHR, S_IFBLK: "a device"
-    default: "no ordinary file"
+    default: "not a regular file"
     }
   }
 }

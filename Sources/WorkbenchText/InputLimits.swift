@@ -1,39 +1,39 @@
 import SQLiteDriver
 
-/// The largest numbers that files and arguments may contain.
+/// The largest numbers that files and arguments can contain.
 ///
-/// They're far above real ones and there to refuse slips and hostile input before it costs memory or
-/// time. Each error that refuses a larger number states the limit.
+/// The limits are far above realistic values; they reject mistakes and hostile input before it
+/// costs memory or time. Every error for a larger number states the limit.
 package enum InputLimits {
-  /// Applies the limits that concern the process: SQLite may take a gigabyte.
+  /// Applies the limits of the process: SQLite's memory is limited to 1 GB.
   package static func limitProcess() {
     Connection.limitMemory(toBytes: 1 << 30)
   }
 
-  /// Runs of a variant with `--repeat`.
+  /// The maximum of `--repeat`, the number of runs of a variant.
   package static let repeats = 1_000
-  /// The value of `--scale`.
+  /// The maximum value of `--scale`.
   package static let scale = 1_000_000
-  /// Values in one `--scale`.
+  /// The maximum number of values of `--scale`.
   package static let scales = 100
-  /// Scenarios that run at once with `--jobs`.
+  /// The maximum of `--jobs`, the number of scenarios that run concurrently.
   package static let jobs = 256
-  /// Rows of all entities that a scenario's data makes.
+  /// The maximum number of rows that a scenario generates for all entities.
   package static let rows = 10_000_000
-  /// Objects that one step inserts, and groups that one step undoes.
+  /// The maximum of `times`: the objects that a step inserts, or the change groups that it undoes.
   package static let times = 1_000_000
-  /// Values of `limit`, `offset`, `batch`, and `every`.
+  /// The maximum value of `limit`, `offset`, `batch`, and `every`.
   package static let objects = 1_000_000_000
-  /// Seconds of a staleness interval.
+  /// The maximum staleness interval in seconds.
   package static let seconds = 1e9
-  /// Numbers and names in one expression.
+  /// The maximum count of numbers and names in an expression.
   package static let terms = 200
-  /// The value of an expression, and rows or a time that a log or a result reports.
+  /// The maximum value of an expression, and of the rows and times in a log or a result.
   package static let value = 1_000_000_000_000_000
-  /// Values in a YAML file once its aliases are expanded.
+  /// The maximum number of values in a YAML file after its aliases are expanded.
   package static let expandedValues = 100_000
-  /// Uses of aliases in a YAML file.
+  /// The maximum number of alias uses in a YAML file.
   package static let aliases = 16
-  /// Objects and lists inside each other in JSON.
+  /// The maximum nesting depth of JSON.
   package static let jsonDepth = 100
 }

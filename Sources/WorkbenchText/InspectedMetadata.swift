@@ -1,7 +1,7 @@
 package import OpenCoreData
 package import SQLiteDriver
 
-/// What a store says of itself in `Z_METADATA`.
+/// The metadata of a store, from the table `Z_METADATA`.
 package struct InspectedMetadata {
   /// The framework that wrote the store.
   package enum Writer: Sendable, Equatable {
@@ -14,32 +14,32 @@ package struct InspectedMetadata {
   package let frameworkVersion: Int?
   package let modelIdentifiers: [String]
   package let hasOwnDigests: Bool
-  /// Version hashes by entity.
+  /// The version hashes by entity name.
   package let hashes: [String: Data]
-  /// The app's own keys and their values as texts, by key.
+  /// The app's own keys with formatted values, sorted by key.
   package let own: [(key: String, value: String)]
 
-  /// Reads the table.
+  /// Reads the table with one SELECT.
   ///
-  /// One statement.
-  /// - Throws: `InvalidInputError` if nothing in it can be read; `SQLiteError`.
+  /// - Throws: An `InvalidInputError` if the table has no row or UUID, or if its property list
+  ///   can't be read; a `SQLiteError`.
   package init(reading connection: Connection, path: String) throws {
     let row = try HousekeepingTables.row(
       "SELECT Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
     guard let row, case .text(let uuid)? = row.first else {
       throw InvalidInputError(
         kind: .unusable,
-        message: "\(path) is damaged: its table Z_METADATA has no "
-          + (row == nil ? "row" : "UUID, of which the URIs of its objects are made"),
-        nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")
+        message: "\(path) is corrupt: its table Z_METADATA has no "
+          + (row == nil ? "row" : "UUID, which the URIs of its objects require"),
+        nextStep: "copy it again, or recover its data with `sqlite3 FILE .recover`")
     }
     var values: [String: Any] = [:]
     if case .blob(let bytes) = row[1] {
       guard let list = PropertyList.read(bytes) as? [String: Any] else {
         throw InvalidInputError(
           kind: .unusable,
-          message: "\(path) is damaged: the property list in Z_METADATA cannot be read",
-          nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")
+          message: "\(path) is corrupt: the property list in Z_METADATA can't be read",
+          nextStep: "copy it again, or recover its data with `sqlite3 FILE .recover`")
       }
       values = list
     }
@@ -58,7 +58,7 @@ package struct InspectedMetadata {
     ["NSStore", "NSPersistence", "_NSAutoVacuum", "cdprof."].contains { key.hasPrefix($0) }
   }
 
-  /// A value in one line, of a container its size alone.
+  /// Returns a value on one line; for a container or data, only the size.
   private static func text(_ value: Any?) -> String {
     switch value {
     case let text as String: String(text.prefix(120))

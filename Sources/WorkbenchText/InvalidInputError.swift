@@ -2,34 +2,35 @@ package import Foundation
 import OpenCoreData
 package import SQLiteDriver
 
-/// Why a file that was named cannot be used, found out without changing a byte.
+/// The reason why a file can't be used.
+///
+/// Checking for it doesn't modify any file.
 package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
-  /// What kind of reason it is.
+  /// The kind of reason.
   package enum Kind: Sendable {
-    /// There's no such file, or the system does not let us read it.
+    /// The file doesn't exist, or there's no permission to read it.
     case missing
-    /// It is there and isn't a store, or a damaged one.
+    /// The file isn't of the expected kind, or is corrupt.
     case unusable
     /// The file may be fine: there's no space or no permission for a temporary copy.
     case noSpace
   }
 
   package let kind: Kind
-  /// What is wrong with which file, in a sentence without a full stop.
+  /// The error message, which names the file, without a period.
   package let message: String
-  /// What to do now, in a sentence without a full stop.
+  /// A suggestion of what to do, without a period.
   package let nextStep: String
 
-  /// Message and next step, one below the other.
+  /// The message and the next step on separate lines.
   package var description: String { lines.joined(separator: "\n") }
 
-  /// Message and next step, each on one line whatever names they quote.
+  /// The message and the next step, each on one line, with line feeds in quoted names escaped.
   private var lines: [String] { [message, nextStep].map(PrintableText.line) }
 
-  /// Looks whether there is a file that can be read.
+  /// Checks that a path is that of a readable file, not of a folder.
   ///
-  /// - Parameter path: as it was given.
-  /// - Throws: why there is none.
+  /// - Throws: An `InvalidInputError` if it isn't.
   package static func checkFile(_ path: String) throws(InvalidInputError) {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -38,34 +39,33 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     }
     guard !isFolder.boolValue else {
       throw InvalidInputError(
-        kind: .missing, message: "\(path) is a folder", nextStep: "give a file inside of it")
+        kind: .missing, message: "\(path) is a folder", nextStep: "use a file in it")
     }
     guard FileManager.default.isReadableFile(atPath: path) else {
       throw InvalidInputError(
-        kind: .missing, message: "\(path) cannot be read",
-        nextStep: "ask for permission to read it")
+        kind: .missing, message: "\(path) can't be read",
+        nextStep: "check its permissions")
     }
   }
 
-  /// Checks that there's a regular file that can be read: no folder, FIFO, socket, or device.
+  /// Checks that a path is that of a readable, regular file, not of a folder, FIFO, socket, or
+  /// device.
   ///
-  /// - Parameter path: as it was given.
-  /// - Throws: why there is none.
+  /// - Throws: An `InvalidInputError` if it isn't.
   package static func checkRegularFile(_ path: String) throws(InvalidInputError) {
     try checkFile(path)
     guard isSpecial(path) else { return }
     throw InvalidInputError(StoreFileProblem.notAFile(path: path))
   }
 
-  /// Whether there's something at a path that's neither a regular file nor a folder.
+  /// Returns whether a path is that of an item that's neither a regular file nor a folder.
   static func isSpecial(_ path: String) -> Bool {
     if case .notAFile? = StoreFileProblem.ofPath(path) { true } else { false }
   }
 
-  /// Looks whether there is a file or a folder, for input that may be either.
+  /// Checks that a path is that of a regular file or a folder.
   ///
-  /// - Parameter path: as it was given.
-  /// - Throws: why there is none.
+  /// - Throws: An `InvalidInputError` if it isn't.
   package static func checkExists(_ path: String) throws(InvalidInputError) {
     guard FileManager.default.fileExists(atPath: path) else {
       throw InvalidInputError(
@@ -74,10 +74,10 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     if isSpecial(path) { throw InvalidInputError(StoreFileProblem.notAFile(path: path)) }
   }
 
-  /// Looks at a file that is to be a store.
+  /// Checks that a file is a valid Core Data store.
   ///
-  /// Cost: reads its header, its schema, the names of its tables, and what it says of itself.
-  /// - Throws: why it cannot be used.
+  /// **Cost:** reads the header, the schema, the names of the tables, and the metadata.
+  /// - Throws: An `InvalidInputError` if the file can't be used.
   package static func check(_ url: URL) throws(InvalidInputError) {
     if let problem = StoreFileProblem.examine(path: url.relativePath) {
       throw InvalidInputError(problem)
@@ -97,14 +97,14 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
       throw refusal
     } catch {
       throw InvalidInputError(
-        kind: .unusable, message: ErrorText.of(error), nextStep: "copy the file again, whole")
+        kind: .unusable, message: ErrorText.of(error), nextStep: "copy the complete file again")
     }
     try checkTables(names, path: url.relativePath)
   }
 
-  /// Checks that the tables in which a store keeps its metadata and model are ordinary ones.
+  /// Checks that the tables that contain a store's metadata and model are ordinary tables.
   ///
-  /// - Throws: that the file isn't a Core Data store; `SQLiteError`.
+  /// - Throws: An `InvalidInputError` if the file isn't a Core Data store; a `SQLiteError`.
   package static func checkHousekeeping(on connection: Connection, path: String) throws {
     guard let reason = try HousekeepingTables.problem(on: connection) else { return }
     throw InvalidInputError(
@@ -112,17 +112,20 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
       nextStep: "use the file that NSPersistentContainer wrote, or inspect it with `sqlite3`")
   }
 
-  /// Holds the names of a file's tables, in upper case, against those that every store has.
+  /// Checks that a file has the tables that every store has.
   ///
-  /// - Throws: that the file isn't a Core Data store.
+  /// - Parameters:
+  ///   - names: The names of the file's tables, in uppercase.
+  ///   - path: The path of the file, for the error.
+  /// - Throws: An `InvalidInputError` if the file isn't a Core Data store.
   package static func checkTables(_ names: Set<String>, path: String) throws(InvalidInputError) {
     guard names.contains("Z_METADATA"), names.contains("Z_PRIMARYKEY") else {
       let missing = names.contains("Z_METADATA") ? "Z_PRIMARYKEY" : "Z_METADATA"
       throw InvalidInputError(
         kind: .unusable,
-        message: "\(path) is a SQLite database but no Core Data store: "
+        message: "\(path) is a SQLite database but not a Core Data store: "
           + "it has no table \(missing)",
-        nextStep: "give the file that NSPersistentContainer wrote, or look with `sqlite3`")
+        nextStep: "use the file that NSPersistentContainer wrote, or inspect it with `sqlite3`")
     }
   }
 
@@ -132,7 +135,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     self.nextStep = nextStep
   }
 
-  /// An error that SQLite gave for the file.
+  /// Creates the error for an error that SQLite returned for a file.
   package init(_ error: SQLiteError, path: String) {
     if error.code.primary == .full {
       self.init(
@@ -142,7 +145,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
       self.init(problem)
     } else {
       self.init(
-        kind: .unusable, message: "\(path) cannot be read: \(error.message)",
+        kind: .unusable, message: "\(path) can't be read: \(error.message)",
         nextStep: "close the program that writes to it, and try again")
     }
   }
@@ -154,35 +157,35 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
       nextStep = "check the path; an app's store is often under Library/Application Support"
     case .unreadable:
       kind = .missing
-      nextStep = "ask for permission to read it, or copy it to where you may"
+      nextStep = "check its permissions, or copy it to a folder that you can read"
     case .directory:
       kind = .missing
-      nextStep = "give the file inside of it that ends in .sqlite, .db or .moody"
+      nextStep = "use the file in it that ends in .sqlite, .db, or .moody"
     case .notAFile:
       kind = .missing
       nextStep = "use a regular file"
     case .empty:
       kind = .unusable
-      nextStep = "let the app save once, and copy the file again, with its -wal file"
+      nextStep = "save in the app, and copy the file again with its -wal file"
     case .notADatabase:
       kind = .unusable
-      nextStep = "give the .sqlite file itself; an encrypted one has to be decrypted first"
+      nextStep = "use the .sqlite file itself; decrypt an encrypted one first"
     case .documentStore:
       kind = .unusable
-      nextStep = "have an app move it with migratePersistentStore(_:to:type:), and give that file"
+      nextStep = "convert it to SQLite with migratePersistentStore(_:to:type:), and use that file"
     case .truncated:
       kind = .unusable
-      nextStep = "copy it again, whole, with its -wal file"
+      nextStep = "copy the complete file again, with its -wal file"
     case .corrupt:
       kind = .unusable
-      nextStep = "copy it again, or save what is left with `sqlite3 FILE .recover`"
+      nextStep = "copy it again, or recover its data with `sqlite3 FILE .recover`"
     }
     message = problem.description
   }
 }
 
 extension Connection {
-  /// The names of all tables, in upper case: SQLite compares names without case.
+  /// Returns the names of all tables in uppercase; SQLite's table names are case-insensitive.
   package func tableNames() throws(SQLiteError) -> Set<String> {
     let rows = try values("SELECT upper(name) FROM sqlite_master WHERE type = 'table'")
     return Set(

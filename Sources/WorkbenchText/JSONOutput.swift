@@ -1,22 +1,22 @@
 package import Foundation
 import OpenCoreData
 
-/// JSON as this program writes it: sorted keys, two spaces a level, a newline at its end.
+/// Encodes JSON with sorted keys, an indentation of two spaces, and a final line feed.
 ///
-/// Characters that would act on a terminal are escaped inside strings (`PrintableText`), so JSON can be
-/// printed as it is, and a parser still reads the exact value.
+/// Control characters and bidirectional marks in strings are escaped (`PrintableText`), so the JSON
+/// is safe to print on a terminal, and a parser still reads the exact values.
 package enum JSONOutput {
-  /// One key or element a line.
+  /// Returns JSON with one key or element per line.
   ///
-  /// - Throws: the encoder's error, for a number that JSON does not have.
+  /// - Throws: An `EncodingError` for a number that JSON can't represent.
   package static func lines(_ value: some Encodable) throws -> Data {
     let json = [UInt8](try encoder([.prettyPrinted]).encode(value))
     return Data(PrintableText.escaped(json: json) + [UInt8(ascii: "\n")])
   }
 
-  /// Objects and lists without nested ones on one line, so that many small ones are readable.
+  /// Returns JSON with each object or array that contains no other on one line.
   ///
-  /// - Throws: as `lines`.
+  /// - Throws: An `EncodingError` for a number that JSON can't represent.
   package static func flat(_ value: some Encodable) throws -> Data {
     let json = [UInt8](try encoder([]).encode(value))
     return Data(JSONLayout.bytes(of: PrintableText.escaped(json: json)))
@@ -29,16 +29,16 @@ package enum JSONOutput {
   }
 }
 
-/// Lays compact JSON out in lines: an object or list without nested ones is on one line.
+/// Formats compact JSON in lines; an object or array that contains no other is on one line.
 struct JSONLayout {
   private var result: [UInt8] = []
   private var depth = 0
-  /// Whether the innermost container is on one line.
+  /// A Boolean value that indicates whether the innermost container is on one line.
   private var isFlat = false
 
-  /// The same JSON, indented by two blanks, with a newline at its end.
+  /// Returns formatted JSON, indented by two spaces, with a final line feed.
   ///
-  /// - Parameter json: valid, without blanks between its tokens.
+  /// - Parameter json: Valid JSON without spaces between its tokens.
   static func bytes(of json: [UInt8]) -> [UInt8] {
     var layout = JSONLayout()
     layout.result.reserveCapacity(json.count * 3 / 2)
@@ -86,7 +86,7 @@ struct JSONLayout {
     result.append(contentsOf: repeatElement(UInt8(ascii: " "), count: depth * 2))
   }
 
-  /// For the index of each opening bracket, whether nothing nested follows it.
+  /// Returns, for the index of each opening bracket, whether its container contains no other.
   private static func flatContainers(in json: [UInt8]) -> [Bool] {
     var flat = [Bool](repeating: false, count: json.count)
     var open: [Int] = []
@@ -105,12 +105,12 @@ struct JSONLayout {
     return flat
   }
 
-  /// Tells bytes inside of quotation marks from those outside.
+  /// Distinguishes bytes in strings from those outside.
   private struct TextScan {
     private var isOpen = false
     private var isEscaped = false
 
-    /// Whether the next byte is part of a string, including its quotation marks.
+    /// Returns whether the next byte is part of a string, including its quotation marks.
     mutating func isInText(_ byte: UInt8) -> Bool {
       guard isOpen else {
         isOpen = byte == UInt8(ascii: "\"")
@@ -128,22 +128,22 @@ struct JSONLayout {
   }
 }
 
-/// One JSON object on one line, put together key by key: for reports of very many small objects.
+/// Builds a JSON object on one line, key by key, for reports of many small objects.
 package struct JSONFields {
   private(set) var text = "{"
 
-  /// An object without keys.
+  /// Creates an object without keys.
   package init() {}
 
-  /// The whole object.
+  /// The object as JSON.
   package var object: String { text + "}" }
 
-  /// Adds a string; nothing for nil.
+  /// Adds a string, unless it's nil.
   package mutating func add(_ key: StaticString, _ value: String?) {
     if let value { add(raw: key, JSONText.quoted(value)) }
   }
 
-  /// Adds a number; nothing for nil.
+  /// Adds a number, unless it's nil.
   package mutating func add(_ key: StaticString, _ number: Int?) {
     if let number { add(raw: key, String(number)) }
   }
@@ -153,7 +153,7 @@ package struct JSONFields {
     add(raw: key, String(number))
   }
 
-  /// Adds nanoseconds as microseconds with three places.
+  /// Adds nanoseconds as microseconds with three decimal places.
   package mutating func add(_ key: StaticString, microseconds nanoseconds: UInt64) {
     let rest = String(nanoseconds % 1_000)
     let places = String(repeating: "0", count: 3 - rest.count) + rest
@@ -171,11 +171,12 @@ package struct JSONFields {
   }
 }
 
-/// Texts as JSON writes them.
+/// Formats strings as JSON.
 package enum JSONText {
   /// Returns a string in quotation marks.
   ///
-  /// Escaped are what JSON requires and what would act on a terminal.
+  /// The characters that JSON requires to be escaped, control characters, and bidirectional marks
+  /// are escaped.
   package static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

@@ -1,17 +1,17 @@
 import OpenCoreData
 
-/// What is wrong with a word of the language, before anything was run.
+/// An error in the language of steps, which is reported before anything runs.
 ///
-/// It knows its place in the text but not whose text it is; `LineError` and `ScenarioDiagnostic` add
-/// that and draw the caret.
+/// A problem has a source range but not the source; `LineError` and `ScenarioDiagnostic` add the
+/// source and the excerpt with carets.
 package struct LanguageProblem: Error, Sendable, Equatable {
-  /// The words the caret goes under.
+  /// The source range to mark with carets.
   package var place: SourceRange
-  /// What is wrong, in a sentence without a full stop.
+  /// The error message, without a period.
   package var message: String
-  /// The word that was probably meant.
+  /// The word that was probably intended.
   package var suggestion: String?
-  /// What to do now, in a sentence without a full stop.
+  /// A suggestion of what to do, without a period.
   package var nextStep: String
 
   package init(
@@ -19,14 +19,13 @@ package struct LanguageProblem: Error, Sendable, Equatable {
     nextStep: String
   ) {
     self.place = place
-    // They quote what was written, and each is one line of the report.
+    // The strings quote the source, and each must be a single line.
     self.message = PrintableText.line(message)
     self.suggestion = suggestion.map(PrintableText.line)
     self.nextStep = PrintableText.line(nextStep)
   }
 
-  /// The message with the word that was probably meant; of a message that quotes a very long word, the
-  /// beginning.
+  /// The message with the suggestion; a very long message is truncated.
   package var question: String {
     let limit = LanguageProblem.longestMessage
     let message = message.count > limit ? "\(message.prefix(limit))…" : message
@@ -36,13 +35,13 @@ package struct LanguageProblem: Error, Sendable, Equatable {
   private static let longestMessage = 240
 }
 
-/// A stretch of one line of text: where a caret goes.
+/// A range of characters on a line.
 package struct SourceRange: Sendable, Hashable {
-  /// Counted from 1.
+  /// The line, starting at 1.
   package var line: Int
-  /// In characters, counted from 1.
+  /// The column in characters, starting at 1.
   package var column: Int
-  /// In characters, at least 1.
+  /// The length in characters, at least 1.
   package var length: Int
 
   package init(line: Int, column: Int, length: Int = 1) {
@@ -51,18 +50,18 @@ package struct SourceRange: Sendable, Hashable {
     self.length = max(1, length)
   }
 
-  /// A part of this place: `offset` characters further on, on the same line.
+  /// Returns a range on the same line that starts a number of characters after this one.
   package func part(at offset: Int, length: Int = 1) -> SourceRange {
     SourceRange(line: line, column: column + offset, length: length)
   }
 }
 
-/// One word of a step, with its place.
+/// A word of a step, with its source range.
 package struct Word: Sendable, Hashable {
-  /// Without quotes, escapes resolved.
+  /// The word without quotation marks, with escapes resolved.
   package var text: String
   package var place: SourceRange
-  /// A quoted word is never a keyword.
+  /// A Boolean value that indicates whether the word is quoted; a quoted word is never a keyword.
   package var isQuoted: Bool
 
   package init(_ text: String, at place: SourceRange, isQuoted: Bool = false) {
@@ -71,64 +70,68 @@ package struct Word: Sendable, Hashable {
     self.isQuoted = isQuoted
   }
 
-  /// The source range of some characters, after an opening quote.
+  /// Returns the source range of characters of the word.
   ///
-  /// - Parameter offset: in characters of `text`, from 0. Escapes before it shift the place.
+  /// Escapes aren't taken into account; if there are any before the offset, the range is too far
+  /// left.
+  ///
+  /// - Parameters:
+  ///   - offset: The offset in `text`, in characters.
+  ///   - length: The number of characters.
   package func place(at offset: Int, length: Int = 1) -> SourceRange {
     place.part(at: offset + (isQuoted ? 1 : 0), length: length)
   }
 
-  /// Whether the text can be a name: a letter or `_`, then letters, digits, `_` and `-`.
+  /// A Boolean value that indicates whether the word can be a name: a letter or `_`, followed by
+  /// letters, digits, `_`, and `-`.
   package var isName: Bool {
     guard let first = text.first, first.isLetter || first == "_" else { return false }
     return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
   }
 }
 
-/// A shell line that is wrong: what, where, and what to do.
+/// An error in a line of the shell.
 package struct LineError: Error, Sendable, CustomStringConvertible {
-  /// The line as it was typed.
+  /// The line as typed.
   package let line: String
-  /// What is wrong with it.
+  /// The problem, with the number of the line in the shell.
   package let problem: LanguageProblem
 
-  /// - Parameters:
-  ///   - problem: its place's `line` is the line's number in the shell.
-  ///   - line: the whole line.
+  /// Creates an error from a problem and the complete line.
   package init(_ problem: LanguageProblem, in line: String) {
     self.problem = problem
     self.line = line
   }
 
-  /// The line, carets under the words, then the message and the next step.
+  /// The line with carets, the message, and the next step.
   package var description: String {
     let excerpt = CaretExcerpt(line: line, place: problem.place)
     return "\(excerpt.text)\n\(problem.question)\n\(problem.nextStep)"
   }
 }
 
-/// A line of a text with carets under a part of it; of a very long line the part around them.
+/// An excerpt of a line with carets below a part of it; a very long line is truncated around it.
 package struct CaretExcerpt: Sendable {
   private let line: String
   private let place: SourceRange
   private let margin: String
 
   /// - Parameters:
-  ///   - line: the whole line, without its end.
-  ///   - place: what to mark; its `line` is not read.
-  ///   - margin: put before both lines.
+  ///   - line: The complete line, without a line feed.
+  ///   - place: The range to mark; its `line` is ignored.
+  ///   - margin: The text before both lines of the excerpt.
   package init(line: String, place: SourceRange, margin: String = "  ") {
     self.line = line
     self.place = place
     self.margin = margin
   }
 
-  /// More characters of a line than this are not shown.
+  /// The maximum number of characters of a line to show.
   private static let width = 160
 
-  /// Two lines, without an end of line.
+  /// The line and the carets, without a final line feed.
   ///
-  /// Tabs before the mark are kept, so that both lines align.
+  /// Tabs before the carets are kept, so that both lines align.
   package var text: String {
     let (characters, column) = shown
     let before = CaretExcerpt.printed(characters.prefix(max(0, column - 1)))
@@ -140,12 +143,12 @@ package struct CaretExcerpt: Sendable {
     return "\(margin)\(CaretExcerpt.printed(characters[...]))\n\(margin)\(padding)\(carets)"
   }
 
-  /// Characters as they are printed: the carets count those of escapes.
+  /// Returns characters with escapes, which take several columns.
   private static func printed(_ characters: ArraySlice<Character>) -> String {
     PrintableText.line(String(characters))
   }
 
-  /// The characters that are shown, and the column of the mark among them.
+  /// The characters to show, and the column of the carets.
   private var shown: ([Character], column: Int) {
     let characters = Array(line)
     guard characters.count > Self.width else { return (characters, place.column) }

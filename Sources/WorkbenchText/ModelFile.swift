@@ -1,18 +1,19 @@
 package import Foundation
 package import OpenCoreData
 
-/// Reads a model from wherever one is kept.
+/// Reads models from documents, compiled models, and stores.
 package enum ModelFile {
-  /// The model of a document, of a compiled model, or the one a store carries.
+  /// Returns the model in a document, a compiled model, or a store.
   ///
-  /// - Throws: `ModelErrors` of a document; the store's `NSError` otherwise. Nothing is written.
+  /// This method doesn't modify any file.
+  ///
+  /// - Throws: `ModelErrors` for a document; an `NSError` for a store.
   package static func read(_ url: URL) throws -> NSManagedObjectModel {
     try isStore(url)
       ? NSManagedObjectModel.inStore(at: url) : NSManagedObjectModel.read(contentsOf: url)
   }
 
-  /// Whether a path is that of a store: a file with neither the name nor the first
-  /// bytes of a model.
+  /// Returns whether a file is a store: it has neither the name nor the first bytes of a model.
   package static func isStore(_ url: URL) -> Bool {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),

@@ -1,22 +1,21 @@
 package import OpenCoreData
 
-/// Looks words up in a model and says what was probably meant when they are not there.
+/// Looks up names in a model; errors suggest the name that was probably intended.
 package struct ModelNames: Sendable {
-  /// What is asked.
   package let model: NSManagedObjectModel
 
   package init(_ model: NSManagedObjectModel) {
     self.model = model
   }
 
-  /// The names of all entities, in alphabetical order.
+  /// The names of all entities in alphabetical order.
   package var entities: [String] {
     model.entitiesByName.keys.sorted()
   }
 
-  /// The entity of a name.
+  /// Returns the entity with a name.
   ///
-  /// - Throws: a problem at the name if there's none.
+  /// - Throws: A problem at the name if there's no such entity.
   package func entity(
     _ name: String, at place: SourceRange
   ) throws(LanguageProblem) -> NSEntityDescription {
@@ -27,12 +26,14 @@ package struct ModelNames: Sendable {
       nextStep: "its entities are: \(ModelNames.list(entities))")
   }
 
-  /// The property at the end of a key path, and the relationships on the way to it.
+  /// Returns the relationships of a key path and the property at its end.
   ///
   /// - Parameters:
-  ///   - keyPath: `date`, `country.continent.updatedAt`.
-  ///   - place: the source range of its first character.
-  /// - Throws: a problem at the first part that isn't a property, or that cannot be followed.
+  ///   - keyPath: The key path, such as `date` or `country.continent.updatedAt`.
+  ///   - entity: The entity at which the key path starts.
+  ///   - place: The source range of the key path's first character.
+  /// - Throws: A problem at the first key that isn't a property, or that is an attribute but not
+  ///   the last key.
   package func resolve(
     _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> ResolvedPath {
@@ -65,9 +66,11 @@ package struct ModelNames: Sendable {
     return path
   }
 
-  /// `resolve` for a key path that is read, where a to-many relationship may be asked for its length.
+  /// Returns the relationships of a key path and the property at its end, like
+  /// `resolve(_:from:at:)`.
   ///
-  /// - Throws: as `resolve`; for `articles.count` and its like a problem that suggests `@count`.
+  /// - Throws: The errors of `resolve(_:from:at:)`; for `articles.count` and similar key paths, a
+  ///   problem that suggests `@count`.
   package func resolveRead(
     _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> ResolvedPath {
@@ -78,8 +81,8 @@ package struct ModelNames: Sendable {
     }
   }
 
-  /// What to write for `articles.count` and other ways to ask a to-many relationship for its length;
-  /// nil when that isn't what the key path does.
+  /// Returns a problem that suggests `@count` for `articles.count`, `articles.size`, and similar
+  /// key paths, or nil for any other key path.
   private func lengthProblem(
     _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
   ) -> LanguageProblem? {
@@ -96,9 +99,9 @@ package struct ModelNames: Sendable {
       nextStep: "the number of objects in a to-many relationship is `@count`")
   }
 
-  /// A property of an entity, inherited ones included.
+  /// Returns a property of an entity, including inherited ones.
   ///
-  /// - Throws: a problem at the name if there's none.
+  /// - Throws: A problem at the name if there's no such property.
   package func property(
     _ name: String, of entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> NSPropertyDescription {
@@ -110,7 +113,7 @@ package struct ModelNames: Sendable {
       nextStep: "its properties are: \(ModelNames.list(known))")
   }
 
-  /// An element of a composite attribute.
+  /// Returns an element of a composite attribute.
   private func element(
     _ name: String, of group: NSCompositeAttributeDescription, at place: SourceRange
   ) throws(LanguageProblem) -> NSPropertyDescription {
@@ -122,7 +125,7 @@ package struct ModelNames: Sendable {
       nextStep: "its elements are: \(ModelNames.list(known))")
   }
 
-  /// Words in a row, shortened when there are many.
+  /// Returns a list of words, shortened after 24 of them.
   package static func list(_ words: [String]) -> String {
     guard !words.isEmpty else { return "none" }
     let shown = words.prefix(24).joined(separator: ", ")
@@ -132,7 +135,7 @@ package struct ModelNames: Sendable {
 
 /// A key path as properties of a model.
 package struct ResolvedPath: Sendable {
-  /// The relationships followed before the last part.
+  /// The relationships before the last key.
   package var steps: [NSRelationshipDescription]
   /// The property at the end; nil only for a path without parts.
   package var last: NSPropertyDescription?
@@ -142,37 +145,36 @@ package struct ResolvedPath: Sendable {
     self.last = last
   }
 
-  /// Whether a to-many relationship is followed on the way.
+  /// A Boolean value that indicates whether any of the relationships is to-many.
   package var passesToMany: Bool {
     steps.contains(where: \.isToMany)
   }
 }
 
 extension NSEntityDescription {
-  /// The names of the entity and of all below it.
+  /// The names of the entity and of all its subentities.
   package var namesWithSubentities: [String] {
     [name ?? ""] + subentities.flatMap(\.namesWithSubentities)
   }
 
-  /// The names of the entities whose objects are of this entity: itself and all below it, abstract ones
-  /// left out.
+  /// The names of the entity and of all its subentities, without abstract ones.
   package var concreteEntityNames: [String] {
     (isAbstract ? [] : [name ?? ""]) + subentities.flatMap(\.concreteEntityNames)
   }
 
-  /// The relationships that the entity declares itself, by name.
+  /// The relationships that the entity itself declares, sorted by name.
   package var ownRelationships: [NSRelationshipDescription] {
     relationshipsByName.values.filter { $0.entity === self }.sorted { $0.name < $1.name }
   }
 
-  /// The attributes that the entity declares itself, by name.
+  /// The attributes that the entity itself declares, sorted by name.
   package var ownAttributes: [NSAttributeDescription] {
     attributesByName.values.filter { $0.entity === self }.sorted { $0.name < $1.name }
   }
 }
 
 extension NSManagedObjectModel {
-  /// The entities from the roots down, alphabetically, each with its depth.
+  /// The entities in the order of their hierarchy, alphabetically on each level, with their depth.
   package var entityTree: [(depth: Int, entity: NSEntityDescription)] {
     func branch(
       _ entities: [NSEntityDescription], _ depth: Int
@@ -184,7 +186,7 @@ extension NSManagedObjectModel {
   }
 }
 
-/// How many rows of an entity the data has.
+/// The number of rows of an entity.
 package struct EntityCount: Sendable, Equatable, Codable {
   package var name: String
   package var count: Int
@@ -194,9 +196,11 @@ package struct EntityCount: Sendable, Equatable, Codable {
     self.count = count
   }
 
-  /// Rows of every entity of the model, those of its subentities included: what a fetch would bring.
+  /// Returns the number of rows of each entity including its subentities, as a fetch returns them.
   ///
-  /// - Parameter own: rows of each entity itself.
+  /// - Parameters:
+  ///   - own: The rows of each entity without its subentities.
+  ///   - model: The model.
   package static func totals(
     _ own: [EntityCount], in model: NSManagedObjectModel
   ) -> [String: Int] {

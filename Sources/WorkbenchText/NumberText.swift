@@ -1,11 +1,11 @@
 import OpenCoreData
 package import ProfileEvents
 
-/// Numbers as the workbench prints them, in the shell, in messages and in reports alike.
+/// Formats numbers for the shell, messages, and reports.
 ///
-/// Independent of the locale: a count must read the same on every machine.
+/// The format doesn't depend on the locale, so that output is the same on every machine.
 package enum NumberText {
-  /// `5,061`: groups of three, a comma between them.
+  /// Returns a number with a comma between groups of three digits: `5,061`.
   package static func grouped(_ number: Int) -> String {
     let digits = Array(String(number.magnitude))
     var text = number < 0 ? "-" : ""
@@ -16,17 +16,20 @@ package enum NumberText {
     return text
   }
 
-  /// `1 hit`, `5,060 hits`.
+  /// Returns a number with a noun in the singular or plural: `1 hit`, `5,060 hits`.
   package static func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     "\(grouped(number)) \(PluralForm.of(number, one, many))"
   }
 
-  /// `1 of 1 variant`, `5 of 6 variants`: the total decides the form.
+  /// Returns a part and a total: `1 of 1 variant`, `5 of 6 variants`.
+  ///
+  /// The total determines whether the noun is in the singular or plural.
   package static func counted(_ part: Int, of total: Int, _ one: String) -> String {
     "\(grouped(part)) of \(counted(total, one))"
   }
 
-  /// `0.4 ms`, `55 ms`, `1,204 ms`, `12.3 s`, from nanoseconds.
+  /// Returns a time in nanoseconds as milliseconds or seconds: `0.4 ms`, `55 ms`, `1,204 ms`, `12.3
+  /// s`.
   package static func time(_ nanoseconds: UInt64) -> String {
     switch nanoseconds {
     case 0: "0 ms"
@@ -38,24 +41,24 @@ package enum NumberText {
     }
   }
 
-  /// Milliseconds with three places, from nanoseconds: `12.402`.
+  /// Returns a time in nanoseconds as milliseconds with three decimal places: `12.402`.
   package static func milliseconds(_ nanoseconds: UInt64) -> String {
     let microseconds = (nanoseconds + 500) / 1_000
     let places = String(1_000 + microseconds % 1_000).dropFirst()
     return "\(grouped(Int(microseconds / 1_000))).\(places)"
   }
 
-  /// The grouped number, filled with blanks on its left to `width` characters.
+  /// Returns a number with grouped digits, padded with spaces on the left.
   package static func right(_ number: Int, _ width: Int) -> String {
     right(grouped(number), width)
   }
 
-  /// The text, filled with blanks on its left to `width` characters.
+  /// Returns text padded with spaces on the left.
   package static func right(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
-  /// The text, filled with blanks on its right to `width` characters.
+  /// Returns text padded with spaces on the right.
   package static func left(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
@@ -66,12 +69,12 @@ package enum NumberText {
   }
 }
 
-/// Statements shortened for one line of a terminal or a table.
+/// Shortens statements for a line of a terminal or table.
 package enum SQLAbbreviation {
-  /// The statement with its column list cut after the first three columns of the table.
+  /// Returns a statement with its column list truncated after the first three columns of the table.
   ///
-  /// `SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, ... FROM ZMOOD t0 WHERE  t0.Z_PK = ?`. A constant in
-  /// the place of `Z_ENT` is not counted as a column.
+  /// For example, `SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, ... FROM ZMOOD t0 WHERE  t0.Z_PK = ?`.
+  /// A constant instead of `Z_ENT` doesn't count as a column.
   package static func short(_ sql: String) -> String {
     guard sql.hasPrefix("SELECT "), let from = sql.firstRange(of: " FROM ") else { return sql }
     let columns = sql[..<from.lowerBound].dropFirst("SELECT ".count).split(separator: ", ")
@@ -83,7 +86,7 @@ package enum SQLAbbreviation {
 }
 
 extension Metric {
-  /// The word for several in running text and table heads: `SELECTs`, `faults`.
+  /// The plural noun for the metric in text and table headings: `SELECTs`, `faults`.
   package var heading: String {
     switch self {
     case .selects: "SELECTs"
@@ -95,7 +98,7 @@ extension Metric {
     case .pageins: "pages read"
     case .pageouts: "pages written"
     case .filepages: "pages of the file"
-    case .walpages: "pages of the log"
+    case .walpages: "pages of the WAL"
     case .freepages: "free pages"
     case .peak: "peak objects"
     case .registered: "registered objects"
@@ -103,7 +106,7 @@ extension Metric {
     }
   }
 
-  /// A number with the word that fits it: `1 SELECT`, `5,061 SELECTs`, `1 miss`.
+  /// Returns a number with the metric's noun: `1 SELECT`, `5,061 SELECTs`, `1 miss`.
   package func counted(_ number: Int) -> String {
     guard number == 1 else { return "\(NumberText.grouped(number)) \(heading)" }
     let one =
@@ -117,18 +120,18 @@ extension Metric {
   }
 }
 
-/// The times of several runs of the same work, and how far they lie apart.
+/// The median and range of the times of several runs of the same work.
 package struct TimeSpread: Sendable, Equatable {
-  /// Nanoseconds.
+  /// The median in nanoseconds.
   package let median: UInt64
-  /// Nanoseconds.
+  /// The shortest time in nanoseconds.
   package let least: UInt64
-  /// Nanoseconds.
+  /// The longest time in nanoseconds.
   package let most: UInt64
-  /// How many runs.
+  /// The number of runs.
   package let count: Int
 
-  /// Nil for no run at all.
+  /// Creates the range of times in nanoseconds; returns nil if there are none.
   package init?(_ times: [UInt64]) {
     let sorted = times.sorted()
     guard let first = sorted.first, let last = sorted.last else { return nil }
@@ -141,23 +144,24 @@ package struct TimeSpread: Sendable, Equatable {
       ? sorted[middle - 1] / 2 + sorted[middle] / 2 : sorted[middle]
   }
 
-  /// A spread that is known already.
+  /// Creates a range from its values.
   package init(median: UInt64, least: UInt64, most: UInt64, count: Int) {
     (self.median, self.least, self.most, self.count) = (median, least, most, count)
   }
 
-  /// One run, which has no range.
+  /// Creates the time of a single run.
   package init(once time: UInt64) {
     (median, least, most, count) = (time, time, time, 1)
   }
 
-  /// Fewer runs than this say nothing about a difference.
+  /// The minimum number of runs for comparing times.
   package static let enough = 3
 
-  /// `55 ms`, or `55 ms (52 ms to 61 ms, 5 runs)`.
+  /// The time in words: `55 ms`, or `55 ms (52 ms to 61 ms, 5 runs)`.
   package var text: String { text(of: "run") }
 
-  /// `0.4 ms (0.1 ms to 9.2 ms, 120 calls)`, by the noun of what was timed.
+  /// Returns the time in words with a noun for what was timed: `0.4 ms (0.1 ms to 9.2 ms, 120
+  /// calls)`.
   package func text(of noun: String) -> String {
     guard count > 1 else { return NumberText.time(median) }
     return "\(NumberText.time(median)) (\(NumberText.time(least)) to \(NumberText.time(most)), "

@@ -2,25 +2,28 @@ package import Foundation
 import OpenCoreData
 import SQLiteDriver
 
-/// Writes files; an error names the file that it's about.
+/// Writes files atomically.
 ///
-/// A file that `cdprof` didn't write isn't replaced unless that's forced, and readers see either the old
-/// content or the new one: everything is written under another name first, which then takes the place.
+/// A file that `cdprof` didn't write is replaced only if `force` is true. The content is written to
+/// a temporary file first, which is then renamed, so readers see either the old or the new content.
+/// Errors name the file.
 package enum OutputFile {
   /// Creates the folder if it doesn't exist.
   ///
-  /// - Throws: the file system's `NSError`.
+  /// - Throws: An `NSError` of the file system.
   package static func makeFolder(_ url: URL) throws {
-    try naming(url, "made") {
+    try naming(url, "created") {
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
   }
 
-  /// Checks that a file could be written to a path: nothing is there, or what's there may be replaced.
+  /// Checks that a file can be written: it doesn't exist, or it can be replaced.
   ///
-  /// - Parameter force: whether a file that `cdprof` didn't write may be replaced. Folders, devices,
-  ///   pipes, and sockets never are.
-  /// - Throws: `InvalidInputError`.
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - force: Whether to replace a file that `cdprof` didn't write. Folders, devices, pipes, and
+  ///     sockets are never replaced.
+  /// - Throws: An `InvalidInputError` if the file can't be written.
   package static func check(_ url: URL, force: Bool) throws(InvalidInputError) {
     let path = url.relativePath
     guard let mode = FileKind.mode(of: path, followingLinks: false) else { return }
@@ -28,7 +31,7 @@ package enum OutputFile {
     guard FileKind.isRegular(target) || FileKind.isLink(target) else {
       throw InvalidInputError(
         kind: .unusable,
-        message: "\(path) cannot be written: it is \(FileKind.words(target))",
+        message: "\(path) can't be written: it's \(FileKind.words(target))",
         nextStep: "move it away, or write to another folder")
     }
     guard force || OutputMark.isOurs(path) else {
@@ -38,7 +41,7 @@ package enum OutputFile {
     }
   }
 
-  /// Checks as `check(_:force:)` for a store, and for what SQLite and Core Data keep next to it.
+  /// Checks that a store and the files that SQLite and Core Data keep next to it can be written.
   package static func checkStore(_ url: URL, force: Bool) throws(InvalidInputError) {
     try check(url, force: force)
     guard !force, FileKind.mode(of: url.relativePath, followingLinks: false) == nil else { return }
@@ -54,9 +57,14 @@ package enum OutputFile {
 
   /// Writes a file.
   ///
-  /// - Parameter force: as in `check(_:force:)`.
-  /// - Throws: `InvalidInputError` as `check(_:force:)`; the file system's `NSError`, such as for a full
-  ///   disk. The file that was there stays then.
+  /// If this method throws, an existing file isn't changed.
+  ///
+  /// - Parameters:
+  ///   - data: The content.
+  ///   - url: The file.
+  ///   - force: Whether to replace a file that `cdprof` didn't write.
+  /// - Throws: An `InvalidInputError`, as in `check(_:force:)`; an `NSError` of the file system,
+  ///   such as for a full disk.
   package static func write(_ data: Data, to url: URL, force: Bool) throws {
     try check(url, force: force)
     let path = url.relativePath
@@ -78,7 +86,7 @@ package enum OutputFile {
 
   /// Writes all bytes to a descriptor.
   ///
-  /// - Returns: The `errno` of the write that failed; nil if none did.
+  /// - Returns: The `errno` of a failed write; nil if all bytes were written.
   package static func writeAll(_ bytes: [UInt8], to file: Int32) -> Int32? {
     bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
@@ -93,14 +101,18 @@ package enum OutputFile {
     }
   }
 
-  /// Leaves a copy of a store.
+  /// Copies a store.
   ///
-  /// Readers see the old store or the new one, and of two runs the later wins.
+  /// Readers see either the old or the new store. If two processes copy to the same URL, the last
+  /// one replaces the store of the first.
   ///
   /// - Parameters:
-  ///   - marks: whether the copy gets the mark by which `OutputMark` recognizes it; nothing else differs.
-  ///   - force: as in `check(_:force:)`.
-  /// - Throws: as `write(_:to:force:)`.
+  ///   - store: The store to copy.
+  ///   - url: The destination.
+  ///   - marks: Whether to add the mark by which `OutputMark` recognizes the copy; nothing else
+  ///     differs.
+  ///   - force: Whether to replace a file that `cdprof` didn't write.
+  /// - Throws: The errors of `write(_:to:force:)`.
   package static func copyStore(_ store: URL, to url: URL, marks: Bool, force: Bool) throws {
     try checkStore(url, force: force)
     try naming(url, "written") {
@@ -108,7 +120,7 @@ package enum OutputFile {
       let folder = url.deletingLastPathComponent()
         .appendingPathComponent(".cdprof-\(UUID().uuidString)", isDirectory: true)
       try files.createDirectory(at: folder, withIntermediateDirectories: false)
-      // A folder that can't be removed does no harm.
+      // A temporary folder that can't be removed is harmless.
       defer { try? files.removeItem(at: folder) }
       let copy = folder.appendingPathComponent(url.lastPathComponent)
       try StoreFile.copy(from: store, to: copy)
@@ -117,17 +129,17 @@ package enum OutputFile {
     }
   }
 
-  /// An error about a file, in the system's words.
+  /// Returns an error about a file with the message of an `errno`.
   package static func error(_ code: Int32, _ path: String, _ deed: String = "written") -> NSError {
     NSError(
       domain: NSPOSIXErrorDomain, code: Int(code),
       userInfo: [
-        NSLocalizedDescriptionKey: "\(path) cannot be \(deed): \(FileErrorText.words(code))",
+        NSLocalizedDescriptionKey: "\(path) can't be \(deed): \(FileErrorText.words(code))",
         NSFilePathErrorKey: path,
       ])
   }
 
-  /// Does something with a file; an error of the file system names it.
+  /// Calls a closure that accesses a file, and adds the file's name to an error of the file system.
   package static func naming<Result>(
     _ url: URL, _ deed: String, _ body: () throws -> Result
   ) throws -> Result {
@@ -145,7 +157,7 @@ package enum OutputFile {
         domain: error.domain, code: error.code,
         userInfo: [
           NSLocalizedDescriptionKey:
-            "\(url.relativePath) cannot be \(deed): \(ErrorText.of(error))",
+            "\(url.relativePath) can't be \(deed): \(ErrorText.of(error))",
           NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error,
         ])
     }

@@ -1,27 +1,28 @@
 import Foundation
 
-/// Recognizes files that `cdprof` wrote by a mark in their content; a name proves nothing.
+/// Recognizes files that `cdprof` wrote by a mark in their content, not by their names.
 ///
-/// A page names its generator, JUnit's XML its suites, a trace its program, Markdown has a comment at its
-/// end, a program a comment at its start, plain text its command and version, and a store SQLite's
-/// application ID. JSON is decoded. Lines of JSON have no place for a mark and are recognized by their
-/// first event.
+/// The mark of an HTML page is its generator; of JUnit XML, the name of its suites; of a trace, its
+/// metadata; of Markdown, a comment at the end; of a program, a comment at the start; of plain
+/// text, the command and version; of a store, SQLite's application ID. A result in JSON is
+/// recognized by its keys, and JSON Lines by the first event.
 package enum OutputMark {
-  /// At the end of Markdown, where no reader of the rendered text sees it.
+  /// The comment at the end of Markdown.
   package static let markdown = "<!-- Written by cdprof -->"
-  /// In the first comment of an exported program.
+  /// The first comment of an exported program.
   package static let program = "// Written by `cdprof export`"
-  /// `CDPR`.
+  /// SQLite's application ID: `CDPR` in ASCII.
   private static let applicationID: UInt32 = 0x4344_5052
-  /// In bytes; a larger file that begins like JSON isn't read to the end.
+  /// The maximum size, in bytes, of a JSON file to decode.
   private static let largestJSON = 256 << 20
   private static let part = 64 << 10
 
-  /// Whether a file has the mark.
+  /// Returns whether a file has the mark; returns `false` if it can't be read.
   ///
-  /// A file that can't be read has none. Cost: reads the first and last 64 KB, or all of a file that begins like a result in JSON.
+  /// **Cost:** reads the first and last 64 KB, or the complete file if it starts like a result in
+  /// JSON.
   static func isOurs(_ path: String) -> Bool {
-    // A pipe in the file's place must not block.
+    // If the path is that of a pipe, opening it must not block.
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
@@ -54,7 +55,7 @@ package enum OutputMark {
     return last.hasPrefix("cdprof ") && last.contains("   cdprof ")
   }
 
-  /// What every result in JSON has and hardly anything else.
+  /// The keys of a result in JSON that are unlikely to be in any other file.
   private struct Result: Decodable {
     struct Environment: Decodable {
       var cdprof: String
@@ -68,7 +69,7 @@ package enum OutputMark {
 
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// Whether a file is a SQLite database from any writer.
+  /// Returns whether a file is a SQLite database, regardless of which program wrote it.
   package static func isDatabase(_ path: String) -> Bool {
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return false }
@@ -76,9 +77,9 @@ package enum OutputMark {
     return read(file, at: 0, count: magic.count) == magic
   }
 
-  /// Puts the mark into a store that isn't open and has no WAL or journal.
+  /// Adds the mark to a store, which must not be open and must not have a WAL or journal.
   ///
-  /// - Throws: the file system's `NSError`.
+  /// - Throws: An `NSError` of the file system.
   static func mark(store: URL) throws {
     let path = store.relativePath
     let file = open(path, O_RDWR | O_CLOEXEC)
@@ -91,7 +92,7 @@ package enum OutputMark {
     }
   }
 
-  /// Big-endian, at byte 68 of a database's header.
+  /// Returns the application ID in a database's header, big-endian at byte 68.
   private static func applicationID(in head: [UInt8]) -> UInt32 {
     guard head.count >= 72 else { return 0 }
     return head[68..<72].reduce(0) { $0 << 8 | UInt32($1) }

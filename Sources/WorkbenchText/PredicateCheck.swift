@@ -1,12 +1,13 @@
 package import OpenCoreData
 
-/// Reads a predicate and checks its key paths against an entity.
+/// Parses a predicate and checks its key paths against an entity.
 package struct PredicateCheck {
   let names: ModelNames
   let entity: NSEntityDescription
-  /// Names of computed values that it can use in addition to the entity's keys.
+  /// The names of computed values that the predicate can use in addition to the entity's keys.
   var computed: Set<String> = []
-  /// Whether variables get their values later, as those of a model's fetch requests do.
+  /// A Boolean value that indicates whether variables are substituted later, as in the fetch
+  /// requests of a model.
   var givesVariables = false
 
   package init(
@@ -19,9 +20,12 @@ package struct PredicateCheck {
     self.givesVariables = givesVariables
   }
 
-  /// - Parameter word: where the format was written; nil when it was made by a program.
-  /// - Throws: a problem at the character the format goes wrong at, at an unknown key, or at a variable
-  ///   that nothing gives a value.
+  /// Parses a predicate and checks its key paths and variables.
+  ///
+  /// - Parameters:
+  ///   - format: The predicate's format.
+  ///   - word: The word that contains the format; nil if a program generated it.
+  /// - Throws: A problem at a syntax error, an unknown key, or a variable without a value.
   package func check(_ format: String, at word: Word?) throws(LanguageProblem) {
     let word = word ?? Word(format, at: SourceRange(line: 1, column: 1, length: format.count))
     let predicate = try PredicateCheck.predicate(format, at: word, arguments: [])
@@ -29,11 +33,11 @@ package struct PredicateCheck {
     if !givesVariables, let name = PredicateCheck.unboundVariable(of: predicate) {
       throw LanguageProblem(
         "`$\(name)` has no value", at: place(of: "$\(name)", in: word),
-        nextStep: "write the value itself; only SUBQUERY gives a variable one")
+        nextStep: "write the value itself; only SUBQUERY assigns a value to a variable")
     }
   }
 
-  /// The first variable that no subquery and no assignment names.
+  /// Returns the first variable that no subquery or assignment defines.
   private static func unboundVariable(of predicate: NSPredicate) -> String? {
     var used: [String] = []
     var named: Set<String> = []
@@ -47,10 +51,13 @@ package struct PredicateCheck {
     return used.first { !named.contains($0) }
   }
 
-  /// Reads a format.
+  /// Parses a predicate's format.
   ///
-  /// - Parameter arguments: of its placeholders; nil lets them stay.
-  /// - Throws: a problem at the character the format goes wrong at.
+  /// - Parameters:
+  ///   - format: The format.
+  ///   - word: The word that contains the format.
+  ///   - arguments: The arguments of the placeholders; nil to keep the placeholders.
+  /// - Throws: A problem at a syntax error.
   package static func predicate(
     _ format: String, at word: Word, arguments: [Any?]? = nil
   ) throws(LanguageProblem) -> NSPredicate {
@@ -58,16 +65,16 @@ package struct PredicateCheck {
       return try NSPredicate.parse(format, arguments: arguments)
     } catch {
       throw LanguageProblem(
-        "the predicate cannot be read: \(error.message)", at: word.place(at: error.column - 1),
+        "invalid predicate: \(error.message)", at: word.place(at: error.column - 1),
         didYouMean: error.suggestion,
         nextStep: error.expected.isEmpty
-          ? "write it as `NSPredicate` takes it" : "expected here: \(error.expected)")
+          ? "use the format of `NSPredicate`" : "expected: \(error.expected)")
     }
   }
 
-  /// Looks up the key paths that a predicate compares.
+  /// Checks that the entity has the key paths that a predicate compares.
   ///
-  /// - Throws: a problem at the first that the entity does not have.
+  /// - Throws: A problem at the first key path that the entity doesn't have.
   package func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
     for keyPath in PredicateCheck.keyPaths(of: predicate) where !computed.contains(keyPath) {
       _ = try names.resolveRead(keyPath, from: entity, at: place(of: keyPath, in: word))
@@ -80,12 +87,12 @@ package struct PredicateCheck {
     return word.place(at: offset, length: keyPath.count)
   }
 
-  /// The keys of the paths that a predicate compares, up to an operator such as `@count`.
+  /// Returns the key paths that a predicate compares, up to an operator such as `@count`.
   ///
-  /// Those inside of `SUBQUERY` begin elsewhere and are left out.
+  /// The result doesn't contain key paths in a `SUBQUERY`, which start at another entity.
   private static func keyPaths(of predicate: NSPredicate) -> [String] {
     predicate.ownKeyPaths.compactMap { path in
-      // `%K` may be any key, and every object has an ID.
+      // `%K` can be any key, and every object has an `objectID`.
       let keys = path.keys.filter { $0.lowercased() != "self" }
       return keys.isEmpty || path.components.contains(.placeholder) || keys == ["objectID"]
         ? nil : keys.joined(separator: ".")

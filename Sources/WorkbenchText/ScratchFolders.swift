@@ -1,11 +1,11 @@
 package import Foundation
 import SQLiteDriver
 
-/// The temporary folders of this process, so that none is left behind however it ends.
+/// Creates and removes the temporary folders of this process.
 package enum ScratchFolders {
   /// Creates an empty folder.
   ///
-  /// - Throws: an `NSError`, when there's no space for it or no permission.
+  /// - Throws: An `NSError` if there's no space or no permission.
   package static func make() throws -> URL {
     do {
       return URL(fileURLWithPath: try TemporaryFolders.make(), isDirectory: true)
@@ -19,18 +19,18 @@ package enum ScratchFolders {
     }
   }
 
-  /// Removes a folder with everything in it.
+  /// Removes a folder and its contents.
   package static func remove(_ folder: URL) {
     TemporaryFolders.remove(folder.path)
   }
 
-  /// Removes all of them.
+  /// Removes all temporary folders of this process.
   ///
-  /// For the end of the process; call it from any thread.
+  /// Call this method when the process ends. It can be called on any thread.
   package static func removeAll() { TemporaryFolders.removeAll() }
 
-  /// Removes the folders that killed processes of this user left behind.
+  /// Removes the folders that were left by killed processes of this user.
   ///
-  /// For the start of the process. Lists the directories for temporary files.
+  /// Call this method when the process starts. It lists the directories for temporary files.
   package static func removeLeftBehind() { TemporaryFolders.removeLeftBehind() }
 }

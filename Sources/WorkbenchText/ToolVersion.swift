@@ -1,5 +1,5 @@
 /// The version of this package, for `--version` and for results.
 package enum ToolVersion {
-  /// `MAJOR.MINOR.PATCH`; CHANGELOG.md has the same at its top.
+  /// The version as `MAJOR.MINOR.PATCH`, the same as at the top of CHANGELOG.md.
   package static let current = "0.1.0"
 }

@@ -5,13 +5,13 @@ import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText
 
-/// `cdprof advise`: tries indexes for the statements of a piece of work.
+/// `cdprof advise`: finds indexes for the statements of a workload.
 struct Advise: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Try indexes for the statements of a scenario, or of steps on a store.",
+    abstract: "Find indexes for the statements of a scenario, or of steps on a store.",
     discussion: """
-      Each index is made on a scratch copy; what SQLite uses there and what saves VM steps is \
-      proposed, with its cost, for the model and as SQL. The store is not changed.
+      Each index is created in a temporary copy of the store. An index that SQLite uses and that \
+      saves VM steps is proposed with its cost, for the model and as SQL. The store isn't modified.
       """)
 
   @Argument(
@@ -21,7 +21,7 @@ struct Advise: Executable {
 
   @Argument(
     help: ArgumentHelp(
-      "Steps to run on the store, each as one line of the shell.", valueName: "step"))
+      "Steps to run on the store, each written as a line of the shell.", valueName: "step"))
   var steps: [String] = []
 
   @Option(
@@ -32,7 +32,7 @@ struct Advise: Executable {
   @Option(help: ArgumentHelp("The value of `scale` in a scenario.", valueName: "n"))
   var scale = 1
 
-  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   private var isScenario: Bool {
@@ -45,12 +45,13 @@ struct Advise: Executable {
       throw ValidationError(problem)
     }
     if isScenario, !steps.isEmpty || !sql.isEmpty {
-      throw ValidationError("a scenario has its own steps; give steps and --sql with a store")
+      throw ValidationError(
+        "A scenario contains its steps; use step arguments and --sql only with a store.")
     }
     if !isScenario, steps.isEmpty, sql.isEmpty {
       throw ValidationError(
-        "expected a step to try indexes for\n"
-          + "write one or more after the store: cdprof advise \(LineWords.plain(file)) "
+        "expected a step to find indexes for\n"
+          + "add one or more after the store: cdprof advise \(LineWords.plain(file)) "
           + "\"fetch ENTITY sort KEY\"")
     }
   }

@@ -2,33 +2,33 @@ import ArgumentParser
 import Foundation
 import RunReports
 
-/// `cdprof compare`: two results or two logs side by side; counts are a gate, times are not.
+/// `cdprof compare`: compares two results or two logs; changed counts can fail, times never do.
 struct Compare: Executable {
   static let configuration = CommandConfiguration(
     abstract:
       "Compare two results or two logs. Changed counts can fail the comparison; times are informational.",
     discussion: """
-      Results are compared variant by variant, logs of SQLDebug section by section and statement by \
-      statement. Ends with 0 when no gate was missed, 2 when one was, 65 when a file is neither or \
-      the two are not of one kind, 66 when one is missing. Times never fail.
+      Results are compared by variant, SQLDebug logs by section and statement. Exit status: 0 if \
+      nothing in --fail-on applies, 2 if something does, 65 if a file is neither a result nor a log \
+      or if the two are of different kinds, 66 if a file is missing. Times never fail.
       """)
 
   @Argument(
-    help: ArgumentHelp("The result before, as JSON, or the log.", valueName: "before"),
+    help: ArgumentHelp("The earlier result, as JSON, or log.", valueName: "before"),
     completion: .file())
   var before: String
 
   @Argument(
-    help: ArgumentHelp("The result after, as JSON, or the log.", valueName: "after"),
+    help: ArgumentHelp("The later result, as JSON, or log.", valueName: "after"),
     completion: .file())
   var after: String
 
   @Option(
     help: ArgumentHelp(
       """
-      What fails, separated by commas: more (a cost has grown), change (a count differs), findings (a new \
-      one fires), missing (a variant no longer exists), none, or metrics that may not grow. \
-      more,findings,missing if not given.
+      The differences that fail, separated by commas: more (a cost increased), change (a count \
+      differs), findings (a new finding fired), missing (a variant no longer exists), none, or \
+      metrics that must not increase. The default is more,findings,missing.
       """, valueName: "words"), completion: .words(ComparisonGate.words),
     transform: { try ComparisonGate($0) })
   var failOn: ComparisonGate?

@@ -1,9 +1,9 @@
 import ArgumentParser
 
 extension CompletionKind {
-  /// A list of words with commas between them: a shell completes the last one, and offers none twice.
+  /// Completes the last word of a comma-separated list, and doesn't offer words already in it.
   ///
-  /// The shell runs the program for it.
+  /// The shell runs the program to get the completions.
   static func words(_ words: [String]) -> CompletionKind {
     .custom { _, _, typed in
       let before = typed.lastIndex(of: ",").map { typed[...$0] } ?? ""

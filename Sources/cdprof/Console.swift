@@ -4,60 +4,62 @@ import StoreTools
 
 /// Standard output for results, standard error for messages.
 ///
-/// Every byte for a terminal or pipe goes through here. What would act on a terminal is escaped
-/// (`PrintableText`); the few sequences that the program itself sends are written by this type.
+/// All output to a terminal or pipe is written by this type. It escapes control sequences
+/// (`PrintableText`), except for the few that the program itself sends.
 struct Console: Sendable {
-  /// Whether messages go to a terminal.
+  /// A Boolean value that indicates whether standard error is a terminal.
   let showsProgress = isatty(STDERR_FILENO) == 1
 
-  /// Writes a result that may have several lines, and a line feed.
+  /// Writes a result of one or more lines, and a line feed.
   func say(_ text: String) {
     Console.print(Console.escaped(text + "\n"), to: STDOUT_FILENO)
   }
 
-  /// Writes the lines of a result; a line feed inside a line is escaped.
+  /// Writes the lines of a result, and escapes line feeds inside a line.
   func say(_ lines: [String]) {
     guard !lines.isEmpty else { return }
     let text = lines.map { PrintableText.line($0) + "\n" }.joined()
     Console.print(Array(text.utf8), to: STDOUT_FILENO)
   }
 
-  /// Shows a text that the next call replaces; nil removes it.
+  /// Shows text on the current line until the next call replaces it; nil removes it.
   func show(passing text: String?) {
     Console.print(Console.passing(text ?? ""), to: STDOUT_FILENO)
   }
 
   /// Writes a result in UTF-8: a report, JSON, or a program.
   ///
-  /// JSON has nothing to be escaped any more, so its bytes are written as they are.
+  /// JSON is already escaped, so its bytes are written unchanged.
   func say(_ data: Data) {
     Console.print(PrintableText.escaped([UInt8](data)), to: STDOUT_FILENO)
   }
 
-  /// Writes a message that may have several lines, and a line feed.
+  /// Writes a message of one or more lines, and a line feed.
   func complain(_ text: String) {
     Console.print(Console.escaped(text + "\n"), to: STDERR_FILENO)
   }
 
-  /// Writes a message that is one line, whatever names it quotes.
+  /// Writes a message on one line, and escapes line feeds in the names it quotes.
   func note(_ line: String) {
     complain(PrintableText.line(line))
   }
 
-  /// Reports what is wrong with a model that could be read all the same.
+  /// Prints the warnings of a model, which don't prevent its use.
   ///
-  /// - Parameter path: What it was read from.
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - path: The path that the model was read from.
   func warn(of model: NSManagedObjectModel, path: String) {
     for line in ModelWarningText.lines(model.problems, path: path) { note(line) }
   }
 
-  /// Shows how far the work is, on one line that the next one replaces; nothing without a terminal.
+  /// Shows progress on a line that the next call replaces, if standard error is a terminal.
   func progress(_ text: String) {
     guard showsProgress else { return }
     Console.print(Console.passing(text), to: STDERR_FILENO)
   }
 
-  /// Removes the line of progress.
+  /// Removes the progress line.
   func endProgress() {
     guard showsProgress else { return }
     Console.print(Console.passing(""), to: STDERR_FILENO)
@@ -67,15 +69,15 @@ struct Console: Sendable {
     Array(PrintableText.escaped(text).utf8)
   }
 
-  /// Replaces the present line.
+  /// Returns the bytes that replace the current line of the terminal.
   private static func passing(_ text: String) -> [UInt8] {
     Array("\r\u{1B}[K".utf8) + Array(PrintableText.line(text).utf8)
   }
 
   /// Writes all bytes.
   ///
-  /// Results that can't be written end the program with an error; a reader that has gone ends it
-  /// through SIGPIPE, without one.
+  /// If standard output can't be written, prints an error and exits with status 1. If the reader of
+  /// a pipe has exited, SIGPIPE ends the program without a message.
   private static func print(_ bytes: [UInt8], to descriptor: Int32) {
     let problem = bytes.withUnsafeBytes { bytes -> Int32? in
       var rest = bytes[...]
@@ -98,10 +100,10 @@ struct Console: Sendable {
     exit(ExitStatus.runFailed.rawValue)
   }
 
-  /// Opens the standard descriptors that the caller has closed, so that no file of ours gets their
-  /// numbers and is written to by mistake.
+  /// Opens the standard descriptors that the caller has closed, so that no file opened later gets
+  /// one of their numbers and receives the program's output.
   ///
-  /// Writing to them still fails. Call it first of all.
+  /// Writing to these descriptors still fails. Call this method before any other.
   static func occupyClosedDescriptors() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)

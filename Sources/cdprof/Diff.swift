@@ -2,11 +2,11 @@ import ArgumentParser
 import OpenCoreData
 import StoreTools
 
-/// `cdprof diff`: what differs between two models, and whether a store can be migrated by itself.
+/// `cdprof diff`: compares two models and describes the migration of a store between them.
 struct Diff: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Compare two models and describe the migration a store needs.",
-    discussion: "Each of them is anything that `cdprof model` reads.")
+    discussion: "Each argument can be any model or store that `cdprof model` reads.")
 
   @Argument(
     help: ArgumentHelp("The earlier model, or a store.", valueName: "old"), completion: .file())
@@ -16,7 +16,7 @@ struct Diff: Executable {
     help: ArgumentHelp("The later model, or a store.", valueName: "new"), completion: .file())
   var new: String
 
-  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {

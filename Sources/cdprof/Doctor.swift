@@ -2,20 +2,20 @@ import ArgumentParser
 import Foundation
 import StoreTools
 
-/// `cdprof doctor`: looks for what is wrong with a store, without changing a byte.
+/// `cdprof doctor`: checks a store without modifying any file.
 struct Doctor: Executable {
   static let configuration = CommandConfiguration(
     abstract:
       "Check a store for corruption, orphaned rows, invalid keys, and missing external files.",
     discussion: """
-      Looks only: the store and the files beside it are not changed, and nothing is mended. \
-      Ends with 3 when something is wrong, 65 when the file isn't a Core Data store.
+      The store and the files next to it aren't modified, and nothing is repaired. \
+      Exit status: 3 if there are findings, 65 if the file isn't a Core Data store.
       """)
 
-  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
   var store: String
 
-  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {

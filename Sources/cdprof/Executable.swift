@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// A command that says how it ended.
+/// A command that returns its exit status.
 protocol Executable: ParsableCommand {
-  /// Does the command's work.
+  /// Runs the command and returns its exit status.
   ///
-  /// - Throws: what `Failure.init(_:)` puts into words.
+  /// - Throws: Any error; `Failure.init(_:)` converts it to a message and a status.
   func execute(_ console: Console) throws -> ExitStatus
 }

@@ -1,23 +1,24 @@
-/// How the program ends.
+/// The exit status of the program.
 enum ExitStatus: Int32 {
   /// Everything succeeded, and all expectations are met.
   case success = 0
   /// A run failed.
   case runFailed = 1
-  /// An expectation was missed.
+  /// An expectation isn't met.
   case expectationMissed = 2
-  /// The doctor, the check of a model, or a gate on findings found something.
+  /// `doctor`, `model --check`, or `run --fail-on` reported findings.
   case findings = 3
-  /// Wrong usage, unknown command.
+  /// Invalid arguments or an unknown command.
   case usage = 64
-  /// Bad input: a damaged file, no Core Data store, YAML, a predicate, a key path, a model.
+  /// Invalid input: a corrupt file, a file that isn't a Core Data store, or an error in YAML, a
+  /// predicate, a key path, or a model.
   case badInput = 65
-  /// A file is missing or cannot be read.
+  /// A file is missing or can't be read.
   case missingFile = 66
   /// A bug in cdprof.
   case internalError = 70
 
-  /// The worse of two, for several files in one run.
+  /// Returns the more severe of two statuses, for a run of several files.
   func worse(_ other: ExitStatus) -> ExitStatus {
     let order: [ExitStatus] = [
       .success, .findings, .expectationMissed, .runFailed, .usage, .missingFile, .badInput,

@@ -6,17 +6,17 @@ import WorkbenchText
 /// `cdprof export`: writes a scenario as a Swift program.
 struct Export: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Write a scenario as a Swift program, for a Mac.",
+    abstract: "Write a scenario as a Swift program to run on a Mac.",
     discussion: """
-      The program makes the rows and runs the variants with plain Core Data calls. Its SQL log comes \
-      back through `cdprof log LOG --expect SCENARIO`. Without --out its only file is printed.
+      The program generates the rows and runs the variants with plain Core Data calls. To evaluate \
+      its SQL log, run `cdprof log LOG --expect SCENARIO`. Without --out, the program is printed.
       """)
 
   @Argument(
     help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"), completion: .file())
   var scenario: String
 
-  @ArgumentParser.Flag(help: "Write Swift, the only language so far.")
+  @ArgumentParser.Flag(help: "Write Swift, the only supported language. Required.")
   var swift = false
 
   @Option(
@@ -34,7 +34,9 @@ struct Export: Executable {
     if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
     }
-    guard swift else { throw ValidationError("Say --swift: no other language is written.") }
+    guard swift else {
+      throw ValidationError("Add --swift: Swift is the only supported language.")
+    }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {

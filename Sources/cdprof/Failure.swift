@@ -5,13 +5,13 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// An error as the program prints it, with its exit status.
+/// An error message and its exit status.
 struct Failure {
-  /// For standard error.
+  /// The message to print on standard error.
   let text: String
   let status: ExitStatus
 
-  /// Puts any error into words.
+  /// Creates the message and the exit status of an error.
   init(_ error: any Error) {
     switch error {
     case let refusal as InvalidInputError:
@@ -40,7 +40,7 @@ struct Failure {
     case let failure as StepFailure:
       text = ([failure.description] + ErrorText.details(of: failure.error))
         .joined(separator: "\n  ")
-      // A request that cannot be carried out is the scenario's mistake.
+      // A request that can't be executed is an error in the scenario.
       let error = failure.error as NSError
       let isRequest = error.domain == NSCocoaErrorDomain && error.code == NSCoreDataError
       status = isRequest || Failure.isDamage(error) ? .badInput : .runFailed
@@ -52,7 +52,8 @@ struct Failure {
     }
   }
 
-  /// Whether a file that was read is corrupt: Cocoa's code for it, and SQLite's two.
+  /// Returns whether an error reports a corrupt file: `fileReadCorruptFile`, `SQLITE_CORRUPT`, or
+  /// `SQLITE_NOTADB`.
   private static func isDamage(_ error: NSError) -> Bool {
     switch error.domain {
     case NSCocoaErrorDomain:
@@ -63,19 +64,22 @@ struct Failure {
     }
   }
 
-  /// Whether a result code of SQLite is `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
+  /// Returns whether a SQLite result code is `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
   private static func isDamage(code: Any?) -> Bool {
     (code as? Int ?? (code as? NSNumber)?.intValue).map { [11, 26].contains($0 & 0xFF) } ?? false
   }
 
-  /// The codes of stores and models that cannot be used are bad input; others are failed runs.
+  /// Returns the exit status of an error.
+  ///
+  /// Stores and models that can't be used, and corrupt files, are bad input; files that don't exist
+  /// or can't be read are missing; every other error is a failed run.
   private static func status(of error: NSError) -> ExitStatus {
     if isDamage(error) { return .badInput }
     guard error.domain == NSCocoaErrorDomain else { return .runFailed }
     switch error.code {
     case NSPersistentStoreInvalidTypeError...NSPersistentStoreIncompatibleSchemaError,
       NSPersistentStoreOpenError, NSPersistentStoreIncompatibleVersionHashError, NSSQLiteError,
-      // A request that cannot be carried out, such as a predicate without SQL.
+      // A request that can't be executed, such as a predicate that can't be translated to SQL.
       NSCoreDataError:
       return .badInput
     case CocoaError.Code.fileReadNoSuchFile.rawValue, CocoaError.Code.fileNoSuchFile.rawValue,

@@ -3,14 +3,14 @@ import OpenCoreData
 import Profiling
 import ScenarioLanguage
 
-/// The value of `--fail-on`: rules of findings with commas between them, or `any`.
+/// The value of `run --fail-on`: finding rules, separated by commas, or `any`.
 struct FindingGate {
   static let any = "any"
-  /// The words that it may have.
+  /// The valid values: the name of every rule, and `any`.
   static let words = RuleName.allCases.map(\.rawValue) + [any]
   private let rules: Set<String>
 
-  /// - Throws: `ValidationError` for a word that isn't a rule.
+  /// - Throws: A `ValidationError` for an unknown rule.
   init(_ text: String) throws {
     let known = FindingGate.words
     let words = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ struct FindingGate {
     rules = Set(words)
   }
 
-  /// The names of the findings of a run that the gate does not let through, each once.
+  /// Returns the names of a run's findings that fail it, without duplicates.
   func stopped(by result: RunResult) -> [String] {
     result.variants.flatMap(\.findings)
       .filter { rules.contains(FindingGate.any) || rules.contains($0.rule.rawValue) }

@@ -4,13 +4,13 @@ import ModelCode
 import OpenCoreData
 import WorkbenchText
 
-/// `cdprof generate`: writes the classes of a model.
+/// `cdprof generate`: writes the Swift classes of a model.
 struct Generate: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Write Swift classes with typed properties for the entities of a model.",
     discussion: """
-      Files that are there already are replaced when this command wrote them, and left alone with an \
-      error when it did not. Ends with 65 when the model is wrong, 66 when it is missing.
+      Existing files are replaced only if this command wrote them; any other existing file is an \
+      error unless --force is given. Exit status: 65 if the model is invalid, 66 if it's missing.
       """)
 
   @Argument(
@@ -20,13 +20,14 @@ struct Generate: Executable {
   var model: String
 
   @Option(
-    help: ArgumentHelp("The folder to write to, made where it is missing.", valueName: "dir"),
+    help: ArgumentHelp(
+      "The folder to write to; it's created if it doesn't exist.", valueName: "dir"),
     completion: .directory)
   var out: String
 
   @Option(
     help: ArgumentHelp(
-      "class: classes and properties; extension: properties of classes that you write.",
+      "class: classes and properties; extension: properties only, for classes that you write.",
       valueName: "style"))
   var style = ClassStyle.class
 

@@ -1,19 +1,21 @@
 import Foundation
 
-/// Where the lines typed into the shell are kept from one time to the next.
+/// The file that stores the shell's command history.
 struct HistoryFile {
   let path: String
 
-  /// The file under `$XDG_STATE_HOME`, or `~/.local/state` where that is not set; nil without a home.
+  /// Locates the file under `$XDG_STATE_HOME`, or under `~/.local/state` if that isn't set.
+  ///
+  /// Returns nil if `HOME` isn't set either.
   init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
-    // The specification has relative paths ignored.
+    // The XDG specification requires that relative paths be ignored.
     let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     guard let folder = state ?? home.map({ "\($0)/.local/state" }) else { return nil }
     path = "\(folder)/cdprof/history"
   }
 
-  /// Makes the folder, for this user alone; whether it is there then.
+  /// Creates the folder, accessible only to this user, and returns whether it exists.
   func makeFolder() -> Bool {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
     do {

@@ -2,16 +2,16 @@ import ArgumentParser
 import Foundation
 import StoreTools
 
-/// `cdprof inspect`: says what is in a store, without changing a byte.
+/// `cdprof inspect`: describes the contents of a store without modifying any file.
 struct Inspect: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Show the contents of a store: entities, rows, relationships, indexes, sizes.",
     discussion: "The store and the files next to it aren't modified.")
 
-  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
   var store: String
 
-  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {
@@ -23,7 +23,7 @@ struct Inspect: Executable {
     }
     for stray in inspection.strayRows { console.note(stray.line) }
     guard inspection.strayRows.isEmpty else {
-      console.complain("`cdprof doctor` describes what is wrong with the store")
+      console.complain("run `cdprof doctor` to check the store")
       return .badInput
     }
     return .success

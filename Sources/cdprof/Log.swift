@@ -6,14 +6,14 @@ import StatementAnalysis
 import StoreTools
 import WorkbenchText
 
-/// `cdprof log`: reads what `-com.apple.CoreData.SQLDebug` printed.
+/// `cdprof log`: analyzes the output of `-com.apple.CoreData.SQLDebug`.
 struct Log: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Analyze a Core Data SQL log: statements, their times, and fault storms.",
+    abstract: "Analyze a Core Data SQL log: statements, times, and fault storms.",
     discussion: """
-      Takes the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show` or a \
-      device, with other lines in between. With a store, which is not changed, each statement is \
-      explained, and indexes are tried on a copy.
+      Reads the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show`, or a \
+      device, and ignores other lines. With --store, shows each statement's query plan and tests \
+      indexes in a copy of the store, which isn't modified.
       """)
 
   @Argument(
@@ -22,32 +22,33 @@ struct Log: Executable {
   var file: String
 
   @Option(
-    help: ArgumentHelp("The app's store: plans, and indexes that would help.", valueName: "store"),
+    help: ArgumentHelp(
+      "The app's store, for query plans and index suggestions.", valueName: "store"),
     completion: .file())
   var store: String?
 
   @Option(
     help: ArgumentHelp(
-      "The app's model, in any form, or a store that has it: which table is which entity.",
+      "The app's model in any format, or a store that contains it; maps tables to entities.",
       valueName: "model"), completion: .file())
   var model: String?
 
   @Option(
     help: ArgumentHelp(
-      "What the sections of the log may cost: a file with `sections`, or a scenario.",
+      "The expected counts for the log's sections: a file with `sections`, or a scenario.",
       valueName: "file"), completion: .file())
   var expect: String?
 
   @Option(
     help: ArgumentHelp(
-      "The number that `scale` stood for when the log's program was exported.",
+      "The value of `scale` with which the log's program was exported.",
       valueName: "n"))
   var scale: Int?
 
   @ArgumentParser.Flag(help: "Print the bound values that the log contains.")
   var showBinds = false
 
-  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   func validate() throws {
@@ -59,7 +60,7 @@ struct Log: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    // A wrong path or budget costs nothing before a long log is read.
+    // Check paths and the budget first: reading the log can take long.
     let storeURL = store.map { URL(fileURLWithPath: $0) }
     if let storeURL { try InvalidInputError.check(storeURL) }
     let found = try (model ?? store).map { path in

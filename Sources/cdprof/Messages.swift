@@ -5,9 +5,9 @@ import RunReports
 import ScenarioLanguage
 import WorkbenchText
 
-/// What the program says of itself; what it found out is put into words by the modules below.
+/// The program's own messages; the modules it depends on format their results.
 enum Messages {
-  /// Versions of everything that counts and times depend on.
+  /// The versions that counts and times depend on: cdprof, SQLite, Swift, and the build.
   static var version: String {
     let environment = RunEnvironment.current
     return "cdprof \(environment.cdprof) (SQLite \(environment.sqlite), "
@@ -15,10 +15,10 @@ enum Messages {
   }
 
   static let discussion = """
-    Begin with a scenario:   cdprof run Scenarios/faults.yml --report html
-    Then type it yourself:   cdprof shell Scenarios/faults.yml
-    Or look into a store:    cdprof inspect STORE
-    Or at a model:           cdprof model MODEL
+    Run a scenario:        cdprof run Scenarios/faults.yml --report html
+    Run it step by step:   cdprof shell Scenarios/faults.yml
+    Inspect a store:       cdprof inspect STORE
+    Show a model:          cdprof model MODEL
     """
 
   static func unknownCommand(_ word: String, commands: [String]) -> String {
@@ -28,7 +28,7 @@ enum Messages {
   }
 
   static func sameName(_ name: String, _ first: String, _ second: String) -> String {
-    "\(first) and \(second) would both write \(name).html; run them into two folders with --out"
+    "\(first) and \(second) would both write \(name).html; run them separately, with different --out folders"
   }
 
   static func unknownRule(_ word: String, known: [String]) -> String {
@@ -37,7 +37,7 @@ enum Messages {
   }
 
   static func stopped(_ findings: [String], in scenario: String) -> String {
-    "\(scenario): --fail-on stops at \(findings.joined(separator: ", "))"
+    "\(scenario): failed by --fail-on: \(findings.joined(separator: ", "))"
   }
 
   static func held(_ held: Int, of count: Int) -> String {
@@ -48,11 +48,12 @@ enum Messages {
     "written: \(paths.joined(separator: ", "))"
   }
 
-  /// What is wrong with the value of an option that's 1 or more; nil if nothing is.
+  /// Returns the error message for an option's value that isn't between 1 and a limit, or nil if
+  /// the value is valid.
   static func outOfRange(_ option: String, _ value: Int, upTo limit: Int) -> String? {
-    guard value >= 1 else { return "\(option) is 1 or more, not \(value)." }
+    guard value >= 1 else { return "\(option) must be at least 1, not \(value)." }
     return value <= limit
-      ? nil : "\(option) is at most \(NumberText.grouped(limit)), not \(value)."
+      ? nil : "\(option) must be at most \(NumberText.grouped(limit)), not \(value)."
   }
 
   static func unwritten(_ code: Int32) -> String {
@@ -66,7 +67,7 @@ enum Messages {
   static func progress(_ progress: RunProgress, of scenario: String) -> String {
     switch progress {
     case .data(let rows, let total):
-      "\(scenario): making data, \(NumberText.counted(rows, of: total, "row"))"
+      "\(scenario): generating data, \(NumberText.counted(rows, of: total, "row"))"
     case .variant(let name, let number, let total):
       "\(scenario): \(number) of \(total), \(name)"
     }
@@ -78,5 +79,5 @@ enum Messages {
   static let stillRunning =
     "still running; press Ctrl-C again to quit the shell"
 
-  static let more = "— space: next page · enter: next line · q: enough —"
+  static let more = "— space: next page · return: next line · q: quit —"
 }

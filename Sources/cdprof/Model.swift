@@ -3,44 +3,46 @@ import Foundation
 import OpenCoreData
 import StoreTools
 
-/// `cdprof model`: shows a model in one of several forms, or checks it.
+/// `cdprof model`: shows a model in one of several formats, or checks it.
 struct Model: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Show a model, its tables or its picture; or check it.",
+    abstract: "Show a model as text, tables, or a graph, or check it.",
     discussion: """
-      MODEL is a .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store, which is not changed. \
-      --check ends with 3 when it finds something.
+      MODEL is a .xcdatamodeld, .xcdatamodel, .momd, or .mom, or a store, which isn't modified. \
+      With --check, the exit status is 3 if there are findings.
       """)
 
   @Argument(help: ArgumentHelp("The model, or a store.", valueName: "model"), completion: .file())
   var path: String
 
   @Option(
-    help: ArgumentHelp("The version to read, instead of the current one.", valueName: "name"))
+    help: ArgumentHelp(
+      "The model version to read; the default is the current one.", valueName: "name"))
   var version: String?
 
-  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
-  @ArgumentParser.Flag(help: "Print the statements that create a store, one a line.")
+  @ArgumentParser.Flag(help: "Print the SQL statements that create a store, one per line.")
   var ddl = false
 
-  @ArgumentParser.Flag(help: "Print a graph in the DOT language.")
+  @ArgumentParser.Flag(help: "Print an entity graph in the DOT language.")
   var dot = false
 
-  @ArgumentParser.Flag(help: "Print the contents of a .xcdatamodel.")
+  @ArgumentParser.Flag(help: "Print the XML of a .xcdatamodel.")
   var xml = false
 
-  @ArgumentParser.Flag(help: "Look for mistakes and for what will be slow.")
+  @ArgumentParser.Flag(help: "Check for errors and performance problems.")
   var check = false
 
   func validate() throws {
     let forms = [("--json", json), ("--ddl", ddl), ("--dot", dot), ("--xml", xml)].filter(\.1)
     if forms.count > 1 {
-      throw ValidationError("Choose one of \(forms.map(\.0).joined(separator: " and ")).")
+      throw ValidationError(
+        "\(forms.map(\.0).joined(separator: " and ")) can't be combined; choose one.")
     }
     if check, let form = forms.first, !json {
-      throw ValidationError("--check prints findings: leave \(form.0) out, or give --json.")
+      throw ValidationError("--check can't be combined with \(form.0); use --json or neither.")
     }
   }
 

@@ -4,16 +4,19 @@ import ScenarioLanguage
 import WorkbenchShell
 import WorkbenchText
 
-/// `cdprof new`: writes a scenario to begin with.
+/// `cdprof new`: creates a scenario to start from.
 struct New: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Create a commented scenario that you can run and edit.",
     discussion: """
-      Without --store it is about a small model of its own, written beside it under Models/. A file \
-      that exists is replaced only with --force; a model or schema that exists is used as it is.
+      Without --store, the scenario uses a small model, which is written under Models/ in the same \
+      folder. An existing scenario is replaced only with --force; an existing model or schema is \
+      used unchanged.
       """)
 
-  @Argument(help: ArgumentHelp("The scenario's name and its file's: NAME.yml.", valueName: "name"))
+  @Argument(
+    help: ArgumentHelp(
+      "The name of the scenario and of its file, NAME.yml.", valueName: "name"))
   var name: String
 
   @Option(
@@ -24,13 +27,13 @@ struct New: Executable {
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out = "."
 
-  @ArgumentParser.Flag(help: "Replace the scenario's file if it exists.")
+  @ArgumentParser.Flag(help: "Replace the scenario file if it exists.")
   var force = false
 
   func validate() throws {
     guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/") else {
       throw ValidationError(
-        "A scenario's name is a file's name, not \"\(name)\"; use --out for the folder.")
+        "The name of a scenario must be a file name, not \"\(name)\"; use --out for the folder.")
     }
   }
 

@@ -1,9 +1,10 @@
 import Foundation
 import OpenCoreData
 
-/// Shows long answers one screen at a time.
+/// Shows long output one screen at a time.
 ///
-/// Nothing is started for it: the keys are read here, in a terminal that hands them over one by one.
+/// The pager is built in: it doesn't start a process, and reads keys from the terminal in
+/// noncanonical mode.
 struct Pager {
   private let console: Console
 
@@ -11,10 +12,10 @@ struct Pager {
     self.console = console
   }
 
-  /// Shows lines, and stops at the end of each screen until a key is pressed.
+  /// Shows lines and waits for a key at the end of each screen.
   ///
-  /// - Returns: The key that begins what is typed next, when the answer was ended by one of those; nil
-  ///   otherwise.
+  /// - Returns: The key that ended the pager if it's the start of the next line of input;
+  ///   otherwise, nil.
   func show(_ lines: [String]) -> UInt8? {
     let lines = lines.map(PrintableText.line)
     guard let size = Pager.screen, Pager.height(of: lines[...], on: size) >= size.rows else {
@@ -44,15 +45,15 @@ struct Pager {
     return nil
   }
 
-  /// What a key means here.
+  /// The action of a key.
   private enum Key {
     case page
     case line
     case enough
-    /// A character, or the first byte of one, that doesn't leave a pager.
+    /// A character, or its first byte, that ends the pager and starts the next line of input.
     case typed(UInt8)
 
-    /// - Parameter bytes: What the key sent: one byte, or a sequence that begins with an escape.
+    /// - Parameter bytes: The bytes that the key sent: one byte, or an escape sequence.
     init(_ bytes: [UInt8]) {
       switch String(decoding: bytes, as: UTF8.self) {
       case " ", "\u{1B}[6~", "\u{1B}[C", "\u{1B}OC": self = .page
@@ -68,14 +69,14 @@ struct Pager {
     }
   }
 
-  /// The number of screen lines that lines of text take.
+  /// Returns the number of screen lines that lines of text occupy.
   private static func height(
     of lines: ArraySlice<String>, on size: (rows: Int, columns: Int)
   ) -> Int {
     lines.reduce(0) { $0 + max(1, ($1.count + size.columns - 1) / size.columns) }
   }
 
-  /// The terminal's size; nil if there's none, or if it's unknown.
+  /// The terminal's size, or nil if standard output isn't a terminal or the size is unknown.
   private static var screen: (rows: Int, columns: Int)? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 0
@@ -83,7 +84,9 @@ struct Pager {
     return (Int(size.ws_row), Int(size.ws_col))
   }
 
-  /// One key, not shown; Ctrl-C is a key here, and so is the end of the input.
+  /// Reads one key without echoing it.
+  ///
+  /// Ctrl-C is read as a key instead of sending a signal; the end of the input ends the pager.
   private static func key() -> Key {
     var before = termios()
     guard tcgetattr(STDIN_FILENO, &before) == 0 else { return .enough }
@@ -93,12 +96,13 @@ struct Pager {
     defer { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
     guard let first = byte() else { return .enough }
     var bytes = [first]
-    // An arrow sends several bytes at once, of which none is for the command line.
+    // An arrow key sends several bytes at once; none of them may remain for the command line.
     while first == 0x1B, !isWhole(bytes), isWaiting(), let next = byte() { bytes.append(next) }
     return Key(bytes)
   }
 
-  /// Whether the sequence of a key is at its end: `ESC [ … letter`, `ESC O letter`, `ESC` and any other.
+  /// Returns whether a key's escape sequence is complete: `ESC [ … letter`, `ESC O letter`, or
+  /// `ESC` and any other byte.
   private static func isWhole(_ bytes: [UInt8]) -> Bool {
     guard bytes.count > 1 else { return false }
     let opens = bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O")
@@ -115,7 +119,7 @@ struct Pager {
     }
   }
 
-  /// Whether another byte of the same key is there.
+  /// Returns whether another byte of the same key arrives within 20 milliseconds.
   private static func isWaiting() -> Bool {
     var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     return poll(&input, 1, 20) == 1

@@ -5,21 +5,22 @@ import StatementAnalysis
 import StoreTools
 import WorkbenchText
 
-/// `cdprof predicate`: says what a predicate is and what SQL it becomes.
+/// `cdprof predicate`: explains a predicate and prints the SQL it's translated to.
 struct Predicate: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Explain a predicate: canonical form, tree, SQL, binds, plan.",
+    abstract: "Explain a predicate: canonical form, tree, SQL, bound values, and query plan.",
     discussion: """
-      The format is NSPredicate's; `%@` and its kin stay as they are. SQL needs an entity, and a \
-      model: --model, or the one in the store of --plan. The store is not changed.
+      The argument is an NSPredicate format; `%@` and other placeholders aren't substituted. SQL \
+      requires an entity and a model, from --model or from the store of --plan. The store isn't \
+      modified.
       """)
 
-  @Argument(help: ArgumentHelp("The predicate, as NSPredicate takes it.", valueName: "format"))
+  @Argument(help: ArgumentHelp("The predicate, in NSPredicate's format.", valueName: "format"))
   var format: String
 
   @Option(
     help: ArgumentHelp(
-      "A model (.xcdatamodel, .xcdatamodeld, .mom, .momd), or a store that has one.",
+      "A model (.xcdatamodel, .xcdatamodeld, .mom, .momd), or a store that contains one.",
       valueName: "model"), completion: .file())
   var model: String?
 
@@ -33,16 +34,17 @@ struct Predicate: Executable {
   var tree = false
 
   @Option(
-    help: ArgumentHelp("A store; prints how SQLite would search it.", valueName: "store"),
+    help: ArgumentHelp(
+      "A store; prints the query plan that SQLite would use in it.", valueName: "store"),
     completion: .file())
   var plan: String?
 
   func validate() throws {
     if entity == nil, model != nil || plan != nil || sql {
-      throw ValidationError("SQL is made for an entity: add --entity")
+      throw ValidationError("SQL requires an entity: add --entity.")
     }
     if entity != nil, model == nil, plan == nil {
-      throw ValidationError("--entity needs a model: add --model, or --plan with a store")
+      throw ValidationError("--entity requires a model: add --model, or --plan with a store.")
     }
   }
 

@@ -3,17 +3,17 @@ import Foundation
 import OpenCoreData
 import WorkbenchText
 
-/// From arguments to exit status.
+/// The program's entry point: parses the arguments, runs a command, and returns the exit status.
 enum Program {
-  /// Runs the program to its end; prints everything itself.
+  /// Runs a command, prints its errors, and returns the exit status.
   ///
-  /// - Parameter arguments: without the program's own name.
+  /// - Parameter arguments: The arguments, without the name of the program.
   static func run(_ arguments: [String]) -> ExitStatus {
     let console = Console()
     InputLimits.limitProcess()
     atexit { ScratchFolders.removeAll() }
     ScratchFolders.removeLeftBehind()
-    // An app's classes are never here; that its objects are plain ones goes without saying.
+    // This process never contains an app's classes, so a warning about a missing class is noise.
     ManagedObjectClasses.silenceWarnings()
     if let wrong = unknownCommand(in: arguments) {
       console.complain(wrong)
@@ -35,7 +35,8 @@ enum Program {
     }
   }
 
-  /// A message for a first word that isn't a command; nil when it is one, or an option.
+  /// Returns the error message for an unknown command, or nil if the first word is a command or an
+  /// option.
   private static func unknownCommand(in arguments: [String]) -> String? {
     let commands = CDProf.configuration.subcommands.map { $0._commandName }
     var words = arguments[...]
@@ -49,11 +50,11 @@ enum Program {
       || String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
   }
 
-  /// Prints help, the version, or what is wrong with the arguments.
+  /// Prints help, the version, or a usage error.
   private static func report(
     _ error: any Error, of arguments: [String], _ console: Console
   ) -> ExitStatus {
-    // The parser quotes arguments as they are; a line feed in one must not begin a line.
+    // The parser quotes arguments unescaped; a line feed in one must not start a new line.
     let message = arguments.filter { PrintableText.line($0) != $0 }
       .reduce(CDProf.fullMessage(for: error)) {
         $0.replacing($1, with: PrintableText.line($1))

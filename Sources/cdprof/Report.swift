@@ -3,13 +3,14 @@ import Foundation
 import RunReports
 import WorkbenchText
 
-/// `cdprof report`: renders results again, without running anything.
+/// `cdprof report`: renders saved results without running anything.
 struct Report: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Render results that were written with --report json, without running anything.",
+    abstract: "Render results saved with --report json, without running anything.",
     discussion: """
-      Without --out, one result in one format goes to standard output. \
-      Ends with 65 when a file isn't a result, with its line and column; 66 when it is missing.
+      Without --out, a single result in a single format is printed on standard output. \
+      Exit status: 65 if a file isn't a result (the error names the line and column), 66 if it's \
+      missing.
       """)
 
   @Argument(
@@ -32,13 +33,13 @@ struct Report: Executable {
 
   func validate() throws {
     if out == nil, report.formats.count > 1 || files.count > 1 {
-      throw ValidationError("Several reports need a folder: add --out DIR.")
+      throw ValidationError("More than one report requires a folder: add --out DIR.")
     }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
     let formats = report.formats
-    // Everything is read before anything is written.
+    // All results are read before anything is written.
     let results = try files.map { ($0, try ResultFile.read(at: $0)) }
     guard let out else {
       for (_, result) in results {
@@ -62,7 +63,7 @@ struct Report: Executable {
     return .success
   }
 
-  /// What the reports of a result are called; `stdin` for standard input.
+  /// Returns the file name of a result's reports without an extension; `stdin` for standard input.
   private func name(of file: String) -> String {
     file == InputFile.standardInput
       ? "stdin" : URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent

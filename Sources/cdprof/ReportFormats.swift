@@ -3,16 +3,16 @@ import Foundation
 import OpenCoreData
 import RunReports
 
-/// The value of `--report`: formats of reports with commas between them.
+/// The value of `--report`: report formats, separated by commas.
 struct ReportFormats: CustomStringConvertible {
-  /// Each once, in the order of writing.
+  /// The formats in the order given, without duplicates.
   let formats: [ReportFormat]
 
   init(_ formats: [ReportFormat]) {
     self.formats = formats
   }
 
-  /// - Throws: `ValidationError` for a word that isn't a format.
+  /// - Throws: A `ValidationError` for an unknown format.
   init(_ words: String) throws {
     formats = try words.split(separator: ",", omittingEmptySubsequences: false).reduce(into: []) {
       formats, part in
@@ -21,7 +21,7 @@ struct ReportFormats: CustomStringConvertible {
         let near = NearestName.of(word, among: ReportFormat.allCases.map(\.rawValue))
         throw ValidationError(
           "unknown report format `\(word)`\(near.map { "; did you mean `\($0)`?" } ?? "")\n"
-            + "write one or more of: \(ReportFormat.words)")
+            + "use one or more of: \(ReportFormat.words)")
       }
       if !formats.contains(format) { formats.append(format) }
     }

@@ -2,16 +2,16 @@ import ArgumentParser
 import Foundation
 import StoreTools
 
-/// `cdprof rows`: prints the rows of an entity, without changing a byte.
+/// `cdprof rows`: prints the rows of an entity without modifying any file.
 struct Rows: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Print every row of an entity, read through the framework.",
+    abstract: "Print the rows of an entity, fetched with OpenCoreData.",
     discussion: """
-      Needs nothing but the store's file, which is not changed. Rows of subentities are among \
-      those of their parent. Relationships are printed as URIs.
+      Only the store file is required, and it isn't modified. The rows of an entity include those of \
+      its subentities. Relationships are printed as URIs.
       """)
 
-  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
   var store: String
 
   @Argument(help: ArgumentHelp("The entity.", valueName: "entity"))
@@ -19,10 +19,11 @@ struct Rows: Executable {
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Which rows, as NSPredicate takes it.", valueName: "predicate"))
+    help: ArgumentHelp(
+      "Print only rows that match this NSPredicate format.", valueName: "predicate"))
   var predicate: String?
 
-  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {

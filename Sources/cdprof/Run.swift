@@ -4,19 +4,20 @@ import RunReports
 import ScenarioLanguage
 import WorkbenchText
 
-/// `cdprof run`: runs scenarios, checks what they cost, writes reports.
+/// `cdprof run`: runs scenarios, evaluates their expectations, and writes reports.
 struct Run: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Run scenarios and check what each of their variants costs.",
+    abstract: "Run scenarios and check the cost of each variant.",
     discussion: """
-      Ends with 0 when all expectations held, 2 when one was missed, 3 when a finding of --fail-on \
-      fired, 1 when a step failed, 64 when nothing fits --only or --variant, 65 when a scenario is \
-      wrong (nothing is run then), 66 when a file is missing or a folder has no scenario.
+      Exit status: 0 if all expectations are met, 1 if a step fails, 2 if an expectation isn't met, \
+      3 if a rule of --fail-on fires, 64 if no scenario or variant matches --only or --variant, 65 if \
+      a scenario is invalid (nothing is run), 66 if a file is missing or a folder contains no scenario.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "Scenario files, and folders of them; `-` for standard input.", valueName: "file | dir"),
+      "Scenario files, or folders that contain them; `-` for standard input.",
+      valueName: "file | dir"),
     completion: .file())
   var files: [String]
 
@@ -40,7 +41,8 @@ struct Run: Executable {
       valueName: "n,…"))
   var scale = ScaleList(1)
 
-  @Option(help: ArgumentHelp("The seed of the data, instead of the scenario's.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("The seed of the generated data; overrides the scenario's.", valueName: "n"))
   var seed: UInt64?
 
   @Option(
@@ -57,10 +59,10 @@ struct Run: Executable {
   var only: String?
 
   @Option(
-    help: ArgumentHelp("Run only the variant of this name. Repeatable.", valueName: "name"))
+    help: ArgumentHelp("Run only the variant with this name. Repeatable.", valueName: "name"))
   var variant: [String] = []
 
-  @Option(help: ArgumentHelp("The number of scenarios to run at once.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of scenarios to run concurrently.", valueName: "n"))
   var jobs = 1
 
   @Option(
@@ -74,8 +76,8 @@ struct Run: Executable {
     name: .customLong("sql"),
     help: ArgumentHelp(
       """
-      Print the SQL log, as -com.apple.CoreData.SQLDebug 1 to 4 does, on standard error; a section \
-      for each variant.
+      Print the SQL log on standard error, as -com.apple.CoreData.SQLDebug 1 to 4 does, with a \
+      section for each variant.
       """, valueName: "level"), completion: .list((0...4).map(String.init)))
   var sqlLevel = 0
 
@@ -90,7 +92,7 @@ struct Run: Executable {
 
   func validate() throws {
     guard scale.scales.count <= InputLimits.scales else {
-      throw ValidationError("--scale takes at most \(InputLimits.scales) numbers.")
+      throw ValidationError("--scale takes at most \(InputLimits.scales) values.")
     }
     let problems =
       scale.scales.map { Messages.outOfRange("--scale", $0, upTo: InputLimits.scale) } + [
@@ -99,7 +101,7 @@ struct Run: Executable {
       ]
     if let problem = problems.compactMap(\.self).first { throw ValidationError(problem) }
     guard (0...4).contains(sqlLevel) else {
-      throw ValidationError("--sql is 1 to 4, not \(sqlLevel).")
+      throw ValidationError("--sql must be from 1 to 4, not \(sqlLevel).")
     }
     guard sqlLevel == 0 || jobs == 1 else {
       throw ValidationError(
@@ -107,7 +109,7 @@ struct Run: Executable {
     }
     var paths: [String: String] = [:]
     for file in files {
-      // A missing file is reported when it's read.
+      // `execute(_:)` reports a missing file when it reads it.
       for found in (try? ScenarioFinder.files(at: file)) ?? [ScenarioFinder.named(file)] {
         if let other = paths.updateValue(found.path, forKey: found.name) {
           throw ValidationError(Messages.sameName(found.name, other, found.path))
@@ -117,8 +119,8 @@ struct Run: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    // Everything is read before anything is run, so that a slip in the last file costs no time; and
-    // what can't be written is found out before that.
+    // All files are read, and all outputs are checked, before anything runs, so that an error in
+    // the last file is reported immediately.
     var status = ExitStatus.success
     var scenarios: [Scenario] = []
     var names: [String: String] = [:]

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Whether the shell is in the middle of a step, and how often Ctrl-C was pressed during it.
+/// The state of the shell's current step: whether it's running, and how often Ctrl-C was pressed.
 final class RunningStep: Sendable {
   private let running = Atomic(false)
   private let presses = Atomic(0)
-  /// Steps begun.
+  /// The number of steps started so far.
   private let steps = Atomic(0)
 
-  /// Runs a step; Ctrl-C is about it meanwhile.
+  /// Runs a step; until it returns, Ctrl-C applies to the step.
   func run<Result>(_ body: () -> Result) -> Result {
     presses.store(0, ordering: .relaxed)
     steps.add(1, ordering: .relaxed)
@@ -17,7 +17,7 @@ final class RunningStep: Sendable {
     return body()
   }
 
-  /// Runs a body in some seconds, unless the step is over by then.
+  /// Calls a closure after a delay in seconds, unless the current step has ended by then.
   func ifStillRunning(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
     let number = steps.load(ordering: .relaxed)
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [self] in
@@ -27,7 +27,7 @@ final class RunningStep: Sendable {
 
   var isRunning: Bool { running.load(ordering: .sequentiallyConsistent) }
 
-  /// How often Ctrl-C was pressed during this step, this time included.
+  /// Records a Ctrl-C and returns how often it was pressed during the current step.
   func press() -> Int {
     presses.add(1, ordering: .relaxed).newValue
   }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Foundation
 
-/// The value of `--scale`: one number, or several with commas between them.
+/// The value of `--scale`: one or more integers, separated by commas.
 struct ScaleList: ExpressibleByArgument {
   let scales: [Int]
 
-  /// Nil for what isn't a list of integers.
+  /// Returns nil if the argument isn't a list of integers.
   init?(argument: String) {
     let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
       .map { Int($0.trimmingCharacters(in: .whitespaces)) }

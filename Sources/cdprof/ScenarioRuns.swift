@@ -5,7 +5,7 @@ import RunReports
 import ScenarioLanguage
 import WorkbenchText
 
-/// The runs of one scenario, one for each scale, as `cdprof run` was asked for them.
+/// The runs of one scenario, one for each scale, with the options of `cdprof run`.
 struct ScenarioRuns: Sendable {
   private let scenario: Scenario
   private let folder: URL
@@ -18,14 +18,17 @@ struct ScenarioRuns: Sendable {
   private let showsBinds: Bool
   private let force: Bool
 
-  /// What came of them.
+  /// The result of the runs, the files they wrote, and the error that ended them.
   private struct Outcome: Sendable {
     var result: RunResult?
     var written: [String] = []
     var error: (any Error)?
   }
 
-  /// - Parameter name: the name of the reports, with their folders.
+  /// - Parameters:
+  ///   - scenario: The scenario to run.
+  ///   - name: The path of the reports in the output folder, without an extension.
+  ///   - command: The command, whose options apply.
   init(_ scenario: Scenario, named name: String, _ command: Run) {
     self.scenario = scenario
     let url = URL(fileURLWithPath: command.out, isDirectory: true)
@@ -40,9 +43,10 @@ struct ScenarioRuns: Sendable {
     force = command.force
   }
 
-  /// Checks that everything could be written, before anything runs.
+  /// Checks that every output file can be written.
   ///
-  /// - Throws: `InvalidInputError` for a file that `cdprof` didn't write, unless --force is given.
+  /// - Throws: An `InvalidInputError` if a file exists that `cdprof` didn't write, unless --force
+  ///   is given.
   func checkOutput() throws {
     for scale in scales { try runner(at: scale).checkOutput() }
     for format in formats {
@@ -56,11 +60,11 @@ struct ScenarioRuns: Sendable {
       name: scale == scales[0] ? name : "\(name)-scale\(scale)", force: force, log: log)
   }
 
-  /// Runs all of them, prints the result of each in order, and returns the worst status.
+  /// Runs scenarios, prints the results in order, and returns the most severe status.
   static func status(
     of runs: [ScenarioRuns], _ command: Run, _ console: Console
   ) throws -> ExitStatus {
-    // The progress of one, unless its SQL log is where progress would be.
+    // Progress of a single job is shown unless the SQL log goes to standard error, too.
     let showsProgress = command.jobs == 1 && command.sqlLevel == 0
     let isAlone = command.jobs == 1
     var status = ExitStatus.success

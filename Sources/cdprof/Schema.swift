@@ -4,10 +4,10 @@ import ScenarioLanguage
 /// `cdprof schema`: prints the JSON Schema of scenario files.
 struct Schema: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Print the JSON Schema of scenarios, for editors.",
+    abstract: "Print the JSON Schema of scenario files, for editors.",
     discussion: """
-      Draft 2020-12. An editor's YAML server completes and checks a scenario whose first line is \
-      "# yaml-language-server: $schema=scenario.schema.json".
+      The schema conforms to draft 2020-12. An editor with a YAML language server completes and \
+      validates a scenario whose first line is "# yaml-language-server: $schema=scenario.schema.json".
       """)
 
   func execute(_ console: Console) throws -> ExitStatus {
@@ -17,6 +17,6 @@ struct Schema: Executable {
 }
 
 extension String {
-  /// The text without the end of its last line, which printing adds.
+  /// The string without its final line feed, which printing adds.
   fileprivate var dropLastLineEnd: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

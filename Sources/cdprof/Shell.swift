@@ -4,14 +4,15 @@ import Profiling
 import WorkbenchShell
 import WorkbenchText
 
-/// `cdprof shell`: one step a line, each answered with its cost.
+/// `cdprof shell`: runs one step per line and prints its cost.
 struct Shell: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Type steps one at a time; each is answered with its cost.",
+    abstract: "Run steps interactively and see the cost of each one.",
     discussion: """
-      A store is only looked at: no byte of it changes. With --write a copy of it is worked on. \
-      A scenario's data is made in a scratch store. \
-      From a pipe, the shell reads on after an error, says its line on standard error, and ends with 65.
+      A store is opened read-only and isn't modified; with --write, the shell works on a copy. \
+      A scenario's data is generated in a temporary store. \
+      If the input isn't a terminal, the shell continues after an error, prints its line number on \
+      standard error, and exits with status 65.
       """)
 
   @Argument(
@@ -22,7 +23,7 @@ struct Shell: Executable {
   @ArgumentParser.Flag(help: "Work on a copy of the store, which is deleted at the end.")
   var write = false
 
-  @ArgumentParser.Flag(help: "With --write: change the store itself.")
+  @ArgumentParser.Flag(help: "Modify the store itself; requires --write.")
   var inPlace = false
 
   @ArgumentParser.Flag(help: "Print bound values in the SQL log, from level 2 on.")
@@ -32,7 +33,7 @@ struct Shell: Executable {
     guard write || !inPlace else {
       throw ValidationError("--in-place requires --write.")
     }
-    guard file != nil || !write else { throw ValidationError("--write needs a store.") }
+    guard file != nil || !write else { throw ValidationError("--write requires a store.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
@@ -49,7 +50,7 @@ struct Shell: Executable {
     return isTerminal ? converse(with: engine, console) : readAll(engine, console)
   }
 
-  /// Reads lines from a person.
+  /// Reads and runs lines from a terminal.
   private func converse(with engine: ShellEngine, _ console: Console) -> ExitStatus {
     let input = TerminalInput()
     let running = RunningStep()
@@ -81,13 +82,15 @@ struct Shell: Executable {
     return .success
   }
 
-  /// Asks the step that runs to stop, again and again until it has: a statement may not have begun yet.
+  /// Interrupts the running step, and repeats this every 0.1 seconds until the step ends.
+  ///
+  /// A single interruption has no effect if the step's next statement hasn't started yet.
   private static func stop(_ running: RunningStep, _ interruption: StepInterruption) {
     interruption.ask()
     running.ifStillRunning(after: 0.1) { stop(running, interruption) }
   }
 
-  /// Reads lines from a pipe or a file to the end, whatever happens.
+  /// Reads and runs all lines of a pipe or a file, and continues after errors.
   private func readAll(_ engine: ShellEngine, _ console: Console) -> ExitStatus {
     console.say([engine.banner()])
     var status = ExitStatus.success

@@ -1,26 +1,26 @@
 import Foundation
 import Synchronization
 
-/// What Ctrl-C, Ctrl-Z, a new size of the window and a polite end from outside do.
+/// Handles signals: Ctrl-C, Ctrl-Z, a resized window, and requests to terminate.
 ///
-/// A handler may do next to nothing, and any thread may be the one it runs on. So it only sends the
-/// signal's number through a pipe, and a thread of its own does the rest.
+/// A signal handler runs on an arbitrary thread and may call only async-signal-safe functions. So
+/// it only writes the signal's number to a pipe; a dedicated thread reads the pipe and handles it.
 enum Signals {
-  /// What to do with a signal; ends the program until the shell says otherwise.
+  /// The handler of signals; by default, it ends the program.
   private static let action = Mutex<@Sendable (Int32) -> Void> { endProgram($0) }
   private static let pipe = Pipe()
 
-  /// Ends the program until something else was said; the shell takes more.
+  /// The signals that end the program by default; the shell handles additional ones.
   private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
 
-  /// Begins to listen.
+  /// Installs the signal handlers and starts the thread that handles signals.
   ///
-  /// Call it first of all.
+  /// Call this method before any command runs.
   static func listen() {
-    // Made now: a handler may not be the first to ask for it.
+    // Initialize the pipe now, because a signal handler mustn't.
     let reading = pipe.fileHandleForReading.fileDescriptor
     catchSignals(ending)
-    // A file that grows beyond the user's limit is an error of the write.
+    // With SIGXFSZ ignored, a write beyond the file-size limit fails with an error instead.
     signal(SIGXFSZ, SIG_IGN)
     Thread {
       var byte: UInt8 = 0
@@ -36,20 +36,22 @@ enum Signals {
     }.start()
   }
 
-  /// Sets what the signals do from now on, and listens to more of them.
+  /// Sets the handler of signals, and handles additional ones.
   ///
-  /// - Parameter body: called with the signal's number, on a thread of its own.
+  /// - Parameters:
+  ///   - more: The signals to handle in addition to those that end the program.
+  ///   - body: A closure that's called with the signal's number on the signal thread.
   static func perform(also more: [Int32], _ body: @escaping @Sendable (Int32) -> Void) {
     action.withLock { $0 = body }
     catchSignals(more)
   }
 
-  /// Ends the program as the signal would have.
+  /// Exits with the status that a shell reports for the signal: 128 plus its number.
   static func endProgram(_ signal: Int32) -> Never {
     exit(128 + signal)
   }
 
-  /// Stops the program until it is continued.
+  /// Suspends the program until it receives SIGCONT.
   static func stopProgram() {
     kill(getpid(), SIGSTOP)
   }

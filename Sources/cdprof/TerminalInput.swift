@@ -4,21 +4,21 @@ import OpenCoreData
 import Synchronization
 import WorkbenchShell
 
-/// Lines from a person at a terminal, with editing and history, by readline.
+/// Reads lines from a terminal with readline, which provides editing and history.
 ///
-/// Ctrl-C throws the line away and asks again; Ctrl-D at its beginning ends the input. Use it from one
-/// thread; `tell(_:)` may come from any.
+/// Ctrl-C discards the line and shows the prompt again; Ctrl-D at the start of a line ends the
+/// input. Use an instance on one thread; only `tell(_:)` can be called on any thread.
 final class TerminalInput: Sendable {
   private let history = HistoryFile()
 
-  /// A byte in this pipe wakes a waiting readline.
+  /// A pipe whose bytes, the numbers of signals, wake a waiting readline.
   private static let wake = Pipe()
   private static let wasInterrupted = Atomic(false)
 
-  /// Lines kept.
+  /// The maximum number of lines in the history.
   private static let historyLimit: Int32 = 1_000
 
-  /// Sets readline up and reads the history.
+  /// Configures readline and reads the history.
   init() {
     cdprof_readline_begin(
       "cdprof", { stream in TerminalInput.byte(from: stream) },
@@ -27,11 +27,11 @@ final class TerminalInput: Sendable {
     if let history { read_history(history.path) }
   }
 
-  /// The next line; nil at the end of the input.
+  /// Returns the next line, or nil at the end of the input.
   ///
   /// - Parameters:
-  ///   - prompt: the text before the cursor.
-  ///   - vocabulary: what Tab chooses from.
+  ///   - prompt: The text before the cursor.
+  ///   - vocabulary: The words that Tab completes.
   func nextLine(after prompt: String, offering vocabulary: ShellVocabulary) -> String? {
     offer(vocabulary)
     while true {
@@ -48,18 +48,18 @@ final class TerminalInput: Sendable {
     }
   }
 
-  /// Lets the next line begin with a key that was pressed already, or with the first byte of one.
+  /// Inserts a key that was already pressed, or its first byte, at the start of the next line.
   func begin(with key: UInt8) {
     rl_stuff_char(Int32(key))
   }
 
-  /// Passes a signal on to the thread that waits for a key, which handles it there.
+  /// Forwards a signal to the thread that waits for a key, which handles it.
   func tell(_ signal: Int32) {
     var byte = UInt8(truncatingIfNeeded: signal)
     write(TerminalInput.wake.fileHandleForWriting.fileDescriptor, &byte, 1)
   }
 
-  /// Writes the history; a place that cannot be written keeps none.
+  /// Writes the history file; does nothing if its folder can't be created.
   func saveHistory() {
     guard let history, history.makeFolder() else { return }
     write_history(history.path)
@@ -71,7 +71,7 @@ final class TerminalInput: Sendable {
     cdprof_readline_remember(line)
   }
 
-  /// The next byte for readline: from the terminal, or an end of line when Ctrl-C was pressed.
+  /// Returns the next byte for readline: from the terminal, or a line feed after Ctrl-C.
   private static func byte(from stream: UnsafeMutablePointer<FILE>?) -> Int32 {
     let wakeUp = wake.fileHandleForReading.fileDescriptor
     while true {
@@ -94,7 +94,10 @@ final class TerminalInput: Sendable {
     }
   }
 
-  /// What a signal does in the middle of a line: the terminal is given back as it was, and taken again.
+  /// Handles a signal that arrives while a line is edited.
+  ///
+  /// Restores the terminal's settings before the program stops or exits, and sets them again when
+  /// it continues.
   private static func handle(_ signal: Int32) {
     switch signal {
     case SIGWINCH:

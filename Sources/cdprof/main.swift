@@ -1,7 +1,7 @@
 import Foundation
 
-// Commands run on a thread of their own with a large stack, so that the main queue stays free for
-// contexts on the main queue, as in an app.
+// Commands run on a separate thread with a large stack, which leaves the main queue to main-queue
+// contexts, as in an app.
 Console.occupyClosedDescriptors()
 Signals.listen()
 let worker = Thread {

@@ -18,9 +18,9 @@ struct StoreOpeningTests {
     case empty = "is empty"
     case text = "is not a SQLite database, or it is encrypted"
     case cutOff = "is truncated"
-    case foreign = "no Core Data store: it has no table Z_METADATA"
+    case foreign = "not a Core Data store: it has no table Z_METADATA"
     case noMetadata = "its table Z_METADATA has no row"
-    case noPlist = "the property list in Z_METADATA cannot be read"
+    case noPlist = "the property list in Z_METADATA can't be read"
 
     func apply(to url: URL) throws {
       switch self {

@@ -33,11 +33,11 @@ struct InputLimitTests {
   }
 
   @Test(arguments: [
-    (["--repeat", "1000000000"], "--repeat is at most 1,000"),
-    (["--repeat", "9223372036854775807"], "--repeat is at most 1,000"),
-    (["--scale", "9223372036854775807"], "--scale is at most 1,000,000"),
-    (["--scale", "1,2000000"], "--scale is at most 1,000,000"),
-    (["--jobs", "1000000000"], "--jobs is at most 256"),
+    (["--repeat", "1000000000"], "--repeat must be at most 1,000"),
+    (["--repeat", "9223372036854775807"], "--repeat must be at most 1,000"),
+    (["--scale", "9223372036854775807"], "--scale must be at most 1,000,000"),
+    (["--scale", "1,2000000"], "--scale must be at most 1,000,000"),
+    (["--jobs", "1000000000"], "--jobs must be at most 256"),
   ])
   func options(options: [String], limit: String) throws {
     try expectRefused(["run", PackageFiles.faults] + options, status: 64, limit)
@@ -48,7 +48,7 @@ struct InputLimitTests {
     let words = command.split(separator: " ").map(String.init)
     try expectRefused(
       words + [PackageFiles.faults, "--scale", "1000001"], status: 64,
-      "--scale is at most 1,000,000")
+      "--scale must be at most 1,000,000")
   }
 
   @Test(arguments: [

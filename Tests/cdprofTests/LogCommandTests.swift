@@ -54,7 +54,7 @@ struct LogCommandTests {
     #expect(json.status == 0)
     let mixed = try program.run(["compare", before, "runs/mood-list.json"])
     #expect(mixed.status == 65)
-    #expect(mixed.errors.contains("give two results, or two logs"))
+    #expect(mixed.errors.contains("compare two results, or two logs"))
   }
 
   @Test func aStoreGivesPlansAndIndexes() throws {

@@ -72,7 +72,7 @@ struct OutputTests {
         echo "$?"; ls -A
         """)
     #expect(outcome.output.hasSuffix("65\n"), "nothing is listed: \(outcome.output)")
-    #expect(outcome.errors.contains("copy.sqlite cannot be written: no space left on device"))
+    #expect(outcome.errors.contains("copy.sqlite can't be written: no space left on device"))
     let made = program.folder.file("ok.sqlite")
     #expect(try Data(contentsOf: made) == Data(contentsOf: program.folder.file("s.sqlite")))
   }

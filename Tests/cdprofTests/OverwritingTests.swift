@@ -105,7 +105,7 @@ struct OverwritingTests {
       cdprof run tiny.yml --report html; echo "$?"; cat mine
       """)
     #expect(outcome.output == "65\n65\n65\nmine\n")
-    #expect(outcome.errors.contains("it is a folder") && outcome.errors.contains("it is a pipe"))
+    #expect(outcome.errors.contains("it's a folder") && outcome.errors.contains("it's a pipe"))
   }
 
   @Test func theShellAddsToNewFilesOnly() throws {

@@ -3,32 +3,32 @@ import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText
 
-/// Which differences between two results are a failure; times never are.
+/// The differences between two results or logs that fail a comparison; times never do.
 package struct ComparisonGate: Sendable, Equatable {
-  /// What `--fail-on` takes in addition to metrics.
+  /// A value of `--fail-on` that isn't a metric.
   package enum Word: String, CaseIterable, Sendable {
-    /// A count that is a cost has grown.
+    /// A count that's a cost increased.
     case more
-    /// A count differs, whichever way.
+    /// A count increased or decreased.
     case change
-    /// A finding that was not there before.
+    /// A new finding fired.
     case findings
-    /// A variant that is there no more.
+    /// A variant no longer exists.
     case missing
-    /// Nothing.
+    /// No difference fails the comparison.
     case none
   }
 
   private var words: Set<Word>
-  /// Metrics that may not grow.
+  /// The metrics that must not increase.
   private var metrics: Set<Metric>
 
-  /// Every word that `init(_:)` takes.
+  /// The values that `init(_:)` accepts.
   package static var words: [String] {
     Word.allCases.map(\.rawValue) + Metric.allCases.filter(\.isExact).map(\.rawValue)
   }
 
-  /// What fails when nothing else is said.
+  /// The default: `more`, `findings`, and `missing`.
   package static let standard = ComparisonGate(words: [.more, .findings, .missing], metrics: [])
 
   private init(words: Set<Word>, metrics: Set<Metric>) {
@@ -36,9 +36,9 @@ package struct ComparisonGate: Sendable, Equatable {
     self.metrics = metrics
   }
 
-  /// Reads `more,findings` or `selects,misses`.
+  /// Parses a comma-separated list, such as `more,findings` or `selects,misses`.
   ///
-  /// - Throws: `UnknownWord` for one that is neither a word nor an exact metric.
+  /// - Throws: `UnknownWord` if an element is neither a `Word` nor an exact metric.
   package init(_ text: String) throws(UnknownWord) {
     self.init(words: [], metrics: [])
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -53,20 +53,20 @@ package struct ComparisonGate: Sendable, Equatable {
     }
   }
 
-  /// A word that no gate has.
+  /// The error for an invalid value of `--fail-on`.
   package struct UnknownWord: Error, CustomStringConvertible {
     package let word: String
 
-    /// What can be written instead.
+    /// The error message, with a suggestion and the valid values.
     package var description: String {
       let known = ComparisonGate.words
       let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-      return "`\(word)` isn't a value of --fail-on\(near)\nwrite one or more of: "
+      return "`\(word)` isn't a value of --fail-on\(near)\nuse one or more of: "
         + known.joined(separator: ",")
     }
   }
 
-  /// Why the comparison fails, a sentence each; empty when it does not.
+  /// Returns a message for each difference that fails the comparison; an empty array if it passes.
   package func failures(of comparison: RunComparison) -> [String] {
     var failures: [String] = []
     for variant in comparison.variants {
@@ -76,7 +76,7 @@ package struct ComparisonGate: Sendable, Equatable {
             + "\(NumberText.grouped(count.after))")
       }
       if words.contains(.findings) {
-        failures += variant.newFindings.map { "\(variant.name): \($0) fires now" }
+        failures += variant.newFindings.map { "\(variant.name): \($0) now fires" }
       }
     }
     if words.contains(.change) {

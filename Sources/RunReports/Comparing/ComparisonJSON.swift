@@ -2,12 +2,14 @@ package import Foundation
 import ScenarioLanguage
 import WorkbenchText
 
-/// Two results side by side for machines.
+/// A comparison as JSON.
 package enum ComparisonJSON {
-  /// UTF-8 text that ends with a newline.
+  /// Returns a comparison as UTF-8 that ends with a line feed.
   ///
-  /// - Parameter failures: why it fails, from a gate.
-  /// - Throws: `EncodingError`, which no comparison can cause.
+  /// - Parameters:
+  ///   - comparison: The comparison.
+  ///   - failures: The messages that `ComparisonGate.failures(of:)` returned.
+  /// - Throws: An `EncodingError`, which no comparison can cause.
   package static func data(_ comparison: RunComparison, failures: [String]) throws -> Data {
     try JSONOutput.flat(
       Document(
@@ -26,7 +28,7 @@ package enum ComparisonJSON {
     var missing: [String]
     var added: [String]
     var variants: [Variant]
-    /// Of two logs alone.
+    /// The statements of two logs; nil for results.
     var statements: [Statement]?
   }
 
@@ -75,7 +77,7 @@ package enum ComparisonJSON {
   private struct Time: Encodable {
     var before: UInt64
     var after: UInt64
-    /// `faster`, `slower`, `inconclusive`.
+    /// `faster`, `slower`, or `inconclusive`.
     var verdict: String
     var reason: String?
 

@@ -2,23 +2,23 @@ import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText
 
-/// Two results side by side as a person reads them in a terminal.
+/// A comparison as text for a terminal.
 package enum ComparisonText {
-  /// The whole of it, without ends of line.
+  /// Returns the lines of a comparison, without line feeds.
   package static func lines(_ comparison: RunComparison) -> [String] {
     var lines = [comparison.title]
-    lines += comparison.notes.map { "  not the same: \($0)" }
+    lines += comparison.notes.map { "  differs: \($0)" }
     for variant in comparison.variants { lines += self.lines(variant) }
     lines += statements(comparison.statements)
     lines += comparison.missing.map { "\($0): no longer exists" }
-    lines += comparison.added.map { "\($0): is new" }
+    lines += comparison.added.map { "\($0): new" }
     return lines
   }
 
-  /// More statements than this are not printed; `--json` has them all.
+  /// The maximum number of statements to print; JSON contains all of them.
   private static let limit = 30
 
-  /// The statements of two logs that differ in their counts, or surely in their times.
+  /// Returns the lines for statements whose counts differ or whose times differ conclusively.
   private static func statements(_ all: [ComparedStatement]) -> [String] {
     let shown = all.filter { statement in
       if case .inconclusive? = statement.time?.verdict { return statement.differs }
@@ -27,10 +27,10 @@ package enum ComparisonText {
     guard !all.isEmpty else { return [] }
     let alike = all.count - shown.count
     let head =
-      "statements: \(NumberText.counted(all.count, "shape")), \(NumberText.grouped(alike)) alike"
+      "statements: \(NumberText.grouped(all.count)), \(NumberText.grouped(alike)) unchanged"
     let more = shown.count - limit
     return ["", head] + shown.prefix(limit).flatMap(self.lines)
-      + (more > 0 ? ["  and \(NumberText.grouped(more)) more; --json has all"] : [])
+      + (more > 0 ? ["  and \(NumberText.grouped(more)) more; --json prints all"] : [])
   }
 
   private static func lines(_ statement: ComparedStatement) -> [String] {
@@ -71,7 +71,7 @@ package enum ComparisonText {
       + rows.map { row in
         "  \(NumberText.left(row.name, name))   \(NumberText.right(row.before, before)) → "
           + "\(NumberText.right(row.after, after))   \(row.difference)"
-      } + variant.newFindings.map { "  ! \($0) fires now" }
+      } + variant.newFindings.map { "  ! \($0) now fires" }
       + variant.goneFindings.map { "  \($0) no longer fires" } + ["  time   \(variant.time.text)"]
   }
 }

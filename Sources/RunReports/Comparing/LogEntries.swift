@@ -5,16 +5,16 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// What two logs have that can be compared: each as a whole, then its sections in their order.
+/// The comparable entries of two logs: for each, the whole log, then its sections in order.
 struct LogEntries {
-  /// What the whole of a log is called.
+  /// The name of the entry for a whole log.
   static let whole = "the whole log"
 
   let before: [RunComparison.Entry]
   let after: [RunComparison.Entry]
 
   init(_ before: LogReport, _ after: LogReport) {
-    // A number that only one log contains can't be compared with the other's 0.
+    // A count that only one log contains can't be compared with the other's 0.
     let hits = before.tellsHits && after.tellsHits
     let subjects = LogEntries.subjects(before.costs).union(LogEntries.subjects(after.costs))
     func entries(_ report: LogReport) -> [RunComparison.Entry] {
@@ -34,22 +34,22 @@ struct LogEntries {
     self.after = entries(after)
   }
 
-  /// What makes the numbers of the two logs less comparable.
+  /// Returns notes about what limits the comparison of two logs.
   static func notes(_ before: LogReport, _ after: LogReport) -> [String] {
     var notes: [String] = []
     if before.tellsHits != after.tellsHits {
       let teller = before.tellsHits ? before.file : after.file
-      notes.append("faults and hits: \(teller) only tells those that the row cache fulfilled")
+      notes.append("faults and hits: only \(teller) contains those fulfilled from the row cache")
     }
     for report in [before, after] where report.unmatchedTimes > 0 {
       notes.append(
-        "\(report.file) is cut: \(NumberText.counted(report.unmatchedTimes, "time")) without a "
+        "\(report.file) is truncated: \(NumberText.counted(report.unmatchedTimes, "time")) without a "
           + "statement")
     }
     return notes
   }
 
-  /// The entities and relationships whose faults went to the database.
+  /// Returns the entities and relationships whose faults missed the row cache.
   private static func subjects(_ costs: LogCosts) -> Set<MetricScope> {
     Set(costs.byEntity.keys.map(MetricScope.entity))
       .union(
@@ -78,18 +78,18 @@ struct LogEntries {
   }
 }
 
-/// One statement in two logs: the same text, however its lines were broken.
+/// A statement of two logs, matched by its SQL text regardless of line breaks.
 package struct ComparedStatement: Sendable {
   package let sql: String
   package let kind: StatementKind
-  /// How often it was run; 0 in a log that does not have it.
+  /// The number of executions; 0 for a log that doesn't contain the statement.
   package let calls: (before: Int, after: Int)
-  /// What it returned in all.
+  /// The total number of rows.
   package let rows: (before: Int, after: Int)
-  /// Of its calls; nil where a log has no time of it.
+  /// The times of the executions; nil if one of the logs contains none.
   package let time: ComparedTime?
 
-  /// Whether its counts differ.
+  /// A Boolean value that indicates whether the counts differ.
   package var differs: Bool { calls.before != calls.after || rows.before != rows.after }
 
   init(_ before: LogStatement?, _ after: LogStatement?) {
@@ -105,7 +105,7 @@ package struct ComparedStatement: Sendable {
     }
   }
 
-  /// The statements of both logs, in the order of the first; those of the second alone behind.
+  /// Returns the statements of both logs in the order of the first, then those only in the second.
   static func all(_ before: LogReport, _ after: LogReport) -> [ComparedStatement] {
     func byText(_ report: LogReport) -> [(key: LogBytes, statement: LogStatement)] {
       report.statements.map { (SQLText(LogBytes($0.sql)).key, $0) }
@@ -120,15 +120,17 @@ package struct ComparedStatement: Sendable {
   }
 }
 
-/// Files that are to be compared: results or logs, as their beginning shows.
+/// Reads the files to compare, which are results or logs depending on how they begin.
 package enum ComparedInput {
-  /// Reads two files of one kind and puts them side by side.
+  /// Reads two files of the same kind and compares them.
   ///
-  /// - Parameters: a result written with `--report json`, or a log; `-` is standard input.
-  /// - Throws: `InvalidInputError` for a file that is missing, for two of different kinds, and for one that is
-  ///   neither; `ScenarioDiagnostics` for a damaged result.
+  /// - Parameters:
+  ///   - before: A result written with `--report json`, or a log; `-` for standard input.
+  ///   - after: A file of the same kind.
+  /// - Throws: An `InvalidInputError` if a file is missing, if a file is neither a result nor a
+  ///   log, or if the files are of different kinds; `ScenarioDiagnostics` if a result is corrupt.
   package static func comparison(_ before: String, _ after: String) throws -> RunComparison {
-    // Each is opened once and read once: it may be a pipe.
+    // A file may be a pipe, so each is opened and read only once.
     let inputs = (try LogLines(path: before), try LogLines(path: after))
     let kinds = (isResult(inputs.0), isResult(inputs.1))
     switch kinds {
@@ -142,12 +144,11 @@ package enum ComparedInput {
       _ = try log(kinds.0 ? inputs.1 : inputs.0, other)
       throw InvalidInputError(
         kind: .unusable, message: "\(result) is a result and \(other) is a log",
-        nextStep: "give two results, or two logs")
+        nextStep: "compare two results, or two logs")
     }
   }
 
-  /// Whether input is to be read as a result: it begins with a brace, and not as a record of
-  /// `log show` does.
+  /// Returns whether input is a result: it begins with a brace, and isn't a record of `log show`.
   private static func isResult(_ input: LogLines) -> Bool {
     let head = LogBytes(input.peek(1 << 16))
     let first = head.bytes.first { !$0.isBlank && $0 != 0x0A }
@@ -169,7 +170,7 @@ package enum ComparedInput {
         kind: .unusable,
         message: "\(path) is neither a result nor a log: none of its "
           + "\(NumberText.counted(report.lines, "line")) is Core Data's",
-        nextStep: "give what `cdprof run --report json` wrote, or what SQLDebug printed")
+        nextStep: "use a file written by `cdprof run --report json`, or SQLDebug output")
     }
     return report
   }

@@ -4,22 +4,22 @@ package import Profiling
 package import ScenarioLanguage
 package import WorkbenchText
 
-/// Two results of the same scenario side by side, variant by variant, or two logs, section by section.
+/// A comparison of two results by variant, or of two logs by section and statement.
 package struct RunComparison: Sendable {
-  /// The scenario's name, or both where they differ.
+  /// The name of the scenario, or both names if they differ; for logs, both files.
   package let title: String
-  /// The variants that both have, in the order of the first result, scale by scale.
+  /// The variants in both results, in the order of the first, by scale.
   package let variants: [ComparedVariant]
-  /// Variants of the first result that the second does not have.
+  /// The variants that are only in the first result.
   package let missing: [String]
-  /// Variants of the second result that the first does not have.
+  /// The variants that are only in the second result.
   package let added: [String]
-  /// What else differs and may explain a difference: data, seed, versions.
+  /// Other differences that may explain the changes: data, seed, versions.
   package let notes: [String]
-  /// Every statement of two logs; empty for results.
+  /// The statements of two logs; empty for results.
   package let statements: [ComparedStatement]
 
-  /// Compares what was found out; nothing is run.
+  /// Compares two results.
   package init(_ before: RunResult, _ after: RunResult) {
     title =
       before.scenario == after.scenario
@@ -33,14 +33,14 @@ package struct RunComparison: Sendable {
     (variants, missing, added) = RunComparison.matched(one, other, obstacle: obstacle)
   }
 
-  /// Puts two logs side by side: each as a whole, their sections of the same names, their statements.
+  /// Compares two logs: each as a whole, sections with the same name, and statements.
   package init(_ before: LogReport, _ after: LogReport) {
     title = "\(before.file) and \(after.file)"
     notes = LogEntries.notes(before, after)
     statements = ComparedStatement.all(before, after)
     let entries = LogEntries(before, after)
     (variants, missing, added) = RunComparison.matched(
-      entries.before, entries.after, obstacle: "a log is one run")
+      entries.before, entries.after, obstacle: "a log contains only one run")
   }
 
   private static func matched(
@@ -58,10 +58,10 @@ package struct RunComparison: Sendable {
     )
   }
 
-  /// What is compared by its name: its numbers and its findings.
+  /// A variant or section: the name by which it's matched, its numbers, and its findings.
   typealias Entry = (name: String, variant: ScaledRun.Variant, findings: [String])
 
-  /// Every variant at every scale.
+  /// Returns an entry for each variant at each scale.
   private static func entries(of result: RunResult) -> [Entry] {
     let here = zip(ScaledRun(result).variants, result.variants).map { numbers, variant in
       (
@@ -103,13 +103,13 @@ package struct RunComparison: Sendable {
   }
 
   private static func obstacle(_ one: RunEnvironment, _ other: RunEnvironment) -> String? {
-    if one.machine != other.machine { return "two machines" }
-    if one.build != other.build { return "two kinds of build" }
+    if one.machine != other.machine { return "different machines" }
+    if one.build != other.build { return "different kinds of build" }
     return one.build == "debug" ? "a debug build" : nil
   }
 }
 
-/// One metric of one variant in two results.
+/// A metric of a variant in two results.
 package struct ComparedCount: Sendable, Equatable {
   package var metric: ScopedMetric
   package var before: Int
@@ -121,7 +121,7 @@ package struct ComparedCount: Sendable, Equatable {
     self.after = after
   }
 
-  /// `+ 60`, `- 5,059`, or nothing.
+  /// The change, such as `+ 60` or `- 5,059`; an empty string if there is none.
   package var difference: String {
     guard before != after else { return "" }
     return "\(after < before ? "-" : "+") \(NumberText.grouped(abs(after - before)))"
@@ -129,9 +129,9 @@ package struct ComparedCount: Sendable, Equatable {
 }
 
 extension Metric {
-  /// Whether more of it is worse.
+  /// A Boolean value that indicates whether an increase of the metric is a regression.
   ///
-  /// A hit instead of a miss is better, and a prefetch saves faults: neither is a cost.
+  /// Hits and prefetches aren't costs: a hit replaces a miss, and a prefetch replaces faults.
   package var isCost: Bool {
     switch self {
     case .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses, .peak: true
@@ -140,15 +140,15 @@ extension Metric {
   }
 }
 
-/// The times of the same work in two results, and what may be said of them.
+/// The times of the same work in two results, and whether they differ conclusively.
 package struct ComparedTime: Sendable, Equatable {
-  /// What may be said.
+  /// The result of comparing two times.
   package enum Verdict: Sendable, Equatable {
-    /// Every run was quicker than each one before, this many times in the median.
+    /// Every run was faster than every earlier one; the value is the ratio of the medians.
     case faster(Double)
-    /// Every run was slower than each one before, this many times in the median.
+    /// Every run was slower than every earlier one; the value is the ratio of the medians.
     case slower(Double)
-    /// Why nothing may be said.
+    /// The times can't be compared or overlap; the value is the reason.
     case inconclusive(String)
   }
 
@@ -157,16 +157,20 @@ package struct ComparedTime: Sendable, Equatable {
   package let verdict: Verdict
   private let unit: Unit
 
-  /// What was timed in each iteration.
+  /// What a single time measures.
   package enum Unit: String, Sendable {
     case run
-    /// A statement of a log, each time that it was run.
+    /// An execution of a statement in a log.
     case call
   }
 
+  /// Compares two sets of times.
+  ///
   /// - Parameters:
-  ///   - unit: what was timed in each iteration.
-  ///   - obstacle: why the times cannot be compared at all, such as another machine.
+  ///   - before: The earlier times.
+  ///   - after: The later times.
+  ///   - unit: What a single time measures.
+  ///   - obstacle: The reason why the times can't be compared, such as different machines.
   package init(
     _ before: TimeSpread, _ after: TimeSpread, of unit: Unit = .run, obstacle: String? = nil
   ) {
@@ -211,9 +215,9 @@ package struct ComparedTime: Sendable, Equatable {
 
 /// One variant in two results.
 package struct ComparedVariant: Sendable {
-  /// With the scale behind it where there are several: `plain at scale 10`.
+  /// The name of the variant, with its scale if that isn't 1: `plain at scale 10`.
   package let name: String
-  /// The metrics both results have, in the catalog's order; scoped ones behind.
+  /// The metrics in both results, in the catalog's order; scoped metrics are last.
   package let counts: [ComparedCount]
   package let newFindings: [String]
   package let goneFindings: [String]

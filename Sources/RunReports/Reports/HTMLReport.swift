@@ -3,16 +3,16 @@ import Mustache
 import OpenCoreData
 package import Profiling
 
-/// The result of a run as one self-contained page.
+/// The result of a run as a self-contained HTML page.
 ///
-/// The page needs no network and no scripts, and its policy allows none but its own (`PagePolicy`); a
-/// few lines of script let the reader switch between
-/// the variants' tracks. Its first screen answers, in this order: did it hold, what is the lesson,
-/// which way costs what, what happened, what is to be done.
+/// The page doesn't load anything, and it's complete without JavaScript; its own short script only
+/// switches between the variants' tracks. The page's policy allows no other script (`PagePolicy`).
+/// The first screen shows, in this order: whether the run passed, a summary, the cost of each
+/// variant, the timeline, and findings with their fixes.
 package enum HTMLReport {
-  /// The page as HTML text, under a megabyte however many events were recorded.
+  /// Returns the page as HTML; it's under a megabyte regardless of the number of events.
   ///
-  /// - Throws: an error of the template's parser, which a test keeps from happening.
+  /// - Throws: An error of the template's parser, which a test rules out.
   package static func page(_ result: RunResult) throws -> String {
     MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
     let text = String(decoding: PackageResources.report_html, as: UTF8.self)
@@ -21,12 +21,12 @@ package enum HTMLReport {
   }
 }
 
-/// Escapes scalar by scalar.
+/// Escapes HTML one Unicode scalar at a time.
 ///
-/// The library's own escaping compares whole characters and lets a quotation mark through that a
-/// combining mark follows.
+/// The library's own escaping compares characters, so it doesn't escape a quotation mark that's
+/// followed by a combining mark.
 struct HTMLEscaping: MustacheContentType {
-  /// The name by which the template asks for it.
+  /// The name of the content type in the template.
   static let name = "REPORT"
 
   func escapeText(_ text: String) -> String {
@@ -47,19 +47,19 @@ struct HTMLEscaping: MustacheContentType {
   }
 }
 
-/// The content security policy of a page: only its own script and its own style sheet, each by its hash.
+/// The content security policy of a page: only its own script and style sheet, each by its hash.
 ///
-/// Whatever a name or a value in the page might turn out to be, a browser runs none of it and loads
-/// nothing for it. The policy has no `unsafe-inline`: positions and widths, which the template writes as
-/// `style` attributes, become rules of the style sheet.
+/// With the policy, a browser doesn't run or load anything that a name or value in the page might
+/// contain. The policy doesn't use `unsafe-inline`: positions and widths, which the template writes
+/// as `style` attributes, are converted to rules of the style sheet.
 enum PagePolicy {
   /// The template's placeholder for the policy.
   static let placeholder = "<!-- policy -->"
 
   /// Returns a rendered page with its policy.
   ///
-  /// - Parameter page: has the placeholder, one `<style>`, and one `<script>`. Quotation marks in values
-  ///   are escaped, so a value can't look like an attribute.
+  /// - Parameter page: A page with the placeholder, one `<style>`, and one `<script>`. Quotation
+  ///   marks in values must be escaped, so that a value can't look like an attribute.
   static func applied(to page: String) -> String {
     var (page, rules) = withoutStyleAttributes(page)
     if let end = page.range(of: "</style>") {
@@ -68,7 +68,7 @@ enum PagePolicy {
     let sources = ["script", "style"].map { tag in
       "\(tag)-src \(content(of: tag, in: page).map(source) ?? "'none'")"
     }
-    // The icon is an empty image, which keeps browsers from asking for one.
+    // The icon is an empty image, so that browsers don't request one.
     let policy =
       ["default-src 'none'"] + sources + ["img-src data:", "base-uri 'none'", "form-action 'none'"]
     return page.replacing(
@@ -77,7 +77,7 @@ enum PagePolicy {
         + "content=\"\(policy.joined(separator: "; "))\">", maxReplacements: 1)
   }
 
-  /// Replaces each `style` attribute by a number, under which the style sheet has its declarations.
+  /// Replaces each `style` attribute with a `data-s` number, and returns a rule for each number.
   private static func withoutStyleAttributes(_ page: String) -> (page: String, rules: String) {
     let attribute = " style=\""
     var numbers: [Substring: Int] = [:]
@@ -107,7 +107,7 @@ enum PagePolicy {
     return page[start.upperBound..<end.lowerBound]
   }
 
-  /// `'sha256-…'`, as a policy refers to a text.
+  /// Returns the policy source for inline text, `'sha256-…'`.
   private static func source(of text: Substring) -> String {
     "'sha256-\(Data(SHA256.hash(Array(text.utf8))).base64EncodedString())'"
   }

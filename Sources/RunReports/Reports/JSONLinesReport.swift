@@ -3,12 +3,12 @@ import ProfileEvents
 package import Profiling
 import WorkbenchText
 
-/// Every event of a result, a line of JSON each: for `jq`, databases and scripts.
+/// The events of a result as JSON Lines, one event per line, for `jq`, databases, and scripts.
 ///
-/// Variants are in the file's order, their steps and events in the order of beginning. Bound values and
-/// paths of stores are not in it.
+/// Variants are in the order of the file, their steps and events in the order of their start. The
+/// report doesn't contain bound values or the paths of stores.
 package enum JSONLinesReport {
-  /// UTF-8 text, a newline behind each line.
+  /// Returns a result's events as UTF-8, with a line feed after each line.
   package static func data(_ result: RunResult) -> Data {
     var data = Data()
     for variant in result.variants {

@@ -2,9 +2,9 @@ import ProfileEvents
 package import Profiling
 import ScenarioLanguage
 
-/// The result of a run as JUnit's XML: a suite a scenario, a test case an expectation.
+/// The result of a run as JUnit XML: one suite per scenario, and one test case per expectation.
 package enum JUnitReport {
-  /// The whole document, with an end of line at its end.
+  /// Returns a result as a document that ends with a line feed.
   package static func text(_ result: RunResult) -> String {
     let cases = result.variants.flatMap { Self.cases(of: $0.name, $0.expectations, in: result) }
     let scaled = result.scales.flatMap { run in
@@ -31,7 +31,7 @@ package enum JUnitReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// One test case per expectation; one that passes for a variant without expectations.
+  /// Returns a test case for each expectation, or one that passes if there are none.
   private static func cases(
     of variant: String, _ expectations: [ExpectationResult], in result: RunResult
   ) -> [String] {
@@ -60,7 +60,7 @@ package enum JUnitReport {
     return "\(microseconds / 1_000_000).\(places)"
   }
 
-  /// Text escaped for XML, also in an attribute; characters that XML doesn't allow are replaced.
+  /// Escapes text for XML, including attributes, and replaces characters that XML doesn't allow.
   private static func escaped(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

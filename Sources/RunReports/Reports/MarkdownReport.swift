@@ -1,9 +1,9 @@
 package import Profiling
 import WorkbenchText
 
-/// The result of a run as Markdown: verdict, what was missed, the table, findings, how to repeat.
+/// The result of a run as Markdown: outcome, unmet expectations, costs, findings, and the command.
 package enum MarkdownReport {
-  /// The whole document, with an end of line at its end.
+  /// Returns a result as a document that ends with a line feed.
   package static func text(_ result: RunResult) -> String {
     let table = ReportTable(result)
     let lesson = ReportSummary(result, lead: table.lead)
@@ -83,9 +83,9 @@ package enum MarkdownReport {
   }
 }
 
-/// Texts as Markdown shows them unchanged.
+/// Escapes text for Markdown.
 enum MarkdownText {
-  /// Running text, on one line.
+  /// Returns text on one line, with Markdown's special characters escaped.
   static func plain(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -101,7 +101,7 @@ enum MarkdownText {
     return result
   }
 
-  /// Code on one line, in as many backticks as it needs; fit for a cell of a table.
+  /// Returns a code span on one line, which is also valid in a table cell.
   static func code(_ text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
       .replacing("|", with: "\\|")
@@ -111,7 +111,7 @@ enum MarkdownText {
     return "\(marks)\(pad)\(line)\(pad)\(marks)"
   }
 
-  /// A row of a table.
+  /// Returns a row of a table.
   static func row(_ cells: [String]) -> String {
     "| \(cells.joined(separator: " | ")) |"
   }

@@ -3,15 +3,16 @@ import ProfileEvents
 import Profiling
 import WorkbenchText
 
-/// Lines over two logarithmic axes, 560 wide and 220 high, with a name at the end of each line.
+/// A line chart with two logarithmic axes, 560 × 220 units, with a name at the end of each line.
 ///
-/// No logarithm has zero: where a count is 0, the axis has a line for it, one step below that for 1.
+/// Zero has no logarithm: if a count is 0, the axis has a line for 0, one step below the line for
+/// 1.
 struct ReportChart {
   struct Line {
-    /// Points of an SVG polyline: digits only.
+    /// The points of an SVG polyline, which need no escaping.
     var points: String
     var dots: [Dot]
-    /// A class of the style sheet, which gives dashes and colour.
+    /// A class of the style sheet, which sets the dashes and the color.
     var role: String
   }
 
@@ -27,31 +28,32 @@ struct ReportChart {
   }
 
   let lines: [Line]
-  /// The variants' names, moved apart where lines end close to one another.
+  /// The names of the variants, moved apart if lines end close to each other.
   let names: [Label]
   let scales: [Label]
   let values: [Label]
-  /// Where the axis of values is: behind the widest of its labels.
+  /// The position of the value axis, to the right of its widest label.
   let left: Int
-  /// Where the last scale is.
+  /// The position of the last scale.
   let right = ReportChart.right
 
   private static let leastLeft = 56
   private static let right = 330
   private static let top = 12
   private static let bottom = 196
-  /// Characters that fit next to the end of a line.
+  /// The number of characters that fit next to the end of a line.
   private static let longest = 34
-  /// Height of a line of text.
+  /// The height of a line of text.
   private static let leading = 15
-  /// Width of a digit, or less.
+  /// The maximum width of a digit.
   private static let digit = 7
-  /// Blank between an axis and its labels.
+  /// The space between an axis and its labels.
   private static let gap = 8
 
   /// - Parameters:
-  ///   - scales: in rising order.
-  ///   - lines: for each name its values at the scales.
+  ///   - scales: The scales in ascending order.
+  ///   - names: The name of each line.
+  ///   - lines: The values of each line at the scales.
   init(scales: [Int], names: [String], lines: [[Int]]) {
     let counts = lines.flatMap(\.self)
     let powers = Self.powers(upTo: counts.max() ?? 1)
@@ -70,7 +72,7 @@ struct ReportChart {
       guard value > 0, let most = powers.last else { return Self.bottom }
       let height = Self.log(Double(value), base: 10) + Double(floor)
       let part = height / (Self.log(Double(most), base: 10) + Double(floor))
-      // There's no larger power of ten in an integer.
+      // A value can exceed the largest power of ten that fits in an integer.
       return Self.bottom - Int((Double(Self.bottom - Self.top) * min(part, 1)).rounded())
     }
     self.left = left
@@ -87,7 +89,7 @@ struct ReportChart {
     self.scales = scales.map {
       Label(left: x($0), top: Self.bottom + 18, text: NumberText.grouped($0))
     }
-    // As many as find room under one another.
+    // Label as many ticks as fit below each other.
     let step = (ticks.count * (Self.leading - 1)) / (Self.bottom - Self.top) + 1
     values = ticks.enumerated().compactMap { place, value in
       guard place.isMultiple(of: step) else { return nil }
@@ -95,7 +97,7 @@ struct ReportChart {
     }
   }
 
-  /// 1, 10, 100 and so on, to the first that isn't less than a number, and 10 at the least.
+  /// Returns 1, 10, and further powers of ten up to the first that isn't less than a number.
   private static func powers(upTo most: Int) -> [Int] {
     var powers = [1, 10]
     while let last = powers.last, last < most {
@@ -110,7 +112,7 @@ struct ReportChart {
     Foundation.log(number) / Foundation.log(base)
   }
 
-  /// Moves labels up and down until none lies on another; those of one place share a line.
+  /// Moves labels vertically so that they don't overlap; labels at the same position are joined.
   private static func apart(_ labels: [Label]) -> [Label] {
     var joined: [Label] = []
     for label in labels.sorted(by: { $0.top < $1.top }) {
@@ -137,11 +139,11 @@ struct ReportChart {
   }
 }
 
-/// How counts grow with the scale: a chart and a table for each metric that is worth one.
+/// How counts grow with the scale: a chart and a table for each relevant metric.
 struct ReportCurves {
   struct Curve {
     var heading: String
-    /// What the chart shows, for those who do not see it.
+    /// A description of the chart for assistive technology.
     var title: String
     var chart: ReportChart
     var scales: [String]
@@ -151,16 +153,16 @@ struct ReportCurves {
   struct Row {
     var name: String
     var values: [String]
-    /// `constant`, `linear`.
+    /// The growth in words, such as `constant` or `linear`.
     var growth: String
   }
 
   let curves: [Curve]
 
-  /// Charts shown at most, the one with the bars first.
+  /// The maximum number of charts; the first is of the metric with the bars.
   private static let limit = 4
 
-  /// - Returns: nil for a run at one scale, and for one whose counts are all alike.
+  /// Returns nil for a run at a single scale.
   init?(_ result: RunResult, lead: Metric) {
     let runs = ([ScaledRun(result)] + result.scales).sorted { $0.scale < $1.scale }
     guard runs.count > 1 else { return nil }
@@ -194,14 +196,14 @@ struct ReportCurves {
       })
   }
 
-  /// What the first and the last value say, in a word or as a power of the scale.
+  /// Returns the growth of values with the scale, in words or as a power of the scale.
   static func growth(from values: [Int], at scales: [Int]) -> String {
     guard let first = values.first, let last = values.last, let low = scales.first,
       let high = scales.last, high > low
     else { return "" }
     if Set(values).count == 1 { return "constant" }
     guard first > 0, last > 0 else { return first < last ? "grows" : "shrinks" }
-    // A constant part next to a growing one bends the line: its end shows the result.
+    // With a constant and a growing part, the last two values show the growth best.
     let before = values[values.count - 2]
     let part = Double(scales[scales.count - 1]) / Double(scales[scales.count - 2])
     guard before > 0, part > 1 else { return "grows" }

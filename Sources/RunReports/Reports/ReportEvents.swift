@@ -2,7 +2,7 @@ import ProfileEvents
 import Profiling
 import WorkbenchText
 
-/// The first events of one kind.
+/// The first events of a kind.
 struct ReportEvents {
   struct Row {
     var at: String
@@ -10,21 +10,21 @@ struct ReportEvents {
     var what: String
     var source: String
     var rows: String
-    /// `#2`, the statement's shape; empty when none ran.
+    /// The number of the statement, such as `#2`; empty if none ran.
     var shape: String
     var site: String
   }
 
-  /// Rows the whole page may have; at some 90 bytes each they stay under half a megabyte.
+  /// The maximum number of rows on the page; at about 90 bytes each, half a megabyte.
   private static let budget = 4_800
 
-  /// All of them with their word: `5,060 object faults`.
+  /// The number and kind of all events, such as `5,060 object faults`.
   let counted: String
-  /// `first 200 of`, when not all are shown.
+  /// A prefix such as `first 200 of`; nil if all events are shown.
   let cut: String?
   let lines: [Row]
 
-  /// How many events of each kind are shown: 200, or fewer when there are very many variants.
+  /// Returns the number of events of each kind to show: 200, or fewer if there are many variants.
   static func limit(for result: RunResult) -> Int {
     var limit = 200
     let counts = result.variants.flatMap { $0.events.map(\.events.count) }
@@ -50,7 +50,7 @@ struct ReportEvents {
 }
 
 extension Event {
-  /// `Mood p17`, `Country.moods of p3`.
+  /// The object or relationship, such as `Mood p17` or `Country.moods of p3`.
   fileprivate var what: String {
     guard let object else { return subject }
     return relationship == nil
@@ -68,7 +68,7 @@ extension Event {
 }
 
 extension EventKind {
-  /// `1 fetch`, `5,060 object faults`.
+  /// Returns a number of events with their kind, such as `1 fetch` or `5,060 object faults`.
   fileprivate func counted(_ number: Int) -> String {
     let (one, many): (String, String?) =
       switch self {
@@ -79,7 +79,7 @@ extension EventKind {
       case .rowCacheHit: ("row-cache hit", nil)
       case .rowCacheMiss: ("row-cache miss", "row-cache misses")
       case .prefetch: ("prefetch", "prefetches")
-      case .batchLoad: ("page", nil)
+      case .batchLoad: ("batch", "batches")
       case .batchRequest: ("batch request", nil)
       case .statement: ("statement", nil)
       case .transaction: ("transaction", nil)

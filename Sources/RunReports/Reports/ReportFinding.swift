@@ -3,16 +3,16 @@ import Profiling
 import StatementAnalysis
 import WorkbenchText
 
-/// A finding with its cure, once for all variants that have it.
+/// A finding with its fix, combined for all variants that have it.
 struct ReportFinding {
   let name: String
   let count: String
   let raw: Int
-  /// `single-row SELECTs`, with what the plan says behind it.
+  /// What was counted, such as `single-row SELECTs`.
   let what: String
   let location: String?
   let verdict: String?
-  /// The names of the variants it was found in.
+  /// The names of the variants that have the finding.
   let variants: String
   let now: String?
   let cure: [String]
@@ -21,17 +21,17 @@ struct ReportFinding {
   let tried: String
   let wasTried: Bool
 
-  /// What must be the same for the findings of several variants to be reported as one.
+  /// The properties by which the findings of several variants are combined.
   private struct Key: Hashable {
     var name: String
     var what: String
     var callSite: CallSite?
   }
 
-  /// Every finding once, in the order in which they came.
+  /// Returns the findings of a result without duplicates, in the order in which they fired.
   ///
-  /// Of several variants with the same finding the one speaks whose cure was tried with the least
-  /// else going on, so that the count before and after is this finding's own.
+  /// If several variants have the same finding, the one whose verified fix has the smallest count
+  /// before it is shown, because that count contains the least other work.
   static func all(of result: RunResult) -> [ReportFinding] {
     var order: [Key] = []
     var found: [Key: [(variant: VariantResult, finding: Finding)]] = [:]
@@ -52,9 +52,10 @@ struct ReportFinding {
     }
   }
 
-  /// What a result without findings says, and no more than was looked for.
+  /// Returns the message for a result without findings.
   ///
-  /// Faults that each ran a SELECT are there on many such pages: fewer of them than a storm has.
+  /// The message mentions suppressed findings, and faults that each ran a SELECT but were too few
+  /// for a fault storm.
   static func none(in result: RunResult) -> String {
     let silenced = result.variants.flatMap(\.silenced).reduce(into: [String]()) { names, name in
       if !names.contains(name) { names.append(name) }
@@ -66,11 +67,16 @@ struct ReportFinding {
     let misses = result.variants.map { $0.metrics[.misses] ?? 0 }.max() ?? 0
     guard misses > 0 else { return "No findings: no rule fired." }
     return "No findings: no rule fired. Up to \(NumberText.counted(misses, "fault")) of a variant "
-      + "ran a SELECT each, fewer than \(FaultStormRule.threshold) of one kind from one line within one "
-      + "step."
+      + "ran a SELECT each, but fewer than \(FaultStormRule.threshold) of the same kind from the same "
+      + "line in one step."
   }
 
-  /// One finding as a variant's own section shows it.
+  /// Creates the representation of a finding.
+  ///
+  /// - Parameters:
+  ///   - finding: The finding.
+  ///   - variant: The variant in which it fired.
+  ///   - names: The names of all variants that have the finding.
   init(_ finding: Finding, in variant: VariantResult, of names: [String]) {
     name = finding.name
     count = NumberText.grouped(finding.count)
@@ -86,7 +92,7 @@ struct ReportFinding {
     now = finding.cure.now
     cure = finding.cure.swift
     advice =
-      finding.cure.advice.nonEmpty ?? (finding.cure.swift.isEmpty ? "delete that line" : "")
+      finding.cure.advice.nonEmpty ?? (finding.cure.swift.isEmpty ? "delete this line" : "")
     step = finding.cure.step
     tried = finding.triedText
     wasTried = finding.tried != nil
@@ -94,6 +100,6 @@ struct ReportFinding {
 }
 
 extension String {
-  /// Nil for the empty text, which a template would show as if there were something.
+  /// The string, or nil if it's empty, because a template treats an empty string as a value.
   var nonEmpty: String? { isEmpty ? nil : self }
 }

@@ -3,27 +3,27 @@ import OpenCoreData
 package import Profiling
 import WorkbenchText
 
-/// The forms a run's result can be written in.
+/// The formats in which a run's result can be written.
 package enum ReportFormat: String, CaseIterable, Sendable {
-  /// One page that needs nothing else.
+  /// A self-contained page.
   case html
-  /// Everything that was found out, for machines; every other form can be made of it.
+  /// The complete result, from which every other format can be generated.
   case json
-  /// Markdown, for a comment on a change.
+  /// Markdown, for a comment on a pull request.
   case md
-  /// JUnit's XML, one test case an expectation.
+  /// JUnit XML, with a test case for each expectation.
   case junit
-  /// What a terminal shows.
+  /// The text that a terminal shows.
   case text
-  /// Chrome's trace events, for Perfetto.
+  /// Chrome trace events, for Perfetto.
   case trace
-  /// Every event as a line of JSON.
+  /// JSON Lines, with a line for each event.
   case jsonl
 
-  /// All of their words, with commas.
+  /// The names of all formats, separated by commas.
   package static let words = allCases.map(\.rawValue).joined(separator: ",")
 
-  /// What a file's name ends in.
+  /// The extension of a file in this format.
   package var fileExtension: String {
     switch self {
     case .html, .json, .md, .jsonl: rawValue
@@ -33,9 +33,9 @@ package enum ReportFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// The result in this form.
+  /// Returns a result in this format.
   ///
-  /// - Throws: the template's or the encoder's error, which no result can cause.
+  /// - Throws: An error of the template or the encoder, which no result can cause.
   package func data(_ result: RunResult) throws -> Data {
     switch self {
     case .html: ReportFormat.printable(try HTMLReport.page(result))
@@ -48,24 +48,25 @@ package enum ReportFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// What would act on a terminal, or reorder a page's text, is escaped; JSON has its own escapes.
+  /// Escapes control sequences and bidirectional marks; JSON has its own escapes.
   private static func printable(_ text: String) -> Data {
     Data(PrintableText.escaped(text).utf8)
   }
 
-  /// Where a result is written: `NAME.html`, `NAME.json`, and so on.
+  /// Returns the file of a result: `NAME.html`, `NAME.json`, and so on.
   package func url(named name: String, in directory: URL) -> URL {
     directory.appendingPathComponent("\(name).\(fileExtension)")
   }
 
-  /// Writes a result as `NAME.html`, `NAME.json` and so on, and gives the file.
+  /// Writes a result as `NAME.html`, `NAME.json`, and so on, and returns the file.
   ///
   /// - Parameters:
-  ///   - name: the scenario file's name without its extension.
-  ///   - directory: made when it does not exist.
-  ///   - force: whether a file that `cdprof` didn't write may be replaced.
-  /// - Throws: `InvalidInputError` for such a file; the file system's `NSError`, which names the file; the
-  ///   template's error.
+  ///   - result: The result to write.
+  ///   - name: The name of the scenario file without its extension.
+  ///   - directory: The folder to write to; it's created if it doesn't exist.
+  ///   - force: Whether to replace a file that `cdprof` didn't write.
+  /// - Throws: An `InvalidInputError` if such a file exists and `force` is false; an `NSError` of
+  ///   the file system that names the file; an error of the template.
   package func write(
     _ result: RunResult, named name: String, in directory: URL, force: Bool = false
   ) throws -> URL {

@@ -2,19 +2,18 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// Everything the template names, already in words; it decides nothing any more.
+/// The values of the template, formatted for display.
 ///
-/// Texts are plain: the template escapes them. Only what is built of digits (bars, paths) goes in
-/// unescaped. A property that may be absent is named with a leading dot in the template, so that
-/// the outer object's property of the same name isn't used instead.
+/// Strings are plain text, which the template escapes. The template names an optional property with
+/// a leading dot, so that it doesn't use a property with the same name of an outer object instead.
 struct ReportPage {
-  /// One count of the scenario's data.
+  /// The row count of an entity in the scenario's data.
   struct DataCount {
     var name: String
     var count: String
   }
 
-  /// A catalog id with its source mark.
+  /// A behavior ID with its source.
   struct Cover {
     var id: String
     var mark: String
@@ -34,10 +33,10 @@ struct ReportPage {
   let scale: Int
   let table: ReportTable
   let tracks: ReportTracks
-  /// Nil for a run at one scale.
+  /// The charts; nil for a run at a single scale.
   let curves: ReportCurves?
   let findings: [ReportFinding]
-  /// What to say where there are none.
+  /// The message to show if there are no findings.
   let noFindings: String
   let variants: [ReportVariant]
   let covers: [Cover]

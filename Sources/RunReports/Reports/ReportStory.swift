@@ -3,12 +3,12 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// A scenario's story in two parts: the description, and what the reader is asked to guess.
+/// A scenario's story in two parts: the description, and the questions for the reader to guess.
 struct ReportStory {
   let told: String
   let question: String
 
-  /// Takes the sentences at the end that are questions for the guess.
+  /// Splits a story; the questions are the sentences at its end that end with a question mark.
   init(_ story: String) {
     var sentences = ReportStory.sentences(of: story)
     var asked: [String] = []
@@ -38,11 +38,11 @@ struct ReportStory {
   }
 }
 
-/// The sentence under the title, made from the table.
+/// The summary below the title, generated from the table.
 struct ReportSummary {
   let before: String
   let least: String
-  /// Nil when every variant costs the same.
+  /// The highest cost; nil if all variants cost the same.
   let most: String?
   let after: String
 
@@ -62,18 +62,18 @@ struct ReportSummary {
     }
   }
 
-  /// What the variants differ in: compares the steps that ran.
+  /// Returns a sentence about whether the variants differ only in their fetch requests.
   private static func difference(_ variants: [VariantResult]) -> String {
     let others = Set(variants.map { $0.steps.filter { $0.fetch == nil }.map(\.text) })
     return others.count == 1 ? " Only the fetch request differs." : " Only the steps differ."
   }
 }
 
-/// A variant's expectations that were not met, as the first thing on the page.
+/// The unmet expectations of a variant, which appear first on the page.
 struct ReportMiss {
   struct Line {
     var metric: String
-    /// Nil when it says no more than the expected number does.
+    /// The formula; nil if it's the same as the expected number.
     var law: String?
     var expected: String
     var found: String
@@ -83,10 +83,11 @@ struct ReportMiss {
   let variant: String
   let anchor: String
   let lines: [Line]
-  /// The events behind the differences; what several expectations say is said once.
+  /// The events that account for the differences, without duplicates.
   let differences: [String]
 
-  /// Every variant that missed something, in the order of the file, then those of other scales.
+  /// Returns the variants with unmet expectations in the order of the file, then those of other
+  /// scales.
   static func all(of result: RunResult) -> [ReportMiss] {
     let here = result.variants.enumerated().compactMap { index, variant in
       ReportMiss(variant.name, anchor: "variant-\(index + 1)", variant.expectations)
@@ -101,7 +102,7 @@ struct ReportMiss {
     return here + elsewhere
   }
 
-  /// Nil when everything was met.
+  /// Returns nil if all expectations are met.
   private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
     let missed = expectations.filter { !$0.holds }
     guard !missed.isEmpty else { return nil }

@@ -3,9 +3,9 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// One row a variant, in the file's order: the order is the lesson.
+/// The table of costs, with a row for each variant in the order of the file.
 struct ReportTable {
-  /// The metric that has the bars.
+  /// The metric that's shown with bars.
   let lead: Metric
   let leadHeading: String
   let headings: [Heading]
@@ -13,7 +13,7 @@ struct ReportTable {
 
   struct Heading {
     var text: String
-    /// `=` and `+`, which make a sum of three columns.
+    /// `=` or `+`, which show that three columns are a sum.
     var sign: String?
   }
 
@@ -21,15 +21,15 @@ struct ReportTable {
     var name: String
     var anchor: String
     var holds: Bool
-    /// How many findings; nil for none.
+    /// The number of findings; nil if there are none.
     var findings: Int?
     var value: Int
     var text: String
-    /// Of the widest bar, in percent.
+    /// The width of the bar, in percent of the widest one.
     var width: String
-    /// Nothing to draw, or too little to see.
+    /// A Boolean value that indicates whether the bar is too narrow to be visible.
     var isDot: Bool
-    /// As written; when it was not met, with the number it asked for.
+    /// The expected formula; if the expectation isn't met, with its value.
     var law: String?
     var isLawMissed: Bool
     var cells: [Cell]
@@ -40,7 +40,7 @@ struct ReportTable {
     var metric: String
     var value: Int
     var text: String
-    /// Stands behind the number on a phone.
+    /// The unit, which narrow screens show after the number.
     var unit: String
     /// A class of the style sheet.
     var role: String
@@ -72,10 +72,11 @@ struct ReportTable {
     return asked == expectation.law ? "expected \(asked)" : "expected \(asked) = \(expectation.law)"
   }
 
-  /// The metric the sentence and the bars are about.
+  /// Returns the metric for the summary and the bars.
   ///
-  /// Statements come first, because they're what the work costs and faults only cause them; among
-  /// them the one that spreads most. When no statements spread, rows, faults, misses, objects.
+  /// This is the kind of statement whose count varies most between the variants. If no statement
+  /// count varies, it's the first of these that does: rows; misses; faults; transactions, saves, or
+  /// fetches. If nothing varies, it's SELECTs.
   static func lead(of variants: [VariantResult]) -> Metric {
     for candidates: [Metric] in [
       [.selects, .inserts, .updates, .deletes], [.rows], [.misses], [.faults],
@@ -83,21 +84,22 @@ struct ReportTable {
     ] {
       let spreads = candidates.map { ($0, spread(of: $0, in: variants)) }
       if let widest = spreads.max(by: { $0.1 < $1.1 }), widest.1 > 1 {
-        // `max` takes the last of equals; the first is the more important.
+        // `max` returns the last of equal elements, but the first is the most important one.
         return spreads.first { $0.1 == widest.1 }?.0 ?? widest.0
       }
     }
     return .selects
   }
 
-  /// How many times the least is in the most; nothing counts as one.
+  /// Returns the ratio of the highest to the lowest value; a lowest value of 0 is treated as 1, and
+  /// adds 1 to the ratio.
   private static func spread(of metric: Metric, in variants: [VariantResult]) -> Double {
     let values = variants.map { $0.metrics[metric] ?? 0 }
     guard let least = values.min(), let most = values.max(), most > least else { return 1 }
     return Double(most) / Double(max(1, least)) + (least == 0 ? 1 : 0)
   }
 
-  /// Two places, without the zeros at the end.
+  /// Returns a number with two decimal places, or without any if it's an integer.
   private static func percent(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     let places = hundredths % 100
@@ -106,16 +108,18 @@ struct ReportTable {
   }
 }
 
-/// A column of the table behind the bars.
+/// A column of the table to the right of the bars.
 enum ReportColumn {
   case metric(Metric)
-  /// The most objects of an entity registered at once.
+  /// The maximum number of objects of an entity that were registered at the same time.
   case peak(entity: String)
   case processor
   case time
 
-  /// The columns worth their place: the sum of the faults always, other statements where there are
-  /// any, the peak if it was measured, pages if an expectation uses them.
+  /// Returns the columns to show.
+  ///
+  /// Faults, hits, misses, and the time are always shown; other statements, if there are any; the
+  /// peak, if it was measured; pages, if an expectation uses them.
   static func all(for variants: [VariantResult], lead: Metric) -> [ReportColumn] {
     var columns: [ReportColumn] = []
     for metric in [.selects, .inserts, .updates, .deletes, .saves, .transactions] as [Metric]
@@ -142,7 +146,7 @@ enum ReportColumn {
     }
   }
 
-  /// `faults = hits + misses`.
+  /// The sign before the heading, as in `faults = hits + misses`.
   var sign: String? {
     switch self {
     case .metric(.hits): "="
@@ -177,7 +181,7 @@ enum ReportColumn {
     }
   }
 
-  /// Of the entities whose peak every variant knows, the one with the greatest.
+  /// Returns the entity with the highest peak among those whose peak was measured in all variants.
   private static func peakEntity(in variants: [VariantResult]) -> String? {
     var greatest: [String: Int] = [:]
     for variant in variants {

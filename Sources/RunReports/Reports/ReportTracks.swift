@@ -3,30 +3,30 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// What happened when: one panel a variant, all on one time axis.
+/// The timeline: a panel for each variant, all with the same time axis.
 struct ReportTracks {
   struct Tick {
     var position: String
     var label: String
   }
 
-  /// The axis with as many ticks as find room.
+  /// The time axis with as many ticks as fit.
   struct Ruler {
-    /// How many times as wide as the box it is seen in.
+    /// The width of the axis, as a multiple of the visible width.
     var zoom: Int
     var ticks: [Tick]
   }
 
-  /// How many times the tracks can be made wider.
+  /// The zoom levels.
   static let zooms = [1, 4, 16]
 
-  /// Bytes that the paths of all tracks may take together.
+  /// The maximum total size of the tracks' paths, in bytes.
   private static let pathBudget = 250_000
 
-  /// The end of the axis in words.
+  /// The time at the end of the axis, formatted.
   let end: String
   let rulers: [Ruler]
-  /// Of the axis; as many as the budget allows.
+  /// The number of units of the axis, as many as the size limit allows.
   let units: Int
   let panels: [ReportPanel]
 
@@ -51,7 +51,7 @@ struct ReportTracks {
     }
   }
 
-  /// About as many ticks as there is room for, at round times.
+  /// Returns at most a number of ticks at round times.
   static func ticks(_ length: UInt64, atMost limit: Int = 6) -> [Tick] {
     var step: UInt64 = 1_000
     let factors: [UInt64] = [2, 5, 2]
@@ -66,14 +66,14 @@ struct ReportTracks {
     }
   }
 
-  /// With as many places as the steps between ticks have: `1.5 ms` is not `2 ms`.
+  /// Returns a time with as many decimal places as the step between ticks requires.
   private static func label(_ time: UInt64, step: UInt64) -> String {
     let places = places(of: step)
     guard places > 0 else { return NumberText.time(time) }
     return NumberText.milliseconds(time).dropLast(3 - places) + " ms"
   }
 
-  /// Decimal places of a step in milliseconds.
+  /// Returns the number of decimal places of a step in milliseconds.
   private static func places(of step: UInt64) -> Int {
     switch step {
     case 1_000_000...: 0
@@ -85,7 +85,7 @@ struct ReportTracks {
 }
 
 extension VariantResult {
-  /// Nanoseconds until the last event or step was over.
+  /// The time in nanoseconds at which the last event or step ended.
   var extent: UInt64 {
     let marks = tracks.flatMap(\.marks).map(\.end).max() ?? 0
     let steps = steps.map { $0.offset + $0.costs.nanoseconds }.max() ?? 0
@@ -93,9 +93,9 @@ extension VariantResult {
   }
 }
 
-/// One track drawn on an axis of some thousand units, 16 high.
+/// A track as an SVG path, 16 units high and up to several thousand wide.
 struct ReportLane {
-  /// Bars of a density strip.
+  /// The number of bars of an event density.
   private static let bins = 400
 
   let name: String
@@ -103,16 +103,17 @@ struct ReportLane {
   let role: String
   let count: String
   let raw: Int
-  /// Digits and letters of an SVG path only.
+  /// The SVG path, which needs no escaping.
   let path: String
-  /// Whether it is a density strip, which must say so.
+  /// A Boolean value that indicates whether the track shows event density, and must be labeled so.
   let isDensity: Bool
 
   /// - Parameters:
-  ///   - length: Nanoseconds of the whole axis.
-  ///   - units: Of the axis; more show more when the reader zooms in.
-  ///   - tallest: Events in the fullest bar of any track of the variant, so that misses are seen to
-  ///     be part of the faults.
+  ///   - track: The track to draw.
+  ///   - length: The length of the axis in nanoseconds.
+  ///   - units: The number of units of the axis; more units show more detail when zoomed in.
+  ///   - tallest: The number of events in the fullest bar of any track of the variant, so that all
+  ///     tracks have the same scale and misses are visibly part of the faults.
   init(_ track: Track, length: UInt64, units: Int, tallest: Int) {
     name = track.name.rawValue
     role = track.name.rawValue.lowercased().split(separator: " ").joined(separator: "-")
@@ -127,17 +128,18 @@ struct ReportLane {
     isDensity = track.isDensity
   }
 
-  /// Events in the fullest bar of the tracks that are density strips; nil when none is.
+  /// Returns the number of events in the fullest bar of the tracks that show event density, or nil
+  /// if none does.
   static func tallest(in tracks: [Track], length: UInt64) -> Int? {
     let strips = tracks.filter(\.isDensity)
     let most = strips.flatMap { histogram($0, length: length) }.max()
     return most.map { max(1, Int($0.rounded(.up))) }
   }
 
-  /// Nanoseconds that one bar of the event density represents.
+  /// Returns the duration that a bar of the event density represents, in nanoseconds.
   static func barWidth(length: UInt64) -> UInt64 { length / UInt64(bins) }
 
-  /// How many events lie in each bar; a mark that spans several is shared out evenly.
+  /// Returns the number of events in each bar; a mark across several bars is distributed evenly.
   private static func histogram(_ track: Track, length: UInt64) -> [Double] {
     var result = [Double](repeating: 0, count: bins)
     let width = Double(length) / Double(bins)
@@ -158,7 +160,7 @@ struct ReportLane {
     return result
   }
 
-  /// An outline of bars; what is there at all is at least two units high.
+  /// Returns the outline of the bars; a bar that isn't empty is at least two units high.
   private static func strip(_ bars: [Double], units: Int, tallest: Int) -> String {
     func place(_ index: Int) -> Int { index * units / bins }
     var path = ""
@@ -174,9 +176,9 @@ struct ReportLane {
     return level == 0 ? path : path + "H\(units)V16Z"
   }
 
-  /// A box for each mark, in steps from the one before; boxes that touch are one.
+  /// Returns a box for each mark, relative to the previous one; boxes that touch are merged.
   ///
-  /// A box may have no width: the style sheet's outline keeps it visible.
+  /// A box can have a width of 0; the stroke in the style sheet makes it visible.
   private static func marks(_ marks: [Track.Mark], length: UInt64, units: Int) -> String {
     let unit = Double(length) / Double(units)
     var boxes: [(begin: Int, end: Int)] = []
@@ -201,14 +203,14 @@ struct ReportLane {
   }
 }
 
-/// One variant's tracks with the steps below them.
+/// The tracks of a variant, with its steps below them.
 struct ReportPanel {
   struct Band {
-    /// In percent of the axis.
+    /// The position in percent of the axis.
     var left: String
     var width: String
     var label: String
-    /// A class of the style sheet: from which zoom on the label finds room.
+    /// A class of the style sheet that determines at which zoom level the label is shown.
     var room: String
   }
 
@@ -225,7 +227,7 @@ struct ReportPanel {
   let lanes: [ReportLane]
   let bands: [Band]
   let steps: [Step]
-  /// What the density strips must say of themselves.
+  /// The legend of the event density; nil if no track shows it.
   let density: String?
 
   init(
@@ -242,7 +244,7 @@ struct ReportPanel {
       let names = variant.tracks.filter(\.isDensity).map(\.name.rawValue)
       let width = NumberText.time(ReportLane.barWidth(length: length))
       return names.joined(separator: " and ") + (names.count == 1 ? " is" : " are")
-        + " event density: a full bar is \(NumberText.grouped(tallest)) in \(width)"
+        + " event density: a full bar is \(NumberText.counted(tallest, "event")) in \(width)"
     }
     bands = variant.steps.map { step in
       Band(
@@ -255,7 +257,7 @@ struct ReportPanel {
       Step(
         location: step.location.description, text: step.text,
         events: step.groups.isEmpty
-          ? "no statement, no fault" : step.groups.map(\.phrase).joined(separator: ", "),
+          ? "no statements, no faults" : step.groups.map(\.phrase).joined(separator: ", "),
         time: NumberText.time(step.costs.nanoseconds))
     }
   }
@@ -265,7 +267,7 @@ struct ReportPanel {
     return part > whole / 80 ? "mid" : "thin"
   }
 
-  /// Bytes of all its paths.
+  /// The size of the panel's paths, in bytes.
   var pathLength: Int { lanes.reduce(0) { $0 + $1.path.utf8.count } }
 
   static func percent(_ part: UInt64, of whole: UInt64) -> String {
@@ -276,7 +278,7 @@ struct ReportPanel {
 }
 
 extension EventGroup {
-  /// `5,000 × fault Mood (miss)`.
+  /// The group in words, such as `5,000 × fault Mood (miss)`.
   var phrase: String {
     let source = sourceWord.isEmpty ? "" : " (\(sourceWord))"
     return "\(NumberText.grouped(count)) × \(word)\(subject.isEmpty ? "" : " \(subject)")\(source)"

@@ -4,7 +4,7 @@ import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText
 
-/// A variant's section below the first screen.
+/// The section of a variant, below the first screen.
 struct ReportVariant {
   struct Expectation {
     var metric: String
@@ -31,13 +31,13 @@ struct ReportVariant {
   }
 
   struct Stack {
-    /// `5,000 × fault Mood`.
+    /// The events that the stack caused, such as `5,000 × fault Mood`.
     var head: String
-    /// A line a function, innermost first.
+    /// The functions, one per line, innermost first.
     var frames: String
   }
 
-  /// Shapes shown at most; a scenario with more is not read statement by statement.
+  /// The maximum number of statements to show.
   private static let shapeLimit = 60
 
   let name: String
@@ -51,11 +51,11 @@ struct ReportVariant {
   let statements: [ReportStatement]
   let moreStatements: String?
   let kinds: [ReportEvents]
-  /// Nil where no call stacks were recorded.
+  /// The call stacks; nil if none were recorded.
   let stacks: Stacks?
-  /// Median and spread of the times.
+  /// The median and range of the times.
   let time: String
-  /// The shell lines that do the same.
+  /// The lines of the shell that run the variant's steps.
   let tries: [String]
 
   init(_ variant: VariantResult, number: Int, of result: RunResult, eventLimit: Int) {
@@ -76,7 +76,7 @@ struct ReportVariant {
     steps = variant.steps.map(ReportVariant.step)
     statements = variant.statements.prefix(ReportVariant.shapeLimit).map(ReportStatement.init)
     let more = variant.statements.count - statements.count
-    moreStatements = more > 0 ? NumberText.counted(more, "shape") : nil
+    moreStatements = more > 0 ? NumberText.grouped(more) : nil
     let shapes = Dictionary(
       variant.statements.map { ($0.sql, $0.number) }, uniquingKeysWith: { first, _ in first })
     kinds = variant.events.map { sample in
@@ -108,23 +108,23 @@ struct ReportVariant {
 }
 
 extension ExpectationResult {
-  /// The formula as written; of a list of names, only the relation.
+  /// The formula as written; `exactly` for a list of names.
   fileprivate var lawText: String {
     if case .names = expected { return "exactly" }
     return law
   }
 }
 
-/// A statement's shape with its plan.
+/// A statement with its query plan.
 struct ReportStatement {
-  /// Longer strings are truncated to keep the page small.
+  /// The maximum size of SQL on the page, in characters; longer strings are truncated.
   private static let textLimit = 3_000
 
   let number: Int
   let count: String
   let rows: String
   let time: String
-  /// VM steps, rows scanned, sorts: what SQLite counted.
+  /// SQLite's counters: VM steps, rows scanned, sorts.
   let work: [String]
   let estimate: String?
   let short: String

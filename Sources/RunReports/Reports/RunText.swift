@@ -4,9 +4,9 @@ package import Profiling
 import StatementAnalysis
 import WorkbenchText
 
-/// A run's result as a person reads it in a terminal: did it hold, what was missed, which way costs what.
+/// The result of a run as text for a terminal: outcome, unmet expectations, and costs.
 package enum RunText {
-  /// The whole of it, without ends of line.
+  /// Returns the lines of a result, without line feeds.
   package static func lines(_ result: RunResult) -> [String] {
     let chapter = result.chapter.map { "   chapter \($0)" } ?? ""
     let data = result.data.map { "\($0.name) \(NumberText.grouped($0.count))" }
@@ -17,7 +17,9 @@ package enum RunText {
     ] + missed(result) + [""] + table(result)
   }
 
-  /// Unmet expectations: expected, actual, and the events that account for the difference; empty if all are met.
+  /// Returns the unmet expectations, with the events that account for each difference.
+  ///
+  /// The array is empty if all expectations are met.
   package static func missed(_ result: RunResult) -> [String] {
     ReportMiss.all(of: result).flatMap { miss in
       let lines = miss.lines.map { line in
@@ -29,7 +31,7 @@ package enum RunText {
     }
   }
 
-  /// Every variant's statements by shape: count, rows, SQLite's work, plan and verdict.
+  /// Returns each variant's statements with count, rows, SQLite's counters, plan, and assessment.
   package static func plans(_ result: RunResult) -> [String] {
     result.variants.flatMap { variant in
       ["", variant.name] + variant.statements.flatMap { PlanText.lines($0).map { "  \($0)" } }
@@ -63,9 +65,9 @@ package enum RunText {
   }
 }
 
-/// One scenario at several scales, side by side: how the number of SELECTs grows.
+/// A table of a scenario's SELECTs at several scales.
 package enum ScaleText {
-  /// A head line and one line a variant, without ends of line; empty for a single scale.
+  /// Returns a heading and a line for each variant, without line feeds; empty for a single scale.
   package static func lines(_ result: RunResult) -> [String] {
     guard !result.scales.isEmpty else { return [] }
     let names = result.variants.map(\.name)
@@ -87,9 +89,9 @@ package enum ScaleText {
   }
 }
 
-/// The result of a run as plain text: what a terminal shows, then findings and how to repeat it.
+/// The result of a run as plain text: the terminal's output, then findings and the command.
 package enum TextReport {
-  /// The whole text, with an end of line at its end.
+  /// Returns a result as text that ends with a line feed.
   package static func text(_ result: RunResult) -> String {
     let findings = ReportFinding.all(of: result).flatMap(lines)
     let lines =

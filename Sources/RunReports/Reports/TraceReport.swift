@@ -3,14 +3,14 @@ import ProfileEvents
 package import Profiling
 import WorkbenchText
 
-/// A result as Chrome's trace events, which Perfetto and `chrome://tracing` open.
+/// A result as Chrome trace events, which Perfetto and `chrome://tracing` open.
 ///
-/// A process a variant, all of them beginning at 0, with a track for steps, fetches, saves, faults,
-/// misses, statements and the rest, and counters that grow with the work. Events of several contexts
-/// that overlap get tracks of their own, because what is drawn on one must lie one in the other. Bound
-/// values and paths of stores are not in it.
+/// Each variant is a process that starts at 0, with tracks for steps, fetches, saves, faults,
+/// misses, statements, and other events, and with cumulative counters. Events on a track must be
+/// nested, so overlapping events of several contexts are drawn on additional tracks. The report
+/// doesn't contain bound values or the paths of stores.
 package enum TraceReport {
-  /// One JSON object, `traceEvents` in it, an event a line.
+  /// Returns a JSON object with `traceEvents`, one event per line.
   package static func data(_ result: RunResult) -> Data {
     var data = Data("{\"displayTimeUnit\":\"ns\",\n\"otherData\":\(about(result)),\n".utf8)
     data += Data("\"traceEvents\":[\n".utf8)
@@ -41,19 +41,19 @@ package enum TraceReport {
   }
 }
 
-/// One variant of a trace: its events, the names of its tracks, its counters.
+/// A variant of a trace: its events, the names of its tracks, and its counters.
 struct TraceProcess {
-  /// One event per line, without separators.
+  /// The events, one per line, without separators.
   private(set) var lines: [String] = []
   private let number: Int
-  /// For each track and each additional one: when its open events end.
+  /// The end times of the open events, for each track and its additional rows.
   private var open: [TraceTrack: [[UInt64]]] = [:]
   private var counted: [Metric: Int] = [:]
 
   init(_ variant: VariantResult, number: Int) {
     self.number = number
     let left = variant.timeline.leftOut
-    let cut = left == 0 ? "" : " (without its last \(NumberText.counted(left, "event")))"
+    let cut = left == 0 ? "" : " (without the last \(NumberText.counted(left, "event")))"
     name("process_name", variant.name + cut, track: nil)
     order("process_sort_index", number, track: nil)
     var samples: [(at: UInt64, metric: Metric, value: Int)] = []
@@ -81,7 +81,8 @@ struct TraceProcess {
     }
   }
 
-  /// Draws an event on the first track of the name where it's nested completely in what is open, or follows it.
+  /// Draws an event on the first row of a track where it's nested in the open events or follows
+  /// them.
   private mutating func draw(
     _ mark: Timeline.Mark, _ name: String, _ category: String, _ arguments: JSONFields,
     on track: TraceTrack
@@ -148,10 +149,10 @@ struct TraceProcess {
     return fields
   }
 
-  /// Tracks in order, with room for additional ones.
+  /// Returns the ID of a row of a track; IDs are in the order of the tracks.
   private func id(of track: TraceTrack, row: Int) -> Int { track.rawValue * 100 + min(row, 99) }
 
-  /// `fetch Mood`, `fault Country (miss)`, `SELECT Mood`.
+  /// Returns the title of an event, such as `fetch Mood`, `fault Country (miss)`, or `SELECT Mood`.
   private static func title(_ lane: Timeline.Lane) -> String {
     let subject = lane.subject.isEmpty ? "" : " \(lane.subject)"
     switch lane.kind {
@@ -167,7 +168,7 @@ struct TraceProcess {
     case .statement:
       let verb = lane.sql?.prefix { !$0.isWhitespace }.uppercased() ?? "statement"
       return verb + subject
-    case .batchLoad: return "page\(subject)"
+    case .batchLoad: return "batch\(subject)"
     case .batchRequest: return "batch request\(subject)"
     case .storeOpening: return "open store"
     case .fetch, .save, .prefetch, .transaction, .notification, .merge, .migrationStep,
@@ -187,7 +188,7 @@ struct TraceProcess {
     return fields
   }
 
-  /// What the counters of the trace grow by.
+  /// Returns the counters that an event increments, with their increments.
   private static func counts(
     _ lane: Timeline.Lane, _ mark: Timeline.Mark
   ) -> [(Metric, Int)] {
@@ -203,7 +204,7 @@ struct TraceProcess {
   }
 }
 
-/// The tracks of a trace, from above.
+/// The tracks of a trace, from top to bottom.
 enum TraceTrack: Int, CaseIterable {
   case steps = 1
   case fetches
@@ -215,7 +216,7 @@ enum TraceTrack: Int, CaseIterable {
   case transactions
   case others
 
-  /// The title of the track: Instruments' name if it has one.
+  /// The title of the track; the name in Instruments if it has one.
   var name: String {
     switch self {
     case .steps: "Steps"
@@ -223,14 +224,16 @@ enum TraceTrack: Int, CaseIterable {
     case .saves: Track.Name.saves.rawValue
     case .faults: Track.Name.faults.rawValue
     case .misses: Track.Name.cacheMisses.rawValue
-    case .loads: "Pages and prefetches"
+    case .loads: "Batches and prefetches"
     case .statements: "Statements"
     case .transactions: "Transactions"
     case .others: "Others"
     }
   }
 
-  /// Where events of a lane are drawn; misses are part of the faults, as in Instruments.
+  /// Returns the tracks on which events of a lane are drawn.
+  ///
+  /// As in Instruments, misses are drawn on both the faults and the misses track.
   static func all(of lane: Timeline.Lane) -> [TraceTrack] {
     switch lane.kind {
     case .fetch: [.fetches]

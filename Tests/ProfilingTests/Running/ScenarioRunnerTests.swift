@@ -340,7 +340,7 @@ struct ScenarioRunnerTests {
     let error = try #require(throws: InvalidInputError.self) {
       try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
     }
-    #expect(error.message.contains("departments.sqlite cannot be written"))
+    #expect(error.message.contains("departments.sqlite can't be written"))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         == ["departments.sqlite"])

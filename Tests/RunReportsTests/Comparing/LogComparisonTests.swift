@@ -54,7 +54,7 @@ struct LogComparisonTests {
     let counts = comparison.statements.map { [$0.calls.before, $0.calls.after] }
     #expect(counts == [[1, 1], [2, 5], [1, 0], [0, 1]])
     let text = ComparisonText.lines(comparison)
-    #expect(text.contains("statements: 4 shapes, 1 alike"))
+    #expect(text.contains("statements: 4, 1 unchanged"))
     #expect(text.contains { $0.hasPrefix("  2 → 5 calls, 2 → 5 rows   SELECT 0, t0.Z_PK") })
     #expect(text.contains("  removed, 1 call, 5 → 0 rows   \(Self.tags)"))
     #expect(text.contains { $0.hasPrefix("  new, 1 call") })
@@ -85,7 +85,7 @@ struct LogComparisonTests {
     #expect(
       comparison(log(["0.0001s"]), slow).statements[0].time?.text.hasSuffix(
         "inconclusive: fewer than 3 calls each") == true)
-    #expect(one.variants[0].time.text.hasSuffix("inconclusive: a log is one run"))
+    #expect(one.variants[0].time.text.hasSuffix("inconclusive: a log contains only one run"))
     #expect(try ComparisonGate("change").failures(of: one) == [])
     #expect(ComparisonText.lines(one).contains { $0.contains("10.0 times slower") })
   }
@@ -96,7 +96,7 @@ struct LogComparisonTests {
     let comparison = comparison(own, Self.log(1))
     #expect(!comparison.variants[0].counts.contains { $0.metric.metric == .hits })
     #expect(
-      comparison.notes.first?.contains("only tells those that the row cache fulfilled") == true)
+      comparison.notes.first?.contains("contains those fulfilled from the row cache") == true)
     let both = self.comparison(own, own)
     #expect(both.variants[0].counts.contains { $0.metric.metric == .hits })
     #expect(both.notes.isEmpty)

@@ -79,7 +79,7 @@ struct RunComparisonTests {
       comparison.notes == [
         "seed 7 and 8", "Mood: 200 rows and 7", "machine: Linux x86-64, 2 cores and another",
       ])
-    #expect(comparison.variants[0].time.text.hasSuffix("inconclusive: two machines"))
+    #expect(comparison.variants[0].time.text.hasSuffix("inconclusive: different machines"))
     let text = ComparisonText.lines(comparison)
     #expect(text.contains("plain: the same counts"))
     let json = try ComparisonJSON.data(comparison, failures: ["a"])

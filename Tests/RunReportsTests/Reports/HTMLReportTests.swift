@@ -31,7 +31,7 @@ import WorkbenchFixtures
           + "Only the fetch request differs.",
         "A list shows the date", "Guess first", "how many of them miss the row cache?",
         "1 + Mood + Country", "Timeline", "Cache Misses", "5,000 × fault Mood (miss)",
-        "fault-storm(Mood)", "the plan is optimal (primary-key lookup)", "delete that line",
+        "fault-storm(Mood)", "the plan is optimal (primary-key lookup)", "delete this line",
         "verified: 5,061 → 61 SELECTs (plain)", "fault-storm(Mood.country)",
         "relationshipKeyPathsForPrefetching", "verified: 61 → 2 SELECTs (prefetched)",
         "Each variant", "request.includesPropertyValues = false", "Statements",

@@ -44,23 +44,26 @@ struct ResultFileTests {
 
   /// The text that is changed, what it becomes, and where and what the error then says.
   @Test(arguments: [
-    ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "isn't an integer"),
-    ("\"chapter\": 15", "\"chapter\" 15", "", "a colon is missing"),
-    ("\"chapter\": 15,", "\"chapter\": 15", "", "a comma or } is missing"),
-    ("\"version\": 1", "\"version\": 9", "version", "version 9 of the result is not known"),
-    ("\"version\": 1", "\"w\": 1", "", "`version` is missing, so it isn't a result"),
+    ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "expected an integer"),
+    ("\"chapter\": 15", "\"chapter\" 15", "", "expected a colon"),
+    ("\"chapter\": 15,", "\"chapter\": 15", "", "expected a comma or }"),
+    ("\"version\": 1", "\"version\": 9", "version", "result version 9 isn't supported"),
+    ("\"version\": 1", "\"w\": 1", "", "`version` is missing, so the file isn't a"),
     ("faults.yml:15\"", "faults-15\"", "", "doesn't have the form FILE:LINE"),
     (
       "\"relation\": \"equal\"", "\"relation\": \"equals\"", "variants[0].expectations[0].relation",
       ""
     ),
-    ("\"selects\": 306, ", "\"selets\": 306, ", "variants[0].metrics.selets", "no metric selets"),
+    (
+      "\"selects\": 306, ", "\"selets\": 306, ", "variants[0].metrics.selets",
+      "unknown metric selets"
+    ),
     ("\"marks\": \"", "\"marks\": \"7 ", "variants[0].tracks[0].marks", "BEGIN+LENGTH*COUNT"),
     (
       "\"spans\": \"", "\"spans\": \"7 ", "variants[0].timeline.lanes[0].spans",
       "BEGIN+LENGTH*ROWS#KEY"
     ),
-    ("\"version\": 1\n}", "\"version\": 1\n", "", "a comma or } is missing"),
+    ("\"version\": 1\n}", "\"version\": 1\n", "", "expected a comma or }"),
   ])
   func aWrongFileSaysWhere(old: String, new: String, keyPath: String, message: String) throws {
     var text = String(

@@ -141,7 +141,7 @@ struct TraceReportTests {
     let lines = String(decoding: JSONLinesReport.data(result), as: UTF8.self)
     #expect(lines.hasSuffix("\"kind\":\"left-out\",\"count\":10}\n"))
     let name = try trace(result).first { $0.name == "process_name" }?.args?.name
-    #expect(name == "fault storm (without its last 10 events)")
+    #expect(name == "fault storm (without the last 10 events)")
   }
 
   @Test func valuesAndPathsOfStoresAreKeptBack() throws {

@@ -4,11 +4,11 @@ package import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// The shape of the JSON file; its property names are the file's keys.
+/// The structure of the JSON file; its property names are the file's keys.
 ///
-/// It contains all of a result, so that every report can be made from the file.
+/// The file contains the complete result, so that every report can be generated from it.
 struct JSONDocument: Codable {
-  /// Written to `version`; a file of another one is refused.
+  /// The value of `version`; files of other versions are rejected.
   static let version = 1
 
   var version: Int
@@ -19,9 +19,9 @@ struct JSONDocument: Codable {
   var covers: [CatalogReference]
   var seed: UInt64
   var scale: Int
-  /// For readers of the file; computed from the expectations when it is read back.
+  /// For readers of the file; ignored when the file is read, and computed from the expectations.
   var holds: Bool
-  /// As `holds`.
+  /// For readers of the file, like `holds`.
   var verdict: String
   var data: [EntityCount]
   var variants: [JSONVariant]
@@ -47,7 +47,7 @@ struct JSONDocument: Codable {
     command = result.command
   }
 
-  /// What was written.
+  /// The decoded result.
   var result: RunResult {
     RunResult(
       scenario: scenario, file: file, chapter: chapter, story: story,
@@ -56,20 +56,20 @@ struct JSONDocument: Codable {
   }
 }
 
-/// The result of a run for machines: everything that a report is made of.
+/// The complete result of a run as JSON.
 ///
-/// Keys are sorted and times are the only numbers that differ between two runs, so two files can be
-/// compared line by line. An object or list without nested ones is on one line.
+/// Keys are sorted, and only times differ between two runs, so two files can be compared line by
+/// line. An object or array without nested ones is written on one line.
 package enum JSONReport {
-  /// The whole result as UTF-8 text that ends with a newline.
+  /// Returns a result as UTF-8 that ends with a line feed.
   ///
-  /// - Throws: `EncodingError`, which no value of a result can cause.
+  /// - Throws: An `EncodingError`, which no result can cause.
   package static func data(_ result: RunResult) throws -> Data {
     try JSONOutput.flat(JSONDocument(result))
   }
 }
 
-/// Counters that are not 0, by name, as one object of the JSON file.
+/// The nonzero counters as an object of the JSON file.
 struct JSONCounters: Codable {
   var counters: Counters
 
@@ -98,7 +98,7 @@ struct JSONCounters: Codable {
     for key in container.allKeys {
       guard let field = JSONCounters.fields.first(where: { $0.name == key.stringValue }) else {
         throw DecodingError.dataCorruptedError(
-          forKey: key, in: container, debugDescription: "there's no counter \(key.stringValue)")
+          forKey: key, in: container, debugDescription: "unknown counter \(key.stringValue)")
       }
       counters[keyPath: field.path] = try container.decode(Int.self, forKey: key)
     }
@@ -112,7 +112,7 @@ struct JSONCounters: Codable {
   }
 }
 
-/// Metrics by their words, `selects` and `peak(Mood)`, as one object of the JSON file.
+/// Metrics as an object of the JSON file, with keys such as `selects` and `peak(Mood)`.
 struct JSONMetrics: Codable {
   var plain: [Metric: Int]
   var scoped: [ScopedMetric: Int]
@@ -129,7 +129,7 @@ struct JSONMetrics: Codable {
       let value = try container.decode(Int.self, forKey: key)
       guard let metric = ScopedMetric(word: key.stringValue) else {
         throw DecodingError.dataCorruptedError(
-          forKey: key, in: container, debugDescription: "there's no metric \(key.stringValue)")
+          forKey: key, in: container, debugDescription: "unknown metric \(key.stringValue)")
       }
       if metric.scope == .all { plain[metric.metric] = value } else { scoped[metric] = value }
     }
@@ -146,7 +146,7 @@ struct JSONMetrics: Codable {
   }
 }
 
-/// A key that is a word of the data.
+/// A key that isn't fixed but depends on the data.
 struct JSONKey: CodingKey {
   let stringValue: String
   let intValue: Int? = nil
@@ -165,10 +165,10 @@ struct JSONKey: CodingKey {
 }
 
 extension ScopedMetric {
-  /// Reads what `description` writes; nil for another text.
+  /// Parses the format of `description`; returns nil for any other string.
   ///
-  /// A step's name and an entity's are written alike; the first letter distinguishes them, as an entity's
-  /// is a capital one.
+  /// The names of steps and entities are written the same way; the name of an entity starts with an
+  /// uppercase letter.
   init?(word: String) {
     guard let match = word.wholeMatch(of: /(\w+)(?:\((.+)\))?/),
       let metric = Metric(rawValue: String(match.1))

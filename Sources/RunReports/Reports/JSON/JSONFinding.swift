@@ -13,7 +13,7 @@ struct JSONFinding: Codable {
     var variant: String
   }
 
-  /// For readers of the file: rule and subject together.
+  /// For readers of the file: the rule and its subject.
   var name: String
   var rule: RuleName
   var subject: String
@@ -50,7 +50,7 @@ struct JSONFinding: Codable {
     }
   }
 
-  /// What was written.
+  /// The decoded finding.
   var finding: Finding {
     Finding(
       rule: rule, subject: subject, count: count, callSite: location?.site, what: what, sql: sql,

@@ -3,7 +3,7 @@ import Profiling
 import ScenarioLanguage
 import StatementAnalysis
 
-/// A statement's shape in the JSON file; its property names are the file's keys.
+/// A statement in the JSON file; its property names are the file's keys.
 struct JSONStatement: Codable {
   var number: Int
   var kind: StatementKind
@@ -15,7 +15,7 @@ struct JSONStatement: Codable {
   var location: JSONLocation?
   var plan: [String]
   var verdict: String
-  /// For readers of the file: what the plan hides, by name.
+  /// For readers of the file: the names of the plan's notes.
   var remarks: [String]
   var work: JSONWork?
   var estimatedRows: Int?
@@ -36,7 +36,7 @@ struct JSONStatement: Codable {
     estimatedRows = shape.estimate?.rows
   }
 
-  /// What was written.
+  /// The decoded statement.
   var shape: StatementShape {
     var shape = StatementShape(
       number: number, kind: kind, sql: sql, entity: entity, count: count, rows: rows,

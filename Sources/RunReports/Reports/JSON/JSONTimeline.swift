@@ -3,12 +3,14 @@ import Profiling
 import ScenarioLanguage
 import StatementAnalysis
 
-/// Every event of a variant in the JSON file; its property names are the file's keys.
+/// The events of a variant in the JSON file; its property names are the file's keys.
 struct JSONTimeline: Codable {
   var lanes: [JSONLane]
   var leftOut: Int?
 
-  /// - Parameter statements: the variant's, whose numbers refer to their texts.
+  /// - Parameters:
+  ///   - timeline: The events.
+  ///   - statements: The variant's statements, whose numbers are written instead of their SQL.
   init(_ timeline: Timeline, statements: [StatementShape]) {
     let numbers = Dictionary(
       statements.map { ($0.sql, $0.number) }, uniquingKeysWith: { first, _ in first })
@@ -16,7 +18,7 @@ struct JSONTimeline: Codable {
     leftOut = timeline.leftOut == 0 ? nil : timeline.leftOut
   }
 
-  /// What was written.
+  /// Returns the decoded timeline.
   func timeline(statements: [StatementShape]) -> Timeline {
     let texts = Dictionary(
       statements.map { ($0.number, $0.sql) }, uniquingKeysWith: { first, _ in first })
@@ -24,7 +26,7 @@ struct JSONTimeline: Codable {
   }
 }
 
-/// Events that differ in nothing but time, rows and object, in the JSON file; its property names are the
+/// Events that differ only in time, rows, and object, in the JSON file; its property names are the
 /// file's keys.
 struct JSONLane: Codable {
   var kind: EventKind
@@ -33,14 +35,15 @@ struct JSONLane: Codable {
   var relationship: String?
   var source: FaultSource?
   var statement: StatementKind?
-  /// The number of the statement's shape, where it has one.
+  /// The number of the statement, if it's one of the variant's statements.
   var number: Int?
-  /// The statement's text, where it has no number.
+  /// The SQL of the statement, if it has no number.
   var sql: String?
   var location: JSONLocation?
   var store: String?
-  /// `15200+900*12` began at 15,200 ns, took 900 ns and had 12 rows; without `*` one; `#7` behind it is
-  /// the key of its object.
+  /// The events; `15200+900*12#7` started at 15,200 ns, took 900 ns, and read 12 rows.
+  ///
+  /// Without `*`, the event has one row. The number after `#` is the primary key of its object.
   var spans: JSONMarks<Timeline.Mark>
 
   init(_ lane: Timeline.Lane, numbers: [String: Int]) {
@@ -57,7 +60,7 @@ struct JSONLane: Codable {
     spans = JSONMarks(lane.marks)
   }
 
-  /// What was written.
+  /// Returns the decoded lane.
   func lane(texts: [Int: String]) -> Timeline.Lane {
     var lane = Timeline.Lane(kind: kind)
     lane.context = context
@@ -76,7 +79,7 @@ struct JSONLane: Codable {
 extension Timeline.Mark: JSONMark {
   static let form = "BEGIN+LENGTH*ROWS#KEY"
 
-  /// `15200+900*12#7`; rows are left out where they are 1, the key where there is none.
+  /// The event as `15200+900*12#7`; a row count of 1 and a missing key are omitted.
   var word: String {
     "\(begin)+\(duration)" + (rows == 1 ? "" : "*\(rows)") + (key.map { "#\($0)" } ?? "")
   }
@@ -97,12 +100,12 @@ extension Timeline.Mark: JSONMark {
   }
 }
 
-/// One track in the JSON file; its property names are the file's keys.
+/// A track in the JSON file; its property names are the file's keys.
 struct JSONTrack: Codable {
   var name: Track.Name
   var count: Int
-  /// `15200+900 16400+880*12` are one event at 15,200 ns that took 900 ns, and 12 from 16,400 ns on that
-  /// together took 880.
+  /// The marks; `15200+900 16400+880*12` are an event at 15,200 ns that took 900 ns, and 12 events
+  /// from 16,400 ns that took 880 ns in total.
   var marks: JSONMarks<Track.Mark>
 
   init(_ track: Track) {
@@ -111,7 +114,7 @@ struct JSONTrack: Codable {
     marks = JSONMarks(track.marks)
   }
 
-  /// What was written.
+  /// The decoded track.
   var track: Track { Track(name: name, count: count, marks: marks.marks) }
 }
 
@@ -120,7 +123,7 @@ extension Track.Name: Codable {}
 extension Track.Mark: JSONMark {
   static let form = "BEGIN+LENGTH*COUNT"
 
-  /// `16400+880*12`; the count is left out where it is 1.
+  /// The mark as `16400+880*12`; a count of 1 is omitted.
   var word: String {
     "\(begin)+\(end - begin)" + (count == 1 ? "" : "*\(count)")
   }
@@ -136,19 +139,19 @@ extension Track.Mark: JSONMark {
   }
 }
 
-/// What the JSON file writes as one word among many.
+/// A value that the JSON file contains as one word of a string.
 protocol JSONMark {
-  /// How a word is made, for the error of one that is not.
+  /// The format of a word, for error messages.
   static var form: String { get }
   var word: String { get }
   init?(word: Substring)
 }
 
-/// Marks of the JSON file as one text, which takes a fraction of what an object for each would.
+/// Marks as a string of the JSON file, which is much smaller than an array of objects.
 struct JSONMarks<Mark: JSONMark>: Codable {
   var marks: [Mark]
 
-  // Whoever adds up what marks say needs no checks.
+  // With these limits, sums of a file's numbers can't overflow.
   private static var most: Int { 500_000 }
   /// Three hours in nanoseconds.
   private static var greatest: Int { 10_000_000_000_000 }
@@ -163,18 +166,18 @@ struct JSONMarks<Mark: JSONMark>: Codable {
     let words = text.split(separator: " ")
     guard words.count <= JSONMarks.most else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "there are more than \(JSONMarks.most) marks, the limit")
+        in: container, debugDescription: "more than \(JSONMarks.most) marks, the limit")
     }
     marks = try words.map { word in
       let numbers = word.prefix { $0 != "#" }.split { !$0.isNumber }
       guard numbers.allSatisfy({ Int($0) ?? .max <= JSONMarks.greatest }) else {
         throw DecodingError.dataCorruptedError(
           in: container,
-          debugDescription: "a number of `\(word)` is beyond the limit, \(JSONMarks.greatest)")
+          debugDescription: "a number in `\(word)` exceeds the limit, \(JSONMarks.greatest)")
       }
       guard let mark = Mark(word: word) else {
         throw DecodingError.dataCorruptedError(
-          in: container, debugDescription: "`\(word)` isn't a \(Mark.form)")
+          in: container, debugDescription: "`\(word)` doesn't have the format \(Mark.form)")
       }
       return mark
     }
@@ -186,7 +189,7 @@ struct JSONMarks<Mark: JSONMark>: Codable {
   }
 }
 
-/// Alike events of a step in the JSON file; its property names are the file's keys.
+/// A group of similar events of a step in the JSON file; its property names are the file's keys.
 struct JSONGroup: Codable {
   var number: Int
   var count: Int
@@ -212,7 +215,7 @@ struct JSONGroup: Codable {
     firstEvent = group.firstEvent
   }
 
-  /// What was written.
+  /// The decoded group.
   var group: EventGroup {
     EventGroup(
       number: number, count: count, word: word, subject: subject, source: source, sql: sql,
@@ -220,10 +223,10 @@ struct JSONGroup: Codable {
   }
 }
 
-/// One event in the JSON file; its property names are the file's keys.
+/// An event in the JSON file; its property names are the file's keys.
 struct JSONEvent: Codable {
   var id: Int
-  /// Nanoseconds from the beginning of the variant.
+  /// The start of the event in nanoseconds, relative to the start of the variant.
   var at: UInt64
   var nanoseconds: UInt64
   var thread: UInt64
@@ -234,9 +237,9 @@ struct JSONEvent: Codable {
   var object: String?
   var source: FaultSource?
   var rows: Int
-  /// The statement it is, or the one it asked for.
+  /// The SQL of the statement that the event is, or that it ran.
   var sql: String?
-  /// What kind of statement it is; missing when it only asked for one.
+  /// The kind of statement that the event is; missing if the event only ran one.
   var statement: StatementKind?
   var location: JSONLocation?
 
@@ -256,7 +259,7 @@ struct JSONEvent: Codable {
     location = event.callSite.map(JSONLocation.init)
   }
 
-  /// What was written, as far as a report shows it.
+  /// Returns the decoded event, as far as a report shows it.
   func event(of kind: EventKind) -> Event {
     var event = Event(
       id: id, parent: 0, kind: kind, begin: at, duration: nanoseconds, thread: thread)
@@ -275,7 +278,7 @@ struct JSONEvent: Codable {
 /// The first events of one kind in the JSON file; its property names are the file's keys.
 struct JSONEvents: Codable {
   var kind: EventKind
-  /// All of them, written here or not.
+  /// The number of all events of the kind, including those that aren't in `first`.
   var count: Int
   var first: [JSONEvent]
 
@@ -285,7 +288,7 @@ struct JSONEvents: Codable {
     first = sample.events.map { JSONEvent($0, begin: begin, text: sample.texts[$0.id]) }
   }
 
-  /// What was written.
+  /// The decoded sample.
   var sample: EventSample {
     EventSample(
       kind: kind, count: count, events: first.map { $0.event(of: kind) },
@@ -296,7 +299,7 @@ struct JSONEvents: Codable {
 }
 
 extension ObjectReference {
-  /// Reads `x-coredata://STORE/Entity/p4`; nil for another text.
+  /// Parses `x-coredata://STORE/Entity/p4`; returns nil for any other string.
   fileprivate init?(uri: String) {
     let parts = uri.split(separator: "/")
     guard parts.count == 4, parts[0] == "x-coredata:", let key = Int64(parts[3].dropFirst()) else {

@@ -3,11 +3,11 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// One variant in the JSON file; its property names are the file's keys.
+/// A variant in the JSON file; its property names are the file's keys.
 struct JSONVariant: Codable {
   var name: String
   var why: String
-  /// For readers of the file; computed from the expectations when it is read back.
+  /// For readers of the file; ignored when the file is read, and computed from the expectations.
   var holds: Bool
   var set: [String]
   var first: [String]
@@ -15,13 +15,13 @@ struct JSONVariant: Codable {
   var request: [String]
   var metrics: JSONMetrics
   var nanoseconds: UInt64
-  /// Nil in results of versions that didn't record it.
+  /// The CPU time; nil in results of versions that didn't record it.
   var processorNanoseconds: UInt64?
   var repeats: [UInt64]?
   var steps: [JSONStep]
   var expectations: [JSONExpectation]
   var findings: [JSONFinding]
-  /// Nil where nothing was suppressed.
+  /// The suppressed findings; nil if there are none.
   var silenced: [String]?
   var statements: [JSONStatement]
   var tracks: [JSONTrack]
@@ -54,7 +54,7 @@ struct JSONVariant: Codable {
     stacks = result.stacks.nonEmpty
   }
 
-  /// What was written; its times count from 0.
+  /// The decoded result; its times count from 0.
   var result: VariantResult {
     var result = VariantResult(name: name, why: why)
     result.set = set
@@ -79,7 +79,7 @@ struct JSONVariant: Codable {
   }
 }
 
-/// The numbers of one more scale in the JSON file; its property names are the file's keys.
+/// The numbers of an additional scale in the JSON file; its property names are the file's keys.
 struct JSONScale: Codable {
   struct Variant: Codable {
     var name: String
@@ -104,7 +104,7 @@ struct JSONScale: Codable {
     }
   }
 
-  /// What was written.
+  /// The decoded numbers.
   var run: ScaledRun {
     ScaledRun(
       scale: scale, data: data,
@@ -118,17 +118,17 @@ struct JSONScale: Codable {
 }
 
 extension Array {
-  /// Nil for an empty list, whose key is then left out.
+  /// The array, or nil if it's empty, so that its key is omitted.
   var nonEmpty: [Element]? { isEmpty ? nil : self }
 }
 
-/// One step as it ran in the JSON file; its property names are the file's keys.
+/// An executed step in the JSON file; its property names are the file's keys.
 struct JSONStep: Codable {
   var text: String
   var name: String?
   var location: JSONLocation
   var summary: String
-  /// For readers of the file, as `rows` to `misses`: `counters` has them all.
+  /// For readers of the file, like `rows` to `misses`; `counters` contains all of them.
   var selects: Int
   var rows: Int
   var faults: Int
@@ -136,7 +136,7 @@ struct JSONStep: Codable {
   var misses: Int
   var counters: JSONCounters
   var nanoseconds: UInt64
-  /// Nanoseconds from the beginning of the variant.
+  /// The start of the step in nanoseconds, relative to the start of the variant.
   var offset: UInt64
   var fetch: JSONFetch?
   var groups: [JSONGroup]
@@ -159,7 +159,7 @@ struct JSONStep: Codable {
     groups = step.groups.map(JSONGroup.init)
   }
 
-  /// What was written.
+  /// The decoded result.
   var result: StepResult {
     StepResult(
       text: text, name: name, location: location.site, summary: summary,
@@ -168,7 +168,7 @@ struct JSONStep: Codable {
   }
 }
 
-/// What SQLite counted for a statement, in the JSON file; its property names are the file's keys.
+/// SQLite's counters for a statement in the JSON file; its property names are the file's keys.
 struct JSONWork: Codable {
   var vmSteps: Int
   var fullScanSteps: Int
@@ -176,7 +176,7 @@ struct JSONWork: Codable {
   var autoIndexRows: Int
   var functionCalls: Int
   var collationCalls: Int
-  /// Nil in results of before there was such a count.
+  /// The pages read; nil in results of versions that didn't count them.
   var pagesRead: Int?
   var pagesWritten: Int?
 
@@ -191,7 +191,7 @@ struct JSONWork: Codable {
     pagesWritten = work.pagesWritten
   }
 
-  /// What was written.
+  /// The decoded counts of SQLite.
   var work: StatementWork {
     StatementWork(
       vmSteps: vmSteps, fullScanSteps: fullScanSteps, sorts: sorts, autoIndexRows: autoIndexRows,
@@ -200,7 +200,7 @@ struct JSONWork: Codable {
   }
 }
 
-/// A fetch in the JSON file: its entity, its options as a shell line contains them, and its name.
+/// A fetch in the JSON file: its entity, its options as in a line of the shell, and its name.
 struct JSONFetch: Codable {
   private struct Option: Codable {
     var word: String

@@ -3,27 +3,27 @@ package import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// A result that was written with `--report json`, read back.
+/// Reads results that were written with `--report json`.
 package enum ResultFile {
-  /// Reads a result.
+  /// Reads a result from data.
   ///
   /// - Parameters:
-  ///   - data: the file's bytes.
-  ///   - path: the file as it was given; errors name it.
-  /// - Throws: `ScenarioDiagnostics` with line and column of what is wrong.
+  ///   - data: The content of the file.
+  ///   - path: The path of the file, for error messages.
+  /// - Throws: `ScenarioDiagnostics` with the line and column of an error.
   package static func read(_ data: Data, path: String) throws -> RunResult {
     let text = Text(bytes: [UInt8](data), path: path)
     if let fault = JSONScanner.fault(in: text.bytes) {
       throw text.problem(
         "invalid JSON: \(fault.message)", at: fault.offset, keyPath: "",
-        nextStep: "give a file that `cdprof run --report json` wrote, whole")
+        nextStep: "use a complete file written by `cdprof run --report json`")
     }
     let decoder = JSONDecoder()
     do {
       let head = try decoder.decode(Head.self, from: data)
       guard head.version == JSONDocument.version else {
         throw text.problem(
-          "version \(head.version) of the result is not known: this cdprof reads version "
+          "result version \(head.version) isn't supported; this cdprof reads version "
             + "\(JSONDocument.version)",
           at: JSONScanner.offset(of: [.key("version")], in: text.bytes) ?? 0, keyPath: "version",
           nextStep: "run the scenario again, or use the cdprof that wrote the file")
@@ -36,19 +36,20 @@ package enum ResultFile {
 
   /// Reads a result from a file, a pipe, or standard input.
   ///
-  /// - Throws: `InvalidInputError` when it can't be read, `ScenarioDiagnostics`.
+  /// - Throws: An `InvalidInputError` if the file can't be read; `ScenarioDiagnostics` if it isn't
+  ///   a result.
   package static func read(at path: String) throws -> RunResult {
     try read(InputFile.read(path, limit: maximumSize), path: path)
   }
 
-  /// In bytes; a result of many events has some megabytes.
+  /// The maximum size in bytes; a result with many events has a few megabytes.
   static let maximumSize = 256 << 20
 
   private struct Head: Decodable {
     var version: Int
   }
 
-  /// The file's text, which knows the lines of its bytes.
+  /// The content of the file, which converts byte offsets to lines and columns.
   private struct Text {
     let bytes: [UInt8]
     let path: String
@@ -81,22 +82,22 @@ package enum ResultFile {
       }
       return problem(
         message, at: JSONScanner.offset(of: parts, in: bytes) ?? 0, keyPath: keyPath,
-        nextStep: "give a file that `cdprof run --report json` wrote, unchanged")
+        nextStep: "use an unmodified file written by `cdprof run --report json`")
     }
 
     private func told(_ error: DecodingError) -> (String, [any CodingKey]) {
       switch error {
       case .keyNotFound(let key, let context):
-        let hint = key.stringValue == "version" ? ", so it isn't a result of cdprof's" : ""
+        let hint = key.stringValue == "version" ? ", so the file isn't a cdprof result" : ""
         return ("the key `\(key.stringValue)` is missing" + hint, context.codingPath)
       case .typeMismatch(let type, let context):
-        return ("this isn't \(word(for: type))", context.codingPath)
+        return ("expected \(word(for: type))", context.codingPath)
       case .valueNotFound(let type, let context):
-        return ("a \(word(for: type)) is missing", context.codingPath)
+        return ("expected \(word(for: type)), but there's no value", context.codingPath)
       case .dataCorrupted(let context):
         return (context.debugDescription, context.codingPath)
       @unknown default:
-        return ("this cannot be read", [])
+        return ("the value can't be read", [])
       }
     }
 
@@ -106,21 +107,21 @@ package enum ResultFile {
       case is any FixedWidthInteger.Type: "an integer"
       case is Bool.Type: "true or false"
       case is [Any].Type: "a list"
-      default: "the kind of value that belongs here"
+      default: "a value of another type"
       }
     }
   }
 }
 
-/// Goes through a JSON text token by token, to find the position of a value or of an error.
+/// Scans JSON token by token to find the position of a value or an error.
 struct JSONScanner {
-  /// What is wrong with the text, and at which byte.
+  /// A syntax error and its byte offset.
   struct Fault: Error {
     var message: String
     var offset: Int
   }
 
-  /// One step of the way to a value.
+  /// A component of the path to a value.
   enum Part: Equatable {
     case key(String)
     case index(Int)
@@ -128,7 +129,7 @@ struct JSONScanner {
 
   private let bytes: [UInt8]
   private var position = 0
-  /// The way to the value that is looked for; nil to read all of it.
+  /// The path of the value to find; nil to only check the syntax.
   private let wanted: [Part]?
   private var way: [Part] = []
   private var found: Int?
@@ -139,7 +140,7 @@ struct JSONScanner {
     self.wanted = wanted
   }
 
-  /// The first error in a text; nil if it's JSON.
+  /// Returns the first error in JSON, or nil if it's valid.
   static func fault(in bytes: [UInt8]) -> Fault? {
     var scanner = JSONScanner(bytes, wanted: nil)
     do {
@@ -152,10 +153,10 @@ struct JSONScanner {
     }
   }
 
-  /// The byte at which the value at a path begins; nil when there is none.
+  /// Returns the byte offset of the value at a path, or nil if there is no such value.
   static func offset(of path: [Part], in bytes: [UInt8]) -> Int? {
     var scanner = JSONScanner(bytes, wanted: path)
-    // The text was found to be JSON before.
+    // `fault(in:)` has checked the syntax.
     try? scanner.value()
     return scanner.found
   }
@@ -163,9 +164,9 @@ struct JSONScanner {
   private mutating func value() throws(Fault) {
     skipBlanks()
     if way == wanted, found == nil { found = position }
-    guard position < bytes.count else { throw fault("a value is missing: the text ends here") }
+    guard position < bytes.count else { throw fault("expected a value, but the text ends here") }
     guard way.count <= InputLimits.jsonDepth else {
-      throw fault("objects and lists lie more than \(InputLimits.jsonDepth) deep, the limit")
+      throw fault("objects and lists are nested more than \(InputLimits.jsonDepth) deep, the limit")
     }
     switch bytes[position] {
     case UInt8(ascii: "{"): try object()
@@ -175,7 +176,7 @@ struct JSONScanner {
     case UInt8(ascii: "f"): try word("false")
     case UInt8(ascii: "n"): try word("null")
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
-    default: throw fault("a value is missing here")
+    default: throw fault("expected a value")
     }
   }
 
@@ -185,14 +186,14 @@ struct JSONScanner {
     repeat {
       skipBlanks()
       guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
-        throw fault("a key in quotation marks is missing here")
+        throw fault("expected a key in quotation marks")
       }
       way.append(.key(try text()))
-      guard isNext(":") else { throw fault("a colon is missing here") }
+      guard isNext(":") else { throw fault("expected a colon") }
       try value()
       way.removeLast()
     } while isNext(",")
-    guard isNext("}") else { throw fault("a comma or } is missing here") }
+    guard isNext("}") else { throw fault("expected a comma or }") }
   }
 
   private mutating func list() throws(Fault) {
@@ -205,10 +206,10 @@ struct JSONScanner {
       way.removeLast()
       index += 1
     } while isNext(",")
-    guard isNext("]") else { throw fault("a comma or ] is missing here") }
+    guard isNext("]") else { throw fault("expected a comma or ]") }
   }
 
-  /// The text as it's written, escapes unresolved: keys of a result have none.
+  /// Reads a string without resolving its escapes; the keys of a result contain none.
   private mutating func text() throws(Fault) -> String {
     let start = position
     position += 1
@@ -217,37 +218,40 @@ struct JSONScanner {
       position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
     }
     guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
-      throw Fault(message: "the text that begins here has no end", offset: start)
+      throw Fault(message: "the string that starts here isn't terminated", offset: start)
     }
     position += 1
     return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
   }
 
-  /// Numbers are limited, and so is their sum: adding them up needs no checks.
+  /// Reads a number, and checks it and the sum of all numbers against their limits.
+  ///
+  /// The limits rule out an overflow when numbers of a result are added.
   private mutating func number() throws(Fault) {
     let start = position
     while position < bytes.count, "+-.eE0123456789".utf8.contains(bytes[position]) { position += 1 }
-    // A seed is any number of 64 bits, and nothing is counted with it.
+    // A seed can be any 64-bit integer; it's never added to anything.
     guard way.last != .key("seed") else { return }
     let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity
     sum += abs(number)
     let limit = InputLimits.value
     guard abs(number) <= Double(limit), sum <= 1_000 * Double(limit) else {
       throw Fault(
-        message: "a number is beyond the limit, \(NumberText.grouped(limit)), or all of them are "
-          + "beyond a thousand times that", offset: start)
+        message:
+          "a number exceeds the limit, \(NumberText.grouped(limit)), or the sum of all numbers "
+          + "exceeds a thousand times that", offset: start)
     }
   }
 
   private mutating func word(_ word: StaticString) throws(Fault) {
     let end = position + word.utf8CodeUnitCount
     guard end <= bytes.count, bytes[position..<end].elementsEqual("\(word)".utf8) else {
-      throw fault("a value is missing here")
+      throw fault("expected a value")
     }
     position = end
   }
 
-  /// Steps over a mark when it comes next.
+  /// Skips a punctuation mark if it comes next, and returns whether it did.
   private mutating func isNext(_ mark: Unicode.Scalar) -> Bool {
     skipBlanks()
     guard position < bytes.count, bytes[position] == UInt8(ascii: mark) else { return false }
