@@ -56,10 +56,11 @@ fuzz: prepare
 exports: prepare
 	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests
 
-# Packages of their own: what a user of the framework and of the build plugin writes, and the book's sample app.
+# Separate packages: what a user of the framework and of the build plugin writes, and the book's sample app. They share
+# the package's scratch folder, so that what make test has compiled isn't compiled again.
 examples: prepare
-	swift run --package-path Examples $(SWIFT_FLAGS) Library
-	swift test --package-path Examples/Moody --disable-xctest $(SWIFT_FLAGS)
+	swift run --package-path Examples --scratch-path .build $(SWIFT_FLAGS) Library
+	swift test --package-path Examples/Moody --scratch-path .build --disable-xctest $(SWIFT_FLAGS)
 
 # Each in a folder of its own, so that neither build throws the other away.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
@@ -108,4 +109,4 @@ gates: prepare
 	Benchmarks/.build/release/bench gates
 
 clean:
-	rm -rf .build Benchmarks/.build Examples/.build Examples/Moody/.build
+	rm -rf .build Benchmarks/.build
