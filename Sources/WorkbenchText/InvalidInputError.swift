@@ -2,7 +2,9 @@ package import Foundation
 import OpenCoreData
 package import SQLiteDriver
 
-/// The reason why a file can't be used. Checking for it doesn't modify any file.
+/// The reason why a file can't be used.
+///
+/// The checks that throw this error don't modify any file.
 package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   /// The kind of reason.
   package enum Kind: Sendable {

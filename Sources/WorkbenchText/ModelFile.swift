@@ -3,8 +3,9 @@ package import OpenCoreData
 
 /// Reads models from documents, compiled models, and stores.
 package enum ModelFile {
-  /// Returns the model in a document, a compiled model, or a store. This method doesn't modify any
-  /// file.
+  /// Returns the model in a document, a compiled model, or a store.
+  ///
+  /// This method doesn't modify any file.
   ///
   /// - Throws: `ModelErrors` for a document; an `NSError` for a store.
   package static func read(_ url: URL) throws -> NSManagedObjectModel {

@@ -11,7 +11,7 @@ struct TerminalShellTests {
 
   @Test func linesAreEditedCompletedAndKept() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
-    #expect(session.wait(for: "Tab completes, `help` helps") != nil)
+    #expect(session.wait(for: "Tab completes, `help` lists commands") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("cou\tCoun\t\n")
     #expect(session.wait(for: "60 Country") != nil)
@@ -46,7 +46,7 @@ struct TerminalShellTests {
     session.type("\u{03}")
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("sql\n")
-    #expect(session.wait(for: "SQL log: level 0, nothing") != nil)
+    #expect(session.wait(for: "SQL log: level 0, off") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("quit\n")
     #expect(session.status() == 0)
