@@ -4,7 +4,9 @@ import ModelCode
 
 /// Generates the classes of a model in a single file, for a build.
 enum ModelCodeTool {
-  /// Runs the tool. Errors are printed on standard error in the format of a compiler.
+  /// Runs the tool.
+  ///
+  /// Errors are printed on standard error in the format of a compiler.
   ///
   /// - Parameter arguments: The model, and the file to write.
   /// - Returns: The exit status: 0 on success, 1 if the file can't be written, 64 for invalid

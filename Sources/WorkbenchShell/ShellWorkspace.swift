@@ -251,8 +251,7 @@ final class ShellTarget {
     self.session = session
   }
 
-  /// A description such as `Moody.moody · Continent 2, Mood 4 · open read-only; no file is
-  /// modified`.
+  /// A description: `Moody.moody · Continent 2, Mood 4 · open read-only; no file is modified`.
   var line: String {
     "\(workspace.title) · \(workspace.contents) · \(workspace.state)"
   }
