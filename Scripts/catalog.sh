@@ -1,25 +1,25 @@
 #!/bin/sh
-# Which behaviors of Documentation/catalog.txt a scenario or a test covers.
+# Lists the behaviors of Documentation/catalog.txt that scenarios and tests cover.
 #
-#   catalog.sh           `N of M covered`, then what is missing
-#   catalog.sh --where   `N of M covered`, then each covered id and the first place that names it
+#   catalog.sh           print `N of M covered`, then the behaviors that aren't covered
+#   catalog.sh --where   print `N of M covered`, then each covered ID and the first line that names it
 #
-# A scenario covers the ids of its `covers:`. A test covers the ids at the front of its name,
-# `@Test("S6.01 a plain fetch …")`, or of the first text of a case in a table, `("S6.01", 5)`;
-# several ids are separated by commas or spaces. Comments, multi-line literals, arguments of calls,
-# what stands behind a label or `=`, and lines that say `.disabled(` or `covers:` do not count.
-# An id that the catalog does not have is an error: exit status 1.
+# A scenario covers the IDs in its `covers:`. A test covers the IDs at the start of its name,
+# `@Test("S6.01 a plain fetch …")`, or at the start of the first string of a table's case,
+# `("S6.01", 5)`. Commas or spaces separate several IDs. Comments, multiline string literals,
+# arguments of calls, literals after a label or `=`, and lines that contain `.disabled(` or
+# `covers:` are ignored. An ID that isn't in the catalog is an error: exit status 1.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 list=Documentation/catalog.txt
-[ -r "$list" ] || { echo "catalog.sh: no $list" >&2; exit 1; }
+[ -r "$list" ] || { echo "catalog.sh: can't read $list" >&2; exit 1; }
 
 named=$(mktemp)
 trap 'rm -f "$named"' EXIT
 
-# Each line: id, file:line.
+# Each line of this file is an ID and FILE:LINE, separated by a tab.
 if [ -d Scenarios ]; then
   find Scenarios -type f \( -name '*.yml' -o -name '*.yaml' \) | LC_ALL=C sort |
     while IFS= read -r file; do
@@ -39,7 +39,7 @@ if [ -d Tests ]; then
   find Tests Examples/*/Tests -type f -name '*.swift' 2>/dev/null | LC_ALL=C sort |
     while IFS= read -r file; do
       awk '
-        # The ids at the front of a literal, one after another.
+        # Prints the IDs at the start of a string literal.
         function ids(text,    id) {
           while (match(text, /^S([0-9]+\.[0-9]+|[0-9]+-[0-9]+b?|-[A-Z][0-9]+)/)) {
             id = substr(text, 1, RLENGTH)
@@ -67,12 +67,13 @@ if [ -d Tests ]; then
               before = before substr(line, 1, RSTART - 1)
               line = substr(line, RSTART + RLENGTH)
               if (found == "//") next
-              # Swift counts the empty literal "" and the opening of a long one by the same marks.
+              # `""` is an empty literal, or the start of a multiline literal if a third mark follows.
               if (found == "\"\"" && substr(line, 1, 1) == "\"") { inText = 1; line = substr(line, 2) }
               else if (found == "\"\"\"") inText = 1
               else if (found == "/*") inComment = 1
               else {
-                # A name of a test, an element of a list, the first of a tuple; no argument of a call.
+                # The name of a test, an element of an array, or the first element of a tuple, but not
+                # an argument of a call.
                 if (before ~ /(@Test\(|@Suite\(|(^|[^A-Za-z0-9_>)])\(|\[|,|^)[ \t]*$/)
                   ids(substr(found, 2, length(found) - 2))
                 before = before "\"\""
@@ -91,7 +92,7 @@ awk -v mode="${1:-}" '
     }
     next
   }
-  !($1 in words) { unknown[++strangers] = $2 ": no id " $1 " in the catalog"; next }
+  !($1 in words) { unknown[++strangers] = $2 ": " $1 " is not in the catalog"; next }
   !($1 in place) { place[$1] = $2; covered++ }
   END {
     printf "%d of %d covered\n", covered, total

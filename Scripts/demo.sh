@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs one scenario with the release build and says what to open and what to type next.
+# Runs a scenario with the release build, and prints what to open and which commands to run next.
 #
 #   demo.sh SCENARIO REPORTS
 set -eu
@@ -13,9 +13,9 @@ cdprof=$(swift build -c release --show-bin-path)/cdprof
 name=$(basename "$scenario")
 page=$reports/${name%.*}.html
 if [ ! -s "$page" ]; then
-  printf '%s\n' "cdprof said it ran $scenario, but there's no page at $page." >&2
+  printf '%s\n' "demo.sh: cdprof ran $scenario, but didn't write $page" >&2
   exit 1
 fi
-printf '\n%s\n' "Open this page:     $PWD/$page"
-printf '%s\n' "Then type it all:   $cdprof shell $scenario"
-printf '%s\n' "Change a line of    $scenario, and run it again:   make demo"
+printf '\n%s\n' "Open the report:       $PWD/$page"
+printf '%s\n' "Run it step by step:   $cdprof shell $scenario"
+printf '%s\n' "Edit and run again:    $scenario, then make demo"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the README's picture again: the first screen of the demo's page in a headless Chromium.
+# Regenerates the README's picture: the first screen of the demo's report in headless Chromium.
 #
 #   picture.sh SCENARIO REPORTS PICTURE
 set -eu
@@ -8,7 +8,7 @@ scenario=$1
 reports=$2
 picture=$3
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-  echo "The picture needs Chromium: apt-get install chromium" >&2
+  echo "picture.sh: Chromium isn't installed; run: apt-get install chromium" >&2
   exit 1
 }
 

@@ -1,21 +1,21 @@
 #!/bin/sh
-# Makes this machine ready to build: Swift must be there; the C libraries are installed where they
-# are missing and this user may. Says the exact command where it may not.
+# Prepares this machine for building. Checks that Swift is installed, and installs missing C libraries
+# if this user is allowed to; otherwise, prints the command to install them.
 #
-#   prepare.sh          checks Swift and the C libraries
-#   prepare.sh --swift  checks Swift alone
+#   prepare.sh          check Swift and the C libraries
+#   prepare.sh --swift  check only Swift
 set -eu
 
 say() { printf '%s\n' "$*" >&2; }
 
 if ! command -v swift >/dev/null 2>&1; then
-  say "cdprof needs Swift 6.3 or later, and 'swift' is not on the PATH."
-  say "Install it from https://www.swift.org/install/linux/ and run the same command again."
+  say "cdprof requires Swift 6.3 or later, but 'swift' isn't in the PATH."
+  say "Install it from https://www.swift.org/install/linux/ and run the command again."
   exit 1
 fi
 [ "${1:-}" = "--swift" ] && exit 0
 
-# Where the C compiler beside swift, or any other, can include a header and link its library.
+# The C compiler that checks the libraries: the one next to swift, or any other.
 compiler=
 for candidate in "$(dirname "$(command -v swift)")/clang" clang cc gcc; do
   if command -v "$candidate" >/dev/null 2>&1; then
@@ -24,7 +24,7 @@ for candidate in "$(dirname "$(command -v swift)")/clang" clang cc gcc; do
   fi
 done
 
-links() { # header library
+links() { # HEADER LIBRARY: whether the header can be included and the library linked
   if [ -z "$compiler" ]; then
     [ -e "/usr/include/$1" ] || [ -e "/usr/local/include/$1" ]
     return
@@ -43,9 +43,9 @@ links zlib.h z || missing="$missing zlib1g-dev"
 [ -z "$missing" ] && exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
-  say "Missing C libraries (Debian's names):$missing"
-  say "This machine has no apt-get. Install the same three with its own package manager;"
-  say "Fedora calls them sqlite-devel, readline-devel and zlib-devel."
+  say "Missing C libraries (names of Debian packages):$missing"
+  say "This machine has no apt-get. Install them with its package manager; on Fedora, the packages"
+  say "are sqlite-devel, readline-devel, and zlib-devel."
   exit 1
 fi
 
@@ -55,14 +55,14 @@ elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
   as_root="sudo -n"
 else
   say "Missing C libraries:$missing"
-  say "Install them, then run the same command again:"
+  say "Install them, then run the command again:"
   say ""
   say "  sudo apt-get update && sudo apt-get install -y$missing"
   exit 1
 fi
 
 say "Installing$missing"
-# Both lists are meant to be split into words.
+# Both variables must be split into words.
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2
 # shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 import ProfileEvents
 import Synchronization
 
-/// Counts the events of a coordinator, whichever of its contexts caused them.
+/// Counts the events of all contexts of a coordinator.
 final class CostCounter: EventSink {
   let detail: EventDetail = []
   private let counted = Mutex(Counters())

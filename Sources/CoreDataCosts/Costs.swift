@@ -1,41 +1,43 @@
 public import OpenCoreData
 import ProfileEvents
 
-/// What a piece of work cost, in the words of the metric catalog.
+/// The costs of a block of code, as counts of the metric catalog.
 ///
-/// For a program's own tests: `#expect(costs.selects == 2)`. Every number is exact and repeats.
+/// Use the counts in tests, such as `#expect(costs.selects == 2)`. They're exact and reproducible.
 public struct Costs: Sendable, Equatable {
-  /// Fetch requests executed.
+  /// The number of executed fetch requests.
   public let fetches: Int
-  /// Saves that wrote.
+  /// The number of saves that wrote changes.
   public let saves: Int
-  /// Rounds of validation and `willSave` that the saves took.
+  /// The number of passes of validation and `willSave` in all saves.
   ///
-  /// One a save where no `willSave` sets anything, two where it sets something once. More say that it sets
-  /// again what it has set: compare first.
+  /// A save takes one pass if no `willSave` sets a property, and two if `willSave` sets properties
+  /// once. More passes mean that `willSave` sets properties again in each pass; compare the old and
+  /// the new value before setting a property.
   public let saveRounds: Int
-  /// SELECTs that read rows of entities.
+  /// The number of SELECTs that read rows of entities.
   public let selects: Int
-  /// INSERTs, one a row.
+  /// The number of INSERTs, one per row.
   public let inserts: Int
-  /// UPDATEs, one a row.
+  /// The number of UPDATEs, one per row.
   public let updates: Int
-  /// DELETEs, one a row.
+  /// The number of DELETEs, one per row.
   public let deletes: Int
-  /// Write transactions committed.
+  /// The number of committed write transactions.
   public let transactions: Int
-  /// Rows that the SELECTs returned.
+  /// The number of rows that the SELECTs returned.
   public let rows: Int
-  /// Object and relationship faults, whatever filled them.
+  /// The number of object and relationship faults that fired, regardless of how they were
+  /// fulfilled.
   public let faults: Int
-  /// Faults filled from the row cache.
+  /// The number of faults that were fulfilled from the row cache.
   public let hits: Int
-  /// Faults filled from the database.
+  /// The number of faults that were fulfilled from the store.
   public let misses: Int
-  /// Relationships loaded ahead, one for each step of a prefetched key path.
+  /// The number of prefetched relationships, one for each relationship of a prefetched key path.
   public let prefetches: Int
 
-  /// SELECTs, INSERTs, UPDATEs and DELETEs together.
+  /// The total number of SELECTs, INSERTs, UPDATEs, and DELETEs.
   public var statements: Int { selects + inserts + updates + deletes }
 
   init(_ counters: Counters) {
@@ -55,9 +57,15 @@ public struct Costs: Sendable, Equatable {
   }
 }
 
-/// Runs a block on a context's queue and counts what it costs there.
+/// Runs a block on a context's queue and returns the block's costs in that context.
 ///
-/// Reading the counters costs no statement. Work of other contexts does not count.
+/// The work of other contexts isn't counted. Counting runs no statements.
+///
+/// - Parameters:
+///   - context: The context whose work to count.
+///   - block: The block, which runs synchronously on the context's queue.
+/// - Returns: The costs of the block.
+/// - Throws: The error that the block throws.
 public func costs(
   of context: NSManagedObjectContext, _ block: () throws -> Void
 ) rethrows -> Costs {
@@ -68,21 +76,31 @@ public func costs(
   }
 }
 
-/// Runs a block and counts what all contexts of a container do meanwhile.
+/// Runs a block and returns the costs of all contexts of a container while it runs.
 ///
-/// Contexts that are made inside the block count too, and so does work on other threads: wait for it
-/// before the block ends. Counting costs an event for each thing that happens, and no statement.
-/// - Throws: what the block throws.
+/// The work of contexts that are created in the block and work on other threads is counted, too;
+/// wait for such work before the block returns. Counting emits events but runs no statements.
+///
+/// - Parameters:
+///   - container: The container whose contexts to count.
+///   - block: The block to run.
+/// - Returns: The costs while the block ran.
+/// - Throws: The error that the block throws.
 public func costs(
   of container: NSPersistentContainer, _ block: () throws -> Void
 ) rethrows -> Costs {
   try costs(of: container.persistentStoreCoordinator, block)
 }
 
-/// Runs a block and counts what all contexts of a coordinator do meanwhile.
+/// Runs a block and returns the costs of all contexts of a coordinator while it runs.
 ///
-/// As `costs(of:_:)` of a container.
-/// - Throws: what the block throws.
+/// The same work is counted as in `costs(of:_:)` for a container.
+///
+/// - Parameters:
+///   - coordinator: The coordinator whose contexts to count.
+///   - block: The block to run.
+/// - Returns: The costs while the block ran.
+/// - Throws: The error that the block throws.
 public func costs(
   of coordinator: NSPersistentStoreCoordinator, _ block: () throws -> Void
 ) rethrows -> Costs {
@@ -93,10 +111,16 @@ public func costs(
   return Costs(counter.counters)
 }
 
-/// Runs an asynchronous block and counts what all contexts of a container do meanwhile.
+/// Runs an asynchronous block and returns the costs of all contexts of a container while it runs.
 ///
-/// As `costs(of:_:)` of a container; the block runs where it was written.
-/// - Throws: what the block throws.
+/// The same work is counted as in `costs(of:_:)` for a container.
+///
+/// - Parameters:
+///   - container: The container whose contexts to count.
+///   - isolation: The actor on which the block runs; by default, the caller's.
+///   - block: The block to run.
+/// - Returns: The costs while the block ran.
+/// - Throws: The error that the block throws.
 public func costs(
   of container: NSPersistentContainer, isolation: isolated (any Actor)? = #isolation,
   _ block: () async throws -> Void

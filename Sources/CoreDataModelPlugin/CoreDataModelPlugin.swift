@@ -1,10 +1,11 @@
 import Foundation
 import PackagePlugin
 
-/// Writes the classes of the models in a target's folder, at each build that finds a model changed.
+/// Generates the classes of the models in a target's folder when a build finds a changed model.
 ///
-/// Every `.xcdatamodeld` and every `.xcdatamodel` outside of one becomes one Swift file of the target.
-/// Which entities get a class is said by each one's Codegen setting in the model editor.
+/// The plugin generates a Swift file for each `.xcdatamodeld`, and for each `.xcdatamodel` that
+/// isn't in one. The Codegen setting of an entity in the model editor determines whether a class is
+/// generated for it.
 @main
 struct CoreDataModelPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -13,20 +14,20 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     let models = Self.models(below: target.directoryURL)
     if models.isEmpty {
       Diagnostics.warning(
-        "\(target.name) has no .xcdatamodeld or .xcdatamodel to write classes for")
+        "\(target.name) contains no .xcdatamodeld or .xcdatamodel to generate classes for")
     }
     return models.map { model in
       let name = model.deletingPathExtension().lastPathComponent
       let output = context.pluginWorkDirectoryURL.appending(path: "\(name)+CoreDataModel.swift")
       return .buildCommand(
-        displayName: "Writing the classes of \(model.lastPathComponent)",
+        displayName: "Generating the classes of \(model.lastPathComponent)",
         executable: tool.url,
         arguments: [model.path(percentEncoded: false), output.path(percentEncoded: false)],
         inputFiles: Self.files(below: model), outputFiles: [output])
     }
   }
 
-  /// The models in a folder, sorted; what lies in a model is not looked into.
+  /// Returns the models in a folder, sorted; models inside another model aren't included.
   private static func models(below folder: URL) -> [URL] {
     var found: [URL] = []
     for entry in children(of: folder) {
@@ -38,7 +39,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     return found
   }
 
-  /// Every file of a model: its versions, and the one that says which is current.
+  /// Returns all files of a model: its versions, and the file that specifies the current one.
   private static func files(below folder: URL) -> [URL] {
     children(of: folder).flatMap { entry in
       let inside = files(below: entry)

@@ -2,13 +2,15 @@ import Foundation
 import ManagedModel
 import ModelCode
 
-/// Writes the classes of a model to one file, for a build.
+/// Generates the classes of a model in a single file, for a build.
 enum ModelCodeTool {
-  /// Runs the tool to its end; errors go to standard error as a compiler writes them.
+  /// Runs the tool.
+  ///
+  /// Errors are printed on standard error in the format of a compiler.
   ///
   /// - Parameter arguments: The model, and the file to write.
-  /// - Returns: The exit status: 0, 1 when the file cannot be written, 64 for wrong arguments, 65 for a
-  ///   model that is wrong, 66 for one that doesn't exist.
+  /// - Returns: The exit status: 0 on success, 1 if the file can't be written, 64 for invalid
+  ///   arguments, 65 for an invalid model, or 66 for a model that doesn't exist.
   static func run(_ arguments: [String]) -> Int32 {
     guard arguments.count == 2 else {
       complain("usage: ModelCodeTool MODEL FILE")
@@ -16,7 +18,7 @@ enum ModelCodeTool {
     }
     let (model, output) = (URL(fileURLWithPath: arguments[0]), URL(fileURLWithPath: arguments[1]))
     guard FileManager.default.fileExists(atPath: model.path) else {
-      complain("\(arguments[0]): error: there's no such model")
+      complain("\(arguments[0]): error: the model doesn't exist")
       return 66
     }
     do {

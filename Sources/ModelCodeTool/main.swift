@@ -1,4 +1,4 @@
 import Foundation
 
-/// What the build plugin runs: `ModelCodeTool MODEL FILE` writes the classes of a model to one file.
+// The build plugin runs `ModelCodeTool MODEL FILE` to generate the classes of a model in one file.
 exit(ModelCodeTool.run(Array(CommandLine.arguments.dropFirst())))

@@ -4,7 +4,11 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension CommandFailure {
-  /// Whatever was thrown, in words.
+  /// Creates a failure from any error.
+  ///
+  /// - Parameters:
+  ///   - error: The error that was thrown.
+  ///   - line: The line of the shell, for the excerpt.
   init(_ error: any Error, in line: String) {
     switch error {
     case let failure as CommandFailure: self = failure

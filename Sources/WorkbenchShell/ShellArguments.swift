@@ -2,11 +2,11 @@ import OpenCoreData
 import ScenarioLanguage
 import WorkbenchText
 
-/// The words behind a shell command.
+/// The arguments of a shell command.
 struct ShellArguments {
   let words: [Word]
 
-  /// - Throws: a problem at a mark, or at the first word there are too many of.
+  /// - Throws: A problem at a punctuation mark, or at the first argument too many.
   init(_ tokens: [LineWords.Token], of command: ShellCommand) throws(LanguageProblem) {
     var words: [Word] = []
     for token in tokens {
@@ -22,9 +22,9 @@ struct ShellArguments {
     self.words = words
   }
 
-  /// The integer of a word.
+  /// Returns the integer in a word, which can have the prefix `#`.
   ///
-  /// - Throws: a problem at the word when it is none, or outside of the range.
+  /// - Throws: A problem at the word if it isn't an integer or isn't in the range.
   static func number(
     _ word: Word, in range: ClosedRange<Int>, of what: String, nextStep: String
   ) throws(LanguageProblem) -> Int {
@@ -32,17 +32,17 @@ struct ShellArguments {
     guard let number = Int(text), range.contains(number) else {
       let known =
         range.count == 1
-        ? "there is only \(range.lowerBound)"
-        : "they go from \(range.lowerBound) to \(range.upperBound)"
+        ? "there's only \(range.lowerBound)"
+        : "they range from \(range.lowerBound) to \(range.upperBound)"
       throw LanguageProblem(
         "`\(word.text)` isn't one of the \(what): \(known)", at: word.place, nextStep: nextStep)
     }
     return number
   }
 
-  /// The word that is one of a few.
+  /// Returns a word if it's one of the valid choices.
   ///
-  /// - Throws: a problem at the word when it is none of them.
+  /// - Throws: A problem at the word if it isn't.
   static func choice(
     _ word: Word, of known: [String], command: ShellCommand
   ) throws(LanguageProblem) -> String {
@@ -54,19 +54,19 @@ struct ShellArguments {
     return word.text
   }
 
-  /// The file a command needs.
+  /// Returns the file argument of a command.
   ///
-  /// - Throws: a failure when none was written.
+  /// - Throws: A failure if the argument is missing.
   func file(for command: ShellCommand) throws(CommandFailure) -> Word {
     guard let word = words.first else {
-      throw CommandFailure("no file is named", nextStep: "write `\(command.usage)`")
+      throw CommandFailure("expected a file", nextStep: "write `\(command.usage)`")
     }
     return word
   }
 }
 
 extension ShellCommand {
-  /// How many words may follow it.
+  /// The maximum number of arguments.
   fileprivate var maximumArguments: Int {
     switch self {
     case .open: 4

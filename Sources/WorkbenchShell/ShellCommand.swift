@@ -26,10 +26,11 @@ package enum ShellCommand: String, CaseIterable, Sendable {
   case help
   case quit
 
-  /// The command a line's words begin with, and how many of the words name it.
+  /// Returns the command at the start of a line, and the number of words in its name.
   ///
-  /// A command goes before a verb of the same name: `reset` and `sql`. `save` alone is the verb, and
-  /// so is `sql` before a statement in quotes, which is an empty word here.
+  /// A command takes precedence over a verb with the same name: `reset` and `sql`. `save` without
+  /// `scenario` or `store` is the verb, and so is `sql` before a quoted statement, which is an
+  /// empty string in `words`.
   static func named(by words: [String]) -> (command: ShellCommand, length: Int)? {
     guard let first = words.first else { return nil }
     if words.count > 1, first == sql.rawValue, words[1].isEmpty { return nil }
@@ -40,10 +41,10 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     return ShellCommand(rawValue: first).map { ($0, 1) }
   }
 
-  /// The words that a line may begin with, for "did you mean" and completion.
+  /// The names of all commands, for suggestions and completion.
   package static let words = allCases.map(\.rawValue)
 
-  /// How it is written.
+  /// The syntax of the command.
   package var usage: String {
     switch self {
     case .open: "open STORE | SCENARIO [as NAME] [write | in-place]"
@@ -69,51 +70,51 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     }
   }
 
-  /// What it does, in a few words.
+  /// A short description of the command.
   package var summary: String {
     switch self {
-    case .open: "open a store read-only, or create a scenario's data in a scratch store"
-    case .use: "work on what is open under that name"
-    case .stores: "what is open, with names"
-    case .close: "close what is open under a name, or what is worked on"
-    case .last: "what the last step did: fetches, faults and statements, repeats counted"
+    case .open: "open a store read-only, or generate a scenario's data in a scratch store"
+    case .use: "make another open store the current one"
+    case .stores: "list the open stores with their names"
+    case .close: "close a store by name, or the current one"
+    case .last: "list what the last step did: fetches, faults, and statements, with repeats counted"
     case .explain:
-      "the query plan of number N of `last`, or of the last statement, with an assessment"
-    case .advise: "indexes that help what was done here, tried on a copy of the store"
-    case .stack: "the recorded call stacks of number N of `last`, or of the whole run"
-    case .findings: "what costs more than it should in this run, with its fix"
-    case .stats: "the counters of this run"
+      "show the query plan of number N of `last`, or of the last statement, with an assessment"
+    case .advise: "find indexes for this store's statements by testing them on a copy"
+    case .stack: "show the recorded call stacks of number N of `last`, or of the whole run"
+    case .findings: "list what costs more than it should in this run, with fixes"
+    case .stats: "show the counters of this run"
     case .reset: "start a new run, cold: new coordinator, empty row cache"
-    case .diff: "the last two runs side by side, or runs N and M"
+    case .diff: "compare the last two runs, or runs N and M"
     case .saveScenario: "write the runs as a scenario, with expectations as measured"
-    case .saveStore: "copy the store as it is in this run to a new file"
+    case .saveStore: "copy the store in its current state to a new file"
     case .report: "write the runs as a report, in the format of the file's extension"
-    case .entities: "entities and their saved rows, or the properties of one"
+    case .entities: "list the entities and their saved rows, or the properties of one"
     case .sqlite: "query SQLite directly, read-only; adds nothing to the run's costs"
-    case .sql: "log SQL on standard error: 0 nothing, 1 statements, up to 4 everything"
-    case .record: "show what events record in addition to counts, or change it"
-    case .mode: "how answers with rows are printed"
+    case .sql: "log SQL on standard error: 0 for nothing, 1 for statements, up to 4 for everything"
+    case .record: "show or set what events record in addition to counts"
+    case .mode: "show or set how results with rows are printed"
     case .output: "append results to a file instead of printing them; `off` stops"
-    case .pager: "stop long answers at the end of the screen"
-    case .source: "read lines from a file, to the first that fails"
-    case .help: "all commands and verbs, or one of them, or a finding"
-    case .quit: "leave the shell; Ctrl-D does the same"
+    case .pager: "show or set whether long results stop at the end of the screen"
+    case .source: "run the lines of a file, up to the first that fails"
+    case .help: "list all commands and verbs, or describe one of them or a finding"
+    case .quit: "quit the shell, as Ctrl-D does"
     }
   }
 
-  /// More about it, in sentences; empty where the summary says all.
+  /// Additional sentences about the command; empty if the summary is sufficient.
   package var details: [String] {
     switch self {
     case .open:
       [
         "A store is opened read-only. With `write`, changes go to a copy, which is deleted when the shell",
-        "ends; with `in-place`, the store itself is changed.",
+        "quits; with `in-place`, to the store itself.",
       ]
     case .advise:
       [
-        "All runs on the store count; `advise N` is only about number N of `last`. Each index is created",
-        "on a scratch copy, the statements run there again, and what saves VM steps is proposed with",
-        "what it costs. This adds nothing to the run's costs.",
+        "`advise` uses the statements of all runs on the store; `advise N` only those of number N of",
+        "`last`. It creates each index in a temporary copy, runs the statements again, and proposes",
+        "indexes that save VM steps, with their costs. This adds nothing to the run's costs.",
       ]
     case .reset:
       [
@@ -122,25 +123,28 @@ package enum ShellCommand: String, CaseIterable, Sendable {
       ]
     case .saveScenario:
       [
-        "Runs become variants. Run the file with `cdprof run FILE.yml`; it passes until the work",
-        "costs something else.",
+        "Each run becomes a variant. Run the file with `cdprof run FILE.yml`; it passes as long as the",
+        "counts are the same.",
       ]
     case .sql:
       [
-        "Each level has the lines of those below it. Level 2 adds bound values and each fetch with its",
-        "rows, 3 the objects of the rows, 4 the query plans.",
+        "Each level includes the lines of the levels below. Level 2 adds bound values and each fetch",
+        "with its rows, 3 the objects of the rows, 4 the query plans.",
       ]
     case .output:
       [
-        "The file must be new, or one that this shell wrote; with `force` it may be any text file.",
-        "A database is never written to.",
+        "The file must be new, or one that this shell wrote; with `force`, it can be any text file.",
+        "The shell never writes to a database.",
       ]
     case .entities: ["Counting adds nothing to the run's costs."]
     case .record:
-      ["With `stacks` each event keeps the functions it was called from, which costs time."]
-    case .source: ["The file has the shell's lines, commands too. Errors name the file's line."]
+      ["With `stacks`, each event records its call stack, which increases times."]
+    case .source:
+      ["The file contains lines of the shell, including commands. Errors name the line."]
     case .sqlite:
-      ["Takes one statement that reads. Tables and columns are those of the file: ZMOOD, ZDATE."]
+      [
+        "Runs one read-only statement. Tables and columns have their names in the file: ZMOOD, ZDATE."
+      ]
     default: []
     }
   }

@@ -26,8 +26,8 @@ extension ShellEngine {
     case .saveStore: try saveStore(arguments)
     case .report: try report(arguments)
     case .entities: try entities(arguments)
-    // Its line is not cut into words; see `query(in:)`.
-    case .sqlite: throw CommandFailure("no query is written", nextStep: "write `\(command.usage)`")
+    // Its line isn't split into words; see `query(in:)`.
+    case .sqlite: throw CommandFailure("expected a query", nextStep: "write `\(command.usage)`")
     case .sql: try setSQLLevel(arguments)
     case .record: try setRecording(arguments)
     case .mode: try setMode(arguments)
@@ -39,7 +39,7 @@ extension ShellEngine {
     }
   }
 
-  /// What the last step did, alike events together, numbered over the whole run.
+  /// Lists the groups of events of the last step, numbered across the run.
   private func last() throws -> ShellAnswer {
     _ = try openSession()
     let current = current
@@ -59,12 +59,12 @@ extension ShellEngine {
       })
     guard !groups.isEmpty else {
       return ShellAnswer(
-        ["  no fetch, fault, save or statement: `\(step.text)` did it in memory"], table: table)
+        ["  no fetches, faults, saves, or statements: `\(step.text)` ran in memory"], table: table)
     }
     return ShellAnswer(EventGroup.lines(groups), table: table)
   }
 
-  /// The plan of a group's statement, with the verdict that follows from plan and count.
+  /// Explains the query plan of a group's statement, with an assessment of plan and count.
   private func explain(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     let group: EventGroup
@@ -78,7 +78,7 @@ extension ShellEngine {
       group = only
     }
     guard let sql = group.sql else {
-      let how = group.source == .rowCache ? ": the row cache had the rows" : ""
+      let how = group.source == .rowCache ? ": its rows were in the row cache" : ""
       return ShellAnswer("  #\(group.number) ran no statement\(how)")
     }
     let reader = try PlanReader(
@@ -86,10 +86,10 @@ extension ShellEngine {
     let binds = session.recording.statementShapes.first { $0.sql == sql }?.binds
     let lines = reader.lines(of: sql, binds: binds)
     guard !lines.isEmpty else {
-      return ShellAnswer("  no plan: the statement reads no table")
+      return ShellAnswer("  no plan: the statement doesn't read a table")
     }
     guard lines.first?.hasPrefix("no plan") == false else {
-      // The reason is on the first line; the statement is on `last` already.
+      // Only the first line contains the reason; `last` already shows the statement.
       let reason = lines.first?.split(separator: "\n").first.map(String.init)
       throw CommandFailure(
         reason ?? "no plan", nextStep: "SQLite can't explain this statement")
@@ -104,9 +104,9 @@ extension ShellEngine {
     return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
   }
 
-  /// The events with a number of `last`.
+  /// Returns the group of events with a number of `last`.
   ///
-  /// - Throws: a problem at the word when nothing has it.
+  /// - Throws: A problem at the word if there's no such group.
   func group(_ word: Word) throws -> EventGroup {
     let groups = current.groups
     guard let last = groups.last else {
@@ -118,7 +118,7 @@ extension ShellEngine {
     return groups[number - 1]
   }
 
-  /// What `cdprof predicate` says of a fetch's predicate, without the SQL that `last` shows.
+  /// Returns the explanation of a fetch's predicate, without the SQL, which `last` shows.
   private func explainedPredicate(of group: EventGroup, in session: Session) -> [String] {
     guard group.word == "fetch" || group.word == "count",
       let place = current.results.firstIndex(where: { result in
@@ -131,7 +131,7 @@ extension ShellEngine {
     return PredicateText.lines(explanation, [.format, .tree, .binds])
   }
 
-  /// A plan of one line without the branch in front of it.
+  /// Returns a plan without the branch mark if it has only one line.
   private static func untreed(_ lines: [String]) -> [String] {
     guard lines.count == 1, let line = lines.first, line.hasPrefix("`--") else { return lines }
     return [String(line.dropFirst(3))]
@@ -155,7 +155,7 @@ extension ShellEngine {
       silenced.isEmpty
       ? [] : ["  suppressed by the scenario: \(silenced.joined(separator: ", "))"]
     guard !findings.isEmpty else {
-      return ShellAnswer(["  none in this run"] + note, table: table)
+      return ShellAnswer(["  no findings in this run"] + note, table: table)
     }
     let lines = findings.flatMap { finding in
       let place = finding.callSite.map { " from line \($0.line)" } ?? ""
@@ -196,10 +196,10 @@ extension ShellEngine {
 }
 
 extension ShellEngine {
-  /// Tries indexes for what was done on this store, or for one statement of it, on a copy of the store.
+  /// Tests indexes for the statements that ran on this store, or for one of them, in a copy.
   ///
-  /// Cost: nothing for the run; copying the file, and running the statements again for each idea. Ctrl-C
-  /// stops it.
+  /// **Cost:** copies the file, and runs the statements again for each candidate; adds nothing to
+  /// the costs of the run. Ctrl-C interrupts it.
   func advise(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     let statements = try advisedStatements(arguments.words.first)
@@ -221,7 +221,7 @@ extension ShellEngine {
     }
   }
 
-  /// The statements of all runs on the current store, or that of a number of `last`.
+  /// Returns the statements of all runs on the current store, or that of a number of `last`.
   private func advisedStatements(_ word: Word?) throws -> [AdvisedStatement] {
     guard let desk else { return [] }
     let current = desk.session.recording.statementShapes
@@ -233,12 +233,12 @@ extension ShellEngine {
     guard let sql = group.sql else {
       throw LanguageProblem(
         "#\(group.number) ran no statement", at: word.place,
-        nextStep: "`last` shows the statements of the last step; `advise` is about all of them")
+        nextStep: "`last` shows the statements of the last step; `advise` uses all of them")
     }
     return AdvisedStatement.all(in: current.filter { $0.sql == sql })
   }
 
-  /// One row for each index: proposed, redundant or unused.
+  /// Returns a table with a row for each proposed, redundant, or unused index.
   private static func table(of advice: IndexAdvice) -> ShellTable {
     let proposed = advice.proposals.map { proposal -> [ShellTable.Cell] in
       [
@@ -268,7 +268,7 @@ extension ShellEngine {
 }
 
 extension ShellEngine {
-  /// The call stacks of a group's events, or of the whole run.
+  /// Shows the call stacks of a group's events, or of the whole run.
   func stack(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     var recording = session.recording
@@ -307,7 +307,7 @@ extension ShellEngine {
   }
 }
 
-/// Asks for call stacks by listening, so that the recorder's events carry them; keeps nothing itself.
+/// A sink that requests call stacks, so that the recorder's events contain them; it ignores events.
 final class StackRequest: EventSink {
   let detail = EventDetail.stacks
 

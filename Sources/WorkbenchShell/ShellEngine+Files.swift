@@ -7,15 +7,15 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension ShellEngine {
-  /// Runs the lines of a file, until one fails.
+  /// Runs the lines of a file until one fails.
   func source(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .source)
     try checkFile(word)
     let path = URL(fileURLWithPath: word.text).resolvingSymlinksInPath().path
     guard !sources.contains(path) else {
       throw LanguageProblem(
-        "\(word.text) would read itself again", at: word.place,
-        nextStep: "take the `source` out of the file")
+        "\(word.text) runs itself", at: word.place,
+        nextStep: "remove the `source` line from the file")
     }
     sources.append(path)
     defer { sources.removeLast() }
@@ -42,13 +42,13 @@ extension ShellEngine {
     return answer
   }
 
-  /// In bytes.
+  /// The maximum size of a file for `source`, in bytes.
   private static let longestSource = 16 << 20
 
   /// Writes the runs as a report.
   func report(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .report)
-    // `.trace.json` ends with `.json` too: the longest ending is meant.
+    // `.trace.json` also ends with `.json`; the longest matching extension applies.
     let meant = ReportFormat.allCases.filter { $0.isMeant(by: word.text) }
     guard let format = meant.max(by: { $0.fileExtension.count < $1.fileExtension.count }) else {
       throw LanguageProblem(
@@ -56,14 +56,14 @@ extension ShellEngine {
         nextStep: "write `\(ShellCommand.report.usage)`")
     }
     guard let desk, !(try triesSoFar()).isEmpty else {
-      throw CommandFailure("nothing has run yet", nextStep: "run some steps, then report on them")
+      throw CommandFailure("nothing has run yet", nextStep: "run some steps, then write the report")
     }
     let path = try newFile(word)
     let tries = desk.tries + (desk.current.isEmpty ? [] : [try desk.finished()])
     let over = tries.compactMap { one in one.result.map { (one, $0) } }
     let result = desk.workspace.result(
       of: FixVerification.noting(in: over.map(\.1), steps: over.map(\.0.steps)))
-    // `newFile(_:)` has checked what is there.
+    // `newFile(_:)` has checked that the file can be replaced.
     let file = URL(fileURLWithPath: word.text)
     try OutputFile.write(try format.data(result), to: file, force: true)
     written.insert(path)
@@ -71,7 +71,7 @@ extension ShellEngine {
       "  \(word.text): \(NumberText.counted(result.variants.count, "run"))")
   }
 
-  /// Copies the store as it is to a new file.
+  /// Copies the store in its current state to a new file.
   func saveStore(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .saveStore)
     let session = try openSession()
@@ -80,12 +80,12 @@ extension ShellEngine {
     try OutputFile.copyStore(
       session.storeURL, to: file, marks: false, force: written.contains(path))
     written.insert(path)
-    return ShellAnswer("  \(word.text): a copy of the store as it is saved in \(current.name)")
+    return ShellAnswer("  \(word.text): a copy of the store as saved in \(current.name)")
   }
 
-  /// Refuses a file that doesn't exist.
+  /// Checks that a file can be read.
   ///
-  /// - Throws: a problem at the word.
+  /// - Throws: A problem at the word if it can't.
   func checkFile(_ word: Word) throws(LanguageProblem) {
     do {
       try InputFile.check(word.text)
@@ -94,29 +94,30 @@ extension ShellEngine {
     }
   }
 
-  /// The path of a file that is to be written.
+  /// Returns the path of a file to write.
   ///
-  /// - Throws: a problem at the word when there is a file that this shell did not write.
+  /// - Throws: A problem at the word if the file exists and this shell didn't write it, or if
+  ///   SQLite would treat it as part of a database.
   func newFile(_ word: Word) throws(LanguageProblem) -> String {
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
     if let store = ShellOutput.store(besideWhich: path) {
       throw LanguageProblem(
-        "SQLite would take \(word.text) for a part of \(store)", at: word.place,
+        "SQLite would treat \(word.text) as part of \(store)", at: word.place,
         nextStep: "choose another name")
     }
     guard
       written.contains(path) || FileKind.mode(of: path, followingLinks: false) == nil
     else {
       throw LanguageProblem(
-        "there is a file \(word.text) already", at: word.place,
-        nextStep: "choose another name; a file that this shell wrote may be written again")
+        "\(word.text) already exists", at: word.place,
+        nextStep: "choose another name; only a file that this shell wrote can be replaced")
     }
     return path
   }
 }
 
 extension ReportFormat {
-  /// Whether a file of this name has this form.
+  /// Returns whether a file's name has the extension of this format.
   fileprivate func isMeant(by path: String) -> Bool {
     let name = path.lowercased()
     return name.hasSuffix(".\(fileExtension)") || (self == .junit && name.hasSuffix(".xml"))
@@ -124,7 +125,7 @@ extension ReportFormat {
 }
 
 extension ShellWorkspace {
-  /// The runs as the variants of a result.
+  /// Returns a result with the runs as variants.
   fileprivate func result(of tries: [VariantResult]) -> RunResult {
     var seed: UInt64 = 0
     var chapter: Int?
@@ -134,7 +135,7 @@ extension ShellWorkspace {
     }
     return RunResult(
       scenario: baseName, file: path, chapter: chapter,
-      story: "Typed in the shell on \(title).", seed: seed, scale: 1, data: counts,
+      story: "Run in the shell on \(title).", seed: seed, scale: 1, data: counts,
       variants: tries, environment: .current,
       command: "cdprof shell \(LineWords.plain(path))")
   }

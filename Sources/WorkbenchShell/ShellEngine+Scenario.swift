@@ -6,8 +6,9 @@ import WorkbenchText
 extension ShellEngine {
   /// Writes the runs as a scenario whose expectations are the measured counts.
   ///
-  /// The text is read back and run before the file is written.
-  /// Cost: that of running the scenario, with a copy of the data for each run.
+  /// The scenario is parsed and run before the file is written.
+  ///
+  /// **Cost:** that of running the scenario, with a copy of the data for each run.
   func saveScenario(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .saveScenario)
     let tries = try triesSoFar().filter { !$0.wasInterrupted }
@@ -23,7 +24,7 @@ extension ShellEngine {
     let file = URL(fileURLWithPath: word.text)
     guard ["yml", "yaml"].contains(file.pathExtension.lowercased()) else {
       throw LanguageProblem(
-        "a scenario's file ends in .yml", at: word.place,
+        "the name of a scenario file must end in .yml", at: word.place,
         nextStep: "write `save scenario \(word.text).yml`")
     }
     let path = try newFile(word)
@@ -41,8 +42,10 @@ extension ShellEngine {
         + "Next: cdprof run \(LineWords.plain(word.text)) --report html")
   }
 
-  /// Lets each try expect the findings that a run has: some tell of the whole of it, or try indexes, which a
-  /// shell does not do after each step.
+  /// Sets the expected findings of each run to those that fire when the scenario runs.
+  ///
+  /// Some rules evaluate a complete run or test indexes, which the shell doesn't do after each
+  /// step.
   private func addFindings(ofRunning scenario: Scenario, to draft: inout ScenarioDraft) throws {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
@@ -56,7 +59,7 @@ extension ShellEngine {
 }
 
 extension ShellWorkspace {
-  /// The runs as a scenario on the same data.
+  /// Returns a scenario of the runs on the same data.
   fileprivate func draft(named name: String, of tries: [ShellRun]) -> ScenarioDraft {
     let saved = tries.map { one in
       RecordedRun(

@@ -28,7 +28,7 @@ extension ShellEngine {
       desk.current.add(outcome.findings)
       let found = FindingSearch.grouped(outcome.findings, silence: desk.workspace.silence)
       var answer = ShellEngine.answer(step, outcome, found.findings)
-      if !outcome.holds { answer.failure = CommandFailure("the step did not fail as it was to") }
+      if !outcome.holds { answer.failure = CommandFailure("the step didn't fail as expected") }
       return answer
     } catch let failure as StepFailure {
       if let recorded = desk.session.lastStep {
@@ -45,9 +45,9 @@ extension ShellEngine {
     }
   }
 
-  /// The step with its numbers worked out from the rows of what is open.
+  /// Returns a step with its expressions evaluated for the rows of the open store.
   private func numbered(_ step: Step, on desk: ShellTarget) throws -> Step {
-    // Unknown names are reported first.
+    // Report unknown names before other errors.
     for name in step.options.compactMap(\.number).flatMap(\.expression.names) {
       try ModelNames(desk.workspace.model).checkRows(of: name)
     }
@@ -81,7 +81,9 @@ extension ShellEngine {
       [outcome.costs.line(after: outcome.summary)] + findings.map(\.line), table: table)
   }
 
-  /// The session, or what to do to have one.
+  /// Returns the current session.
+  ///
+  /// - Throws: A failure if no store is open.
   func openSession() throws -> Session {
     guard let session else {
       throw CommandFailure(
@@ -91,7 +93,9 @@ extension ShellEngine {
     return session
   }
 
-  /// Knows more words than the language does, so that it speaks first.
+  /// Checks that a line starts with a verb.
+  ///
+  /// The parser can suggest only verbs; this method also suggests the shell's commands.
   private func checkFirstWord(of line: String) throws(LanguageProblem) {
     let start = SourceRange(line: lineNumber, column: 1)
     guard case .word(let word)? = try LineWords.tokens(of: line, startingAt: start).first,
@@ -123,11 +127,11 @@ extension ShellTarget {
 }
 
 extension Verb {
-  /// What an interrupted step leaves.
+  /// The effect of an interrupted step, for its error message.
   fileprivate var remainder: String {
     switch self {
-    case .save, .batchInsert, .batchUpdate, .batchDelete: "nothing of it was written"
-    default: "what it did until then stays"
+    case .save, .batchInsert, .batchUpdate, .batchDelete: "nothing was written"
+    default: "what it did before that is kept"
     }
   }
 }
@@ -148,31 +152,31 @@ extension ShellEngine {
     desk.current = ShellRun(number: over.number + 1)
     var undone = ""
     if over.costs.counters.transactions > 0 {
-      undone = desk.workspace.keepsChanges ? " What it saved stays." : " What it saved is undone."
+      undone = desk.workspace.keepsChanges ? " Its saves are kept." : " Its saves are undone."
     }
     return ShellAnswer(
       "  Started a cold run: new coordinator, empty row cache. Run \(over.number) is kept for `diff`."
         + undone)
   }
 
-  /// Compares two runs: the last two that ran something, or the two that are named.
+  /// Compares the last two runs that ran steps, or two runs by number.
   func diff(_ arguments: ShellArguments) throws -> ShellAnswer {
     let all = try triesSoFar()
     guard let last = all.last, all.count > 1 else {
       throw CommandFailure(
         all.isEmpty ? "nothing has run yet" : "there's only one run",
-        nextStep: "`reset` begins the next; run its steps, then `diff`")
+        nextStep: "`reset` starts the next one; run its steps, then `diff`")
     }
     var pair = [all[all.count - 2], last]
     if !arguments.words.isEmpty {
       guard arguments.words.count == 2 else {
         throw LanguageProblem(
-          "a run can't be compared with itself", at: arguments.words[0].place,
-          nextStep: "write `diff` or `\(ShellCommand.diff.usage)`")
+          "expected two runs to compare", at: arguments.words[0].place,
+          nextStep: "write `diff` or `diff N M`")
       }
       pair = try arguments.words.map { word in
         let number = try ShellArguments.number(
-          word, in: 1...last.number, of: "tries", nextStep: "write for example `diff 1 2`")
+          word, in: 1...last.number, of: "runs", nextStep: "use `diff 1 2`, for example")
         return all[number - 1]
       }
     }
@@ -190,9 +194,9 @@ extension ShellEngine {
       table: ShellTable(["metric", pair[0].name, pair[1].name, "difference"], rows))
   }
 
-  /// The runs that ran something, including the current one.
+  /// Returns the runs that ran steps, including the current one.
   ///
-  /// Their numbers are their places, counted from 1.
+  /// The number of a run is its position, starting at 1.
   func triesSoFar() throws -> [ShellRun] {
     _ = try openSession()
     guard let desk else { return [] }
@@ -201,18 +205,18 @@ extension ShellEngine {
 }
 
 extension ShellTarget {
-  /// The findings of the current run, except missing indexes, which are `advise`'s.
+  /// The findings of the current run, except missing indexes, which `advise` reports.
   ///
-  /// Cost: a pass over its events for each rule.
+  /// **Cost:** a pass over the run's events for each rule.
   var found: FindingSearch.Found {
     let work = FinishedWork(
       recording: session.recording, steps: current.steps, model: session.model)
     return FindingSearch.all(of: work, steps: current.findings, silence: workspace.silence)
   }
 
-  /// The current run with all that a report contains of it.
+  /// Returns the current run with its result for a report.
   ///
-  /// Costs a copy and a sort of its events, and an EXPLAIN for each shape of statement.
+  /// **Cost:** copies and sorts the run's events, and runs an EXPLAIN for each statement.
   func finished() throws -> ShellRun {
     var over = current
     let recording = session.recording

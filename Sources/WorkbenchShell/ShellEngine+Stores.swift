@@ -26,14 +26,14 @@ extension ShellEngine {
       }
       guard let next = rest.popFirst(), next.isName else {
         throw LanguageProblem(
-          "`as` needs a name: letters, digits, - and _", at: (rest.first ?? word).place,
+          "`as` requires a name of letters, digits, `-`, and `_`", at: (rest.first ?? word).place,
           nextStep: "write `\(ShellCommand.open.usage)`")
       }
       name = next
     }
     if let name, desks.contains(where: { $0.name == name.text }) {
       throw LanguageProblem(
-        "something is open as `\(name.text)` already", at: name.place,
+        "`\(name.text)` is already open", at: name.place,
         nextStep: "choose another name, or `close \(name.text)` first")
     }
     try checkFile(file)
@@ -43,9 +43,11 @@ extension ShellEngine {
     return ShellAnswer(shown + (desk?.line ?? ""))
   }
 
-  /// Puts something on a desk of its own and works on it.
+  /// Adds a workspace and makes it current.
   ///
-  /// - Parameter name: nil for one made of the file's name.
+  /// - Parameters:
+  ///   - workspace: The workspace to add.
+  ///   - name: The name; nil to derive it from the file's name.
   func add(_ workspace: ShellWorkspace, as name: String?) throws {
     do {
       let session = try workspace.makeSession(sinks: sinks, interruption: interruption)
@@ -59,17 +61,17 @@ extension ShellEngine {
     }
   }
 
-  /// Works on something else that is open.
+  /// Makes another open store or scenario current.
   func use(_ arguments: ShellArguments) throws -> ShellAnswer {
     guard let word = arguments.words.first else {
-      throw CommandFailure("no name is written", nextStep: "`stores` lists the names")
+      throw CommandFailure("expected a name", nextStep: "`stores` lists the names")
     }
     let chosen = try desk(word)
     desk = chosen
     return ShellAnswer("  \(chosen.name): \(chosen.line)")
   }
 
-  /// What is open.
+  /// Lists the open stores and scenarios.
   func stores() -> ShellAnswer {
     let table = ShellTable(
       ["name", "title", "contents", "state", "tries"],
@@ -87,14 +89,14 @@ extension ShellEngine {
     return ShellAnswer(lines, table: table)
   }
 
-  /// Lets something that is open go.
+  /// Closes a store or scenario by name, or the current one.
   func close(_ arguments: ShellArguments) throws -> ShellAnswer {
     _ = try openSession()
     guard let chosen = try arguments.words.first.map(desk) ?? desk else { return ShellAnswer() }
     desks.removeAll { $0 === chosen }
     if desk === chosen { desk = desks.last }
     chosen.workspace.close()
-    let next = desk.map { "; `\($0.name)` is worked on" } ?? "; nothing is open"
+    let next = desk.map { "; `\($0.name)` is current" } ?? "; nothing is open"
     return ShellAnswer("  \(chosen.name) is closed\(next)")
   }
 
@@ -116,7 +118,7 @@ extension ShellEngine {
     return desks[index]
   }
 
-  /// The file's name as a name of the language, with a number behind it when that is taken.
+  /// Returns an unused name for a workspace, derived from the name of its file.
   private func freeName(for workspace: ShellWorkspace) -> String {
     let base = workspace.baseName.map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : "_" }
     let head = base.first?.isLetter == true ? String(base) : "store-\(String(base))"
@@ -131,9 +133,9 @@ extension ShellEngine {
 }
 
 extension ShellEngine {
-  /// The entities with their saved rows as a tree, or the properties of one of them.
+  /// Lists the entities with their saved rows as a tree, or the properties of an entity.
   ///
-  /// One COUNT per entity, outside of the session: the run's counters don't include it.
+  /// **Cost:** one COUNT for each entity, outside the session: the run's counters don't include it.
   func entities(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     if let word = arguments.words.first {
@@ -173,7 +175,7 @@ extension ShellEngine {
       .map { relationship in
         (
           property: relationship as NSPropertyDescription,
-          kind: "\(relationship.isToMany ? "to many" : "to one") "
+          kind: "\(relationship.isToMany ? "to-many" : "to-one") "
             + (relationship.destinationEntity?.name ?? "nothing")
         )
       }
@@ -198,7 +200,9 @@ extension ShellEngine {
 }
 
 extension ShellEngine {
-  /// The query of a line that begins with `.sqlite`, which is not cut into words.
+  /// Returns the query of a line that starts with `.sqlite`, and its offset in characters.
+  ///
+  /// Returns nil for any other line. The line isn't split into words.
   static func query(in line: String) -> (text: String, start: Int)? {
     let rest = line.drop { $0.isWhitespace }
     let word = ShellCommand.sqlite.rawValue
@@ -210,10 +214,14 @@ extension ShellEngine {
     return (String(query), line.count - query.count)
   }
 
-  /// Asks SQLite itself, on a connection of its own that reads only.
+  /// Runs a query with SQLite directly, on a separate read-only connection.
   ///
-  /// Cost: nothing for the run. Ctrl-C stops it.
-  /// - Parameter start: where the query begins in the line, in characters.
+  /// The query adds nothing to the costs of the run. Ctrl-C interrupts it.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - start: The offset of the query in the line, in characters.
+  ///   - line: The line.
   func ask(_ query: String, at start: Int, in line: String) throws -> ShellAnswer {
     let session = try openSession()
     let connection = try StoreConnection.open(
@@ -243,12 +251,12 @@ extension ShellEngine {
   ) throws -> ShellTable {
     let statement = try connection.statement(query)
     defer { statement.reset() }
-    // `ATTACH` and `VACUUM INTO` make files and still call themselves reading.
+    // SQLite reports `ATTACH` and `VACUUM INTO` as read-only, but they create files.
     let first = query.prefix { $0.isLetter }.uppercased()
     guard statement.isReadOnly, ["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"].contains(first)
     else {
       throw CommandFailure(
-        "this would change something, and `.sqlite` only looks",
+        "`.sqlite` runs only statements that read",
         nextStep: "start with SELECT, WITH, VALUES, EXPLAIN, or PRAGMA")
     }
     var rows: [[ShellTable.Cell]] = []
@@ -258,9 +266,9 @@ extension ShellEngine {
       bytes += values.reduce(0) { $0 + size($1) }
       guard rows.count < mostRows, bytes <= mostBytes else {
         throw CommandFailure(
-          "the answer has more than \(NumberText.grouped(mostRows)) rows or "
+          "the result has more than \(NumberText.grouped(mostRows)) rows or "
             + "\(mostBytes >> 20) MB, the limit",
-          nextStep: "add a LIMIT, or take `substr()` of long values")
+          nextStep: "add a LIMIT, or use `substr()` for long values")
       }
       rows.append(values.map(cell))
       try interruption.check()
@@ -268,11 +276,11 @@ extension ShellEngine {
     return ShellTable((0..<statement.columnCount).map(statement.columnName), rows)
   }
 
-  /// What is kept of an answer at most.
+  /// The maximum size of a result, in rows and bytes.
   private static let mostRows = 100_000
   private static let mostBytes = 16 << 20
 
-  /// Bytes of a value that takes more room than a number.
+  /// Returns the size of a string or blob in bytes; 0 for other values.
   private static func size(_ value: SQLiteValue) -> Int {
     switch value {
     case .null, .integer, .real: 0

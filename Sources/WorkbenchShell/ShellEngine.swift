@@ -6,40 +6,46 @@ import ScenarioLanguage
 import StoreTools
 import WorkbenchText
 
-/// The shell without a terminal: takes a line, runs it, gives the answer.
+/// The shell without a terminal: runs lines and returns their results.
 ///
-/// Steps run as in a scenario, one `perform` block each. Use it from one thread, not the main one.
+/// Each step runs in its own `perform` block, as in a scenario. Use an engine on a single thread
+/// that isn't the main thread.
 package final class ShellEngine {
-  /// By which another thread may stop the step that runs.
+  /// The interruption with which another thread can stop the running step.
   package let interruption = StepInterruption()
-  /// Takes the lines of the SQL log, one at a time.
+  /// The closure that receives the lines of the SQL log, one at a time.
   let log: @Sendable (String) -> Void
-  /// Whether the SQL log says what was bound.
+  /// A Boolean value that indicates whether the SQL log contains bound values.
   let showsBinds: Bool
 
-  // Written by the +flows.
-  /// What is open, in the order of opening.
+  // Modified by the extensions in other files.
+  /// The open stores and scenarios, in the order in which they were opened.
   var desks: [ShellTarget] = []
-  /// What is worked on.
+  /// The current store or scenario.
   var desk: ShellTarget?
-  /// Lines read so far, empty ones included: the line of a step's call site.
+  /// The number of lines read so far, including empty ones, which is the line of a step's call
+  /// site.
   var lineNumber = 0
   var sqlLog: (level: Int, sink: any EventSink)?
   var stackRequest: StackRequest?
-  /// Files that this shell wrote and may write again.
+  /// The files that this shell wrote and can replace.
   var written: Set<String> = []
   var mode = ShellMode.table
   var output: ShellOutput?
-  /// Files that `source` is in the middle of.
+  /// The files that `source` is currently running.
   var sources: [String] = []
-  /// Whether long answers stop at the end of the screen, on a terminal.
+  /// A Boolean value that indicates whether long results stop at the end of the screen of a
+  /// terminal.
   package var pages = true
 
+  /// Creates an engine.
+  ///
   /// - Parameters:
-  ///   - workspace: what is open from the beginning; nil for nothing.
-  ///   - showsBinds: whether the SQL log says what was bound; kept back if left out.
-  ///   - log: takes the lines of the SQL log, on the thread that runs the statement.
-  /// - Throws: the framework's `NSError` when the store cannot be opened.
+  ///   - workspace: The store or scenario to open; nil to start without any.
+  ///   - showsBinds: Whether the SQL log contains bound values.
+  ///   - log: A closure that receives the lines of the SQL log, on the thread that runs the
+  ///     statement.
+  /// - Throws: An `NSError` if the store can't be opened.
   package init(
     workspace: ShellWorkspace?, showsBinds: Bool = false, log: @escaping @Sendable (String) -> Void
   ) throws {
@@ -48,20 +54,20 @@ package final class ShellEngine {
     if let workspace { try add(workspace, as: nil) }
   }
 
-  /// What is open, and what to type first.
+  /// Returns the first line of the shell: the open store, and how to get help.
   package func banner(completes: Bool = false) -> String {
-    let hint = (completes ? "Tab completes, " : "") + "`help` helps"
+    let hint = (completes ? "Tab completes, " : "") + "`help` lists commands"
     guard let desk else { return "nothing is open · `\(ShellCommand.open.usage)` · \(hint)" }
     return "\(desk.line) · \(hint)"
   }
 
-  /// The prompt: with several stores open, the current one.
+  /// The prompt; if several stores are open, it contains the name of the current one.
   package var prompt: String {
     guard desks.count > 1, let desk else { return "cdprof> " }
     return "cdprof \(desk.name)> "
   }
 
-  /// Lets the sessions go and removes their scratch stores.
+  /// Closes all sessions and removes their scratch stores.
   package func close() {
     let open = desks
     desk = nil
@@ -70,18 +76,19 @@ package final class ShellEngine {
     output = nil
   }
 
-  /// Runs one line.
+  /// Runs a line and returns its result.
   ///
-  /// Cost: the step's own, however long the run is; an invalid line runs nothing. An empty line or a
-  /// comment has an empty answer. Where `output` named a file, what is printed goes there and the answer
-  /// has no lines.
-  /// - Parameter line: without its end.
+  /// The result of an empty line or a comment is empty. If `output` is set to a file, the lines of
+  /// the result are appended to it, and the returned result has no lines.
+  ///
+  /// **Cost:** that of the step, regardless of the length of the run; an invalid line runs nothing.
+  /// - Parameter line: The line, without a line feed.
   package func answer(to line: String) -> ShellAnswer {
     lineNumber += 1
     interruption.clear()
     let before = output
     var answer = answer(to: line, at: CallSite(file: "shell", line: lineNumber))
-    // The line that names the file, and the one that ends it, are answered here.
+    // The results of `output FILE` and `output off` themselves aren't written to the file.
     if let before, before === output {
       do {
         try before.add(answer.lines)
@@ -93,15 +100,15 @@ package final class ShellEngine {
     return answer
   }
 
-  /// Runs one line from a source location, and reports rows that couldn't be shown.
+  /// Runs a line with a call site, and reports rows that couldn't be read.
   func answer(to line: String, at place: CallSite) -> ShellAnswer {
     let damagedRows = session?.damagedRows
     var answer = plainAnswer(to: line, at: place)
     let errors = damagedRows?.take() ?? []
     if !errors.isEmpty, answer.failure == nil {
       answer.failure = CommandFailure(
-        "not all could be read: \(DamagedRowsText.list(errors))",
-        nextStep: "`cdprof doctor` describes what is wrong with the store")
+        "some rows couldn't be read: \(DamagedRowsText.list(errors))",
+        nextStep: "run `cdprof doctor` to check the store")
     }
     return answer
   }
@@ -132,14 +139,14 @@ package final class ShellEngine {
 }
 
 extension LineWords.Token {
-  /// The word's text; empty for a mark or a quoted word, which is never a command.
+  /// The word; empty for a punctuation mark or a quoted word, which is never a command.
   fileprivate var text: String {
     if case .word(let word) = self, !word.isQuoted { word.text } else { "" }
   }
 }
 
 extension ShellEngine {
-  /// Sets or prints how much SQL is logged.
+  /// Sets or prints the level of the SQL log.
   func setSQLLevel(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       let level = try ShellArguments.number(
@@ -156,8 +163,8 @@ extension ShellEngine {
     }
     let level = sqlLog?.level ?? 0
     return ShellAnswer(
-      "  SQL log: level \(level)" + (level == 0 ? ", nothing" : ", on standard error")
-        + (level >= 2 && !showsBinds ? ", bound values kept back (start with --show-binds)" : ""))
+      "  SQL log: level \(level)" + (level == 0 ? ", off" : ", on standard error")
+        + (level >= 2 && !showsBinds ? ", bound values hidden (start with --show-binds)" : ""))
   }
 
   /// Sets or prints what events record in addition to the counts.
@@ -175,10 +182,10 @@ extension ShellEngine {
     return ShellAnswer(
       stackRequest == nil
         ? "  recorded: every event, without call stacks; `record stacks` adds them"
-        : "  recorded: every event with its call stack; times are longer for it")
+        : "  recorded: every event with its call stack, which increases times")
   }
 
-  /// Sets or prints how rows are printed.
+  /// Sets or prints the output mode for rows.
   func setMode(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       let chosen = try ShellArguments.choice(
@@ -188,7 +195,7 @@ extension ShellEngine {
     return ShellAnswer("  mode: \(mode.rawValue)")
   }
 
-  /// Sets or prints whether long answers are paged.
+  /// Sets or prints whether long results are paged.
   func setPager(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       pages = try ShellArguments.choice(word, of: ["on", "off"], command: .pager) == "on"
@@ -196,7 +203,7 @@ extension ShellEngine {
     return ShellAnswer("  pager: \(pages ? "on" : "off")")
   }
 
-  /// Sends answers to a file, or back to the terminal.
+  /// Sets the file to which results are appended, or prints where results go.
   func setOutput(_ arguments: ShellArguments) throws -> ShellAnswer {
     guard let word = arguments.words.first else {
       return ShellAnswer("  results go to \(output?.path ?? "standard output")")
@@ -212,15 +219,15 @@ extension ShellEngine {
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
     output = try ShellOutput(path: word.text, force: force || written.contains(path))
     written.insert(path)
-    return ShellAnswer("  results are added to \(word.text) until `output off`")
+    return ShellAnswer("  results are appended to \(word.text) until `output off`")
   }
 }
 
 extension ShellEngine {
-  /// All commands and verbs, or one of them in full.
+  /// Lists all commands and verbs, or describes a command, verb, option, or finding.
   func help(_ arguments: ShellArguments) throws -> ShellAnswer {
     guard let word = arguments.words.first else { return ShellAnswer(overview) }
-    // `reset` and `sql` are commands here, whatever they are in a scenario; `sql` is a step, too.
+    // In the shell, `reset` and `sql` are commands; `sql` is a step, too.
     if let command = ShellCommand.allCases.first(where: { $0.firstWord == word.text }),
       !command.rawValue.contains(" ")
     {
@@ -247,7 +254,7 @@ extension ShellEngine {
       didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
   }
 
-  /// The verbs that can be typed: those that run and aren't the name of a command.
+  /// The verbs that aren't the name of a command.
   static let verbs = Verb.allCases.filter { verb in
     ShellCommand(rawValue: verb.rawValue) == nil
   }
@@ -263,7 +270,8 @@ extension ShellEngine {
       + ["", "  Commands, which don't add to the costs:"] + table(commands)
       + [
         "",
-        "  `help fetch` describes one, and so does the name of a finding. A run is everything since the last `reset`.",
+        "  `help fetch` describes a verb, `help reset` a command, and `help fault-storm` a finding.",
+        "  A run is everything since the last `reset`.",
       ]
   }
 
@@ -285,7 +293,7 @@ extension ShellEngine {
   private func lines(of rule: Rule) -> [String] {
     [
       "  \(rule.name.rawValue)", "    \(rule.meaning)", "    fires: \(rule.condition)",
-      "    fix: \(rule.remedy)", "    the book: chapter \(rule.chapter)",
+      "    fix: \(rule.remedy)", "    in the book (Core Data, objc.io): chapter \(rule.chapter)",
     ]
   }
 
@@ -300,12 +308,13 @@ extension ShellEngine {
 }
 
 extension Verb {
-  /// Whether its options are properties of an `NSFetchRequest`.
+  /// A Boolean value that indicates whether the verb's options are properties of an
+  /// `NSFetchRequest`.
   fileprivate var makesRequest: Bool { self == .fetch || self == .count || self == .batchDelete }
 }
 
 extension ShellCommand {
-  /// What `help` takes for it.
+  /// The argument of `help` for the command.
   fileprivate var firstWord: String {
     rawValue.split(separator: " ").first.map(String.init) ?? rawValue
   }

@@ -2,29 +2,30 @@ import ProfileEvents
 import Profiling
 import ScenarioLanguage
 
-/// Everything typed between two resets: what ran, and what it cost.
+/// The steps between two resets, with their costs.
 ///
-/// Each step adds its own part, so that the next one costs the same however long the run is.
+/// Each step adds only its own part, so its cost doesn't depend on the length of the run.
 struct ShellRun {
-  /// Counted from 1.
+  /// The number of the run, starting at 1.
   let number: Int
-  /// The steps that ran, in order; one that failed is marked to fail with its code.
+  /// The executed steps, in order; a step that failed is marked to fail with its code.
   var steps: [Step] = []
-  /// What the rules of single steps found, step by step.
+  /// The findings of the rules for single steps, in the order of the steps.
   private(set) var findings: [Finding] = []
-  /// Whether a step was stopped in the middle, so that nothing can do the same again.
+  /// A Boolean value that indicates whether a step was interrupted, so that the run can't be
+  /// repeated.
   var wasInterrupted = false
-  /// Counts and time of all steps.
+  /// The counts and the time of all steps.
   private(set) var costs = Costs()
-  /// Sums of the metrics that no counter has, such as `scanned`.
+  /// The sums of the metrics that aren't counters, such as `scanned`.
   private(set) var uncounted: [Metric: Int] = [:]
-  /// What the steps did, numbered over the whole run.
+  /// The groups of events, numbered across the run.
   private(set) var groups: [EventGroup] = []
-  /// Which of the groups are those of the last step.
+  /// The range of the groups of the last step.
   private(set) var lastGroups = 0..<0
-  /// The steps as they ran, one that was stopped included.
+  /// The results of the steps, including failed and interrupted ones.
   private(set) var results: [StepResult] = []
-  /// All that a report contains of it; made when the run is over or a report is written.
+  /// The result for a report; created when the run ends or a report is written.
   var result: VariantResult?
   private var begin: UInt64?
 
@@ -34,12 +35,16 @@ struct ShellRun {
 
   var name: String { "run \(number)" }
 
-  /// Whether nothing has run.
+  /// A Boolean value that indicates whether no step has run.
   var isEmpty: Bool { steps.isEmpty && !wasInterrupted }
 
-  /// Adds what one step did.
+  /// Adds the costs and events of a step.
   ///
-  /// - Parameter slice: the step's part of the recording.
+  /// - Parameters:
+  ///   - step: The step.
+  ///   - summary: The step's result in words.
+  ///   - slice: The step's part of the recording.
+  ///   - recorded: The range of the step in the recording.
   mutating func add(_ step: Step, summary: String, _ slice: Recording, _ recorded: RecordedStep) {
     let costs = slice.costs
     let first = groups.count
@@ -62,7 +67,7 @@ struct ShellRun {
         offset: recorded.begin - start, fetch: step.fetch, groups: Array(groups[lastGroups])))
   }
 
-  /// Adds what the rules found in a step.
+  /// Adds the findings of a step.
   mutating func add(_ found: [Finding]) {
     findings += found
   }

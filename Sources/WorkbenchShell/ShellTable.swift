@@ -2,16 +2,16 @@ import Foundation
 import OpenCoreData
 package import WorkbenchText
 
-/// Rows with headings, printed in whichever mode the shell is in.
+/// Rows with column names, which the shell prints in its current mode.
 package struct ShellTable: Sendable, Equatable {
-  /// One value.
+  /// A value of a row.
   package enum Cell: Sendable, Equatable {
     case text(String)
     case number(Int)
-    /// A number as SQLite prints it, to be pasted into a statement: never grouped.
+    /// An integer that's printed without grouping, so that it can be pasted into a statement.
     case literal(Int)
     case real(Double)
-    /// Nanoseconds; a person reads milliseconds.
+    /// A time in nanoseconds; the `table` mode prints milliseconds.
     case time(UInt64)
     case bytes([UInt8])
     case null
@@ -25,7 +25,7 @@ package struct ShellTable: Sendable, Equatable {
     self.rows = rows
   }
 
-  /// The lines in a mode, without ends of line.
+  /// Returns the lines of the table in a mode, without line feeds.
   package func lines(_ mode: ShellMode) -> [String] {
     switch mode {
     case .table: aligned
@@ -76,7 +76,7 @@ package struct ShellTable: Sendable, Equatable {
     return ["["] + lines.dropLast().map { "  \($0)," } + ["  \(last)", "]"]
   }
 
-  /// The lines of a row: a quoted value may contain line feeds.
+  /// Returns the lines of a row; a quoted value can contain line feeds.
   private static func csv(_ row: [Cell]) -> [String] {
     row.map { quoted($0.plain) }.joined(separator: ",")
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -96,7 +96,8 @@ extension ShellTable.Cell {
     }
   }
 
-  /// As a person reads it: numbers grouped, control characters made visible, long bytes cut.
+  /// The value for the `table` mode: digits grouped, control characters escaped, long blobs
+  /// truncated.
   fileprivate var shown: String {
     switch self {
     case .number(let number): NumberText.grouped(number)
@@ -111,7 +112,7 @@ extension ShellTable.Cell {
     }
   }
 
-  /// The whole value; nothing for NULL.
+  /// The complete value; an empty string for NULL.
   fileprivate var plain: String {
     switch self {
     case .text(let text): text
@@ -139,15 +140,15 @@ extension ShellTable.Cell {
   }
 }
 
-/// What the shell says to one line.
+/// The result of a line of the shell.
 package struct ShellAnswer: Sendable {
-  /// Lines for standard output, without ends of line.
+  /// The lines for standard output, without line feeds.
   package var lines: [String]
-  /// The same as rows, for modes other than `table`, or instead of lines; nil for running text.
+  /// The result as rows, for modes other than `table` or if `lines` is empty; nil for text.
   package var table: ShellTable?
-  /// Why the line was not done; nil when it was.
+  /// The reason why the line failed; nil if it succeeded.
   package var failure: CommandFailure?
-  /// Whether the shell is to end now.
+  /// A Boolean value that indicates whether the shell quits.
   package var ends: Bool
 
   package init(
@@ -164,30 +165,33 @@ package struct ShellAnswer: Sendable {
     self.init([line])
   }
 
-  /// The answer as a mode prints it, in lines alone.
+  /// Returns the result in a mode, with lines only.
   func printed(in mode: ShellMode) -> ShellAnswer {
     guard let table, mode != .table || lines.isEmpty else { return self }
     return ShellAnswer(table.lines(mode), failure: failure, ends: ends)
   }
 }
 
-/// A file that takes the shell's answers.
+/// A file to which the shell appends results.
 final class ShellOutput {
-  /// As it was given.
+  /// The path as typed.
   let path: String
   private let file: Int32
 
-  /// Opens a file to add to its end; creates it if it doesn't exist.
+  /// Opens a file for appending; creates it if it doesn't exist.
   ///
-  /// A database, and a file that SQLite keeps next to one, is never opened; nor is a folder, pipe, or
-  /// device.
-  /// - Parameter force: whether a file that exists may be added to.
-  /// - Throws: `InvalidInputError`; the file system's `NSError`.
+  /// Databases, the files that SQLite keeps next to them, folders, pipes, and devices are never
+  /// opened.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - force: Whether to append to an existing file.
+  /// - Throws: An `InvalidInputError`; an `NSError` of the file system.
   init(path: String, force: Bool) throws {
     self.path = path
     if let store = ShellOutput.store(besideWhich: path) {
       throw InvalidInputError(
-        kind: .unusable, message: "SQLite would take \(path) for a part of \(store)",
+        kind: .unusable, message: "SQLite would treat \(path) as part of \(store)",
         nextStep: "choose another name")
     }
     let exists = FileKind.mode(of: path, followingLinks: false) != nil
@@ -202,24 +206,24 @@ final class ShellOutput {
       }
       guard force else {
         throw InvalidInputError(
-          kind: .unusable, message: "there is a file \(path) already",
-          nextStep: "choose another name, or add to the file with `output FILE force`")
+          kind: .unusable, message: "\(path) already exists",
+          nextStep: "choose another name, or append to the file with `output FILE force`")
       }
     }
-    // Between the check and now, nothing may have come into its place.
+    // `O_EXCL` fails if a file was created since the check.
     let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | (exists ? 0 : O_CREAT | O_EXCL)
     file = open(path, flags, 0o666)
     guard file >= 0 else { throw OutputFile.error(errno, path) }
   }
 
   deinit {
-    // Every write was checked.
+    // Each write has been checked, so an error of `close` can be ignored.
     if file >= 0 { close(file) }
   }
 
-  /// Adds lines.
+  /// Appends lines.
   ///
-  /// - Throws: the file system's `NSError`, such as for a full disk.
+  /// - Throws: An `NSError` of the file system, such as for a full disk.
   func add(_ lines: [String]) throws {
     guard !lines.isEmpty else { return }
     let text = lines.map { PrintableText.line($0) + "\n" }.joined()
@@ -228,9 +232,9 @@ final class ShellOutput {
     }
   }
 
-  /// The database next to which SQLite would look for a file of this name; nil if there's none.
+  /// Returns the database to which SQLite would assign a file by its name, or nil if there's none.
   ///
-  /// Such a file is its WAL, its index, or its journal.
+  /// Such a file is the database's WAL, shared-memory file, or rollback journal.
   static func store(besideWhich path: String) -> String? {
     for ending in ["-wal", "-shm", "-journal"] where path.hasSuffix(ending) {
       let store = String(path.dropLast(ending.count))
@@ -240,14 +244,14 @@ final class ShellOutput {
   }
 }
 
-/// How the shell prints what has rows.
+/// The format in which the shell prints rows.
 package enum ShellMode: String, CaseIterable, Sendable {
-  /// For people: aligned columns.
+  /// Aligned columns.
   case table
-  /// An array of objects, one a line.
+  /// An array of JSON objects, one per line.
   case json
-  /// As RFC 4180 has it, with a line of headings.
+  /// Comma-separated values (RFC 4180) with a header line.
   case csv
-  /// One value a line, `name = value`, a blank line between rows.
+  /// One value per line, as `name = value`, with an empty line between rows.
   case line
 }

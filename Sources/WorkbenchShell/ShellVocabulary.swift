@@ -3,20 +3,19 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// The words that can complete an unfinished line of the shell.
-///
-/// A value at one moment: the open store and the named results.
+/// The words that can complete a line of the shell, for the currently open stores and named
+/// results.
 package struct ShellVocabulary: Sendable {
-  /// What can follow.
+  /// The completions of a line.
   package enum Candidates: Sendable, Equatable {
     case words([String])
     case files
   }
 
   let names: ModelNames?
-  /// Named results and contexts.
+  /// The named results and contexts.
   let known: KnownNames
-  /// The names of what is open.
+  /// The names of the open stores and scenarios.
   private let desks: [String]
 
   init(model: NSManagedObjectModel?, known: KnownNames, desks: [String]) {
@@ -25,9 +24,9 @@ package struct ShellVocabulary: Sendable {
     self.desks = desks
   }
 
-  /// The words that can replace the line's last word, which may be empty.
+  /// Returns the words that can replace the last word of a line, which can be empty.
   ///
-  /// - Parameter line: up to where the word ends.
+  /// - Parameter line: The line up to the end of the word.
   package func candidates(for line: String) -> Candidates {
     let isInText = !line.count(where: { $0 == "\"" }).isMultiple(of: 2)
     var words = line.split(omittingEmptySubsequences: false) { " ,\"'[]()".contains($0) }
@@ -81,7 +80,7 @@ package struct ShellVocabulary: Sendable {
 }
 
 extension ShellEngine {
-  /// The words that may be typed now.
+  /// The words that can complete the next line.
   package var vocabulary: ShellVocabulary {
     ShellVocabulary(
       model: session?.model, known: session?.knownNames ?? KnownNames(),
@@ -90,7 +89,7 @@ extension ShellEngine {
 }
 
 extension ShellVocabulary {
-  /// What a verb can act on.
+  /// Returns the possible subjects of a verb.
   func subjects(of verb: Verb) -> [String] {
     switch verb.subject {
     case .entity: return names?.entities ?? []
@@ -106,7 +105,7 @@ extension ShellVocabulary {
     }
   }
 
-  /// What can be in quotes: in a predicate, the entity's key paths.
+  /// Returns completions in a quoted string; in a predicate, these are the entity's key paths.
   func textChoices(after words: [String], last: String) -> [String] {
     guard let verb = words.first.flatMap(Verb.init(rawValue:)),
       words.contains(OptionWord.predicate.rawValue)
@@ -115,7 +114,7 @@ extension ShellVocabulary {
       .filter { $0.hasPrefix(last) }.sorted()
   }
 
-  /// What can follow a verb and its subject: key paths, options, an option's value.
+  /// Returns what can follow a verb and its subject: key paths, options, or an option's value.
   func optionChoices(of verb: Verb, after words: [String], last: String) -> [String] {
     let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
     let all = verb.allOptions.map(\.rawValue) + others
@@ -143,7 +142,7 @@ extension ShellVocabulary {
     }
   }
 
-  /// The only value of an option.
+  /// Returns the choices for an option that takes a single value.
   private func single(
     _ option: OptionWord, of verb: Verb, _ entity: NSEntityDescription?
   ) -> [String] {
@@ -161,7 +160,7 @@ extension ShellVocabulary {
     }
   }
 
-  /// The key paths that `touch` reads or `walk` goes through.
+  /// Returns the key paths that `touch` can read or `walk` can follow.
   private func reads(of verb: Verb, _ words: [String], last: String) -> [String] {
     guard verb.pathsKey != nil else { return [] }
     return keyPaths(last, of: entity(of: verb, words)) {
@@ -169,7 +168,7 @@ extension ShellVocabulary {
     }
   }
 
-  /// What a property can be set to, as far as there are words for it.
+  /// Returns the words for values of a property: named results, or `yes` and `no`.
   private func assignable(_ key: String, of entity: NSEntityDescription?) -> [String] {
     switch entity?.propertiesByName[key] {
     case is NSRelationshipDescription: results(where: \.hasObjects)
@@ -189,7 +188,7 @@ extension ShellVocabulary {
     return names?.model.entitiesByName[name]
   }
 
-  /// The key paths that go one step further than what is written.
+  /// Returns the key paths that complete the last key of an unfinished one.
   private func keyPaths(
     _ written: String, of entity: NSEntityDescription?,
     where isMeant: (NSPropertyDescription) -> Bool
@@ -206,7 +205,7 @@ extension ShellVocabulary {
 }
 
 extension OptionWord {
-  /// Whether a key path of the option can go through or end at a property.
+  /// Returns whether a key path of the option can contain a property.
   fileprivate func takes(_ property: NSPropertyDescription) -> Bool {
     let relationship = property as? NSRelationshipDescription
     return self == .prefetch ? relationship != nil : relationship?.isToMany != true
@@ -214,7 +213,7 @@ extension OptionWord {
 }
 
 extension Verb {
-  /// Whether `with` and `without` take a property.
+  /// Returns whether the verb's `with` and `without` accept a property.
   fileprivate func assigns(_ property: NSPropertyDescription) -> Bool {
     let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
     return self == .relate ? isToMany : !isToMany

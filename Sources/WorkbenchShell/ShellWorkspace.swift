@@ -5,63 +5,68 @@ import SQLiteDriver
 package import ScenarioLanguage
 package import WorkbenchText
 
-/// What the shell is on: a store that is open read-only, or a scenario's data in a scratch store.
+/// The data that the shell works on: a store, or a scenario's data in a scratch store.
 ///
-/// Opening a store changes no byte. A scratch store lies in a temporary folder until `close()`.
+/// Opening a store doesn't modify any file. A scratch store is in a temporary folder until
+/// `close()`.
 package final class ShellWorkspace {
-  /// What was opened.
+  /// The opened store or scenario.
   package enum Subject: Sendable {
     case store(URL)
     case scenario(Scenario)
   }
 
-  /// What may be changed.
+  /// Where changes are saved.
   package enum Writing: String, Sendable {
-    /// Nothing: the store is open read-only.
+    /// Nowhere: the store is open read-only.
     case never
-    /// A copy of the store, which goes with the shell.
+    /// In a copy of the store, which is deleted when the shell quits.
     case copy = "write"
-    /// The store itself.
+    /// In the store itself.
     case inPlace = "in-place"
 
-    /// What is typed behind `open` to write.
+    /// The arguments of `open` that allow changes.
     static let words = [copy.rawValue, inPlace.rawValue]
   }
 
   package let subject: Subject
-  /// The file as it was given.
+  /// The path as typed.
   package let path: String
   package let model: NSManagedObjectModel
-  /// What the model was read from: the document that a scenario names, or the file itself.
+  /// The path that the model was read from: the model of a scenario, or the store itself.
   package var modelPath: String {
     guard case .scenario(let scenario) = subject, let url = scenario.modelURL else { return path }
     return url.relativePath
   }
-  /// Whether the store carries no model that can be read: it is looked at with one that was read off
-  /// its tables.
+  /// A Boolean value that indicates whether the model is inferred from tables.
+  ///
+  /// This is the case for a store without a readable model.
   package let isGuessed: Bool
-  /// Rows of each entity itself, in the order of the scenario's data or of the alphabet.
+  /// The rows of each entity without its subentities, in the order of the scenario's data or
+  /// alphabetically.
   package let counts: [EntityCount]
-  /// What the numbers of steps mean: the rows of each entity as it was opened, and a scenario's scale.
+  /// The values of names in expressions: the rows of each entity when opened, and the scale.
   let scope: CountExpressionScope
-  /// Whether the store has a transaction to roll back and a private copy is read instead.
+  /// A Boolean value that indicates whether a temporary copy is read because the store has a hot
+  /// journal.
   package let isPrivateCopy: Bool
 
-  /// The data as it was generated, which no run changes.
+  /// The original data, which a run changes only in place.
   private let data: URL
   private let scratch: URL?
   private var copies = 0
   private let writing: Writing
-  /// Whether a run has written to the store itself.
+  /// A Boolean value that indicates whether a run has saved changes to the store itself.
   private(set) var wasChanged = false
 
-  /// Opens a file: a scenario when its name ends in `.yml` or `.yaml`, a store otherwise.
+  /// Opens a scenario if the file's name ends in `.yml` or `.yaml`, or otherwise a store.
   ///
   /// - Parameters:
-  ///   - path: as it was given; call sites and messages name it.
-  ///   - writing: what may be changed; a scenario's scratch store always may.
-  /// - Throws: `InvalidInputError`, `ScenarioDiagnostics`, `CountExpressionError`, the framework's or the file system's
-  ///   `NSError`. Nothing is written then.
+  ///   - path: The path, which appears in call sites and messages.
+  ///   - writing: Where changes are saved; ignored for a scenario, whose scratch store can be
+  ///     changed.
+  /// - Throws: `InvalidInputError`, `ScenarioDiagnostics`, `CountExpressionError`, or an `NSError`
+  ///   of OpenCoreData or the file system.
   package convenience init(opening path: String, writing: Writing = .never) throws {
     try InvalidInputError.checkRegularFile(path)
     let url = URL(fileURLWithPath: path)
@@ -72,12 +77,17 @@ package final class ShellWorkspace {
     }
   }
 
-  /// Looks at a store, or works on it or on a copy of it; its model comes out of the store.
+  /// Opens a store with the model that it contains.
   ///
-  /// Cost: for a copy, copying the file; for a guess, some SELECTs a table.
+  /// **Cost:** copies the file if `writing` is `copy`; inferring a model runs several SELECTs for
+  /// each table.
   ///
-  /// - Parameter guesses: whether the model of a store without one is inferred from its tables.
-  /// - Throws: `InvalidInputError`, the framework's `NSError`.
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - path: The path, which appears in call sites and messages.
+  ///   - writing: Where changes are saved.
+  ///   - guesses: Whether to infer the model from the tables if the store doesn't contain one.
+  /// - Throws: An `InvalidInputError`, or an `NSError` of OpenCoreData.
   package init(
     store: URL, path: String, writing: Writing = .never, guesses: Bool = false
   ) throws {
@@ -97,8 +107,8 @@ package final class ShellWorkspace {
     } catch {
       throw InvalidInputError(
         kind: .unusable, message: ErrorText.of(error),
-        nextStep: "name its model in a scenario, with `model: FILE.xcdatamodeld` and "
-          + "`data: {store: FILE}`, and open that; only to look, no model is needed")
+        nextStep: "open it read-only, which requires no model, or open a scenario with "
+          + "`model: FILE.xcdatamodeld` and `data: {store: FILE}`")
     }
     counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isGuessed)
     scope = CountExpressionScope(rows: EntityCount.totals(counts, in: model))
@@ -119,9 +129,9 @@ package final class ShellWorkspace {
     }
   }
 
-  /// Makes a scenario's data in a scratch store.
+  /// Opens a scenario and generates its data in a scratch store.
   ///
-  /// Cost: making all rows.
+  /// **Cost:** generates all rows.
   package init(scenario: Scenario, scale: Int = 1) throws {
     let folder = try ScratchFolders.make()
     subject = .scenario(scenario)
@@ -151,10 +161,10 @@ package final class ShellWorkspace {
     if let scratch { ScratchFolders.remove(scratch) }
   }
 
-  /// Whether nothing can be changed.
+  /// A Boolean value that indicates whether the store is open read-only.
   package var isReadOnly: Bool { writing == .never }
 
-  /// Whether the next run has what a run saved.
+  /// A Boolean value that indicates whether the saves of a run are kept for the next one.
   var keepsChanges: Bool { writing == .inPlace }
 
   /// The findings that the scenario suppresses; none for a store.
@@ -162,14 +172,15 @@ package final class ShellWorkspace {
     if case .scenario(let scenario) = subject { scenario.silence } else { [] }
   }
 
-  /// Notes that a run has saved something.
+  /// Records that a run has saved changes.
   func noteChange() {
     if keepsChanges { wasChanged = true }
   }
 
-  /// A cold session on the data: on a fresh copy of it, where a session may write.
+  /// Creates a cold session on the data, or on a new copy of it if the workspace has a scratch
+  /// folder.
   ///
-  /// The copy of the session before it goes; close that session at once.
+  /// This method removes the copy of the previous session, which must be closed immediately.
   func makeSession(
     sinks: [any EventSink], interruption: StepInterruption
   ) throws -> Session {
@@ -189,7 +200,7 @@ package final class ShellWorkspace {
     return session
   }
 
-  /// The file or scenario by name: `Moody.moody`, `Fault storm (chapter 15)`.
+  /// The name of the store file or scenario: `Moody.moody`, `Fault storm (chapter 15)`.
   package var title: String {
     switch subject {
     case .store(let url): url.lastPathComponent
@@ -198,34 +209,34 @@ package final class ShellWorkspace {
     }
   }
 
-  /// The file's name without its extension.
+  /// The name of the file without its extension.
   package var baseName: String {
     URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
   }
 
-  /// Entities with rows, and how many: `Continent 6, Country 60, Mood 5,000`.
+  /// The entities that have rows, with their row counts: `Continent 6, Country 60, Mood 5,000`.
   package var contents: String {
     let parts = counts.filter { $0.count > 0 }.map { "\($0.name) \(NumberText.grouped($0.count))" }
     return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
   }
 
-  /// How the data is treated, in a few words.
+  /// A short description of whether and where data is modified.
   package var state: String {
     switch (subject, writing) {
     case (.scenario, _): return "scratch store, nothing cached"
     case (.store, .copy): return "working on a copy; the original store isn't modified"
-    case (.store, .inPlace): return "the store itself is changed"
+    case (.store, .inPlace): return "changes are saved to the store itself"
     case (.store, .never): break
     }
     let state =
       isPrivateCopy
-      ? "has a transaction to roll back, so a private copy is read; no byte changes"
+      ? "has a hot journal, so a temporary copy is read; no file is modified"
       : "open read-only; no file is modified"
-    return isGuessed ? "\(state); it carries no model, names of properties are guesses" : state
+    return isGuessed ? "\(state); no readable model, so property names are inferred" : state
   }
 }
 
-/// One thing that is open in the shell, under a name: what it is, its session, and what was tried on it.
+/// An open store or scenario of the shell: its name, workspace, session, and runs.
 final class ShellTarget {
   let name: String
   let workspace: ShellWorkspace
@@ -240,7 +251,7 @@ final class ShellTarget {
     self.session = session
   }
 
-  /// `Moody.moody · Continent 2, Mood 4 · open read-only; no file is modified`.
+  /// A description: `Moody.moody · Continent 2, Mood 4 · open read-only; no file is modified`.
   var line: String {
     "\(workspace.title) · \(workspace.contents) · \(workspace.state)"
   }

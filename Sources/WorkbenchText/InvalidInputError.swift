@@ -4,7 +4,7 @@ package import SQLiteDriver
 
 /// The reason why a file can't be used.
 ///
-/// Checking for it doesn't modify any file.
+/// The checks that throw this error don't modify any file.
 package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   /// The kind of reason.
   package enum Kind: Sendable {

@@ -28,8 +28,7 @@ package enum NumberText {
     "\(grouped(part)) of \(counted(total, one))"
   }
 
-  /// Returns a time in nanoseconds as milliseconds or seconds: `0.4 ms`, `55 ms`, `1,204 ms`, `12.3
-  /// s`.
+  /// Returns a time in nanoseconds as milliseconds or seconds: `0.4 ms`, `1,204 ms`, `12.3 s`.
   package static func time(_ nanoseconds: UInt64) -> String {
     switch nanoseconds {
     case 0: "0 ms"
@@ -160,8 +159,7 @@ package struct TimeSpread: Sendable, Equatable {
   /// The time in words: `55 ms`, or `55 ms (52 ms to 61 ms, 5 runs)`.
   package var text: String { text(of: "run") }
 
-  /// Returns the time in words with a noun for what was timed: `0.4 ms (0.1 ms to 9.2 ms, 120
-  /// calls)`.
+  /// Returns the time in words with a noun: `0.4 ms (0.1 ms to 9.2 ms, 120 calls)`.
   package func text(of noun: String) -> String {
     guard count > 1 else { return NumberText.time(median) }
     return "\(NumberText.time(median)) (\(NumberText.time(least)) to \(NumberText.time(most)), "

@@ -11,8 +11,8 @@ struct Log: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Analyze a Core Data SQL log: statements, times, and fault storms.",
     discussion: """
-      Reads the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show`, or a \
-      device, and ignores other lines. With --store, shows each statement's query plan and tests \
+      Reads the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show`, or \
+      a device, and ignores other lines. With --store, shows each statement's query plan and tests \
       indexes in a copy of the store, which isn't modified.
       """)
 

@@ -28,7 +28,8 @@ enum Messages {
   }
 
   static func sameName(_ name: String, _ first: String, _ second: String) -> String {
-    "\(first) and \(second) would both write \(name).html; run them separately, with different --out folders"
+    "\(first) and \(second) would both write \(name).html; "
+      + "run them separately, with different --out folders"
   }
 
   static func unknownRule(_ word: String, known: [String]) -> String {

@@ -7,8 +7,8 @@ struct Rows: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Print the rows of an entity, fetched with OpenCoreData.",
     discussion: """
-      Only the store file is required, and it isn't modified. The rows of an entity include those of \
-      its subentities. Relationships are printed as URIs.
+      Only the store file is required, and it isn't modified. The rows of an entity include those \
+      of its subentities. Relationships are printed as URIs.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())

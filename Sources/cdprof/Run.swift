@@ -9,9 +9,10 @@ struct Run: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Run scenarios and check the cost of each variant.",
     discussion: """
-      Exit status: 0 if all expectations are met, 1 if a step fails, 2 if an expectation isn't met, \
-      3 if a rule of --fail-on fires, 64 if no scenario or variant matches --only or --variant, 65 if \
-      a scenario is invalid (nothing is run), 66 if a file is missing or a folder contains no scenario.
+      Exit status: 0 if all expectations are met, 1 if a step fails, 2 if an expectation isn't \
+      met, 3 if a rule of --fail-on fires, 64 if no scenario or variant matches --only or \
+      --variant, 65 if a scenario is invalid (nothing is run), 66 if a file is missing or a folder \
+      contains no scenario.
       """)
 
   @Argument(

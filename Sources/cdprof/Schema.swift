@@ -7,7 +7,8 @@ struct Schema: Executable {
     abstract: "Print the JSON Schema of scenario files, for editors.",
     discussion: """
       The schema conforms to draft 2020-12. An editor with a YAML language server completes and \
-      validates a scenario whose first line is "# yaml-language-server: $schema=scenario.schema.json".
+      validates a scenario whose first line is \
+      "# yaml-language-server: $schema=scenario.schema.json".
       """)
 
   func execute(_ console: Console) throws -> ExitStatus {

@@ -123,7 +123,7 @@ struct RecordsTests {
     try tree.write("Scenarios/c.yml", "covers: [S6.99]\n")
     let stranger = try tree.run("")
     #expect(stranger.status == 1)
-    #expect(stranger.errors.contains("Scenarios/c.yml:1: no id S6.99 in the catalog"))
+    #expect(stranger.errors.contains("Scenarios/c.yml:1: S6.99 is not in the catalog"))
   }
 
   @Test func everyIdThatIsNamedIsInTheCatalog() throws {

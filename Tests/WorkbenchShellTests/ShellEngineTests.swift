@@ -65,7 +65,7 @@ struct ShellEngineTests {
     #expect(
       shell.engine.banner()
         == "Fault storm (chapter 15) · Continent 6, Country 60, Mood 5,000 · "
-        + "scratch store, nothing cached · `help` helps")
+        + "scratch store, nothing cached · `help` lists commands")
     #expect(
       shell.type("fetch Mood sort date- values no as moods").lines == [
         "  moods: 5,000 Mood, all faults              1 SELECT    5,000 rows       0 faults"
@@ -146,18 +146,18 @@ struct ShellEngineTests {
       ("touch m dat", "dat", "did you mean `date`", "properties are"),
       ("touch n date", "n", "there's no result `n`; did you mean `m`", "use one of: m"),
       ("walk m date", "date", "is an attribute", "walk relationships"),
-      ("explain 9", "9", "there is only 1", "`last`"),
+      ("explain 9", "9", "there's only 1", "`last`"),
       ("explain x", "x", "isn't one of the numbers", ""),
-      ("sql 5", "5", "go from 0 to 4", "sql 1"),
+      ("sql 5", "5", "range from 0 to 4", "sql 1"),
       ("help fetsch", "fetsch", "did you mean `fetch`", "`help`"),
       ("entities Moods", "Moods", "did you mean `Mood`", ""),
       ("reset now", "now", "takes no arguments", "write `reset`"),
-      ("save scenario a.txt", "a.txt", "ends in .yml", "a.txt.yml"),
+      ("save scenario a.txt", "a.txt", "end in .yml", "a.txt.yml"),
       ("save scenario /no/such/folder/a.yml", nil, "", ""),
-      ("diff", nil, "only one run", "`reset` begins the next"),
+      ("diff", nil, "only one run", "`reset` starts the next"),
       ("open /no/such/store", "/no/such/store", "there's no file /no/such/store", "check"),
       ("source no.txt", "no.txt", "there's no file no.txt", "check the path"),
-      ("save scenario", nil, "no file is named", "save scenario FILE.yml"),
+      ("save scenario", nil, "expected a file", "save scenario FILE.yml"),
     ] as [(String, String?, String, String)])
   func aWrongLineSaysWhereAndWhatToDo(
     line: String, marked: String?, message: String, nextStep: String
@@ -185,7 +185,7 @@ struct ShellEngineTests {
     #expect(saved.lines.first?.contains("saved: 3 inserted, 1 updated") == true)
     #expect(shell.type("count Mood").lines.first?.hasPrefix("  43 Mood ") == true)
     #expect(shell.type("entities").lines.contains("  Mood         43"))
-    #expect(shell.type("reset").lines.first?.hasSuffix("What it saved is undone.") == true)
+    #expect(shell.type("reset").lines.first?.hasSuffix("Its saves are undone.") == true)
     #expect(shell.type("count Mood").lines.first?.hasPrefix("  40 Mood ") == true)
     #expect(shell.type("reset", "reset").lines == ["  already cold: nothing has run in run 3"])
   }
@@ -244,7 +244,7 @@ struct ShellEngineTests {
       "sql \"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c\""
     ).failure
     asking.cancel()
-    #expect(failure?.message.hasSuffix("was interrupted; what it did until then stays") == true)
+    #expect(failure?.message.hasSuffix("was interrupted; what it did before that is kept") == true)
     #expect(shell.type("sql \"SELECT 1\"").failure == nil, "the connection goes on")
   }
 
@@ -264,7 +264,7 @@ struct ShellEngineTests {
       shell.log.last { $0.contains("bind") } == "CoreData: details: SQLite bind[0] = <private>")
     #expect(
       shell.type("sql").lines == [
-        "  SQL log: level 2, on standard error, bound values kept back (start with --show-binds)"
+        "  SQL log: level 2, on standard error, bound values hidden (start with --show-binds)"
       ])
   }
 
@@ -291,7 +291,7 @@ struct ShellEngineTests {
         "      fix   delete request.includesPropertyValues = false",
         "      step  fetch Mood as m",
       ])
-    #expect(shell.type("entities Mood").lines.contains("  country            to one Country"))
+    #expect(shell.type("entities Mood").lines.contains("  country            to-one Country"))
     #expect(shell.type("", "# a comment").lines.isEmpty)
     #expect(shell.type("help").lines.count > 20)
     for verb in ShellEngine.verbs {

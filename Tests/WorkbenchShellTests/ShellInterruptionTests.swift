@@ -53,7 +53,7 @@ struct ShellInterruptionTests {
     for line in before { #expect(shell.type(line).failure == nil) }
     slowDown(change, of: table)
     #expect(
-      typeInterrupted(step)?.message == "`\(step)` was interrupted; nothing of it was written")
+      typeInterrupted(step)?.message == "`\(step)` was interrupted; nothing was written")
     #expect(try number("SELECT count(*) FROM \(table)") == rowsBefore)
     #expect(try number("SELECT count(*) FROM ZMOOD WHERE ZLATITUDE = 7") == 0)
 

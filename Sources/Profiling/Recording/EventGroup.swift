@@ -172,7 +172,7 @@ extension EventKind {
     case .objectFault: "fault"
     case .relationshipFault: "relationship fault"
     case .prefetch: "prefetch"
-    case .batchLoad: "page"
+    case .batchLoad: "batch"
     case .batchRequest: "batch request"
     case .merge: "merge"
     case .migrationStep: "migration step"

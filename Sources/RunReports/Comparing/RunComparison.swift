@@ -213,7 +213,7 @@ package struct ComparedTime: Sendable, Equatable {
   }
 }
 
-/// One variant in two results.
+/// A variant in two results, or a section in two logs.
 package struct ComparedVariant: Sendable {
   /// The name of the variant, with its scale if that isn't 1: `plain at scale 10`.
   package let name: String

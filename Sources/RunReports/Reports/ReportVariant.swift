@@ -155,7 +155,7 @@ struct ReportStatement {
 }
 
 extension SourceMark {
-  /// As a report prints it: Apple's name with a capital.
+  /// The name of the source in reports: `Apple`, or the raw value.
   var label: String {
     self == .apple ? "Apple" : rawValue
   }
