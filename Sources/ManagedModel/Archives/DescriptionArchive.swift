@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// How models and descriptions are stored in an archive of `NSKeyedArchiver`'s: as the bytes of a
-/// compiled model, and which of its parts was archived.
+/// The representation of models and descriptions in an `NSKeyedArchiver` archive: the bytes of a
+/// compiled model, and the part of it that was archived.
 ///
-/// The bytes are one object of the archive, so that an archive made by anyone makes nothing but
-/// `ModelArchive` work, which has limits.
+/// The bytes are one object of the archive, so an untrusted archive is read only by `ModelArchive`,
+/// which enforces limits.
 enum DescriptionArchive {
   private static let modelKey = "cdprof.model"
   private static let entityKey = "cdprof.entity"
   private static let propertyKey = "cdprof.property"
   private static let namelessKey = "cdprof.isNameless"
-  /// The name of an entity that only contains what was archived by itself.
+  /// The name of the entity that contains a property or index archived without its entity.
   private static let carrierName = "cdprof.archived"
   private static let placeholder = "_"
 
@@ -42,7 +42,7 @@ enum DescriptionArchive {
     encode(index.elements.compactMap(\.property), indexes: [index], with: coder)
   }
 
-  /// Writes properties, and indexes over them, as an entity that has nothing else.
+  /// Writes properties and their indexes as an entity without other content.
   private static func encode(
     _ properties: [NSPropertyDescription], indexes: [NSFetchIndexDescription],
     with coder: NSCoder
@@ -105,7 +105,7 @@ enum DescriptionArchive {
 
   // MARK: Reading
 
-  /// The model of an archive; nil if there's none, or none that can be read.
+  /// The model in an archive; nil if there isn't one that can be read.
   static func model(_ coder: NSCoder) -> NSManagedObjectModel? {
     guard coder.containsValue(forKey: modelKey),
       let data = coder.decodeObject(of: NSData.self, forKey: modelKey)
@@ -124,8 +124,9 @@ enum DescriptionArchive {
     return (entity, model)
   }
 
-  /// An archived property with the model that it's in; a property that was archived by itself is in
-  /// an entity that has nothing else.
+  /// An archived property and its model.
+  ///
+  /// A property archived without its entity is in an entity without other content.
   static func property(
     _ coder: NSCoder
   ) -> (property: NSPropertyDescription, model: NSManagedObjectModel)? {

@@ -1,5 +1,7 @@
 extension FetchRequestTemplate {
-  /// The template as a dictionary of plain values; what has its usual value is left out.
+  /// The template as a dictionary of property list values.
+  ///
+  /// Default values are omitted.
   var archived: [AnyHashable: Any] {
     var values: [AnyHashable: Any] = ["name": name, "entity": entityName]
     if let predicateFormat { values["predicate"] = predicateFormat }
@@ -19,7 +21,7 @@ extension FetchRequestTemplate {
     return values
   }
 
-  /// Reads what `archived` gives; nil when there is neither name nor entity.
+  /// Reads the form that `archived` returns; nil without a name or an entity.
   init?(archived values: [AnyHashable: Any]) {
     guard let name = values["name"] as? String, let entity = values["entity"] as? String else {
       return nil

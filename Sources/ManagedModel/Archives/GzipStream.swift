@@ -2,13 +2,13 @@ internal import CZlib
 
 /// Bytes of a gzip file, inflated piece by piece.
 ///
-/// Memory is that of one piece in and one out, however much the file inflates to; the reader decides
-/// how much that may be. Files that were put behind one another are read as one, as gzip does. Use it
-/// from one thread at a time.
+/// Memory is that of one piece in and one out, however much the file inflates to; the reader
+/// decides how much that may be. Files that were put behind one another are read as one, as gzip
+/// does. Use it from one thread at a time.
 package final class GzipStream {
   /// Why the bytes can't be inflated any further.
   package enum Failure: Error, Sendable {
-    /// They are no gzip file, or its checksum is wrong.
+    /// The data isn't a gzip file, or its checksum is wrong.
     case damaged
     /// They end in the middle of the file.
     case truncated
@@ -40,9 +40,9 @@ package final class GzipStream {
     stream.deallocate()
   }
 
-  /// The next inflated bytes, no more than 256 KiB; empty at the end.
+  /// Returns the next inflated bytes, at most 256 KiB; empty at the end.
   ///
-  /// - Throws: `Failure`; what was inflated before was given.
+  /// - Throws: `Failure`, after returning all bytes inflated before the error.
   package func next() throws(Failure) -> [UInt8] {
     while !isAtEnd {
       guard !isBroken else { throw .damaged }
@@ -78,7 +78,9 @@ package final class GzipStream {
     return (output, status)
   }
 
-  /// Whether one more gzip file comes behind the one that has ended; what else is there's no part of it.
+  /// Whether another gzip member follows the one that has ended.
+  ///
+  /// Other trailing data is ignored.
   private func beginsAnother() -> Bool {
     while input.count - used < GzipStream.magic.count {
       let more = source()
@@ -91,14 +93,14 @@ package final class GzipStream {
   }
 }
 
-/// Raw DEFLATE streams: no header, no checksum, as a store keeps its model.
+/// Raw DEFLATE streams, without header and checksum, as in a store's model cache.
 enum RawDeflate {
   private static let windowBits: Int32 = -15
   private static let chunk = 64 << 10
 
-  /// Says why a stream cannot be inflated.
+  /// The reason that a stream can't be inflated.
   enum Failure: Error {
-    /// The bytes are no whole stream.
+    /// The bytes aren't a complete stream.
     case damaged
     /// The stream inflates to more bytes than allowed.
     case tooLarge
@@ -136,14 +138,14 @@ enum RawDeflate {
 
   private static var streamSize: Int32 { Int32(MemoryLayout<z_stream>.size) }
 
-  /// A stream at an address that stays, which zlib asks for.
+  /// A stream at a fixed address, as zlib requires.
   private static func makeStream() -> UnsafeMutablePointer<z_stream> {
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     return stream
   }
 
-  /// Runs a step of zlib until the stream ends, fails, wants more input or passes the limit.
+  /// Runs zlib until the stream ends, fails, needs more input, or exceeds the limit.
   private static func run(
     _ stream: UnsafeMutablePointer<z_stream>, on bytes: [UInt8], limit: Int,
     step: (UnsafeMutablePointer<z_stream>) -> Int32

@@ -1,4 +1,4 @@
-/// The objects of a keyed archive, looked at without making instances of their classes.
+/// The objects of a keyed archive, read without instantiating their classes.
 struct KeyedArchive {
   /// An object of the archive with a class of its own.
   struct Object {
@@ -47,20 +47,20 @@ struct KeyedArchive {
     return Object(uid: uid, className: name, fields: fields)
   }
 
-  /// The value behind a UID, or the value itself; nil for nothing.
+  /// The value that a UID refers to, or the value itself; nil for a null reference.
   func value(_ value: BinaryPropertyList.Value?) -> BinaryPropertyList.Value? {
     guard case .uid(let uid) = value else { return value == .null ? nil : value }
     guard uid > 0, Int(uid) < objects.count else { return nil }
     return objects[Int(uid)]
   }
 
-  /// The object with a class of its own behind a UID.
+  /// The object with a class that a UID refers to.
   func object(_ value: BinaryPropertyList.Value?) -> Object? {
     guard case .uid(let uid) = value, uid > 0 else { return nil }
     return Self.object(uid, in: objects)
   }
 
-  /// The text behind a value, kept as it is or as a string object.
+  /// The string of a value, stored inline or as a string object.
   func string(_ value: BinaryPropertyList.Value?) -> String? {
     if case .string(let text) = self.value(value) { return text }
     guard let object = object(value), case .string(let text) = object.fields["NS.string"] else {
@@ -79,7 +79,7 @@ struct KeyedArchive {
     }
   }
 
-  /// The yes or no behind a value; no when there is none.
+  /// The Boolean of a value; false if there isn't one.
   func flag(_ value: BinaryPropertyList.Value?) -> Bool {
     integer(value).map { $0 != 0 } ?? false
   }
@@ -93,7 +93,7 @@ struct KeyedArchive {
     return members
   }
 
-  /// The entries of a dictionary of any of the kinds that archives hold.
+  /// The entries of a dictionary of any class that archives contain.
   func entries(
     _ value: BinaryPropertyList.Value?
   ) -> [(key: BinaryPropertyList.Value, value: BinaryPropertyList.Value)] {
@@ -113,9 +113,9 @@ struct KeyedArchive {
 extension KeyedArchive {
   private static let maximumDepth = 32
 
-  /// The Swift value of an archived text, number, date, byte, UUID, URL, list or dictionary.
+  /// The Swift value of an archived string, number, date, data, UUID, URL, array, or dictionary.
   ///
-  /// It is nil for nothing and for classes that are not known.
+  /// It's nil for a null reference and for unknown classes.
   func anyValue(_ value: BinaryPropertyList.Value?, depth: Int = 0) -> Any? {
     guard depth < Self.maximumDepth else { return nil }
     switch self.value(value) {
@@ -156,7 +156,7 @@ extension KeyedArchive {
     }
   }
 
-  /// A dictionary with texts or numbers as keys; entries that cannot be read are left out.
+  /// A dictionary with strings or numbers as keys, without entries that can't be read.
   func dictionary(
     _ value: BinaryPropertyList.Value?, depth: Int = 0
   ) -> [AnyHashable: Any] {
@@ -210,11 +210,11 @@ enum ArchiveKey {
   static let derivation = "cdprof.derivationExpression"
   /// The elements of a composite attribute: attributes without an entity.
   static let elements = "cdprof.elements"
-  /// The validation predicates as texts, and what is said when they fail: a list of pairs.
+  /// The validation predicates as format strings with their warnings: an array of pairs.
   static let validation = "cdprof.validationPredicates"
-  /// The text of what Spotlight shows for an object.
+  /// The format of the expression for an object's display name in Spotlight.
   static let spotlightName = "cdprof.coreSpotlightDisplayNameExpression"
-  /// Whether the property takes part in Spotlight.
+  /// Whether Spotlight indexes the property.
   static let spotlight = "cdprof.isIndexedBySpotlight"
   /// The least value or length.
   static let minimum = "cdprof.minimum"
@@ -252,6 +252,6 @@ enum ArchiveKey {
 
   /// The bit of `NSFlagsKey` for large values in files.
   static let external = 0x04
-  /// The bit of `NSFlagsKey` for values that the history keeps.
+  /// The bit of `NSFlagsKey` for values that persistent history preserves.
   static let preserved = 0x10
 }

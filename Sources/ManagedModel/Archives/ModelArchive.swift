@@ -78,9 +78,9 @@ package enum ModelArchive {
     return writer.write(model)
   }
 
-  /// Writes entities as the content of a `.mom` file that has nothing else.
+  /// Writes entities as the content of a `.mom` file without other content.
   ///
-  /// Entities that they refer to must be among them; references to others are lost.
+  /// References to entities that aren't among them are lost.
   static func bytes(of entities: [NSEntityDescription]) -> [UInt8] {
     var writer = ModelArchiveWriter()
     return writer.write(entities)

@@ -1,8 +1,8 @@
 extension ModelArchiveReader {
-  /// Adds the properties that an entity declares itself.
+  /// Adds the properties that an entity declares.
   ///
-  /// An archive repeats inherited properties in every subentity; those lead to the property of
-  /// the ancestor.
+  /// An archive repeats inherited properties in every subentity; these resolve to the ancestor's
+  /// property.
   func addProperties(
     to entity: NSEntityDescription, from object: KeyedArchive.Object
   ) throws(ModelError) {
@@ -63,7 +63,7 @@ extension ModelArchiveReader {
     return property
   }
 
-  /// Reads what properties of entities and elements of composites have in common.
+  /// Reads the values that properties of entities and elements of composites share.
   private func addCommon(
     to property: NSPropertyDescription, _ fields: [String: BinaryPropertyList.Value], name: String
   ) {
@@ -76,7 +76,9 @@ extension ModelArchiveReader {
     addValidation(to: property, fields)
   }
 
-  /// Reads validation predicates; one that cannot be read is left out with its warning.
+  /// Reads validation predicates.
+  ///
+  /// One that can't be read is omitted with its warning.
   private func addValidation(
     to property: NSPropertyDescription, _ fields: [String: BinaryPropertyList.Value]
   ) {
@@ -142,7 +144,8 @@ extension ModelArchiveReader {
 
   /// A composite attribute with its elements.
   ///
-  /// Apple's key is not known: any list of attributes among the object's values is taken.
+  /// Core Data's key for them isn't documented: any array of attributes among the object's values
+  /// is used.
   private func composite(
     _ object: KeyedArchive.Object, name: String, entity: NSEntityDescription, depth: Int
   ) throws(ModelError) -> NSCompositeAttributeDescription {

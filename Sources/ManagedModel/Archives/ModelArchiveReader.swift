@@ -1,7 +1,7 @@
-/// Makes a model of a keyed archive.
+/// Creates a model from a keyed archive.
 ///
-/// Works along the list of entities, never along references between objects, so that no archive
-/// makes it recurse.
+/// The reader iterates over the list of entities and never follows references between objects, so
+/// no archive can make it recurse.
 final class ModelArchiveReader {
   let archive: KeyedArchive
   let model = NSManagedObjectModel()
@@ -12,7 +12,9 @@ final class ModelArchiveReader {
   var propertiesByID: [UInt32: NSPropertyDescription] = [:]
   var relationships: [(relationship: NSRelationshipDescription, object: KeyedArchive.Object)] = []
 
-  /// What is wrong with parts of the model; reading goes on after each.
+  /// The errors in parts of the model.
+  ///
+  /// Reading continues after each.
   var errors: [ModelError] = []
 
   /// What a store can live with.
@@ -77,7 +79,7 @@ final class ModelArchiveReader {
     return model
   }
 
-  /// Adds what a `.mom` file doesn't have: the localized names, and Core Data's hashes.
+  /// Adds values that a `.mom` file doesn't contain: localized names and Core Data's hashes.
   private func addRecorded(_ root: KeyedArchive.Object) {
     if root.fields[ArchiveKey.localization] != nil {
       model.localizationDictionary =
@@ -190,12 +192,13 @@ final class ModelArchiveReader {
     archive.dictionary(fields[ArchiveKey.unread]) as? [String: String] ?? [:]
   }
 
-  /// A stored fetch request, kept as a dictionary.
+  /// A stored fetch request, in the form of a dictionary.
   func template(_ value: BinaryPropertyList.Value?) -> FetchRequestTemplate? {
     FetchRequestTemplate(archived: archive.dictionary(value))
   }
 
-  /// Reads the configurations: ours, or any dictionary of the model from names to lists of entities.
+  /// Reads the configurations: ours, or any dictionary of the model from names to lists of
+  /// entities.
   ///
   /// Apple's key is not known.
   private func addConfigurations(_ root: KeyedArchive.Object) {

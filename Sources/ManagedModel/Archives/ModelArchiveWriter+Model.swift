@@ -33,7 +33,7 @@ extension ModelArchiveWriter {
     dictionary(of: template.archived)
   }
 
-  /// The values of a model that has nothing but entities.
+  /// The values of a model that contains only entities.
   mutating func fields(of entities: [NSEntityDescription]) -> Fields {
     let entities = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
     return [
@@ -44,7 +44,7 @@ extension ModelArchiveWriter {
     ]
   }
 
-  /// Adds the expression of a description and the type of its values; none without an expression.
+  /// Adds a description's expression and result type, if it has an expression.
   mutating func add(_ computed: NSExpressionDescription, to fields: inout Fields) {
     fields[ArchiveKey.indexExpression] = string(computed.expression?.description)
     fields[ArchiveKey.expressionType] = .integer(Int64(computed.expressionResultType.rawValue))

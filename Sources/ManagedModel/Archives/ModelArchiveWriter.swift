@@ -1,7 +1,7 @@
 /// Writes a model in the layout of Apple's keyed archives.
 ///
-/// Every entity, property and index gets its number when it is first referred to and is written
-/// when its turn comes, so that no model makes the writer recurse.
+/// Each entity, property, and index gets its number at the first reference and is written from a
+/// queue, so no model can make the writer recurse.
 struct ModelArchiveWriter {
   typealias Value = BinaryPropertyList.Value
   typealias Fields = [String: Value]
@@ -25,7 +25,7 @@ struct ModelArchiveWriter {
   private var entitySlots: [ObjectIdentifier: Value] = [:]
   private var propertySlots: [PropertyKey: Value] = [:]
 
-  /// The reference to nothing.
+  /// The null reference.
   let null = Value.uid(0)
   /// The reference to the model, which is always the first object.
   let modelReference = Value.uid(1)
@@ -37,7 +37,7 @@ struct ModelArchiveWriter {
     return finish()
   }
 
-  /// Writes entities as the archive of a model that has nothing else.
+  /// Writes entities as the archive of a model without other content.
   mutating func write(_ entities: [NSEntityDescription]) -> [UInt8] {
     let slot = reserve()
     objects[slot] = .dictionary(fields(of: entities))
@@ -89,12 +89,12 @@ struct ModelArchiveWriter {
     return reference
   }
 
-  /// The reference to a text, or to nothing.
+  /// The reference to a string, or the null reference.
   mutating func string(_ text: String?) -> Value {
     text.map { scalar(.string($0)) } ?? null
   }
 
-  /// The reference to a class, given with its ancestors but without `NSObject`.
+  /// The reference to a class, named with its superclasses except `NSObject`.
   mutating func classReference(_ names: String...) -> Value {
     if let known = classes[names[0]] { return known }
     let chain = (names + ["NSObject"]).map { Value.string($0) }
@@ -191,7 +191,7 @@ extension ModelArchiveWriter {
     ])
   }
 
-  /// The reference to a dictionary of the class that Apple's framework uses for what grows.
+  /// The reference to a dictionary of the class that Core Data uses for mutable dictionaries.
   mutating func mutableDictionary(_ entries: [(key: Value, value: Value)]) -> Value {
     let kind = classReference("NSMutableDictionary", "NSDictionary")
     return add([
@@ -200,7 +200,7 @@ extension ModelArchiveWriter {
     ])
   }
 
-  /// The reference to a dictionary with fixed keys, as a model keeps its entities.
+  /// The reference to a dictionary with fixed keys, which Core Data uses for a model's entities.
   mutating func knownKeysDictionary(_ entries: [(key: Value, value: Value)]) -> Value {
     let mapping = add([
       "keys": array(entries.map(\.key)),
@@ -228,7 +228,7 @@ extension ModelArchiveWriter {
 }
 
 extension ModelArchiveWriter {
-  /// The reference to a Swift value; nothing for a value that has no archived form.
+  /// The reference to a Swift value; the null reference for a value that can't be archived.
   mutating func any(_ value: Any?) -> Value {
     switch value {
     case let text as String: return string(text)

@@ -52,7 +52,7 @@ extension NSEntityDescription: NSSecureCoding {
     let (parent, children) = (other.superentity, other.subentities)
     other.subentities = []
     parent?.subentities.removeAll { $0 === other }
-    // The parent doesn't list this entity: it would retain what retains it.
+    // The parent doesn't list this entity, which would be a retain cycle.
     superentity = parent
     subentities = children
     let (properties, indexes) = (other.ownProperties, other.indexes)

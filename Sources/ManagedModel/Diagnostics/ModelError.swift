@@ -2,7 +2,7 @@ package import Foundation
 
 /// One thing that is wrong with a model, and where.
 package struct ModelError: Error, Sendable, Hashable {
-  /// The file, as it was given, or nil for a model that was not read from a file.
+  /// The file, as passed to the reader, or nil for a model that wasn't read from a file.
   package var file: String?
   /// The line in the file, counted from 1.
   package var line: Int?
@@ -46,10 +46,10 @@ package struct ModelError: Error, Sendable, Hashable {
 }
 
 extension ModelError: CustomStringConvertible {
-  /// The error on one line: place, entity and property, message, what to do.
+  /// The error on one line: position, entity and property, message, and next step.
   ///
-  /// An example is `Zoo.xcdatamodel/contents:12:7: error: Animal.keeper: There's no entity Keper. Did you
-  /// mean Keeper?`
+  /// An example is `Zoo.xcdatamodel/contents:12:7: error: Animal.keeper: There's no entity Keper.
+  /// Did you mean Keeper?`
   package var description: String {
     var place = file ?? ""
     if let line { place += ":\(line)" }
@@ -64,7 +64,8 @@ extension ModelError: CustomStringConvertible {
 }
 
 extension ModelError {
-  /// Whether this one says already what another would: of the same property, or in the same words.
+  /// Whether this error makes another redundant: it concerns the same property or has the same
+  /// text.
   func covers(_ other: ModelError) -> Bool {
     entity == other.entity && property == other.property
       && (other.property != nil || message == other.message)
@@ -99,19 +100,19 @@ extension ModelErrors: CustomStringConvertible {
   }
 }
 
-/// Errors of the file system in words.
+/// Descriptions of file system errors.
 ///
-/// Foundation's own descriptions ("The operation could not be completed") name neither the file nor the
-/// cause. This is the only place that words an `errno`.
+/// Foundation's own descriptions ("The operation could not be completed") name neither the file nor
+/// the cause. No other code describes an `errno`.
 package enum FileErrorText {
-  /// Returns the system's words for an `errno`, such as `no space left on device`.
+  /// Returns the system's message for an `errno`, such as `no space left on device`.
   package static func words(_ code: Int32) -> String {
     let text = String(cString: strerror(code))
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 
-  /// Returns an error's own description or, for an error of Foundation's that has none, its cause in the
-  /// system's words, with the file that it's about.
+  /// Returns an error's description or, for a Foundation error without one, the system's message
+  /// for its cause, with the file.
   package static func of(_ error: any Error) -> String {
     let error = error as NSError
     if let text = error.userInfo[NSLocalizedDescriptionKey] as? String, !isVague(text) {
@@ -127,7 +128,7 @@ package enum FileErrorText {
     return path.map { "\($0): \(words(code))" } ?? words(code)
   }
 
-  /// Returns the `errno` behind an error; nil if it has none.
+  /// Returns the underlying `errno` of an error; nil if it has none.
   package static func errno(of error: NSError) -> Int32? {
     if error.domain == NSPOSIXErrorDomain { return Int32(exactly: error.code) }
     if let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error {
@@ -172,8 +173,8 @@ enum ModelLimits {
   static let compositeElements = 50_000
   /// How deep composite attributes may lie in each other.
   static let compositeDepth = 32
-  /// The number of errors after which no more are looked for; the same for warnings.
+  /// The maximum number of errors, and of warnings, that are collected.
   static let errors = 200
-  /// How many names may be compared with wrong ones, to ask which was meant.
+  /// The maximum number of name comparisons for suggestions.
   static let comparisons = 50_000
 }

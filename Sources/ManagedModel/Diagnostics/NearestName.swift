@@ -1,14 +1,15 @@
-/// Finds the name that somebody probably meant, for "did you mean".
+/// Finds the most similar name, for "did you mean" suggestions.
 package enum NearestName {
-  /// The name nearest to a word, or nil when none is near or the word is one of the names.
+  /// Returns the name most similar to a word, or nil if none is similar or the word is one of them.
   ///
-  /// Near is: a third of the word's letters mistyped, left out, added or swapped with a neighbor,
-  /// at least one; or, less near, one being a part of the other and half as long or longer. Case
-  /// does not count. Of equally near names the first given wins, so give them in a fixed order.
+  /// A name is similar if at most a third of the word's letters, at least one, are mistyped,
+  /// missing, added, or transposed; or, with lower priority, if one contains the other and is at
+  /// most twice as long. Case is ignored. The first of equally similar names is returned, so pass
+  /// them in a fixed order.
   ///
   /// - Parameters:
-  ///   - word: What was written; of a long one the first 64 letters are looked at.
-  ///   - names: What could have been meant.
+  ///   - word: The unknown word, of which the first 64 letters are compared.
+  ///   - names: The candidates.
   package static func of(_ word: String, among names: some Sequence<String>) -> String? {
     let wanted = letters(of: word)
     guard !wanted.isEmpty else { return nil }

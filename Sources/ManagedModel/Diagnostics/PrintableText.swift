@@ -1,8 +1,8 @@
-/// Text from outside, such as a store's values, made safe to print.
+/// Makes untrusted text, such as a store's values, safe to print.
 ///
-/// A terminal acts on control characters and escape sequences, and bidirectional marks reorder what a
-/// reader sees. Both are replaced by Swift's escapes, such as `\u{1B}`, so that the output shows what is
-/// there. This is the only place that decides which characters those are.
+/// A terminal acts on control characters and escape sequences, and bidirectional marks reorder what
+/// a reader sees. Both are replaced by Swift's escapes, such as `\u{1B}`, so that the output shows
+/// what is there. This is the only place that decides which characters those are.
 package enum PrintableText {
   /// Returns a text with every unsafe character escaped; line feeds and tabs stay.
   ///
@@ -11,8 +11,8 @@ package enum PrintableText {
     isPlain(text.utf8) ? text : escaped(text.unicodeScalars)
   }
 
-  /// Returns a text as one line: line feeds are escaped as well, so that a value can't look like a line
-  /// of its own.
+  /// Returns a text as one line: line feeds are escaped as well, so that a value can't look like a
+  /// line of its own.
   package static func line(_ text: String) -> String {
     let escaped = escaped(text)
     return escaped.utf8.contains(0x0A) ? escaped.replacing("\n", with: "\\n") : escaped
@@ -52,7 +52,8 @@ package enum PrintableText {
   }
 
   /// Whether a character does something other than being shown: controls except line feed and tab,
-  /// bidirectional marks, line and paragraph separators, interlinear annotations, and language tags.
+  /// bidirectional marks, line and paragraph separators, interlinear annotations, and language
+  /// tags.
   package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: false
@@ -63,7 +64,7 @@ package enum PrintableText {
     }
   }
 
-  /// Whether there's nothing but printable ASCII, line feeds, and tabs.
+  /// Whether the bytes are only printable ASCII, line feeds, and tabs.
   private static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x09 }
   }
@@ -85,12 +86,12 @@ package enum PrintableText {
 
 /// Nouns after a number, in every message of the package.
 package enum PluralForm {
-  /// The form that fits a number: `argument` for 1, `arguments` for 0 and for several.
+  /// Returns the singular or plural form for a number: `argument` for 1, `arguments` for 0 and 2.
   ///
   /// - Parameters:
-  ///   - number: What decides; -1 takes the plural too.
+  ///   - number: The number; -1 takes the plural.
   ///   - one: The singular.
-  ///   - many: The plural; the singular with an `s` if left out.
+  ///   - many: The plural; by default the singular with an `s`.
   package static func of(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     number == 1 ? one : many ?? "\(one)s"
   }

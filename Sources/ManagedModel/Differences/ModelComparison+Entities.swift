@@ -1,5 +1,5 @@
 extension ModelComparison {
-  /// Compares an entity with what it was.
+  /// Compares an entity with its earlier version.
   mutating func compare(
     _ old: NSEntityDescription, _ new: NSEntityDescription,
     inMergedHierarchy merged: Set<ObjectIdentifier>

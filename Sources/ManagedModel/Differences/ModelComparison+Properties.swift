@@ -1,5 +1,5 @@
 extension ModelComparison {
-  /// Compares a property with what it was.
+  /// Compares a property with its earlier version.
   mutating func compare(
     _ old: NSPropertyDescription, _ new: NSPropertyDescription, of entity: NSEntityDescription
   ) {
@@ -165,15 +165,15 @@ extension NSPropertyDescription {
     }
   }
 
-  /// Whether a store keeps values of the property.
+  /// Whether stores contain values of the property.
   var isStored: Bool { !isTransient && subject != .fetchedProperty }
 }
 
 extension NSAttributeDescription {
-  /// The default value as text, nil for none.
+  /// The default value as text; nil if there's no default value.
   fileprivate var defaultText: String? { defaultValue.map { "\(typedDefaultValue ?? $0)" } }
 
-  /// The validation predicates as text, nil for none.
+  /// The validation predicates as text; nil if there are none.
   fileprivate var ruleText: String? {
     let predicates = validationPredicates.map(\.predicateFormat)
     return predicates.isEmpty ? nil : predicates.joined(separator: " and ")

@@ -1,13 +1,13 @@
-/// What differs between two models, and whether a store of the first can be migrated by itself.
+/// The differences between two models, and whether lightweight migration handles them.
 ///
-/// Entities and properties are the same in both when they have one renaming identifier, else when
-/// they have one name. Takes time in proportion to the models; entities are matched by their names.
+/// Entities and properties of the two models correspond if they have the same renaming identifier,
+/// or else the same name. Cost: linear in the size of the models.
 package struct ModelComparison {
   /// The earlier model.
   package let old: NSManagedObjectModel
   /// The later model.
   package let new: NSManagedObjectModel
-  /// The differences: entities with their properties by name, then the rest.
+  /// The differences: entities with their properties by name, then all others.
   package private(set) var differences: [ModelDifference] = []
 
   /// The entity of the earlier model by the one of the later.
@@ -33,7 +33,8 @@ package struct ModelComparison {
     compareModels()
   }
 
-  /// The heaviest effect of all differences: what it takes to open a store of the earlier model.
+  /// The strongest effect of all differences: the migration that a store of the earlier model
+  /// needs.
   package var effect: MigrationEffect { differences.map(\.effect).max() ?? .none }
 
   /// Adds a difference.
@@ -153,26 +154,26 @@ package struct ModelDifference: Sendable, Hashable {
   package var former: String?
   /// What changed, such as `type from Integer 16 to String`.
   package var detail: String?
-  /// What it means for a store made with the earlier model.
+  /// The effect on a store made with the earlier model.
   package var effect: MigrationEffect
-  /// Why it has that effect, or what to mind, as a sentence.
+  /// The reason for the effect, or advice, as a sentence.
   package var reason: String?
 
-  /// The subject as people name it: `Animal`, `Animal.name`, or the name alone.
+  /// The path of the subject, such as `Animal` or `Animal.name`, or only its name.
   package var path: String {
     [entity, name].compactMap { $0 }.joined(separator: ".")
   }
 }
 
-/// What a difference of two models means for a store that was made with the first.
+/// The effect of a difference between two models on a store made with the first.
 ///
-/// The cases are in the order of their weight.
+/// The cases are in ascending order.
 package enum MigrationEffect: String, Sendable, Comparable, CaseIterable {
-  /// The store opens as it is: the version hashes are the same.
+  /// The store opens without migration: the version hashes are equal.
   case none
   /// The store is migrated with a mapping that is inferred.
   case lightweight
-  /// Nothing can be inferred: it takes a mapping of one's own.
+  /// No mapping can be inferred: a custom mapping model is needed.
   case custom
 
   package static func < (left: MigrationEffect, right: MigrationEffect) -> Bool {

@@ -7,10 +7,11 @@ extension NSManagedObjectModel {
   /// The key of the digests of the model that a store contains, in metadata that was read from its
   /// file.
   ///
-  /// It's never stored. With it, a model is compared with a store that has hashes of Core Data's only.
+  /// It's never stored. It allows comparing a model with a store that has only Core Data's hashes.
   package static let storedModelDigestsKey = "cdprof.storedModelDigests"
 
-  /// The version hashes of the entities by name, 32 bytes each, as the metadata of a store has them.
+  /// The version hashes of the entities by name, 32 bytes each, as the metadata of a store has
+  /// them.
   ///
   /// They're Core Data's for entities that were read from a `.momd` and haven't changed, and
   /// OpenCoreData's for others; see `NSEntityDescription.versionHash`. Computed at each call.
@@ -46,13 +47,13 @@ extension NSManagedObjectModel {
     recordedChecksum.flatMap { $0.digest == digest ? $0.checksum : nil }
   }
 
-  /// The checksums of the versions of a model on disk, by the names of the versions.
+  /// Returns the checksums of a model's versions on disk, by version name.
   ///
   /// Reads every version. Core Data's method reads `.momd` folders only.
   ///
   /// - Parameter url: A `.momd` or `.xcdatamodeld` folder, or a single model.
-  /// - Throws: An `NSError` 259 with a sentence when a version cannot be read, 260 when there is no
-  ///   such file.
+  /// - Throws: An `NSError` 259 with a description if a version can't be read, 260 if the file
+  ///   doesn't exist.
   public class func checksums(forVersionedModelAt url: URL) throws -> [String: String] {
     do {
       return try versions(of: url).reduce(into: [:]) { checksums, version in
@@ -67,9 +68,9 @@ extension NSManagedObjectModel {
     }
   }
 
-  /// Whether the model, or a configuration of it, describes a store with some metadata.
+  /// Returns whether the model, or a configuration, is compatible with a store's metadata.
   ///
-  /// It does if the metadata has the version hash of every entity and no other. Core Data's hashes
+  /// It is if the metadata has the version hash of every entity and no other. Core Data's hashes
   /// match a model that was read from a `.momd` with a `VersionInfo.plist`. For other models,
   /// `metadataForPersistentStore(type:at:)` includes the digests of the model that the store
   /// contains, which are compared instead.
@@ -77,7 +78,7 @@ extension NSManagedObjectModel {
   /// - Parameters:
   ///   - configuration: The name of a configuration, or nil for all entities.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
-  /// - Returns: False too when there's no such configuration or there are no hashes.
+  /// - Returns: Also false if the configuration doesn't exist or the metadata has no hashes.
   public func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
@@ -88,9 +89,9 @@ extension NSManagedObjectModel {
     return entities.allSatisfy { Self.matches($0, hashes, metadata) }
   }
 
-  /// Whether each entity is one that a store with some metadata was made with.
+  /// Returns whether a store's metadata has the version hash of each entity.
   ///
-  /// The store can have further entities.
+  /// The store can have other entities.
   func isPart(ofStoreWith metadata: [String: Any]) -> Bool {
     let hashes = metadata[Self.hashesKey] as? [String: Data] ?? [:]
     return entities.allSatisfy { Self.matches($0, hashes, metadata) }
@@ -133,9 +134,9 @@ extension NSEntityDescription {
   /// `VersionInfo.plist` and hasn't changed since in a way that affects stored data. For any other
   /// entity, the hash is OpenCoreData's, which Core Data doesn't recognize. It covers the name,
   /// whether the entity is abstract, the hash modifier, the uniqueness constraints, the hash of the
-  /// parent entity, and those of the entity's own properties. The class name, indexes, and
-  /// `userInfo` aren't part of it: set a `versionHashModifier` if such a change must make stores
-  /// incompatible. Computed at each call.
+  /// superentity, and those of the properties that the entity declares. The class name, indexes,
+  /// and `userInfo` aren't part of it: set a `versionHashModifier` if such a change must make
+  /// stores incompatible. Cost: computed at each call.
   public var versionHash: Data {
     let digest = digest
     return recordedHash(matching: digest) ?? digest
@@ -150,12 +151,12 @@ extension NSEntityDescription {
   /// Core Data's hash of the entity; nil if it isn't known, or the entity has changed since.
   package var currentRecordedHash: Data? { recordedHash(matching: digest) }
 
-  /// Records Core Data's hash of the entity as it is now.
+  /// Records Core Data's hash of the entity in its current state.
   package func recordVersionHash(_ hash: Data) {
     recordedVersionHash = RecordedVersionHash(hash: hash, digest: digest)
   }
 
-  /// Whether a version hash stands for the entity as it is: Core Data's or OpenCoreData's.
+  /// Returns whether a version hash, Core Data's or OpenCoreData's, is that of the entity.
   ///
   /// - Parameters:
   ///   - hash: The hash, from the metadata of a store.
@@ -191,12 +192,12 @@ extension NSEntityDescription {
 }
 
 extension NSPropertyDescription {
-  /// A hash of 32 bytes over what of the property affects stored data.
+  /// A 32-byte hash of the aspects of the property that affect stored data.
   ///
-  /// Covers the name, whether it is optional and transient, the hash modifier, the type of an
-  /// attribute, and destination, inverse, counts and order of a relationship. Indexes, default
-  /// values, rules, delete rules, derivation and notes do not count. Computed at each call. Apple's
-  /// property has the same name; the bytes are ours.
+  /// It covers the name, whether the property is optional and transient, the hash modifier, the
+  /// type of an attribute, and destination, inverse, counts, and ordering of a relationship.
+  /// Indexes, default values, validation, delete rules, derivation, and `userInfo` aren't part of
+  /// it. The bytes differ from Core Data's. Cost: computed at each call.
   public var versionHash: Data { Data(digest) }
 
   final var digest: [UInt8] {
@@ -228,17 +229,17 @@ extension NSPropertyDescription {
   }
 }
 
-/// Gathers facts for a digest, so that no two lists of facts give the same bytes.
+/// Encodes values for a digest so that no two different lists have the same bytes.
 struct DigestText {
   private var bytes: [UInt8]
 
-  /// Begins with what the facts are about.
+  /// Begins with the subject of the values.
   init(_ subject: String) {
     bytes = []
     add(subject)
   }
 
-  /// Adds a text, or that there is none.
+  /// Adds a string, or the fact that there isn't one.
   mutating func add(_ text: String?) {
     guard let text else { return bytes.append(0) }
     add(Array(text.utf8))

@@ -1,17 +1,18 @@
 import Foundation
 
-/// Turns the bytes of a model document into sound UTF-8, which is all that the parser is given.
+/// Converts the bytes of a model document to valid UTF-8 for the parser.
 ///
-/// Xcode writes UTF-8. A byte order mark, UTF-16, ASCII and Latin-1 are read too.
+/// Xcode writes UTF-8. A byte order mark, UTF-16, ASCII, and Latin-1 are also supported.
 enum DocumentEncoding {
-  /// The document in UTF-8, without byte order mark; an XML declaration is blanked out where it names
-  /// another encoding.
+  /// Returns the document in UTF-8 without a byte order mark.
+  ///
+  /// An XML declaration that names another encoding is replaced by blanks.
   ///
   /// Lines and columns are those of the original.
   ///
-  /// - Parameter file: The file name that errors give.
-  /// - Throws: An error for another encoding, and for bytes that are not of the one that is used,
-  ///   with the place of the first of them.
+  /// - Parameter file: The file name for errors.
+  /// - Throws: An error for an unsupported encoding, or for bytes that are invalid in the encoding,
+  ///   with the position of the first.
   static func utf8(_ data: Data, file: String) throws(ModelErrors) -> [UInt8] {
     var bytes = Array(data)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
@@ -109,7 +110,7 @@ enum DocumentEncoding {
     }
   }
 
-  /// The number of bytes of the XML declaration, nil where there is none.
+  /// The length of the XML declaration in bytes; nil if there isn't one.
   private static func declarationEnd(of bytes: [UInt8]) -> Int? {
     guard bytes.starts(with: Array("<?xml".utf8)) else { return nil }
     let end = bytes.prefix(1_000).indices.dropFirst().first { index in

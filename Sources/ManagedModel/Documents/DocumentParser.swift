@@ -1,9 +1,9 @@
 internal import FoundationXML
 
-/// Turns the XML of a model document into elements.
+/// Parses the XML of a model document into elements.
 ///
-/// Entities are not expanded and nothing outside the document is read. Depth and number of
-/// elements are bounded.
+/// Entities aren't expanded, and no other file is read. The depth and number of elements are
+/// limited.
 final class DocumentParser: NSObject, XMLParserDelegate {
   private static let maximumDepth = 64
   private static let maximumElements = 500_000
@@ -101,7 +101,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   }
 }
 
-/// An element of a model document, with what is inside it.
+/// An element of a model document, with its content.
 final class DocumentElement {
   /// The name of the tag.
   let name: String
@@ -111,7 +111,7 @@ final class DocumentElement {
   let offset: Int
   /// The elements inside, in their order.
   var children: [DocumentElement] = []
-  /// The attributes of the tag that make no sense, as they are written.
+  /// The invalid attributes of the tag, unchanged.
   var unread: [String: String] = [:]
 
   /// Makes an element without children.
@@ -121,13 +121,13 @@ final class DocumentElement {
     self.offset = offset
   }
 
-  /// The elements inside that have a given name, in their order.
+  /// Returns the child elements with a name, in document order.
   func children(named name: String) -> [DocumentElement] {
     children.filter { $0.name == name }
   }
 }
 
-/// One element of a document that is written: its attributes in their order and what is inside.
+/// An element to write: its attributes, in order, and its content.
 struct DocumentTag {
   private let name: String
   private var attributes: [(key: String, value: String)] = []
@@ -138,12 +138,12 @@ struct DocumentTag {
     self.name = name
   }
 
-  /// Adds an attribute; nothing for nil.
+  /// Adds an attribute, unless its value is nil.
   mutating func set(_ key: String, _ value: String?) {
     if let value { attributes.append((key, value)) }
   }
 
-  /// Adds an attribute that says YES, or nothing.
+  /// Adds an attribute with the value YES if a condition is true.
   mutating func set(_ key: String, if flag: Bool) {
     if flag { attributes.append((key, "YES")) }
   }
@@ -158,7 +158,7 @@ struct DocumentTag {
     if count != 0 { attributes.append((key, "\(count)")) }
   }
 
-  /// Adds what could not be read, where nothing else is said.
+  /// Adds attributes that couldn't be read, unless they have been set.
   mutating func set(unread texts: [String: String]) {
     for (key, value) in texts.sorted(by: { $0.key < $1.key })
     where !attributes.contains(where: { $0.key == key }) {
@@ -171,7 +171,7 @@ struct DocumentTag {
     children.append(child)
   }
 
-  /// Adds elements inside an element of their own; nothing for none.
+  /// Adds elements inside a new element, unless there are none.
   mutating func add(_ members: [DocumentTag], in list: String) {
     guard !members.isEmpty else { return }
     var group = DocumentTag(list)
@@ -179,7 +179,7 @@ struct DocumentTag {
     children.append(group)
   }
 
-  /// Writes the element and what is inside, four blanks deeper for each level.
+  /// Writes the element and its content, indented by four spaces per level.
   func write(to text: inout String, indentation: String = "") {
     text += "\(indentation)<\(name)"
     for (key, value) in attributes { text += " \(key)=\"\(DocumentCharacters.escaped(value))\"" }
@@ -192,7 +192,7 @@ struct DocumentTag {
 
 /// The bytes of a model document, for saying where in it something is.
 struct DocumentText {
-  /// The file name that errors give.
+  /// The file name for errors.
   let file: String
   private let bytes: [UInt8]
   private let lineStarts: [Int]
@@ -254,7 +254,7 @@ struct DocumentText {
     return (low + 1, before.count { $0 & 0xC0 != 0x80 } + 1)
   }
 
-  /// The offset of a place that the parser gives, in bytes from 1.
+  /// Returns the byte offset, from 1, of a position that the parser reports.
   func offset(line: Int, column: Int) -> Int {
     guard lineStarts.indices.contains(line - 1) else { return bytes.count }
     return min(lineStarts[line - 1] + max(column - 1, 0), bytes.count)
@@ -263,10 +263,9 @@ struct DocumentText {
 
 /// Texts as characters of an XML document.
 package enum DocumentCharacters {
-  /// Whether XML can hold every character of a text.
+  /// Returns whether XML can represent every character of a string.
   ///
-  /// It has no place for control characters other than tab and line ends, nor for two of Unicode's
-  /// last ones.
+  /// It can't represent control characters other than tabs and line endings, U+FFFE, and U+FFFF.
   package static func canHold(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { scalar in
       scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
@@ -274,8 +273,10 @@ package enum DocumentCharacters {
     }
   }
 
-  /// A text as it stands in quotes or between tags; what XML cannot hold is left out,
-  /// and what would act on a terminal is a character reference.
+  /// Returns a string escaped for attribute values and text.
+  ///
+  /// Characters that XML can't represent are removed, and those that a terminal interprets become
+  /// character references.
   package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

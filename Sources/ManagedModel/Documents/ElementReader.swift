@@ -1,10 +1,10 @@
-/// Reads the attributes of one element and tells of those that make no sense.
+/// Reads the attributes of one element and reports invalid ones.
 struct ElementReader {
   /// The element.
   let element: DocumentElement
-  /// The name of the entity that errors give.
+  /// The name of the entity for errors.
   let entity: String?
-  /// The name of the property that errors give.
+  /// The name of the property for errors.
   let property: String?
   /// Where errors go.
   let errors: ErrorList
@@ -16,7 +16,9 @@ struct ElementReader {
       attribute: attribute)
   }
 
-  /// Warns of the value of an attribute, or of the tag; the value is written back as it stands.
+  /// Adds a warning about an attribute's value, or about the tag.
+  ///
+  /// The value is written back unchanged.
   func warn(_ message: String, _ nextStep: String?, at attribute: String? = nil) {
     if let attribute { element.unread[attribute] = element.attributes[attribute] }
     errors.add(
@@ -25,7 +27,7 @@ struct ElementReader {
       at: element, attribute: attribute)
   }
 
-  /// A question whether a near name was meant, or another sentence when none is near.
+  /// Returns a "did you mean" question, or another sentence if no name is similar.
   func suggestion(
     for word: String, among names: some Collection<String>, otherwise: String
   ) -> String {
@@ -64,7 +66,9 @@ struct ElementReader {
     )
   }
 
-  /// A yes or no; another word is warned of.
+  /// Reads YES or NO.
+  ///
+  /// Another word adds a warning.
   func flag(_ attribute: String, otherwise: Bool = false) -> Bool {
     guard let value = text(attribute) else { return otherwise }
     if let flag = Self.flag(value) { return flag }
@@ -72,7 +76,9 @@ struct ElementReader {
     return otherwise
   }
 
-  /// An integer from 0; -1, which stands for no limit in some documents, is 0.
+  /// Reads an integer from 0.
+  ///
+  /// -1, which means no limit in some documents, is read as 0.
   func count(_ attribute: String) -> Int? {
     guard let value = text(attribute) else { return nil }
     if value == "-1" { return 0 }
@@ -81,7 +87,9 @@ struct ElementReader {
     return nil
   }
 
-  /// What one of a list of names stands for; an unknown name is warned of.
+  /// Returns the value that a name represents.
+  ///
+  /// An unknown name adds a warning.
   func choice<Value>(
     _ attribute: String, _ values: [Value], name: (Value) -> String
   ) -> Value? {
@@ -126,9 +134,10 @@ final class ErrorList {
     return comparisons <= ModelLimits.comparisons
   }
 
-  /// Adds an error, or a warning; of each no more than there may be, so that neither hides the other.
+  /// Adds an error or a warning, up to a separate limit for each.
   ///
-  /// The place is the value of `attribute` where it is given and there, else the tag.
+  /// The position is that of the value of `attribute` if the element has it, or else that of the
+  /// tag.
   func add(
     _ error: ModelError, at element: DocumentElement, attribute: String? = nil
   ) {
@@ -152,7 +161,7 @@ final class ErrorList {
     (errors + warnings).contains { $0.error.covers(error) }
   }
 
-  /// Whether the model cannot be used.
+  /// Whether the model is unusable.
   var hasErrors: Bool { !errors.isEmpty }
 
   /// The errors and warnings in the order of the document.

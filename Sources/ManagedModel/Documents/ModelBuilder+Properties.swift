@@ -30,7 +30,7 @@ extension ModelBuilder {
     "attribute", "composite", "compositeAttribute", "relationship", "fetchedProperty",
   ]
 
-  /// Reads what all kinds of properties have.
+  /// Reads the values that all kinds of properties have.
   func read(_ property: NSPropertyDescription, named name: String, _ reader: ElementReader) {
     property.name = name
     property.isOptional = reader.flag("optional")
@@ -72,9 +72,9 @@ extension ModelBuilder {
       ?? .undefinedAttributeType
   }
 
-  /// A limit that an element gives.
+  /// Returns a limit of an element.
   ///
-  /// What is left of a type that the attribute had before isn't a limit of the type it has now.
+  /// A leftover limit from an attribute's earlier type isn't a limit of its current type.
   private func limit(
     _ reader: ElementReader, _ side: String, _ type: NSAttributeType
   ) -> String? {
@@ -96,7 +96,7 @@ extension ModelBuilder {
       ? "defaultDateTimeInterval" : "defaultValueString"
     guard let text = reader.element.attributes[key] else { return nil }
     if text.isEmpty, type != .stringAttributeType { return nil }
-    // Left of a type that the attribute had before: the editor keeps it and shows it no more.
+    // A leftover from an earlier type of the attribute, which the editor keeps without showing it.
     guard type.hasDefaultText else { return nil }
     if let value = DefaultValueText.value(text, type: type) { return value }
     reader.warn(
@@ -129,7 +129,7 @@ extension ModelBuilder {
     return property
   }
 
-  /// Sets the inverses that the elements name; one that does not lead back is none.
+  /// Sets the inverses that the elements name, except those that don't match.
   func linkInverses() {
     for (relationship, element) in relationships { linkInverse(of: relationship, element) }
     let elements = Dictionary(
@@ -174,7 +174,9 @@ extension ModelBuilder {
     return attribute
   }
 
-  /// An expression that an attribute of a tag gives; one that cannot be read is warned of.
+  /// Reads the expression in an attribute of a tag.
+  ///
+  /// One that can't be parsed adds a warning.
   func expression(_ text: String, _ reader: ElementReader, at key: String) -> NSExpression? {
     do {
       return try NSExpression.parse(text, arguments: [])
@@ -188,8 +190,8 @@ extension ModelBuilder {
 
   /// A composite attribute with its elements.
   ///
-  /// The elements stand inside the tag, or inside a `composite` of the document that an attribute
-  /// of the tag names.
+  /// The elements are inside the tag, or inside a `composite` element that an attribute of the tag
+  /// names.
   func composite(_ reader: ElementReader) -> NSCompositeAttributeDescription {
     let attribute = NSCompositeAttributeDescription()
     let home =

@@ -1,8 +1,8 @@
-/// Makes a model of the elements of a document.
+/// Creates a model from the elements of a document.
 ///
-/// Goes on after an error, so that all errors of a file are found at once. What editors mark and
-/// compilers let pass is a warning: the part is read as far as it makes sense, and what it says is
-/// written back. Refused is what leaves open which model is meant.
+/// It continues after an error, so all errors of a file are reported at once. Problems that editors
+/// mark and compilers accept are warnings: the element is read as far as possible and written back
+/// unchanged. Only ambiguities are errors.
 final class ModelBuilder {
   let errors: ErrorList
   let model = NSManagedObjectModel()
@@ -13,7 +13,7 @@ final class ModelBuilder {
   var entitiesByName: [String: NSEntityDescription] = [:]
   /// The composites that the document declares for several attributes.
   private(set) var composites: [DocumentElement] = []
-  /// The composites that are being read, so that none is read inside of itself.
+  /// The composites being read, to detect one that contains itself.
   var openComposites: Set<ObjectIdentifier> = []
   /// The number of elements of composites read so far.
   var compositeElements = 0
@@ -31,9 +31,9 @@ final class ModelBuilder {
     return model
   }
 
-  /// Builds the model as far as it goes; what is wrong with it is in `errors`.
+  /// Builds the model as far as possible and collects problems in `errors`.
   ///
-  /// Fails only when the document is not about a model.
+  /// Fails only if the document isn't a model.
   func buildWithProblems(
     _ root: DocumentElement
   ) throws(ModelErrors) -> NSManagedObjectModel {
@@ -129,7 +129,9 @@ final class ModelBuilder {
     }
   }
 
-  /// The entity with a name that an attribute gives; an unknown name is warned of.
+  /// Returns the entity that an attribute names.
+  ///
+  /// An unknown name adds a warning.
   func entity(
     named name: String, for reader: ElementReader, at attribute: String
   ) -> NSEntityDescription? {
@@ -142,7 +144,7 @@ final class ModelBuilder {
     return nil
   }
 
-  /// The notes of an element, or nil for none.
+  /// The `userInfo` of an element, or nil if it has none.
   func userInfo(of element: DocumentElement) -> [AnyHashable: Any]? {
     let entries = element.children(named: "userInfo").flatMap { $0.children(named: "entry") }
     guard !entries.isEmpty else { return nil }
@@ -183,7 +185,7 @@ final class ModelBuilder {
     }
   }
 
-  /// Adds what the check of the whole model finds and the document's own checks did not.
+  /// Adds problems that only the check of the whole model finds.
   private func addModelChecks() {
     let found = model.validate()
     let names = Set(found.compactMap(\.entity))

@@ -2,10 +2,10 @@
 package enum ModelDocument {
   private static let maximumSize = 64 << 20
 
-  /// Reads a model as far as its document makes sense, with what is wrong with it.
+  /// Reads a model as far as possible, with its problems.
   ///
-  /// - Parameter url: A `.xcdatamodel` folder or the `contents` file of one.
-  /// - Throws: An error about the file, or about a document that is not about a model.
+  /// - Parameter url: A `.xcdatamodel` folder or its `contents` file.
+  /// - Throws: An error if the file can't be read or isn't a model document.
   package static func readWithProblems(
     url: URL
   ) throws(ModelErrors) -> (model: NSManagedObjectModel, problems: [ModelError]) {
@@ -21,8 +21,9 @@ package enum ModelDocument {
   /// Writes a model as the `contents` file of a `.xcdatamodel` folder, in Xcode's form.
   ///
   /// - Parameter model: A model in which `validate()` finds no errors.
-  /// - Returns: The text of the file, and what of the model such a file cannot hold: default values
-  ///   of bytes, notes that are no texts, predicates beyond limits and patterns, a second identifier.
+  /// - Returns: The text of the file, and the parts of the model that the format can't represent:
+  ///   default values of binary data, `userInfo` values that aren't strings, validation predicates
+  ///   other than limits and patterns, and a second version identifier.
   package static func text(
     of model: NSManagedObjectModel
   ) -> (text: String, losses: [ModelError]) {
@@ -35,7 +36,7 @@ package enum ModelDocument {
   ///
   /// - Parameters:
   ///   - data: The bytes.
-  ///   - file: The file name that errors give.
+  ///   - file: The file name for errors.
   /// - Throws: Every error of the file, with line and column.
   package static func read(
     data: Data, file: String
@@ -48,29 +49,29 @@ package enum ModelDocument {
 }
 
 extension NSManagedObjectModel {
-  /// Reads a model from a document or a compiled form.
+  /// Creates a model from a document or a compiled model.
   ///
-  /// Takes `.xcdatamodeld` and `.xcdatamodel` folders, `.mom` files and `.momd` folders. Costs one
-  /// read of the file. The model may be changed afterwards. Apple's initializer takes the compiled
-  /// forms only.
+  /// `.xcdatamodeld` and `.xcdatamodel` folders, `.mom` files, and `.momd` folders are supported;
+  /// Core Data's initializer supports compiled models only. The model is mutable. Cost: one read of
+  /// the file.
   ///
   /// - Parameter url: The file or folder.
-  /// - Returns: Nil when there's no such file, or nothing can be made of it. Parts that make no sense
-  ///   are left out. `read(contentsOf:)` says why, and which.
+  /// - Returns: Nil if the file doesn't exist or isn't a model. Invalid parts are omitted.
+  ///   `read(contentsOf:)` reports them.
   public convenience init?(contentsOf url: URL) {
     guard let model = try? NSManagedObjectModel.read(contentsOf: url) else { return nil }
     self.init()
     takeOver(model)
   }
 
-  /// Reads a model from a document or a compiled form.
+  /// Reads a model from a document or a compiled model.
   ///
   /// - Parameters:
   ///   - url: A `.xcdatamodeld` or `.momd` folder, a `.xcdatamodel` folder, its `contents`, or a
-  ///     `.mom` file, which is known by its first bytes.
+  ///     `.mom` file, which is recognized by its first bytes.
   ///   - version: The version to read, with or without its extension; nil for the current one.
-  /// - Returns: The model; what a store can live with is in its `readerWarnings`.
-  /// - Throws: Every error of a document, or what is wrong with a compiled model.
+  /// - Returns: The model. Its `readerWarnings` are the problems that don't make it unusable.
+  /// - Throws: All errors of a document, or the error of a compiled model.
   package static func read(
     contentsOf url: URL, version: String? = nil
   ) throws(ModelErrors) -> NSManagedObjectModel {
@@ -96,16 +97,16 @@ extension NSManagedObjectModel {
     try ModelVersions(url).names
   }
 
-  /// The name of the version of a model on disk that is current.
+  /// Returns the name of a model's current version on disk.
   ///
-  /// - Throws: As `versions(of:)`, and when the folder does not say which it is.
+  /// - Throws: The errors of `versions(of:)`, and an error if the folder doesn't name it.
   package static func currentVersion(of url: URL) throws(ModelErrors) -> String {
     try ModelVersions(url).current()
   }
 
-  /// The file that holds a version of a model on disk: a document's `contents`, or a `.mom`.
+  /// Returns the file of a model's version on disk: a document's `contents`, or a `.mom`.
   ///
-  /// - Throws: As `read(contentsOf:version:)`; the file itself is not read.
+  /// - Throws: The errors of `read(contentsOf:version:)`. The file itself isn't read.
   package static func file(of url: URL, version: String? = nil) throws(ModelErrors) -> URL {
     try ModelVersions(url).file(version: version)
   }

@@ -1,6 +1,6 @@
-/// Writes a model as the `contents` of a `.xcdatamodel` folder, as Xcode writes it.
+/// Writes a model as the `contents` of a `.xcdatamodel` folder, in Xcode's form.
 ///
-/// Collects what such a document cannot say.
+/// It collects the parts of the model that the format can't represent.
 struct ModelDocumentWriter {
   /// What of the model the document leaves out.
   private(set) var losses: [ModelError] = []

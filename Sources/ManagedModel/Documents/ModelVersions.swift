@@ -24,7 +24,7 @@ struct ModelVersions {
     }
   }
 
-  /// Looks at what a URL leads to.
+  /// Inspects the file or folder at a URL.
   init(_ url: URL) throws(ModelErrors) {
     self.url = url
     var isFolder: ObjCBool = false
@@ -92,8 +92,8 @@ struct ModelVersions {
       near.map { "Did you mean \($0)?" } ?? "There are: \(names.joined(separator: ", ")).", url)
   }
 
-  /// What the folder's own list says; nil where there's no list, or one that says nothing of the only
-  /// version.
+  /// The version that the folder's list names; nil if there's no list, or if it doesn't mention the
+  /// only version.
   private func chosen() throws(ModelErrors) -> String? {
     let (list, key) =
       kind == .compiled

@@ -1,12 +1,13 @@
 extension NSManagedObjectModel {
-  /// Makes one model with the entities of several.
+  /// Creates a model that merges several models.
   ///
-  /// The originals are not changed. Entities, fetch request templates and configurations of one
-  /// name become one; relationships and parents lead to the merged entities. Traps when two of one
-  /// name differ, as Apple's framework raises. Takes time in proportion to the models.
+  /// The originals aren't changed. Entities, fetch request templates, and configurations of the
+  /// same name become one; relationships and superentities refer to the merged entities. Traps if
+  /// two of the same name differ, where Core Data raises an exception. Cost: linear in the size of
+  /// the models.
   ///
-  /// - Parameter models: The models, or nil for those in the main bundle. No models give an empty
-  ///   model.
+  /// - Parameter models: The models, or nil for those in the main bundle. An empty array creates an
+  ///   empty model.
   public convenience init?(byMerging models: [NSManagedObjectModel]?) {
     let models = models ?? Self.models(in: [.main])
     self.init()
@@ -17,13 +18,13 @@ extension NSManagedObjectModel {
     }
   }
 
-  /// Makes one model of those of several that a store was made with.
+  /// Creates a model that merges those models that a store was made with.
   ///
   /// - Parameters:
   ///   - models: The models to choose from, versions of the same one among them.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
-  /// - Returns: Nil when no choice of models has the store's entities and no others; see
-  ///   `isConfiguration(withName:compatibleWithStoreMetadata:)` for what matches.
+  /// - Returns: Nil if no selection of models has the store's entities and no others, as defined by
+  ///   `isConfiguration(withName:compatibleWithStoreMetadata:)`.
   public convenience init?(
     byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
   ) {
@@ -38,25 +39,24 @@ extension NSManagedObjectModel {
     takeOver(merged)
   }
 
-  /// Makes one model of all that bundles hold.
+  /// Returns a model that merges all models in bundles.
   ///
-  /// Reads the current version of each `.momd` and each `.mom` among a bundle's resources, and of
-  /// `.xcdatamodeld` and `.xcdatamodel`, which are not compiled on Linux. One model is the same as
-  /// reading it. Traps as `init(byMerging:)`.
+  /// Reads the current version of each `.momd`, `.mom`, `.xcdatamodeld`, and `.xcdatamodel` among a
+  /// bundle's resources; Swift on Linux doesn't compile models. Traps like `init(byMerging:)`.
   ///
-  /// - Parameter bundles: The bundles, or nil for the main one.
-  /// - Returns: The model, which is empty if the bundles contain none that can be read; never nil.
+  /// - Parameter bundles: The bundles, or nil for the main bundle.
+  /// - Returns: The model, which is empty if no model can be read; never nil.
   public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
     let models = models(in: bundles ?? [.main])
     return models.count == 1 ? models[0] : NSManagedObjectModel(byMerging: models)
   }
 
-  /// Makes one model of those in bundles that a store was made with.
+  /// Returns a model that merges those models in bundles that a store was made with.
   ///
-  /// As `init(byMerging:forStoreMetadata:)`, with every version of every model.
+  /// Works like `init(byMerging:forStoreMetadata:)`, with every version of every model.
   ///
   /// - Parameters:
-  ///   - bundles: The bundles, or nil for the main one.
+  ///   - bundles: The bundles, or nil for the main bundle.
   ///   - metadata: The metadata of a store.
   public class func mergedModel(
     from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]

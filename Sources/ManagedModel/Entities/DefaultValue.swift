@@ -1,16 +1,16 @@
 /// A default value in the Swift type of its attribute.
 struct DefaultValue {
-  /// The value, or nil for none.
+  /// The value, or nil if there isn't one.
   let value: Any?
 
-  /// Keeps a value as it is.
+  /// Stores a value unchanged.
   init(value: Any?) {
     self.value = value
   }
 
-  /// Brings a value into the Swift type that belongs to an attribute type.
+  /// Converts a value to the Swift type of an attribute type.
   ///
-  /// Any number fits a numeric type when the type can hold it. Fails when it does not fit.
+  /// Any number converts to a numeric type that can represent it. Returns nil otherwise.
   init?(converting source: Any, to type: NSAttributeType) {
     let converted: Any? =
       switch type {
@@ -34,7 +34,7 @@ struct DefaultValue {
     value = converted
   }
 
-  /// A number, a Boolean, or a decimal as `NSNumber`; any other value as it is.
+  /// Returns a number, Boolean, or decimal as an `NSNumber`, and any other value unchanged.
   static func boxed(_ value: Any) -> Any {
     if type(of: value) is AnyClass { return value }
     let number = PredicateValue(value)

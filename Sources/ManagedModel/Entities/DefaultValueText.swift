@@ -1,11 +1,11 @@
 import Foundation
 
-/// Reads the default values that a model document gives as texts.
+/// Parses the default values of a model document.
 enum DefaultValueText {
-  /// The value of a text in the Swift type of an attribute type, or nil when it does not fit.
+  /// Returns the value of a string in the Swift type of an attribute type; nil if it doesn't match.
   ///
-  /// A number may stand between blanks; YES and NO, as an attribute keeps them that was a Boolean
-  /// before, are 1 and 0.
+  /// A number can have surrounding spaces. YES and NO, which remain when a Boolean attribute
+  /// changes its type, are 1 and 0.
   static func value(_ text: String, type: NSAttributeType) -> Any? {
     guard type.isNumber else { return plainValue(text, type: type) }
     let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)

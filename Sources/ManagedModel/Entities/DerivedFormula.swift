@@ -23,9 +23,9 @@ package enum DerivedFormula: Hashable, Sendable {
   /// (`@sum.pages.words`, `pages.words.@sum`, `pages.@sum.words`), or a function
   /// (`sum:(pages.words)`, `count:(pages)`). A leading `self.` is ignored.
   ///
-  /// - Returns: Nil for a formula of another form.
+  /// - Returns: Nil for other formulas.
   package init?(_ text: String) {
-    // `#` keeps a key from being read as a reserved word.
+    // `#` precedes a key that is a reserved word.
     let formula = text.filter { !$0.isWhitespace && $0 != "#" }
     if ["now()", "now:()", "now"].contains(formula) {
       self = .now

@@ -1,4 +1,4 @@
-/// Checks one entity of a model and collects what is wrong.
+/// Checks one entity of a model and collects its problems.
 struct EntityCheck {
   private let entity: NSEntityDescription
   private let model: NSManagedObjectModel
@@ -7,9 +7,9 @@ struct EntityCheck {
   /// What was found, the properties in their order first.
   private(set) var errors: [ModelError] = []
 
-  /// Checks an entity whose hierarchy has no circle.
+  /// Checks an entity whose hierarchy has no cycle.
   ///
-  /// - Parameter warns: Whether what a store can live with is wanted too.
+  /// - Parameter warns: Whether to report warnings, too.
   init(_ entity: NSEntityDescription, in model: NSManagedObjectModel, warns: Bool) {
     self.entity = entity
     self.model = model
@@ -41,7 +41,7 @@ struct EntityCheck {
         isWarning: isWarning))
   }
 
-  /// Reports what a store can live with.
+  /// Adds a warning.
   private mutating func warn(
     _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil
   ) {
@@ -169,7 +169,7 @@ struct EntityCheck {
     }
   }
 
-  /// Warns of what a document said and no reader could make out.
+  /// Adds warnings about attributes of a document that couldn't be read.
   private mutating func checkTexts(of property: NSPropertyDescription) {
     for (key, text) in property.unreadTexts.sorted(by: { $0.key < $1.key }) {
       warn(
@@ -218,10 +218,10 @@ struct EntityCheck {
   }
 }
 
-/// A relationship whose inverse does not lead back to it.
+/// A relationship whose inverse has a different inverse.
 ///
-/// Documents that were merged by hand have such. Nothing could keep the two sides in step, so the
-/// relationship is used as one without an inverse.
+/// Documents that were merged by hand contain these. The two sides can't be kept consistent, so the
+/// relationship is treated as one without an inverse.
 struct OneSidedInverse {
   /// The relationship, which has no inverse any more.
   let relationship: NSRelationshipDescription
@@ -230,9 +230,11 @@ struct OneSidedInverse {
   /// What to do about it, as one sentence.
   let nextStep: String
 
-  /// Takes the inverses away that do not lead back; their names stay in `unreadTexts`.
+  /// Removes mismatched inverses.
   ///
-  /// - Returns: What was taken away, in the order given.
+  /// Their names remain in `unreadTexts`.
+  ///
+  /// - Returns: The removed inverses, in the order of the relationships.
   static func takeAway(from relationships: [NSRelationshipDescription]) -> [OneSidedInverse] {
     let found = relationships.compactMap { relationship -> OneSidedInverse? in
       guard let inverse = relationship.inverseRelationship,
@@ -249,7 +251,7 @@ struct OneSidedInverse {
     return found
   }
 
-  /// Puts it into words.
+  /// Describes a mismatched inverse.
   init(_ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription) {
     self.relationship = relationship
     let back = inverse.inverseRelationship.map { "\($0)" } ?? "nothing"
@@ -259,16 +261,15 @@ struct OneSidedInverse {
 }
 
 extension NSManagedObjectModel {
-  /// Checks that the model hangs together.
+  /// Checks the model for consistency.
   ///
-  /// Looks for missing and repeated names, relationships that lead nowhere or out of the model,
-  /// inverses that do not match, impossible counts, missing types, default values that do not fit,
-  /// and unknown names in constraints and indexes.
+  /// Finds missing and duplicate names, relationships without a destination in the model,
+  /// mismatched inverses, impossible counts, missing types, default values that don't match their
+  /// types, and unknown names in constraints and indexes. Stops after 200 errors, and reports at
+  /// most 200 warnings.
   ///
-  /// Stops after some hundreds of errors; after as many warnings there are no more of those.
-  ///
-  /// - Returns: What is wrong, in the order of the entities; empty for a sound model. Warnings are
-  ///   what a store of the model can live with.
+  /// - Returns: The problems in the order of the entities; empty for a valid model. Warnings don't
+  ///   make the model unusable.
   package func validate() -> [ModelError] {
     var errors: [ModelError] = []
     var warnings = 0
@@ -292,8 +293,8 @@ extension NSManagedObjectModel {
     return errors
   }
 
-  /// What is wrong with the model as it was read: its reader's warnings, and what `validate()` finds
-  /// beside them.
+  /// The problems of a model that was read: its reader's warnings, and those that only `validate()`
+  /// finds.
   package var problems: [ModelError] {
     let others = validate()
     return readerWarnings

@@ -1,4 +1,4 @@
-/// The lists and dictionaries of an entity that cost work to make and are asked for often.
+/// The frequently used collections of an entity that are expensive to compute.
 final class EntityLookups {
   /// Inherited and own properties, the parents' first.
   let properties: [NSPropertyDescription]
@@ -36,20 +36,23 @@ final class EntityLookups {
   }
 }
 
-/// Collects which entity is below which, so that a whole hierarchy is linked at once.
+/// Collects the superentities of entities, to link a whole hierarchy at once.
 struct EntityHierarchy {
   private var parents: [ObjectIdentifier: NSEntityDescription] = [:]
   private var entities: [NSEntityDescription] = []
 
-  /// Notes that an entity is below another; an entity is noted once.
+  /// Records the superentity of an entity.
+  ///
+  /// Only the first one is used.
   mutating func put(_ entity: NSEntityDescription, below parent: NSEntityDescription) {
     parents[ObjectIdentifier(entity)] = parent
     entities.append(entity)
   }
 
-  /// Sets the children of every parent.
+  /// Sets the subentities of every superentity.
   ///
-  /// Returns the entities whose parents form a circle or are too many; those get no parent.
+  /// Returns the entities whose superentities form a cycle or are too many; they get no
+  /// superentity.
   func link() -> [NSEntityDescription] {
     var children: [ObjectIdentifier: [NSEntityDescription]] = [:]
     var order: [NSEntityDescription] = []
@@ -79,10 +82,10 @@ struct EntityHierarchy {
 
 /// Where the values of an entity lie in a row: for the framework, and for code that is generated.
 ///
-/// From the root entity down to this one: the stored attributes of the level by name, then its to-one
-/// relationships by name. A subentity's slots begin with its parent's.
+/// From the root entity down to this one: the stored attributes of the level by name, then its
+/// to-one relationships by name. A subentity's slots begin with its parent's.
 package struct SlotGeometry {
-  /// Bytes of a row before the bits that say nil.
+  /// The size in bytes of a row's header, before the bits for nil.
   package static let headerSize = 24
 
   /// The properties that have a slot, in the order of the slots.
@@ -105,8 +108,8 @@ package struct SlotGeometry {
     fixedSize = offset
   }
 
-  /// Whether a slot has the destination's entity behind its key: that of a to-one whose destination
-  /// has subentities.
+  /// Returns whether a slot stores the destination's entity next to its primary key, as that of a
+  /// to-one relationship does if the destination has subentities.
   package static func needsEntity(_ property: NSPropertyDescription) -> Bool {
     (property as? NSRelationshipDescription)?.destinationEntity?.subentities.isEmpty == false
   }

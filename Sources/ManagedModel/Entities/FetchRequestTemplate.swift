@@ -1,6 +1,6 @@
-/// A fetch request that a model has, under a name or for a fetched property.
+/// A named fetch request of a model, or the fetch request of a fetched property.
 ///
-/// `NSFetchRequest` is made of it where it is asked for: a model knows no store.
+/// OpenCoreData creates an `NSFetchRequest` from it; this module doesn't depend on stores.
 package struct FetchRequestTemplate: Sendable, Hashable {
   /// The name of the template.
   ///
@@ -10,7 +10,7 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   package var entityName: String
   /// The predicate as a format text, not parsed, or nil for all objects.
   package var predicateFormat: String? { didSet { predicate = nil } }
-  /// The predicate where it was given as one; `predicateFormat` is its text then.
+  /// The predicate, if the template was created with one; `predicateFormat` is its text then.
   package private(set) var predicate: NSPredicate?
   /// The order of the objects; empty where the model leaves it open.
   package var sortDescriptors: [NSSortDescriptor] = []
@@ -28,22 +28,22 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   package var includesPendingChanges = true
   /// Whether the objects stay faults.
   package var returnsObjectsAsFaults = true
-  /// Whether equal results are given once.
+  /// Whether the result omits duplicates.
   package var returnsDistinctResults = false
 
-  /// Makes a template of a predicate's text.
+  /// Creates a template with a predicate's format string.
   ///
   /// - Parameters:
   ///   - name: The name of the template.
   ///   - entityName: The name of the entity whose objects are fetched.
-  ///   - predicateFormat: The predicate as a format text, or nil for all objects.
+  ///   - predicateFormat: The predicate's format string, or nil for all objects.
   package init(name: String, entityName: String, predicateFormat: String?) {
     self.name = name
     self.entityName = entityName
     self.predicateFormat = predicateFormat
   }
 
-  /// Makes a template of a predicate.
+  /// Creates a template with a predicate.
   ///
   /// - Parameters:
   ///   - name: The name of the template.
@@ -54,9 +54,9 @@ package struct FetchRequestTemplate: Sendable, Hashable {
     self.predicate = predicate
   }
 
-  /// The predicate, parsed from its text unless it was given as one.
+  /// Returns the predicate, parsed from its format string if necessary.
   ///
-  /// - Throws: What is wrong with the text.
+  /// - Throws: The syntax error of the format string.
   package func parsedPredicate() throws(PredicateSyntaxError) -> NSPredicate? {
     if let predicate { return predicate }
     guard let predicateFormat else { return nil }

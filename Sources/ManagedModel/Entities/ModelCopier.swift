@@ -1,10 +1,10 @@
-/// Makes one whole copy of models whose parts refer to each other and not to the originals.
+/// Copies models into one whose parts refer to each other and not to the originals.
 ///
-/// Where entities of several models have one name, the first is copied and stands for all.
+/// If several models have an entity of the same name, the first one is copied.
 final class ModelCopier {
   private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
   private var properties: [ObjectIdentifier: NSPropertyDescription] = [:]
-  /// Each copied entity after the originals it stands for.
+  /// The copied entities with the originals that they replace.
   private var groups: [(originals: [NSEntityDescription], copy: NSEntityDescription)] = []
 
   /// Copies models into one; the copy may be changed.
@@ -52,7 +52,7 @@ final class ModelCopier {
           entities[ObjectIdentifier(entity)] = made
         }
       }
-      // Two entities of one model are never taken for one, whatever they are called.
+      // Two entities of the same model are never merged, even if they have the same name.
       for place in first..<groups.count {
         if let name = groups[place].copy.name { placesByName[name] = place }
       }
@@ -228,12 +228,11 @@ extension NSAttributeDescription {
 }
 
 extension NSManagedObjectModel: NSCopying {
-  /// Makes a copy of the model with its own entities, properties and indexes.
+  /// Returns a copy of the model with copies of its entities, properties, and indexes.
   ///
-  /// The copy may be changed, also when the model is in use. `copy()` gives the same. Takes time in
-  /// proportion to the model.
+  /// The copy is mutable even if the model is in use. Cost: linear in the size of the model.
   ///
-  /// - Parameter zone: Not used.
+  /// - Parameter zone: Ignored.
   /// - Returns: An `NSManagedObjectModel`.
   public func copy(with zone: NSZone? = nil) -> Any {
     ModelCopier().copy([self])

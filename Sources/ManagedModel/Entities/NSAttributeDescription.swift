@@ -1,4 +1,4 @@
-/// Describes an attribute: a property that holds a value.
+/// Describes an attribute: a property with a value.
 ///
 /// Counterpart: `NSAttributeDescription`.
 public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
@@ -10,8 +10,8 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
 
   /// The value of a new object.
   ///
-  /// Any number fits a numeric attribute; numbers, Booleans, and decimals are returned as `NSNumber`,
-  /// which casts to any Swift number type that holds the value. The framework reads
+  /// Any number fits a numeric attribute; numbers, Booleans, and decimals are returned as
+  /// `NSNumber`, which casts to any Swift number type that holds the value. The framework reads
   /// `typedDefaultValue`, which has the Swift type that belongs to `attributeType`.
   public final var defaultValue: Any? {
     get { givenDefault.map(DefaultValue.boxed) }
@@ -38,10 +38,10 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   /// The name of the value transformer of a transformable attribute.
   public final var valueTransformerName: String? { willSet { requireMutable() } }
 
-  /// Whether large values may be kept in files beside the store.
+  /// Whether large values can be stored in external files.
   public final var allowsExternalBinaryDataStorage = false { willSet { requireMutable() } }
 
-  /// Whether the history of the store keeps the value of a deleted object.
+  /// Whether persistent history preserves the value of a deleted object.
   public final var preservesValueInHistoryOnDeletion = false { willSet { requireMutable() } }
 
   /// Whether the value is encrypted in the cloud.
@@ -123,15 +123,15 @@ extension NSAttributeDescription {
     /// A group of named values.
     public static let composite = AttributeType(.compositeAttributeType)
 
-    /// The same type as `NSAttributeType`; undefined for a raw value that has none.
+    /// The type as an `NSAttributeType`; undefined for an unknown raw value.
     var attributeType: NSAttributeType {
       NSAttributeType(rawValue: rawValue) ?? .undefinedAttributeType
     }
   }
 
-  /// The type of the values, in Core Data's newer spelling of `attributeType`.
+  /// The type of the values: the newer form of `attributeType`.
   ///
-  /// Setting a raw value that no type has makes the type undefined.
+  /// Setting an unknown raw value makes the type undefined.
   public final var type: AttributeType {
     get { AttributeType(attributeType) }
     set { attributeType = newValue.attributeType }
@@ -142,7 +142,7 @@ extension NSAttributeDescription {
 ///
 /// The raw values are those found in compiled models. Counterpart: `NSAttributeType`.
 public enum NSAttributeType: UInt, Sendable, CaseIterable {
-  /// No type is given. Allowed for transient attributes only.
+  /// No type. Allowed for transient attributes only.
   case undefinedAttributeType = 0
   /// A 16-bit signed integer, `Int16`.
   case integer16AttributeType = 100
@@ -172,14 +172,14 @@ public enum NSAttributeType: UInt, Sendable, CaseIterable {
   case URIAttributeType = 1200
   /// Any value that a value transformer turns into bytes.
   case transformableAttributeType = 1800
-  /// The identifier of a managed object. Used in results, never stored.
+  /// A managed object ID. Used in results and never stored.
   case objectIDAttributeType = 2000
   /// A group of named values stored as one attribute.
   case compositeAttributeType = 2100
 }
 
 extension NSAttributeType {
-  /// The name that a model document gives the type, such as `Integer 16`.
+  /// The name of the type in a model document, such as `Integer 16`.
   package var documentName: String {
     switch self {
     case .undefinedAttributeType: "Undefined"
@@ -201,9 +201,9 @@ extension NSAttributeType {
     }
   }
 
-  /// The name of the class of the values in Apple's framework, such as `NSNumber`.
+  /// The name of Core Data's class for the values, such as `NSNumber`.
   ///
-  /// It is nil for types whose class a model has to name itself.
+  /// It's nil for types whose class the model must specify.
   package var valueClassName: String? {
     switch self {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
@@ -224,10 +224,10 @@ extension NSAttributeType {
 
 /// Describes an attribute whose value the store computes from other properties.
 ///
-/// SQLite stores have it as a column that triggers keep up to date. Counterpart:
+/// In a SQLite store, it's a column that triggers update. Counterpart:
 /// `NSDerivedAttributeDescription`.
 public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
-  /// What the value is computed from.
+  /// The expression that the value is computed from.
   ///
   /// A key path over to-one relationships (`owner.name`); `@count` or `@sum` over a to-many
   /// relationship (`pages.@count`, `pages.@sum.words`, `pages.words.@sum`, or the functions
@@ -241,9 +241,9 @@ extension NSAttributeDescription {
   /// Whether the store computes the value.
   package final var isDerived: Bool { self is NSDerivedAttributeDescription }
 
-  /// What a derived attribute is computed from, as text; nil for the others.
+  /// The derivation expression of a derived attribute as text; nil for other attributes.
   ///
-  /// It is empty where the model does not say it, or not in a form that can be read.
+  /// It's empty if the model has none, or one that can't be parsed.
   package final var derivationText: String? {
     (self as? NSDerivedAttributeDescription).map { $0.derivationExpression?.description ?? "" }
   }

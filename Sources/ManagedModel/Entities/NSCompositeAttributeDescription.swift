@@ -7,7 +7,7 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
   /// They belong to no entity: a value of one is reached through the value of the group.
   public var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
 
-  /// The leaves of a model in use, which never change again.
+  /// The leaves of a model in use, which is immutable.
   private var frozenLeaves: [NSAttributeDescription]?
 
   /// Makes a group without a name and without elements.
@@ -21,16 +21,16 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
     super.init(coder: coder)
   }
 
-  /// The values that a store keeps for the group: one attribute for each element that isn't a group.
+  /// The stored attributes of the composite: one for each element that isn't a composite.
   ///
-  /// Each is named by its path from the entity, as in `address.city`, belongs to the group's entity
-  /// and may be nil, because a group without a value has nil in all of them. Those of a model in use
-  /// are the same at each call, others are made again.
+  /// Each is named by its path from the entity, such as `address.city`, belongs to the composite's
+  /// entity, and is optional, because all of them are nil if the composite is nil. For a model in
+  /// use, each call returns the same instances; otherwise, they're created at each call.
   package var leaves: [NSAttributeDescription] {
     frozenLeaves ?? makeLeaves(path: name, given: defaultValue, of: entity)
   }
 
-  /// Whether the group, or an element of it once it has a value, must not be nil.
+  /// Whether the composite is required, or has a required element.
   package var isDemanding: Bool {
     !isOptional
       || elements.contains { element in
@@ -67,16 +67,16 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
   }
 }
 
-/// Why a value is none of a composite attribute.
+/// The reason that a value is invalid for a composite attribute.
 package struct CompositeValueError: Error, CustomStringConvertible {
   /// A sentence.
   package let description: String
 }
 
 extension NSCompositeAttributeDescription {
-  /// The group's value, made of those of its leaves; nil when all of them are nil.
+  /// Returns the composite's value from those of its leaves; nil if all of them are nil.
   ///
-  /// - Parameter value: The value of a leaf, given its path such as `address.city`.
+  /// - Parameter value: Returns the value of a leaf by its path, such as `address.city`.
   package func gathered(_ value: (_ path: String) -> Any?) -> [String: Any]? {
     gathered(path: name, value)
   }
@@ -94,11 +94,10 @@ extension NSCompositeAttributeDescription {
     return result.isEmpty ? nil : result
   }
 
-  /// The values of the leaves, by their paths, that make up a value of the group.
+  /// Returns the values of the leaves, by path, for a value of the composite.
   ///
-  /// - Parameter value: A dictionary by the names of the elements; nil, or an element that it lacks,
-  ///   stands for nil.
-  /// - Throws: An error for what isn't a dictionary, and for a key that isn't an element.
+  /// - Parameter value: A dictionary by element name, in which missing elements are nil, or nil.
+  /// - Throws: An error if the value isn't a dictionary or has a key that isn't an element.
   package func spread(
     _ value: Any?
   ) throws(CompositeValueError) -> [(path: String, value: Any?)] {
@@ -134,7 +133,7 @@ extension NSCompositeAttributeDescription {
     return result
   }
 
-  /// The paths of the elements that must have a value and have none in a value of the group.
+  /// Returns the paths of the required elements that are missing in a value of the composite.
   package func missingPaths(in value: [String: Any]) -> [String] {
     missingPaths(in: value, path: name)
   }

@@ -1,20 +1,21 @@
-/// Describes an entity: a kind of objects, its properties, its place in the hierarchy.
+/// Describes an entity: the properties of a kind of object, and its place in the hierarchy.
 ///
 /// Counterpart: `NSEntityDescription`.
 ///
-/// Unchecked sendable because a description is built by one thread and changes no more once its
-/// model is in use: all lookups are made by then and every setter traps. `userInfo` is guarded by a
-/// lock.
+/// Unchecked sendable because one thread builds a description, which is immutable once its model is
+/// in use: all lookups have been computed, and every setter traps. A lock guards `userInfo`.
 public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) var isFrozen = false
-  /// How the runtime lays out rows of this entity; set once, by OpenCoreData, when the model freezes.
+  /// The row layout of the entity, which OpenCoreData sets when the model is frozen.
   package final var runtimeLayout: AnyObject? {
     get { storedLayout }
     set { storedLayout = newValue }
   }
 
-  /// Read for each object that is made: another module's access would be checked for exclusivity.
+  /// Read for each new object.
+  ///
+  /// Access from another module would be checked for exclusivity.
   @exclusivity(unchecked) private final var storedLayout: AnyObject?
 
   /// The name of the entity, unique in its model.
@@ -50,10 +51,10 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   private var storedUserInfo: [AnyHashable: Any]?
 
-  /// A text that makes the version hash differ where nothing else does.
+  /// A string that changes the version hash even if nothing else differs.
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
-  /// Core Data's version hash of the entity, and what it belongs to.
+  /// Core Data's version hash of the entity, and the state that it's valid for.
   package var recordedVersionHash: RecordedVersionHash? { willSet { requireMutable() } }
 
   /// The name that links the entity to its former self.
@@ -67,26 +68,26 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// The renaming identifier where one was set.
   package var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
 
-  /// The parent.
+  /// The superentity.
   ///
-  /// Held weakly: a parent holds its children. Set through `subentities`.
+  /// The reference is weak because an entity retains its subentities. Set it through `subentities`.
   public package(set) weak var superentity: NSEntityDescription? { willSet { requireMutable() } }
 
-  /// The model that holds the entity.
+  /// The model that contains the entity.
   ///
-  /// Nil before the entity is in a model. Apple's returns an unowned reference.
+  /// Nil before the entity is added to a model. Core Data's property is an unowned reference.
   public package(set) weak var managedObjectModel: NSManagedObjectModel?
 
-  /// The children, in the order in which they were given.
+  /// The subentities, in the order in which they were set.
   ///
-  /// Setting them makes this entity their parent and takes them away from a former one. Traps
-  /// when an entity would come below itself.
+  /// Setting them makes this entity their superentity and removes them from an earlier one. Traps
+  /// if an entity would become its own ancestor.
   public var subentities: [NSEntityDescription] = [] {
     willSet { requireMutable() }
     didSet { adoptSubentities(instead: oldValue) }
   }
 
-  /// The properties that the entity declares itself, in the order in which they were given.
+  /// The properties that the entity declares, in the order in which they were set.
   package private(set) var ownProperties: [NSPropertyDescription] = []
 
   /// The properties of the entity, those of its parents first.
@@ -105,8 +106,8 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   /// Groups of properties whose values must be unique together.
   ///
-  /// Each group is an array of property names or of `NSAttributeDescription`s. The own groups
-  /// only.
+  /// Each group is an array of property names or `NSAttributeDescription`s. Those of superentities
+  /// aren't included.
   public var uniquenessConstraints: [[Any]] = [] { willSet { requireMutable() } }
 
   /// Groups of properties that are indexed together (the form of older models).
@@ -117,14 +118,14 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// How Xcode writes the class: `class`, `category`, or nil for not at all.
   package var codeGenerationType: String? { willSet { requireMutable() } }
 
-  /// Whether the entity takes part in syncing, as the model document says.
+  /// Whether the model document marks the entity as syncable.
   ///
-  /// True at first.
+  /// The default is true.
   package var isSyncable = true { willSet { requireMutable() } }
 
-  /// What the document says of the entity and could not be read, by the attribute of its tag.
+  /// The values of the document's tag that couldn't be read, by attribute.
   ///
-  /// Written back as it stands where the entity says nothing else.
+  /// They're written back unchanged unless the entity has another value.
   package var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
 
   /// What the system's search shows for an object of the entity.
@@ -194,7 +195,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
     invalidateLookups()
   }
 
-  /// Whether following the parents never ends.
+  /// Whether the superentities form a cycle.
   private var isInCircle: Bool {
     var next = superentity
     while let entity = next {
@@ -214,7 +215,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 }
 
 extension NSEntityDescription {
-  /// The lookups, made at the first use after a change.
+  /// The lookups, computed at the first use after a change.
   var lookups: EntityLookups {
     if let cachedLookups { return cachedLookups }
     let made = EntityLookups(of: self)
@@ -258,11 +259,11 @@ extension NSEntityDescription {
     return composite.leaves.contains { $0.name == path }
   }
 
-  /// Whether this entity is the given one or below it in the hierarchy.
+  /// Returns whether the entity is another one or a descendant of it.
   ///
-  /// Takes the same time at any depth.
+  /// Cost: constant at any depth.
   ///
-  /// - Parameter entity: The entity to compare with, of the same model.
+  /// - Parameter entity: An entity of the same model.
   public func isKind(of entity: NSEntityDescription) -> Bool {
     if self === entity { return true }
     let depth = entity.lookups.lineage.count - 1
@@ -270,7 +271,8 @@ extension NSEntityDescription {
     return depth < lineage.count && lineage[depth] == ObjectIdentifier(entity)
   }
 
-  /// The relationships that lead to an entity or to one of its ancestors, in no given order.
+  /// Returns the relationships whose destination is an entity or its ancestor, in no particular
+  /// order.
   ///
   /// - Parameter entity: The destination.
   public func relationships(forDestination entity: NSEntityDescription)
@@ -310,9 +312,9 @@ extension NSEntityDescription {
     (superentity?.slotProperties ?? []) + ownStoredProperties
   }
 
-  /// The attributes of this level alone which have a column, by name.
+  /// The attributes with a column that the entity declares, by name.
   ///
-  /// A composite one has none itself: the leaves of its elements stand for it.
+  /// A composite attribute is represented by its leaves.
   package var ownStoredAttributes: [NSAttributeDescription] {
     ownProperties
       .compactMap { $0 as? NSAttributeDescription }
@@ -321,7 +323,7 @@ extension NSEntityDescription {
       .sorted { $0.name < $1.name }
   }
 
-  /// The relationships of this level alone which the store keeps, to-one and to-many, by name.
+  /// The stored relationships that the entity declares, to-one and to-many, by name.
   package var ownStoredRelationships: [NSRelationshipDescription] {
     ownProperties
       .compactMap { $0 as? NSRelationshipDescription }

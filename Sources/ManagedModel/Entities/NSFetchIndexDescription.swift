@@ -2,8 +2,8 @@
 ///
 /// Counterpart: `NSFetchIndexDescription`.
 ///
-/// Unchecked sendable because a description is built by one thread and changes no more once its
-/// model is in use; every setter traps from then on.
+/// Unchecked sendable because one thread builds a description, which is immutable once its model is
+/// in use: every setter traps.
 public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) var isFrozen = false
@@ -23,7 +23,7 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   /// The predicate that limits the index to some rows, or nil for all rows.
   public var partialIndexPredicate: NSPredicate? { willSet { requireMutable() } }
 
-  /// What the document says of the index and could not be read, by the attribute of its tag.
+  /// The values of the document's tag that couldn't be read, by attribute.
   package var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
 
   /// Makes an index.
@@ -64,12 +64,12 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   }
 }
 
-/// One part of an index: a property and how it is sorted.
+/// An element of an index: a property and its sort order.
 ///
 /// Counterpart: `NSFetchIndexElementDescription`.
 ///
-/// Unchecked sendable because a description is built by one thread and changes no more once its
-/// model is in use; every setter traps from then on.
+/// Unchecked sendable because one thread builds a description, which is immutable once its model is
+/// in use: every setter traps.
 public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable {
   /// The property that is indexed.
   public let property: NSPropertyDescription?

@@ -1,20 +1,19 @@
 internal import Foundation
 
-/// Describes all the data of an application: its entities and how they hang together.
+/// Describes the data of an application: its entities and their relationships.
 ///
-/// A model is built in code or read from a document, and may change until it is in use by a
-/// coordinator. Counterpart: `NSManagedObjectModel`.
+/// A model is created in code or read from a document, and is mutable until a coordinator uses it.
+/// Counterpart: `NSManagedObjectModel`.
 ///
-/// Unchecked sendable because a model is built by one thread and changes no more once it is in
-/// use: all lookups are made by then and every setter traps. The localization dictionary is guarded
-/// by a lock.
+/// Unchecked sendable because one thread builds a model, which is immutable once it's in use: all
+/// lookups have been computed, and every setter traps. A lock guards the localization dictionary.
 public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that it may not change.
   package private(set) var isFrozen = false
 
-  /// The entities of the model, subentities included.
+  /// The entities of the model, including subentities.
   ///
-  /// The model holds them. Setting takes in the subentities of the given ones as well.
+  /// The model retains them. Setting entities also adds their subentities.
   public var entities: [NSEntityDescription] {
     get { storedEntities }
     set { replaceEntities(with: newValue) }
@@ -25,7 +24,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// The names that the developer gave this version of the model.
   public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
-  /// The localized names of entities and properties, and localized error messages, or nil for none.
+  /// The localized names of entities and properties, and localized error messages, or nil.
   ///
   /// The keys are `Entity/NAME`, `Property/NAME/Entity/ENTITY`, `Property/NAME`, and
   /// `ErrorString/MESSAGE`. It can be set even if the model is in use, from any thread.
@@ -43,7 +42,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// The fetch requests that the model names.
   package var fetchRequestTemplates: [FetchRequestTemplate] = [] { willSet { requireMutable() } }
 
-  /// What the reader of the model warned of: parts that are not used, or otherwise than they say.
+  /// The reader's warnings: elements of the model that were ignored or read differently.
   package var readerWarnings: [ModelError] = [] { willSet { requireMutable() } }
 
   /// Core Data's checksum of the model, and the digest of the model that it belongs to.
@@ -70,7 +69,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   public override var hash: Int { entities.count.hashValue }
 
   deinit {
-    // An entity and its layout hold each other for as long as the model is there.
+    // An entity and its layout retain each other for the lifetime of the model.
     for entity in storedEntities { entity.runtimeLayout = nil }
   }
 
@@ -88,7 +87,8 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// The names of the configurations, sorted.
   public var configurations: [String] { configurationEntities.keys.sorted() }
 
-  /// The entities of a configuration, or nil when there is none with that name.
+  /// Returns the entities of a configuration, or nil if the model has no configuration of that
+  /// name.
   ///
   /// - Parameter configuration: The name, or nil for all entities of the model.
   public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
@@ -116,9 +116,8 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
 
   /// Marks the model as in use.
   ///
-  /// Every later change of it or of its parts traps.
-  ///
-  /// Makes all lookups first, so that any thread may read. Does nothing the second time.
+  /// Changing it or its parts traps from then on. All lookups are computed first, so any thread can
+  /// read the model. Calling it again has no effect.
   package func freeze() {
     guard !isFrozen else { return }
     _ = entitiesByName
@@ -157,10 +156,10 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   }
 }
 
-/// Guards what can be set on a model in use: `userInfo` and the localization dictionary.
+/// Guards the values that can be set on a model in use: `userInfo` and the localization dictionary.
 ///
-/// One lock serves all models, because these values are rarely read. A setter swaps its value in, so
-/// that the old one is released after the lock.
+/// One lock serves all models, because these values are rarely read. A setter swaps its value in,
+/// so that the old one is released after the lock.
 enum ModelNotes {
   static let lock = NSLock()
 }

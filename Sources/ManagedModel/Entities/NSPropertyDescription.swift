@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What attributes, relationships and fetched properties have in common.
+/// The base class of attributes, relationships, and fetched properties.
 ///
-/// Use one of the subclasses. A property belongs to one entity: the one that declares it. Subentities
-/// share the description of their parent. Counterpart: `NSPropertyDescription`.
+/// Use one of the subclasses. A property belongs to the entity that declares it; subentities share
+/// the description. Counterpart: `NSPropertyDescription`.
 ///
-/// Unchecked sendable because a description is built by one thread and changes no more once its
-/// model is in use; every setter traps from then on. `userInfo` is guarded by a lock.
+/// Unchecked sendable because one thread builds a description, which is immutable once its model is
+/// in use: every setter traps. A lock guards `userInfo`.
 public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) final var isFrozen = false
@@ -24,7 +24,7 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// True at first.
   public final var isOptional = true { willSet { requireMutable() } }
 
-  /// Whether the property is kept in memory only, never in a store.
+  /// Whether the property isn't stored.
   public final var isTransient = false { willSet { requireMutable() } }
 
   /// Values that the application attaches to the property.
@@ -41,21 +41,21 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
 
   private final var storedUserInfo: [AnyHashable: Any]?
 
-  /// The entity that declares the property, or nil before the property belongs to one.
+  /// The entity that declares the property, or nil if the property doesn't belong to one yet.
   ///
-  /// For an inherited property this is the ancestor that declares it. Apple's returns an
+  /// For an inherited property, it's the ancestor that declares it. Core Data's property is an
   /// unowned reference that is never nil.
   public package(set) final weak var entity: NSEntityDescription?
 
-  /// Whether the property asks for an index of its own (the form of older models).
+  /// Whether the property has a single-column index, in the form of older models.
   public final var isIndexed = false { willSet { requireMutable() } }
 
-  /// Whether the property takes part in the system's search.
+  /// Whether Spotlight indexes the property.
   ///
-  /// Kept, without effect here.
+  /// OpenCoreData stores the value and doesn't use it.
   public final var isIndexedBySpotlight = false { willSet { requireMutable() } }
 
-  /// A text that makes the version hash differ where nothing else does.
+  /// A string that changes the version hash even if nothing else differs.
   public final var versionHashModifier: String? { willSet { requireMutable() } }
 
   /// The name that links the property to its former self.
@@ -77,14 +77,14 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// The limits that the model document puts on values.
   package final var valueRule = ValueRule() { willSet { requireMutable() } }
 
-  /// Whether the property takes part in syncing, as the model document says.
+  /// Whether the model document marks the property as syncable.
   ///
-  /// True at first.
+  /// The default is true.
   package final var isSyncable = true { willSet { requireMutable() } }
 
-  /// What the document says of the property and could not be read, by the attribute of its tag.
+  /// The values of the document's tag that couldn't be read, by attribute.
   ///
-  /// Written back as it stands where the property says nothing else.
+  /// They're written back unchanged unless the property has another value.
   package final var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
 
   /// Makes a property without a name.
@@ -164,19 +164,19 @@ extension NSPropertyDescription {
     return valueRule.predicates(for: type)
   }
 
-  /// What is said when the predicate at the same place in `validationPredicates` fails.
+  /// The warnings for the predicates at the same positions in `validationPredicates`.
   ///
-  /// Texts or error codes. Empty unless set.
+  /// They're strings or error codes. The default is an empty array.
   public final var validationWarnings: [Any] { explicitValidation?.warnings ?? [] }
 
-  /// Sets the predicates that a value must satisfy and what is said when they fail.
+  /// Sets the predicates that a value must satisfy, and their warnings.
   ///
-  /// Traps when the lists differ in length or the model is in use. A compiled model and the model in
-  /// a store do not keep them.
+  /// Traps if the arrays differ in length or the model is in use. Compiled models, and models in
+  /// stores, don't contain them.
   ///
   /// - Parameters:
-  ///   - predicates: Predicates about `SELF`, or nil for none.
-  ///   - warnings: A text or an error code for each predicate.
+  ///   - predicates: Predicates for `SELF`, or nil.
+  ///   - warnings: A string or an error code for each predicate.
   public final func setValidationPredicates(
     _ predicates: [NSPredicate]?, withValidationWarnings warnings: [Any]?
   ) {
@@ -196,9 +196,9 @@ extension NSPropertyDescription {
 ///
 /// Counterpart: `NSRelationshipDescription`.
 public final class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-  /// The entity at the other end; nil for a relationship that leads nowhere and is always empty.
+  /// The destination entity; nil for a relationship without one, which is always empty.
   ///
-  /// Held weakly: the model holds its entities.
+  /// The reference is weak because the model retains its entities.
   public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
 
   /// The relationship that leads back.
@@ -217,13 +217,13 @@ public final class NSRelationshipDescription: NSPropertyDescription, @unchecked 
   /// The greatest number of objects at the other end: 1 for a to-one, 0 for no limit.
   public var maxCount = 0 { willSet { requireMutable() } }
 
-  /// Whether the relationship keeps the order of its objects.
+  /// Whether the relationship is ordered.
   public var isOrdered = false { willSet { requireMutable() } }
 
   /// The entities that the relationship was archived with, so that its destination stays.
   var archivedEntities: [NSEntityDescription] = []
 
-  /// Whether the relationship may hold more than one object.
+  /// Whether the relationship can contain more than one object.
   public var isToMany: Bool { maxCount != 1 }
 }
 
@@ -231,7 +231,7 @@ public final class NSRelationshipDescription: NSPropertyDescription, @unchecked 
 ///
 /// Counterpart: `NSDeleteRule`, with its raw values.
 public enum NSDeleteRule: UInt, Sendable, CaseIterable {
-  /// Nothing. The other objects keep pointing at the deleted one.
+  /// No action. The other objects still refer to the deleted one.
   case noActionDeleteRule = 0
   /// The inverse of the other objects is emptied.
   case nullifyDeleteRule = 1
@@ -240,7 +240,7 @@ public enum NSDeleteRule: UInt, Sendable, CaseIterable {
   /// The deletion is refused at save while there are other objects.
   case denyDeleteRule = 3
 
-  /// The name that a model document gives the rule, such as `No Action`.
+  /// The name of the rule in a model document, such as `No Action`.
   package var documentName: String {
     switch self {
     case .noActionDeleteRule: "No Action"
@@ -259,18 +259,18 @@ public final class NSFetchedPropertyDescription: NSPropertyDescription, @uncheck
   package var template: FetchRequestTemplate? { willSet { requireMutable() } }
 }
 
-/// Describes a value that a fetch computes: a column of a dictionary result that no property holds.
+/// Describes a computed value in a dictionary result.
 ///
-/// It is part of a fetch request's `propertiesToFetch` and `propertiesToGroupBy`, not of an entity.
+/// It's used in a fetch request's `propertiesToFetch` and `propertiesToGroupBy`, not in an entity.
 /// Counterpart: `NSExpressionDescription`; chapter 6 of the book.
 public final class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
   /// What is computed: `average:` over a key path, a key path with an operator, arithmetic.
   ///
-  /// A function of one key path that crosses no to-many relationship, such as `sum:(age)`, is over the
-  /// rows of the result, or of each group. Nil at first, which a fetch refuses.
+  /// A function of one key path that crosses no to-many relationship, such as `sum:(age)`, is over
+  /// the rows of the result, or of each group. Nil at first, which a fetch refuses.
   public var expression: NSExpression? { willSet { requireMutable() } }
 
-  /// The type of the value in the dictionary; what the expression gives where it is undefined.
+  /// The type of the value in the dictionary; if undefined, the type of the expression's result.
   public var expressionResultType = NSAttributeType.undefinedAttributeType {
     willSet { requireMutable() }
   }
@@ -284,13 +284,13 @@ public final class NSExpressionDescription: NSPropertyDescription, @unchecked Se
 }
 
 extension NSExpressionDescription {
-  /// What stands for a property that an index names and its entity does not have.
+  /// Creates a placeholder for a property that an index names and its entity doesn't have.
   convenience init(unknownProperty name: String) {
     self.init()
     self.name = name
     expression = NSExpression(forKeyPath: name)
   }
 
-  /// Whether it is nothing but the name of a property.
+  /// Whether the expression is only the name of a property.
   var isPlainName: Bool { expression?.expressionType == .keyPath && expression?.keyPath == name }
 }

@@ -1,7 +1,7 @@
-/// The limits that a model document puts on the values of an attribute.
+/// The limits of an attribute's values in a model document.
 ///
-/// The limits are kept as the texts of the document. Their meaning follows from the type: numbers
-/// and dates are compared, for a text the length is.
+/// The limits are strings, as in the document. The type determines their meaning: numbers and dates
+/// are compared; strings are compared by length.
 package struct ValueRule: Sendable, Hashable {
   /// The least value or least length.
   package var minimum: String?
@@ -27,9 +27,9 @@ package struct ValueRule: Sendable, Hashable {
 }
 
 extension ValueRule {
-  /// The predicates that values of a type must satisfy; the value is `SELF`.
+  /// Returns the predicates that values of a type must satisfy, where `SELF` is the value.
   ///
-  /// Limits that do not fit the type give no predicate.
+  /// Limits that don't match the type are ignored.
   func predicates(for type: NSAttributeType) -> [NSPredicate] {
     [
       limit(minimum, ">=", type), limit(maximum, "<=", type),
@@ -61,10 +61,9 @@ extension ValueRule {
 }
 
 extension ValueRule {
-  /// The limits that predicates set, or nil when one of them isn't a limit of the usual forms.
+  /// Creates the limits that predicates express; nil if one of them has another form.
   ///
-  /// The forms are those that `predicates(for:)` gives, with the sides and the operator turned round
-  /// or not.
+  /// The forms are those that `predicates(for:)` returns, and the same with swapped sides.
   init?(predicates: [NSPredicate], type: NSAttributeType) {
     self.init()
     for predicate in predicates {

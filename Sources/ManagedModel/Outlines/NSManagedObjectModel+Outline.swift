@@ -99,7 +99,7 @@ extension NSPropertyDescription {
     return (["\(kind) \(name)"] + facts).joined(separator: ", ")
   }
 
-  /// What is to be said of the property, its kind and name aside: type or destination first.
+  /// The description of the property without its kind and name: type or destination first.
   package final var facts: [String] {
     var facts: [String] =
       switch self {

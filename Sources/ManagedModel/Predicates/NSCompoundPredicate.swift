@@ -4,18 +4,18 @@ public import Foundation
 ///
 /// Apple's `NSCompoundPredicate`.
 open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
-  /// The joining word, with Apple's raw values.
+  /// The types of compound predicates, with Apple's raw values.
   public enum LogicalType: UInt, Sendable {
     case not = 0
     case and
     case or
   }
 
-  /// Apple's name for the joining word.
+  /// The type of the compound predicate.
   public let compoundPredicateType: LogicalType
-  /// One for NOT; any number for AND (none is true) and OR (none is false).
+  /// The subpredicates: one for NOT, any number for AND (true if empty) and OR (false if empty).
   ///
-  /// Never changes, except while a high tree is released.
+  /// They change only while a deep tree is deallocated.
   @exclusivity(unchecked) public private(set) var predicates: [NSPredicate]
 
   /// The predicates joined, as Apple's untyped array.
@@ -68,21 +68,17 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     coder.encode(NSArray(array: predicates), forKey: PredicateArchiveKey.subpredicates)
   }
 
-  /// All of them hold.
-  ///
-  /// True if there are none.
+  /// Creates a predicate that is true if all subpredicates are true, or if there are none.
   public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
     self.init(type: .and, subpredicates: subpredicates)
   }
 
-  /// One of them holds.
-  ///
-  /// False if there are none.
+  /// Creates a predicate that is true if at least one subpredicate is true.
   public convenience init(orPredicateWithSubpredicates subpredicates: [NSPredicate]) {
     self.init(type: .or, subpredicates: subpredicates)
   }
 
-  /// It does not hold.
+  /// Creates a predicate that is true if the subpredicate is false.
   public convenience init(notPredicateWithSubpredicate predicate: NSPredicate) {
     self.init(type: .not, subpredicates: [predicate])
   }

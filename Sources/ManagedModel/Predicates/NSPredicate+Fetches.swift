@@ -1,9 +1,11 @@
 extension NSPredicate {
-  /// The predicate with the result of each `FETCH` in its place.
+  /// Returns the predicate with each `FETCH` replaced by its result.
   ///
-  /// Each fetch runs once, however often the predicate is asked afterwards. One whose request or
-  /// context isn't a constant stays. Gives the predicate itself where there is none.
-  /// - Throws: what the fetch throws, in words.
+  /// Each fetch runs once, regardless of how often the predicate is evaluated afterward. One whose
+  /// request or context isn't a constant remains. Returns the predicate itself if there's no
+  /// `FETCH`.
+  ///
+  /// - Throws: The fetch's error, with its description.
   package func withFetchesRun() throws -> NSPredicate {
     guard holdsFetch else { return self }
     var results: [ObjectIdentifier: NSExpression] = [:]
@@ -44,10 +46,10 @@ extension NSExpression {
   }
 }
 
-/// A fetch request as `FETCH(…)` sees it; this module knows no stores.
+/// A fetch request for `FETCH(…)`; this module doesn't depend on stores.
 package protocol FetchedByExpressions {
-  /// The objects of the fetch, or their number.
+  /// Returns the objects of the fetch, or their number.
   ///
-  /// Throws for a context that is none, and what fetching throws.
+  /// - Throws: An error if the context isn't a managed object context, or the error of the fetch.
   func result(in context: Any?, countOnly: Bool) throws -> Any
 }

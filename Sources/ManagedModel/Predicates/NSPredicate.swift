@@ -1,23 +1,22 @@
 public import Foundation
 
-/// A condition on one object: true or false. Apple's `NSPredicate`.
+/// A condition on one object. Counterpart: `NSPredicate`.
 ///
-/// `NSPredicate(format:)` gives an `NSComparisonPredicate` or an `NSCompoundPredicate` where the
-/// text is one, as Apple's class cluster does. A predicate never changes after it was made and may
-/// be used from any thread.
+/// `NSPredicate(format:)` returns an `NSComparisonPredicate` or `NSCompoundPredicate`, as
+/// Foundation's class cluster does. Predicates are immutable and can be used from any thread.
 ///
 /// In a file that imports Foundation next to `OpenCoreData`, the compiler reports "'NSPredicate' is
 /// ambiguous for type lookup in this context". Import `OpenCoreData` only, which brings Foundation
 /// along, or add `import class ManagedModel.NSPredicate`, and so for `NSCompoundPredicate`,
 /// `NSComparisonPredicate`, `NSExpression`, and `NSSortDescriptor`.
-// Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
+// Sendable is unchecked because constants are stored as `Any`: they're only read, and blocks are
 // `@Sendable`.
 open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInitializable,
   @unchecked Sendable
 {
-  /// What a predicate of this very class is.
+  /// The kinds of predicates, by class.
   ///
-  /// Subclasses of the framework say `.subclass`.
+  /// The framework's other subclasses are `.subclass`.
   package enum Kind: Sendable {
     case constant(Bool)
     case block(@Sendable (Any?, [String: Any]?) -> Bool)
@@ -29,7 +28,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   }
 
   package let kind: Kind
-  /// The height of the tree, kept so that no recursive walk can meet an unbounded one.
+  /// The depth of the tree, which limits every recursion over it.
   package let depth: Int
   /// The height of a tree that can be evaluated, translated, and compared.
   package static let maximumDepth = 1_000
@@ -40,11 +39,11 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     depth = 1
   }
 
-  /// A predicate that asks a block.
+  /// Creates a predicate that evaluates a block.
   ///
-  /// It cannot become SQL and has no parsable text.
+  /// It can't be translated to SQL and has no parsable format.
   ///
-  /// - Parameter block: gets the object and the substitution variables.
+  /// - Parameter block: Receives the object and the substitution variables.
   public init(block: @escaping @Sendable (_ object: Any?, _ bindings: [String: Any]?) -> Bool) {
     kind = .block(block)
     depth = 1
@@ -56,10 +55,9 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     depth = 1
   }
 
-  /// For the framework's subclasses, which know the height of what they hold.
+  /// Creates an instance of one of the framework's subclasses, with the depth of its tree.
   ///
-  /// - Parameter kind: `.comparison` and `.compound` are promises about the class, which evaluation
-  ///   relies on.
+  /// - Parameter kind: The kind, which must match the class: evaluation relies on it.
   init(kind: Kind, depth: Int) {
     self.kind = kind
     self.depth = depth
@@ -88,8 +86,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
   /// Writes the predicate into an archive, under Apple's keys.
   ///
-  /// Traps with a sentence, where Apple raises, for blocks and for constants that are no archivable
-  /// objects.
+  /// Traps for blocks and for constants that can't be archived, where Foundation raises an
+  /// exception.
   open func encode(with coder: NSCoder) {
     guard case .constant(let value) = kind else {
       preconditionFailure("\(self) cannot be archived")
@@ -105,16 +103,17 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     PredicatePrinter.text(of: self)
   }
 
-  /// Whether the object satisfies the predicate.
+  /// Returns whether the object matches the predicate.
   ///
-  /// Traps with a sentence where Apple raises: an unknown key, an unbound variable, a comparison
-  /// that makes no sense, such as a string with a number. Cost: reads the key paths named, which
-  /// may fire faults.
+  /// Traps where Foundation raises an exception: for an unknown key, an unbound variable, or an
+  /// invalid comparison, such as a string with a number. Cost: reads the key paths, which may fire
+  /// faults.
   open func evaluate(with object: Any?) -> Bool {
     evaluate(with: object, substitutionVariables: nil)
   }
 
-  /// As `evaluate(with:)`, with values for the variables (`$name`, given without the `$`).
+  /// Returns whether the object matches the predicate with values for its variables, whose names
+  /// don't include the `$`.
   open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
       return try evaluation(of: object, variables: bindings)
@@ -125,7 +124,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
   /// A copy in which each variable that has a value is that value.
   ///
-  /// The others stay variables. Stops with a precondition failure for a tree of more than 1,000 levels.
+  /// The others stay variables. Stops with a precondition failure for a tree of more than 1,000
+  /// levels.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
     precondition(
       depth <= Self.maximumDepth,
@@ -138,7 +138,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     return made
   }
 
-  /// Itself: predicates never change.
+  /// Returns the predicate itself, which is immutable.
   open func copy(with zone: NSZone?) -> Any {
     self
   }
@@ -163,9 +163,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 }
 
 extension NSPredicate {
-  /// `evaluate(with:)` as data may need it: what would trap there is an error here.
+  /// Returns whether an object matches the predicate, and throws errors for which `evaluate(with:)`
+  /// traps.
   ///
-  /// - Parameter object: a `KeyValueReadable`, a dictionary, a collection or any Swift value.
+  /// - Parameter object: A `KeyValueReadable`, a dictionary, a collection, or any Swift value.
   package func evaluation(
     of object: Any?, variables: [String: Any]? = nil
   ) throws(PredicateEvaluationError) -> Bool {
@@ -174,7 +175,7 @@ extension NSPredicate {
     return try evaluator.evaluate(self)
   }
 
-  /// The same for a record, whose class need not be asked.
+  /// Returns whether a record matches the predicate, without a dynamic cast.
   package func evaluation(
     ofRecord record: some PredicateRecord
   ) throws(PredicateEvaluationError) -> Bool {
@@ -189,31 +190,33 @@ extension NSPredicate {
   }
 }
 
-/// What makes `NSPredicate(format:)` return the subclass that the text describes.
+/// Allows `NSPredicate(format:)` to return a subclass.
 ///
-/// Swift lets an initializer choose the class of its result only in a protocol extension. Not for
-/// other types.
+/// An initializer can choose the class of its result only in a protocol extension. Don't conform
+/// other types to this protocol.
 public protocol PredicateFormatInitializable {}
 
 extension PredicateFormatInitializable {
-  /// Parses a format string.
+  /// Creates a predicate from a format string.
   ///
-  /// Apple's `init(format:_:)`, whose arguments are `CVarArg`s.
+  /// Counterpart: `init(format:_:)`, whose arguments are `CVarArg`s.
   ///
-  /// Traps with the column, a caret and what was expected where Apple raises. A bare Swift number
-  /// for `%@` is refused, as it crashes on Apple's systems: write `%ld`, or `NSNumber(value:)`.
-  /// Arguments beyond the last placeholder are ignored, as Apple does.
+  /// Traps with the column, a caret, and the expected tokens if the format is invalid, where
+  /// Foundation raises an exception. A Swift number for `%@` also traps, because it crashes on
+  /// Apple platforms: use `%ld` or `NSNumber(value:)`. Extra arguments are ignored, as in
+  /// Foundation.
+  ///
   /// - Parameters:
-  ///   - format: for instance `"%K == %@ AND age > %ld"`.
-  ///   - arguments: `%@` objects, `nil`, strings, dates, collections; `%K` key paths as strings;
-  ///     `%d`, `%ld`, `%lu` … integers; `%f`, `%a`, `%la` … floating point numbers.
+  ///   - format: A format string, such as `"%K == %@ AND age > %ld"`.
+  ///   - arguments: Objects, `nil`, strings, dates, or collections for `%@`; key paths as strings for
+  ///     `%K`; integers for `%d`, `%ld`, `%lu`; floating-point numbers for `%f`, `%a`, `%la`.
   public init(format: String, _ arguments: Any?...) {
     self.init(parsing: format, source: PlaceholderSource(arguments, strict: true))
   }
 
-  /// Parses a format string whose arguments are all objects.
+  /// Creates a predicate from a format string with an array of arguments.
   ///
-  /// `NSNumber` and Swift numbers serve `%@` and the number placeholders alike. Traps as
+  /// `NSNumber` and Swift numbers are valid for `%@` and for number placeholders. Traps like
   /// `init(format:_:)`.
   public init(format: String, argumentArray arguments: [Any]?) {
     self.init(parsing: format, source: PlaceholderSource(arguments ?? [], strict: false))
@@ -233,10 +236,10 @@ extension PredicateFormatInitializable {
 }
 
 extension NSPredicate {
-  /// Parses a format string; what is wrong with it is data, not a trap.
+  /// Parses a format string, and throws an error if it's invalid.
   ///
-  /// - Parameter arguments: taken by the placeholders in order, any number type for any of them.
-  ///   `nil` keeps the placeholders as nodes, which print as written and cannot be evaluated.
+  /// - Parameter arguments: The arguments of the placeholders, in order, with any number type for any
+  ///   of them. With nil, the placeholders remain as nodes, which can be printed but not evaluated.
   package static func parse(
     _ format: String, arguments: [Any?]? = nil
   ) throws(PredicateSyntaxError) -> NSPredicate {
@@ -246,22 +249,22 @@ extension NSPredicate {
 }
 
 extension NSPredicate {
-  /// The kinds of predicate with what each holds, for walks that switch over all of them.
+  /// The kinds of predicates with their parts, for exhaustive switches.
   package enum Form {
     case comparison(NSComparisonPredicate)
     case compound(NSCompoundPredicate.LogicalType, [NSPredicate])
     /// `TRUEPREDICATE` or `FALSEPREDICATE`
     case constant(Bool)
-    /// Only memory can ask it.
+    /// A block, which can only be evaluated in memory.
     case block
-    /// A subclass from outside. Only memory can ask it.
+    /// A subclass from another module, which can only be evaluated in memory.
     case unknown
   }
 
   /// What the predicate is.
   package var form: Form {
     switch kind {
-    // The kind promises the class; a dynamic cast is most of what a short comparison costs.
+    // The kind guarantees the class. A dynamic cast would be most of a short comparison's cost.
     case .comparison: return .comparison(unsafeDowncast(self, to: NSComparisonPredicate.self))
     case .compound:
       let compound = unsafeDowncast(self, to: NSCompoundPredicate.self)
@@ -272,8 +275,8 @@ extension NSPredicate {
     }
   }
 
-  /// Calls the body for every expression of the tree, from left to right, the inner ones of
-  /// functions and subqueries after those that hold them.
+  /// Calls a closure for every expression of the tree, from left to right, and for arguments of
+  /// functions and subqueries after the expression that contains them.
   package func forEachExpression(_ body: (NSExpression) -> Void) {
     switch form {
     case .comparison(let comparison):
@@ -297,7 +300,7 @@ extension NSPredicate {
     }
   }
 
-  /// Whether the answer is the same for every object.
+  /// Whether the result is the same for every object.
   package var isIndependentOfObject: Bool {
     switch form {
     case .comparison(let comparison):

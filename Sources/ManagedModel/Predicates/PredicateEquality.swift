@@ -1,5 +1,5 @@
-/// Equality and hash values of predicate and expression trees: equal when they mean the same by
-/// their form, that is, when their canonical texts and constants agree.
+/// Equality and hash values of predicate and expression trees, which are equal if their canonical
+/// formats and constants are equal.
 enum PredicateEquality {
   static func equal(_ left: NSPredicate, _ right: NSPredicate) -> Bool {
     // Recursion must not enter trees that are too high; such a one equals itself only.
@@ -37,7 +37,8 @@ enum PredicateEquality {
     }
   }
 
-  /// Without compounds of one or of none, which print as what they mean.
+  /// Returns a predicate without compounds of one or no subpredicate, which are printed without
+  /// them.
   private static func canonical(_ predicate: NSPredicate) -> NSPredicate {
     var predicate = predicate
     while case .compound(let type, let predicates) = predicate.form, type != .not,

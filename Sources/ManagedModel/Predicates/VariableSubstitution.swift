@@ -3,7 +3,7 @@
 /// The variable of a subquery hides one of the same name.
 struct VariableSubstitution {
   private var values: [String: NSExpression] = [:]
-  /// What stands for each `FETCH`.
+  /// The replacement for each `FETCH`.
   private var fetched: [ObjectIdentifier: NSExpression] = [:]
 
   init(variables: [String: Any]) {
@@ -60,8 +60,8 @@ struct VariableSubstitution {
     }
   }
 
-  /// A variable behind a dot that is given a string is a key path; a path from the object itself
-  /// joins what follows.
+  /// A variable after a dot with a string as its value is a key path, which is joined to a path
+  /// from the object.
   private func path(_ operand: NSExpression, _ path: NSExpression) -> NSExpression {
     let path = expression(path)
     let keyPath: PredicateKeyPath
@@ -76,7 +76,7 @@ struct VariableSubstitution {
       let components = first.components + keyPath.components
       return NSExpression(.keyPath(PredicateKeyPath(components: components)))
     case .constant(.object(let object)) where object.base is any KeyValueReadable:
-      // What the object has there at this moment; a store knows the constant only.
+      // The object's current value; a store can only use the constant.
       let path = NSExpression(.path(operand, NSExpression(.keyPath(keyPath))))
       var evaluator = PredicateEvaluator(root: nil)
       return (try? evaluator.value(of: path)).map { NSExpression(.constant($0)) } ?? path

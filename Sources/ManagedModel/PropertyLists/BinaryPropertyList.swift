@@ -1,6 +1,6 @@
 /// The binary property list format, with the UIDs that keyed archives need.
 ///
-/// Foundation reads the format too, but keeps the values of UIDs to itself.
+/// Foundation reads the format but doesn't expose the values of UIDs.
 package enum BinaryPropertyList {
   /// A value of a property list.
   package enum Value: Sendable, Hashable {
@@ -30,7 +30,7 @@ package enum BinaryPropertyList {
     case dictionary([String: Value])
   }
 
-  /// Says what is wrong with the bytes of a list, and where.
+  /// An error in the bytes of a property list, with its position.
   package struct Failure: Error, Sendable, CustomStringConvertible {
     /// What is wrong, as one sentence.
     package let message: String
@@ -67,12 +67,12 @@ package enum BinaryPropertyList {
     return try reader.topValue()
   }
 
-  /// Writes a list.
+  /// Writes a property list.
   ///
-  /// Equal values that hold no others are written once; keys are sorted.
+  /// Equal scalar values are written once; keys are sorted.
   ///
-  /// - Parameter value: The top value.
-  /// - Returns: The bytes, header to trailer.
+  /// - Parameter value: The root value.
+  /// - Returns: The bytes of the file.
   package static func write(_ value: Value) -> [UInt8] {
     var writer = BinaryPropertyListWriter()
     return writer.write(value)

@@ -122,7 +122,7 @@ struct BinaryPropertyListWriter {
     }
   }
 
-  /// The least of 1, 2, 4 and 8 bytes that holds a number.
+  /// Returns the minimum size for a number: 1, 2, 4, or 8 bytes.
   private static func size(of number: UInt64) -> Int {
     switch number {
     case ...0xFF: 1

@@ -1,9 +1,9 @@
 /// Property lists as the values that Foundation has for them.
 package enum PropertyList {
-  /// Reads a list in XML or in the binary form; nil for anything else.
+  /// Reads an XML or binary property list; nil for other data.
   ///
-  /// Any bytes may be given: damaged binary lists, which Foundation's reader traps on, are nil too.
-  /// Integers and fractions are `NSNumber`s, as Foundation gives them.
+  /// The data can be untrusted: it's also nil for corrupt binary lists, for which Foundation's
+  /// reader traps. Numbers are `NSNumber`s, as in Foundation.
   package static func read(_ bytes: some Collection<UInt8>) -> Any? {
     let bytes = Array(bytes)
     if bytes.starts(with: Array("bplist".utf8)) {

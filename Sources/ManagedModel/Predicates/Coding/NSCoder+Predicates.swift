@@ -1,7 +1,6 @@
 internal import Foundation
 
-/// Reading of archives that anyone may have written: what is missing is nil, and a tree that holds
-/// itself ends.
+/// Methods to read untrusted archives: missing values are nil, and the depth of trees is limited.
 extension NSCoder {
   @TaskLocal private static var depth = 0
 
@@ -59,7 +58,8 @@ extension NSCoder {
   }
 }
 
-/// The keys of archived predicates, expressions and sort descriptors: Apple's, where they are known.
+/// The keys of archived predicates, expressions and sort descriptors: Apple's, where they are
+/// known.
 enum PredicateArchiveKey {
   static let left = "NSLeftExpression"
   static let right = "NSRightExpression"
@@ -133,7 +133,7 @@ extension PredicateValue {
     coder.encode(NSString(string: className), forKey: Key.constantClass)
   }
 
-  /// Reads a constant; nil for what is missing or of a class that is not Foundation's.
+  /// Reads a constant; nil if it's missing or its class isn't one of Foundation's.
   init(coder: NSCoder) {
     let elements = (coder.archivedExpressions(Key.collection) ?? []).map { element in
       if case .constant(let value) = element.node { value } else { PredicateValue.null }
@@ -161,7 +161,9 @@ extension PredicateValue {
 extension NSExpression.Node {
   private typealias Key = PredicateArchiveKey
 
-  /// Writes the node; traps with a sentence for blocks and for constants that cannot be archived.
+  /// Writes the node.
+  ///
+  /// Traps for blocks and for constants that can't be archived.
   func encode(with coder: NSCoder, type: NSExpression.ExpressionType) {
     coder.encode(Int(type.rawValue), forKey: Key.expressionType)
     switch self {
@@ -212,7 +214,7 @@ extension NSExpression.Node {
     coder.encode(NSArray(array: arguments), forKey: Key.arguments)
   }
 
-  /// Reads a node; nil when the archive has none that is known.
+  /// Reads a node; nil if the archive has none of a known type.
   init?(coder: NSCoder) {
     let type = coder.archivedInteger(Key.expressionType)
     switch UInt(exactly: type).flatMap(NSExpression.ExpressionType.init) {

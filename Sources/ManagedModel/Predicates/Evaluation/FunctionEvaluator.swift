@@ -108,7 +108,8 @@ package enum FunctionEvaluator {
     return .double(2 * 6_371_008.8 * asin(Swift.min(1, part.squareRoot())))
   }
 
-  /// Latitude and longitude in radians: of what has keys of these names, or of a list of the two.
+  /// Returns latitude and longitude in radians from an object with these keys, or from an array of
+  /// two.
   private static func place(
     _ value: PredicateValue
   ) throws(PredicateEvaluationError) -> (latitude: Double, longitude: Double) {

@@ -2,10 +2,11 @@ internal import Foundation
 
 /// Reads key paths from objects, dictionaries, collections and Swift values.
 enum KeyPathReader {
-  /// The value at the end of the path.
+  /// Returns the value of the path.
   ///
-  /// A nil on the way is the result. A collection on the way gives the values of its elements: an
-  /// array all of them in order, nils included, a set the distinct ones without nils.
+  /// If a value along the path is nil, the result is nil. A collection along the path maps to the
+  /// values of its elements: an array to all of them in order, including nil, a set to the distinct
+  /// ones without nil.
   static func value(
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -38,7 +39,7 @@ enum KeyPathReader {
     return PredicateValue(try read(rest, from: record))
   }
 
-  /// The same for Apple's API: a value that was read is left as it is.
+  /// Returns the value of the path for Apple's API, which returns values unchanged.
   static func plainValue(
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> Any? {
@@ -82,11 +83,10 @@ enum KeyPathReader {
     return object
   }
 
-  /// A path over a collection: the values of its elements, to which an operator later in the path
-  /// applies.
+  /// Returns the values of a collection's elements, to which an operator later in the path applies.
   ///
-  /// A set, ordered or not, gives a set without nils, as Apple documents `value(forKey:)` of `NSSet`
-  /// and `NSOrderedSet`; an array keeps duplicates and nils.
+  /// A set, ordered or not, maps to a set without nil, as documented for `value(forKey:)` of
+  /// `NSSet` and `NSOrderedSet`; an array preserves duplicates and nil.
   private static func valuesOfKeys(
     _ components: ArraySlice<PredicateKeyPath.Component>, of collection: PredicateCollection
   ) throws(PredicateEvaluationError) -> Any? {

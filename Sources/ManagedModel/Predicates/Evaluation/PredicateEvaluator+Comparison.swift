@@ -15,7 +15,7 @@ extension PredicateEvaluator {
     case .any: isAny = true
     case .all: isAny = false
     }
-    // A path through to-one relationships alone has one value, which stands for itself.
+    // A path over to-one relationships has one value.
     guard case .collection(let collection) = left else {
       if left.isNull { return !isAny }
       return try holds(comparison, left, right)
@@ -27,7 +27,7 @@ extension PredicateEvaluator {
     return !isAny
   }
 
-  /// Collections of collections, which a path over two to-many relationships gives, as one.
+  /// Returns nested collections, the result of a path over two to-many relationships, as one.
   static func flattened(_ elements: [PredicateValue]) -> [PredicateValue] {
     elements.flatMap { element in
       if case .collection(let inner) = element { flattened(inner.elements) } else { [element] }
@@ -177,8 +177,8 @@ extension PredicateValue {
 // Comparisons of a record's values with values of another kind: a string with a number, a date with
 // seconds. A column decides in SQL, so it does here.
 extension PredicateEvaluator {
-  /// Whether two values, or a value and an element of a list, are of kinds that don't compare as they
-  /// are.
+  /// Whether two values, or a value and an element of a list, are of kinds that don't compare as
+  /// they are.
   @inline(__always)
   static func differInKind(_ left: PredicateValue, _ right: PredicateValue) -> Bool {
     switch (left, right) {
@@ -221,7 +221,7 @@ extension PredicateEvaluator {
     return try holds(comparison, left, right)
   }
 
-  /// The two sides of a comparison, the value first and what it's compared with second.
+  /// The two sides of a comparison.
   private struct Sides {
     let value: NSExpression
     let other: NSExpression
@@ -271,9 +271,9 @@ extension PredicateEvaluator {
       return false
     }
 
-    /// Both values in a form in which they compare; nil if there is none.
+    /// Returns both values in comparable form; nil if there's no such form.
     ///
-    /// - Parameter place: Where the second is in a list that is written out.
+    /// - Parameter place: The index of the second value in a literal list.
     private func fitted(
       _ left: PredicateValue, _ right: PredicateValue, _ place: Int?
     ) -> (PredicateValue, PredicateValue)? {

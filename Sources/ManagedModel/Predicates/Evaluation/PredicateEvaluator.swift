@@ -2,18 +2,19 @@ internal import Foundation
 
 /// Evaluates predicates and expressions for one object, in memory.
 ///
-/// Nil rules: nil equals nil and differs from everything else; nothing is less or greater than nil;
-/// strings have no match with nil. SQL differs for `!=`, which is never true of a NULL column.
+/// Nil equals nil and differs from everything else; nothing is less or greater than nil; strings
+/// don't match nil. SQL differs for `!=`, which is never true for a NULL column.
 package struct PredicateEvaluator {
   /// What the predicate is evaluated for, unless that came as a record.
   private let value: Any?
-  /// The root, cast once for all the keys that are read from it.
+  /// The root object, cast once for all keys.
   ///
-  /// Held by `value` or by the caller: counting it would be a tenth of what a short predicate costs.
+  /// `value` or the caller retains it: reference counting would be a tenth of a short predicate's
+  /// cost.
   private unowned(unsafe) let record: (any PredicateRecord)?
-  /// As given by the caller, with the elements that subqueries are at: for block predicates.
+  /// The caller's variables with the current elements of subqueries, for block predicates.
   private var bindings: [String: Any]?
-  /// Nil without any: most predicates have none.
+  /// The variables; nil if there are none, as in most predicates.
   private var variables: [String: PredicateValue]?
   /// The variables that `:=` has set, in order.
   private(set) var assigned: [String] = []
@@ -25,7 +26,7 @@ package struct PredicateEvaluator {
     variables = bindings?.mapValues { PredicateValue($0) }
   }
 
-  /// An evaluator for a record whose class is known, and which the caller holds meanwhile.
+  /// Creates an evaluator for a record that the caller retains.
   package init(record: any PredicateRecord) {
     value = nil
     self.record = record
@@ -38,12 +39,12 @@ package struct PredicateEvaluator {
   /// Whether the values are those of a record, whose columns have types.
   var isOfRecord: Bool { record != nil }
 
-  /// Whether the predicate holds.
+  /// Returns whether the predicate is true.
   package mutating func evaluate(
     _ predicate: NSPredicate
   ) throws(PredicateEvaluationError) -> Bool {
     switch predicate.kind {
-    // The kind promises the class; a dynamic cast is most of what a short comparison costs.
+    // The kind guarantees the class. A dynamic cast would be most of a short comparison's cost.
     case .comparison:
       return try evaluate(unsafeDowncast(predicate, to: NSComparisonPredicate.self))
     case .compound: return try evaluate(unsafeDowncast(predicate, to: NSCompoundPredicate.self))
@@ -176,7 +177,7 @@ package struct PredicateEvaluator {
     return value
   }
 
-  /// The key path behind a dot: written there, or held by a variable.
+  /// Returns the key path after a dot: a literal one, or the value of a variable.
   private mutating func keyPath(
     _ expression: NSExpression
   ) throws(PredicateEvaluationError) -> PredicateKeyPath {
@@ -264,14 +265,14 @@ package struct PredicateEvaluator {
   }
 }
 
-/// Why a predicate has no answer for an object.
+/// The reason that a predicate can't be evaluated for an object.
 ///
-/// Apple raises an exception here.
+/// Foundation raises an exception instead.
 package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownKey(String, type: String)
   case unboundVariable(String)
   case missingArgument(String)
-  /// The two values cannot be compared so: `name < 3`.
+  /// The two values can't be compared with this operator: `name < 3`.
   case incomparable(left: String, operator: String, right: String)
   /// An operand has the wrong kind for the operator or function.
   case wrongOperand(String, operator: String)
@@ -283,7 +284,7 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
   case unknownMethod(String, type: String)
   /// Something that the predicate asked for went wrong.
   case failed(String, reason: String)
-  /// What only Apple's systems know.
+  /// A feature of Apple platforms only.
   case unsupported(String)
 
   package var description: String {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Without options and with `[n]`, strings are compared byte by byte. With `[c]`, `[d]`, `[w]` or
 /// `[l]` Foundation compares them; two ASCII strings take a short cut with the same result.
 package enum StringMatching {
-  /// The options of Foundation's search that stand for a predicate's.
+  /// Returns Foundation's search options for a predicate's options.
   private static func foundation(
     _ options: NSComparisonPredicate.Options
   ) -> String.CompareOptions {
@@ -110,9 +110,10 @@ package enum StringMatching {
     }
   }
 
-  /// `LIKE`: `?` is one character, `*` any number of them, `\` takes the next one literally.
+  /// Returns the result of `LIKE`: `?` matches one character, `*` any number, and `\` escapes the
+  /// next.
   ///
-  /// The pattern is for the whole string.
+  /// The pattern matches the whole string.
   package static func isLike(
     _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -139,8 +140,8 @@ package enum StringMatching {
 
   /// Whether an expression matches the whole string.
   ///
-  /// Nested repetition takes a time that grows exponentially with the string, so the steps are
-  /// limited. Cost: at most `longestMatch` steps, about a second.
+  /// Nested repetition takes exponential time, so the steps are limited. Cost: at most
+  /// `longestMatch` steps, about a second.
   private static func matches(
     _ text: String, _ expression: NSRegularExpression
   ) throws(PredicateEvaluationError) -> Bool {
@@ -204,9 +205,9 @@ private struct ASCIIPair {
   }
 }
 
-/// A pattern of `LIKE`, taken apart once.
+/// A parsed pattern of `LIKE`.
 ///
-/// A character is a Unicode scalar, as it is to SQLite.
+/// A character is a Unicode scalar, as in SQLite.
 package struct LikePattern {
   private enum Piece: Equatable {
     case scalar(Unicode.Scalar)
@@ -254,7 +255,7 @@ package struct LikePattern {
         piece += 1
         position += 1
       } else if let last = retry {
-        // The last star takes one character more.
+        // The last star matches one more character.
         retry = (last.piece, last.position + 1)
         piece = last.piece + 1
         position = last.position + 1
@@ -266,9 +267,9 @@ package struct LikePattern {
   }
 }
 
-/// The expressions of `MATCHES`, compiled once.
+/// A cache of the compiled expressions of `MATCHES`.
 ///
-/// It forgets all of them when it holds too many.
+/// It's emptied when it contains too many.
 final class RegularExpressionCache: Sendable {
   static let shared = RegularExpressionCache()
 

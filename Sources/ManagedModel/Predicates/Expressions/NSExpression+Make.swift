@@ -9,7 +9,9 @@ extension NSExpression {
       .constant(PredicateValue(constant: value)), origin: value is NSNull ? .null : .node)
   }
 
-  /// `$name`; the name is given without the sign.
+  /// Creates a variable, `$name`.
+  ///
+  /// The name doesn't include the sign.
   public convenience init(forVariable name: String) {
     self.init(.variable(name))
   }
@@ -37,9 +39,9 @@ extension NSExpression {
     NSExpression(.evaluatedObject)
   }
 
-  /// `ANYKEY`, which stands for any key of a Spotlight item.
+  /// Returns `ANYKEY`, any key of a Spotlight item.
   ///
-  /// Nothing here evaluates it.
+  /// It can't be evaluated.
   public class func expressionForAnyKey() -> NSExpression {
     NSExpression(.anyKey)
   }
@@ -99,9 +101,9 @@ extension NSExpression {
     self.init(.setOperation(.minus, left, right))
   }
 
-  /// `SUBQUERY`: the elements for which the predicate holds.
+  /// Creates a `SUBQUERY`: the elements for which the predicate is true.
   ///
-  /// The variable has no `$`.
+  /// The variable doesn't include the `$`.
   public convenience init(
     forSubquery collection: NSExpression, usingIteratorVariable variable: String,
     predicate: NSPredicate
@@ -117,9 +119,9 @@ extension NSExpression {
     self.init(.conditional(predicate, trueExpression, falseExpression))
   }
 
-  /// Asks a block.
+  /// Creates an expression whose value a block computes.
   ///
-  /// It cannot become SQL and has no parsable text.
+  /// It can't be translated to SQL and has no parsable format.
   public convenience init(
     block:
       @escaping @Sendable (
@@ -132,7 +134,7 @@ extension NSExpression {
 
   /// Parses an expression, such as `"price * %d"`.
   ///
-  /// Traps as `NSPredicate(format:)`.
+  /// Traps like `NSPredicate(format:)`.
   public convenience init(format: String, _ arguments: Any?...) {
     let source = PlaceholderSource(arguments, strict: true)
     do {
@@ -144,7 +146,7 @@ extension NSExpression {
 
   /// Parses an expression whose arguments are all objects.
   ///
-  /// Traps as `NSPredicate(format:)`.
+  /// Traps like `NSPredicate(format:)`.
   public convenience init(format: String, argumentArray arguments: [Any]) {
     let source = PlaceholderSource(arguments, strict: false)
     do {
@@ -154,7 +156,9 @@ extension NSExpression {
     }
   }
 
-  /// Parses an expression; `nil` arguments keep the placeholders, as `NSPredicate.parse`.
+  /// Parses an expression.
+  ///
+  /// With nil as arguments, the placeholders remain, as in `NSPredicate.parse`.
   package static func parse(
     _ format: String, arguments: [Any?]? = nil
   ) throws(PredicateSyntaxError) -> NSExpression {
@@ -181,9 +185,9 @@ extension NSExpression {
 
 // Apple's accessors. Each traps, as Apple raises, when the expression is of another kind.
 extension NSExpression {
-  /// The value of a constant; a number is an `NSNumber`, whatever it was given as.
+  /// The value of a constant.
   ///
-  /// `NSNull` stays what it is.
+  /// All numbers are `NSNumber`s; `NSNull` is returned unchanged.
   public var constantValue: Any? {
     if origin == .null { return NSNull() }
     guard case .constant(let value) = node else { unavailable("constantValue") }
@@ -269,13 +273,13 @@ extension NSExpression {
     return right
   }
 
-  /// The value of a `TERNARY` whose predicate holds.
+  /// The value of a `TERNARY` whose predicate is true.
   public var `true`: NSExpression {
     guard case .conditional(_, let yes, _) = node else { unavailable("true") }
     return yes
   }
 
-  /// The value of a `TERNARY` whose predicate does not hold.
+  /// The value of a `TERNARY` whose predicate is false.
   public var `false`: NSExpression {
     guard case .conditional(_, _, let no) = node else { unavailable("false") }
     return no

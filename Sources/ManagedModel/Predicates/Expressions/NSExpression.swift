@@ -1,12 +1,13 @@
 public import Foundation
 internal import Synchronization
 
-/// Something that has a value for an object: a constant, a key path, a function. Apple's
-/// `NSExpression`. It never changes after it was made and may be used from any thread.
+/// An expression that can be evaluated for an object: a constant, a key path, a function.
+///
+/// Expressions are immutable and can be used from any thread. Counterpart: `NSExpression`.
 ///
 /// If the name is "ambiguous for type lookup", import `OpenCoreData` without Foundation, or add
 /// `import class ManagedModel.NSExpression`.
-// Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
+// Sendable is unchecked because constants are stored as `Any`: they're only read, and blocks are
 // `@Sendable`.
 open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// The kinds, with Apple's raw values.
@@ -36,17 +37,19 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   let onlyKey: String?
   /// Whether there is one: asking this copies no string.
   let hasOnlyKey: Bool
-  /// The value of a constant, beside the node: read from here, it is not copied out of it.
+  /// The value of a constant, stored outside the node so that reading it doesn't copy the payload.
   let constant: PredicateValue
-  /// Whether there is one; a placeholder is none.
+  /// Whether the expression is a constant.
+  ///
+  /// A placeholder isn't.
   let isConstant: Bool
   /// Where `onlyKey` was found last: the number of the record's places, then that of the place.
   private let lastPlace = Atomic<UInt64>(0)
 
-  /// How the expression was given, where the node doesn't say.
+  /// How the expression was created, if the node doesn't determine it.
   package let origin: Origin
 
-  /// How an expression was given.
+  /// How an expression was created.
   package enum Origin: Sendable {
     case node
     /// The constant is `NSNull`, which is nil in comparisons.
@@ -67,8 +70,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   /// Archives may be read without trust in them.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads an expression from an archive; nil when it has none that is known, or one nested deeper
-  /// than what is parsed.
+  /// Reads an expression from an archive; nil if its type is unknown or it's nested more deeply
+  /// than the parser allows.
   public required init?(coder: NSCoder) {
     guard let node = coder.descending({ Node(coder: coder) }),
       node.childDepth < PredicateParser.maximumDepth
@@ -85,7 +88,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
   /// Writes the expression into an archive.
   ///
-  /// Traps with a sentence for blocks and for constants that are no archivable objects.
+  /// Traps for blocks and for constants that can't be archived.
   open func encode(with coder: NSCoder) {
     switch origin {
     case .node: node.encode(with: coder, type: expressionType)
@@ -96,9 +99,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
   }
 
-  /// The value of `onlyKey`, which there must be.
+  /// Returns the value of `onlyKey`, which must not be nil.
   ///
-  /// The place is looked up once for all records with the same places.
+  /// The slot is looked up once for all records with the same layout.
   func valueOfOnlyKey(
     in record: any PredicateRecord
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -161,7 +164,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
   }
 
-  /// Itself: expressions never change.
+  /// Returns the expression itself, which is immutable.
   open func copy(with zone: NSZone?) -> Any {
     self
   }
@@ -187,7 +190,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 }
 
 extension NSExpression {
-  /// The value for an object; what would trap in `expressionValue` is an error here.
+  /// Returns the value for an object, and throws errors for which `expressionValue` traps.
   package func value(
     for object: Any?, variables: [String: Any]? = nil
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -204,7 +207,7 @@ extension NSExpression {
 }
 
 extension NSExpression {
-  /// The kinds of expression with what each holds.
+  /// The kinds of expressions with their parts.
   package indirect enum Node {
     case constant(PredicateValue)
     /// `SELF`
@@ -213,7 +216,7 @@ extension NSExpression {
     case variable(String)
     /// A key path from the object: `country.name`, `moods.@count`.
     case keyPath(PredicateKeyPath)
-    /// A key path, or a variable that holds one, from another value: `$x.name`,
+    /// A key path, or a variable with one, applied to another value: `$x.name`,
     /// `SUBQUERY(…).@count`.
     case path(NSExpression, NSExpression)
     /// `names[0]`, `names[LAST]`.
@@ -237,7 +240,7 @@ extension NSExpression {
     case fetch(NSExpression, context: NSExpression, countOnly: Bool)
   }
 
-  /// What stands between the brackets of a subscript.
+  /// The index of a subscript.
   package enum Index {
     case first
     case last

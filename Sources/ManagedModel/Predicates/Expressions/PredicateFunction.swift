@@ -45,10 +45,10 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
   case canonical = "canonical:"
   case now = "now"
   case cast = "castObject:toType:"
-  /// Its argument, whose index the SQLite store shall not use.
+  /// Returns its argument, for which the SQLite store doesn't use an index.
   case noIndex = "noindex:"
 
-  /// Whether any number of arguments is taken: they are one collection, or the elements of one.
+  /// Whether the function has a variable number of arguments: one collection, or its elements.
   package var isAggregate: Bool {
     switch self {
     case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation: true
@@ -115,7 +115,7 @@ package enum CollectionOperator: String, Sendable, CaseIterable {
   case distinctUnionOfSets = "@distinctUnionOfSets"
 }
 
-/// The types that `CAST` makes, by the names of Apple's classes.
+/// The target types of `CAST`, by the names of Apple's classes.
 package enum CastTarget: String, Sendable, CaseIterable {
   case number = "NSNumber"
   case decimal = "NSDecimalNumber"
@@ -125,9 +125,9 @@ package enum CastTarget: String, Sendable, CaseIterable {
   case uuid = "NSUUID"
   case url = "NSURL"
 
-  /// Whether a cast of a constant is that constant of the other type.
+  /// Whether a cast of a constant is evaluated when it's parsed.
   ///
-  /// These are the types whose constants are printed as casts.
+  /// Constants of these types are printed as casts.
   var isFolded: Bool {
     switch self {
     case .date, .data, .uuid, .url, .decimal, .number: true
@@ -135,9 +135,9 @@ package enum CastTarget: String, Sendable, CaseIterable {
     }
   }
 
-  /// The value as another type: dates from and to seconds since 2001, data as Base64.
+  /// Returns the value converted to the type: dates from and to seconds since 2001, data as Base64.
   ///
-  /// Nil if it cannot be one; nil stays nil.
+  /// Nil if it can't be converted, or for nil.
   package func cast(_ value: PredicateValue) -> PredicateValue? {
     if value.isNull { return .null }
     switch self {

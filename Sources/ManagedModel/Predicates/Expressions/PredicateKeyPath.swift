@@ -1,4 +1,4 @@
-/// A key path taken apart once: keys and the operators on collections.
+/// A parsed key path: keys and collection operators.
 package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
   /// One step of a key path.
   package enum Component: Hashable, Sendable {
@@ -8,7 +8,7 @@ package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
     case placeholder
   }
 
-  /// As Apple's `keyPath` has it, without the `#` that formats put before reserved words.
+  /// The text, like `keyPath`, without the `#` that precedes reserved words in a format.
   package let text: String
   package let components: [Component]
   /// The key, if the path has no more than that.

@@ -126,7 +126,7 @@ struct PredicateLexer {
           while byte().isDigit { position += 1 }
         }
       }
-      // `3abc` is one wrong number rather than two words.
+      // `3abc` is one invalid number, not two tokens.
       while byte().isIdentifierPart { position += 1 }
     }
     return .number(String(decoding: bytes[start..<position], as: UTF8.self))

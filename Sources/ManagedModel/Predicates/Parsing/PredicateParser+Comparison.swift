@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension PredicateParser {
-  /// What `ANY`, `ALL`, `NONE` and `SOME` ask of the left side.
+  /// The quantifier of a comparison: `ANY`, `ALL`, `NONE`, or `SOME`.
   private struct Quantifier {
     let modifier: NSComparisonPredicate.Modifier
     let isNegated: Bool
@@ -81,7 +81,7 @@ extension PredicateParser {
     return name
   }
 
-  /// Whether a word stands between values that is none of the language's.
+  /// Whether the token in place of an operator is an unknown word.
   private var isMisspeltOperator: Bool {
     guard case .identifier = kind else { return false }
     return keyword == nil
@@ -225,7 +225,7 @@ extension PredicateParser {
 
   /// `CAST(value, "NSDate")`.
   ///
-  /// Constants are cast at once, since that is how they are printed.
+  /// Casts of constants are evaluated immediately, because constants are printed as casts.
   mutating func cast() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after CAST")

@@ -91,7 +91,9 @@ extension PredicateParser {
 
   // MARK: Numbers
 
-  /// Integers are exact; a number with more digits than a `Double` holds becomes a decimal.
+  /// Parses a number.
+  ///
+  /// Integers are exact; a number with more digits than a `Double` becomes a decimal.
   mutating func number(_ text: String) throws(Failure) -> NSExpression {
     guard let value = Self.value(ofNumber: text) else {
       throw error("“\(text)” isn't a number", expected: "digits such as 12, 1.5, 1e3 or 0x1F")
@@ -116,7 +118,7 @@ extension PredicateParser {
     return .double(double)
   }
 
-  /// What the letter after a leading 0 says.
+  /// Returns the radix for the letter after a leading 0.
   private static func radix(_ letter: UInt8?) -> Int? {
     switch letter.map({ $0 | 0x20 }) {
     case UInt8(ascii: "x"): 16
@@ -201,9 +203,9 @@ extension PredicateParser {
     return keyword?.setOperation.map(InfixOperator.set)
   }
 
-  /// `-x`, `~x`, or what binds closer.
+  /// Parses `-x`, `~x`, or a term of higher precedence.
   ///
-  /// A minus before a number is part of it.
+  /// A minus sign before a number is part of it.
   private mutating func unary() throws(Failure) -> Term {
     guard symbol == .minus || symbol == .complement else { return try postfix() }
     let isMinus = symbol == .minus

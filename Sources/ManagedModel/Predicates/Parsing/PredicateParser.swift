@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Makes a tree of a predicate format, by recursive descent.
+/// A recursive-descent parser of predicate formats.
 ///
-/// One grammar serves values and conditions, since only what follows a parenthesis tells which of
-/// them it holds: each method returns a `Term`, and the place that needs one kind asks for it.
-/// Nesting is bounded, and so is the height of the tree.
+/// One grammar is used for values and conditions, because only the tokens after a parenthesis show
+/// which of them it contains: each method returns a `Term`, which the caller converts. The nesting
+/// and the depth of the tree are limited.
 struct PredicateParser {
   /// A value or a condition.
   enum Term {
@@ -12,10 +12,10 @@ struct PredicateParser {
     case predicate(NSPredicate)
   }
 
-  /// The error in a box.
+  /// A boxed syntax error.
   ///
-  /// Every frame of the recursion has room for what it may throw, so that the error itself would
-  /// triple the stack that a level needs.
+  /// Every frame of the recursion reserves space for the error type. The unboxed error would triple
+  /// the stack size of a level.
   final class Failure: Error {
     let error: PredicateSyntaxError
 
@@ -31,7 +31,7 @@ struct PredicateParser {
   let tokens: [PredicateToken]
   var index = 0
   var depth = 0
-  /// Nil keeps placeholders as nodes.
+  /// The arguments; nil to represent placeholders as nodes.
   var source: PlaceholderSource?
 
   static func predicate(
@@ -109,7 +109,7 @@ struct PredicateParser {
     return try expression(term, from: start)
   }
 
-  /// `a OR b OR c`, or what binds closer.
+  /// Parses `a OR b OR c`, or a term of higher precedence.
   mutating func disjunction() throws(Failure) -> Term {
     try enter()
     defer { depth -= 1 }
@@ -159,9 +159,9 @@ struct PredicateParser {
 
   // MARK: Kinds of term
 
-  /// A condition.
+  /// Returns a term as a condition.
   ///
-  /// A value that may be a Boolean stands for `value == YES`.
+  /// A value that can be a Boolean is read as `value == YES`.
   func predicate(_ term: Term, from start: Int) throws(Failure) -> NSPredicate {
     switch term {
     case .predicate(let predicate): return predicate
@@ -214,9 +214,9 @@ struct PredicateParser {
         message: message, expected: expected, suggestion: suggestion))
   }
 
-  /// The token at hand does not fit.
+  /// Returns an error for an unexpected token.
   ///
-  /// Between two values a word is compared with the operators.
+  /// A word between two values is compared with the operators for a suggestion.
   func unexpected(_ expected: String, near words: [String]? = nil) -> Failure {
     switch kind {
     case .end:
@@ -246,9 +246,9 @@ package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConv
   package let column: Int
   /// One sentence without place: `the string does not end`.
   package let message: String
-  /// What may stand at the place; empty if the message says it all.
+  /// The expected tokens; empty if the message is sufficient.
   package let expected: String
-  /// The known word that is nearest to the one written there.
+  /// The most similar known word.
   package let suggestion: String?
 
   package init(
@@ -273,7 +273,7 @@ package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConv
     return line + "\n" + String(repeating: " ", count: column - 1 - start + head.count) + "^"
   }
 
-  /// Place and message, what was expected, a suggestion, then the caret: several lines.
+  /// The position, message, expected tokens, suggestion, and caret on several lines.
   package var description: String {
     var text = "predicate, column \(column): \(message)"
     if !expected.isEmpty { text += "; expected \(expected)" }
@@ -294,7 +294,7 @@ struct PlaceholderSource {
   /// Whether a number must have the placeholder's type, as for C's variable arguments.
   private let isStrict: Bool
   private var used = 0
-  /// Whether the argument that was taken last is `NSNull`.
+  /// Whether the last argument was `NSNull`.
   private(set) var tookNull = false
 
   init(_ arguments: [Any?], strict: Bool) {

@@ -2,7 +2,7 @@
 struct PredicateToken {
   enum Kind: Equatable {
     case identifier(String)
-    /// An identifier after `#`, which is never a keyword.
+    /// An identifier after `#`, which isn't a keyword.
     case escaped(String)
     /// `@count`
     case collectionOperator(String)
@@ -77,7 +77,7 @@ struct PredicateToken {
   }
 
   let kind: Kind
-  /// The word of the language that an identifier is.
+  /// The keyword of an identifier.
   let keyword: PredicateKeyword?
   /// The symbol that it is.
   let symbol: Symbol?
@@ -102,9 +102,7 @@ struct PredicateToken {
   }
 }
 
-/// The words of the predicate language.
-///
-/// All of them may be written in any case.
+/// The keywords of the predicate format language, which are case insensitive.
 enum PredicateKeyword: String, CaseIterable {
   case and, or, not
   case any, some, all, none
@@ -121,14 +119,14 @@ enum PredicateKeyword: String, CaseIterable {
   case first, last, size
   case union, intersect, minus
 
-  /// A word of up to 15 bytes in two numbers, its letters made small.
+  /// A word of up to 15 bytes, lowercased and packed into two integers.
   private struct Packed: Equatable {
     var head: UInt64 = 0
     var tail: UInt64 = 0
 
     init?(_ word: String) {
       guard word.utf8.count <= 15 else { return nil }
-      // The bit that tells small letters apart changes no other byte of an identifier into a letter.
+      // Setting the lowercase bit doesn't turn any other byte of an identifier into a letter.
       for byte in word.utf8 {
         head = head << 8 | tail >> 56
         tail = tail << 8 | UInt64(byte | 0x20)
@@ -146,9 +144,9 @@ enum PredicateKeyword: String, CaseIterable {
     return packed.first { $0.word == word }?.keyword
   }
 
-  /// Whether a key of this name needs a `#` before it.
+  /// Whether a key of this name needs a preceding `#`.
   ///
-  /// The words of brackets, set operators and functions are keywords at their own places only.
+  /// The words of subscripts, set operators, and functions are keywords only in their positions.
   var isReserved: Bool {
     switch self {
     case .first, .last, .size, .union, .intersect, .minus, .function, .ternary, .subquery, .cast,
@@ -182,7 +180,7 @@ enum PredicateKeyword: String, CaseIterable {
     }
   }
 
-  /// The words that may stand between two values.
+  /// The words that are operators between two values.
   static let operatorWords = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "LIKE", "MATCHES", "BEGINSWITH", "ENDSWITH",
     "UNION", "INTERSECT", "MINUS",

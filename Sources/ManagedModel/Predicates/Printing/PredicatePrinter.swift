@@ -2,9 +2,9 @@ internal import Foundation
 
 /// Writes predicates and expressions in Apple's canonical form.
 package enum PredicatePrinter {
-  /// The predicate's text; what it prints parses to an equal tree.
+  /// Returns the predicate's format, which parses to an equal tree.
   ///
-  /// A tree of more than `NSPredicate.maximumDepth` levels has no text of its own.
+  /// A tree deeper than `NSPredicate.maximumDepth` has no parsable format.
   package static func text(of predicate: NSPredicate) -> String {
     guard predicate.depth <= NSPredicate.maximumDepth else {
       return "NESTEDPREDICATE(\(predicate.depth) levels)"
@@ -64,9 +64,9 @@ package enum PredicatePrinter {
 }
 
 extension NSComparisonPredicate.Operator {
-  /// As it is printed.
+  /// The operator in a format.
   ///
-  /// `.customSelector` has no text of its own.
+  /// `.customSelector` has none.
   package var sign: String {
     switch self {
     case .lessThan: "<"
@@ -88,7 +88,7 @@ extension NSComparisonPredicate.Operator {
 }
 
 extension NSComparisonPredicate.Options {
-  /// `[cd]`; nothing without options.
+  /// The options in a format, such as `[cd]`; empty without options.
   package var text: String {
     if isEmpty { return "" }
     var letters = ""
@@ -126,7 +126,7 @@ extension PredicatePrinter {
     }
   }
 
-  /// A value as plain text, for `CAST(…, "NSString")`; nil for what has none.
+  /// Returns a value as a string, for `CAST(…, "NSString")`; nil for values without one.
   static func plainText(of value: PredicateValue) -> String? {
     switch value {
     case .string(let text): text
@@ -213,7 +213,7 @@ extension PredicatePrinter {
     case .last: "LAST"
     case .size: "SIZE"
     case .expression(let expression):
-      // A lone key of such a name is told from the word by its `#`.
+      // A `#` distinguishes a key of this name from the keyword.
       switch expression.node {
       case .keyPath(let path) where path.components.count == 1: indexText(path.text)
       default: text(of: expression)
@@ -228,7 +228,8 @@ extension PredicatePrinter {
     }
   }
 
-  /// Reserved words get a `#`, and so do keys that would be read as numbers.
+  /// Returns the format of a key path, with a `#` before reserved words and keys that look like
+  /// numbers.
   static func text(of path: PredicateKeyPath) -> String {
     path.components.map { component in
       if case .key(let key) = component,

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A key to sort by, with direction and manner. Apple's `NSSortDescriptor`. It never changes after
-/// it was made and may be used from any thread.
+/// A key to sort by, with direction and comparison. Counterpart: `NSSortDescriptor`.
 ///
-/// Nil comes before every value when ascending, as NULL does in SQLite. Values that have no order
-/// between them, such as a string and a number, are ordered by their kind.
+/// Sort descriptors are immutable and can be used from any thread. In ascending order, nil comes
+/// before every value, like NULL in SQLite. Values that can't be compared, such as a string and a
+/// number, are sorted by kind.
 ///
 /// If the name is "ambiguous for type lookup", import `OpenCoreData` without Foundation, or add
 /// `import class ManagedModel.NSSortDescriptor`.
@@ -22,7 +22,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     case localizedStandardCompare = "localizedStandardCompare:"
   }
 
-  /// The key path whose values are compared; nil compares the objects themselves.
+  /// The key path whose values are compared; nil to compare the objects.
   public let key: String?
   /// Whether smaller values come first.
   public let ascending: Bool
@@ -30,7 +30,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   public let comparison: Comparison?
   private let block: (@Sendable (Any, Any) -> ComparisonResult)?
   private let path: PredicateKeyPath?
-  /// The Swift key path that the descriptor was made with.
+  /// The Swift key path that the descriptor was created with.
   package let swiftKeyPath: AnyKeyPath?
 
   private init(
@@ -57,7 +57,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     self.init(key: key, ascending: ascending, comparison: selector ?? .binary, block: nil)
   }
 
-  /// Sorts by a Swift key path, whose name, if it's known, is the key.
+  /// Creates a sort descriptor for a Swift key path, whose name, if known, is the key.
   package convenience init(
     key: String?, keyPath: AnyKeyPath, ascending: Bool, comparison: Comparison
   ) {
@@ -65,9 +65,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
       key: key, ascending: ascending, comparison: comparison, block: nil, keyPath: keyPath)
   }
 
-  /// Sorts by a block.
+  /// Creates a sort descriptor with a comparator.
   ///
-  /// It cannot become SQL.
+  /// It can't be translated to SQL.
   public convenience init(
     key: String?, ascending: Bool,
     comparator: @escaping @Sendable (Any, Any) -> ComparisonResult
@@ -103,9 +103,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     coder.encode(NSString(string: comparison.rawValue), forKey: "NSSelector")
   }
 
-  /// The block that was given, or one for the named comparison.
+  /// The comparator of the initializer, or one for the selector.
   ///
-  /// Nils are `NSNull`.
+  /// It receives `NSNull` for nil.
   open var comparator: @Sendable (Any, Any) -> ComparisonResult {
     if let block { return block }
     let comparison = comparison ?? .binary
@@ -147,7 +147,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     }
   }
 
-  /// Itself: sort descriptors never change.
+  /// Returns the sort descriptor itself, which is immutable.
   open func copy(with zone: NSZone?) -> Any {
     self
   }
@@ -204,10 +204,11 @@ extension NSSortDescriptor.Comparison {
 }
 
 extension Sequence {
-  /// The elements in the order of the descriptors, the first of which counts most; equal elements
-  /// keep their order.
+  /// Returns the elements sorted by descriptors, of which the first is the most significant.
   ///
-  /// Apple has this on `NSArray`. Cost: reads each key path once per element.
+  /// The sort is stable.
+  ///
+  /// Counterpart: `NSArray.sortedArray(using:)`. Cost: reads each key path once per element.
   public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
     let keyed = enumerated().map { offset, element in (offset: offset, element: element) }
     return keyed.sorted { left, right in

@@ -3,19 +3,21 @@ internal import Foundation
 /// The elements of an array or a set.
 package struct PredicateCollection: Hashable {
   package let elements: [PredicateValue]
-  /// False for sets.
+  /// Whether the collection is ordered; false for sets.
   ///
-  /// A constant set of plain values is kept sorted, so that it prints the same each time; it is
-  /// equal to an array of the same elements in that order.
+  /// A constant set of scalar values is sorted, so that it's printed consistently, and equals an
+  /// array of the same elements in that order.
   package let isOrdered: Bool
-  /// Whether it's a set, ordered or not: a key path over it gives a set too, without nils.
+  /// Whether the collection is a set, ordered or not.
+  ///
+  /// A key path over it returns a set without nil.
   package let isSet: Bool
-  /// For long constant lists: makes IN independent of their length.
+  /// A hash table for long constant collections, so that IN takes constant time.
   private let lookup: Set<PredicateValue>?
   /// The family of all elements of a long constant list; nil for others.
   private let onlyFamily: PredicateValue.Family?
 
-  /// - Parameter isSet: For an ordered set; what has no order is a set anyway.
+  /// - Parameter isSet: Whether an ordered collection is a set. Unordered collections always are.
   package init(_ elements: [PredicateValue], isOrdered: Bool = true, isSet: Bool = false) {
     self.elements = elements
     self.isOrdered = isOrdered
@@ -24,7 +26,7 @@ package struct PredicateCollection: Hashable {
     onlyFamily = nil
   }
 
-  /// A collection that stays as it is, in a predicate.
+  /// Creates an immutable collection for a predicate.
   init(constant elements: [PredicateValue], isOrdered: Bool, isSet: Bool = false) {
     let isPlain = elements.allSatisfy(\.isScalar)
     self.isSet = isSet || !isOrdered
@@ -51,7 +53,7 @@ package struct PredicateCollection: Hashable {
     return members.count == values.count ? Set(members) : values
   }
 
-  /// Whether a value compares with each element as it is.
+  /// Returns whether a value can be compared with each element without conversion.
   func fits(_ value: PredicateValue) -> Bool {
     switch value.family {
     case .null, .other: true
@@ -65,7 +67,7 @@ package struct PredicateCollection: Hashable {
     lookup?.contains(value) ?? elements.contains(value)
   }
 
-  /// Whether both hold the same elements, in the same order if both have one.
+  /// Returns whether both contain the same elements, in the same order if both are ordered.
   func sameElements(as other: PredicateCollection) -> Bool {
     if isOrdered, other.isOrdered { return elements == other.elements }
     return elements.count == other.elements.count && Set(elements) == Set(other.elements)
@@ -84,7 +86,7 @@ package struct PredicateCollection: Hashable {
   }
 }
 
-/// A value that predicates know only by equality: a managed object, its ID, any Swift value.
+/// A value that predicates can only test for equality: a managed object, its ID, any Swift value.
 package struct PredicateObject: Hashable {
   package let base: Any
   private let identity: Identity
@@ -96,7 +98,7 @@ package struct PredicateObject: Hashable {
     case none
   }
 
-  /// The record whose values can be read by place, if it is one.
+  /// The object as a record whose values can be read by slot, if it is one.
   var record: (any PredicateRecord)? {
     guard case .reference(let reference) = identity else { return nil }
     return reference as? any PredicateRecord
@@ -108,7 +110,7 @@ package struct PredicateObject: Hashable {
     return reference
   }
 
-  /// Takes a managed object or its ID without asking what it is.
+  /// Creates a value from a managed object or its ID without a dynamic cast.
   package init(reference: any ManagedObjectReference) {
     base = reference
     identity = .reference(reference)
@@ -150,22 +152,21 @@ package struct PredicateObject: Hashable {
   }
 }
 
-/// An object whose values are read by name: what predicates and sort descriptors need.
+/// An object with values by name, for predicates and sort descriptors.
 ///
-/// It stands in for key-value coding, which Linux does not have.
+/// It replaces key-value coding, which isn't available on Linux.
 public protocol KeyValueReadable {
-  /// The value of one key; nil if it has none. What an unknown key does is the type's choice.
+  /// Returns the value of a key, or nil. The type decides what happens for an unknown key.
   func value(forKey key: String) -> Any?
   /// The value at the end of a path such as `country.moods.@count`. There is a default.
   func value(forKeyPath keyPath: String) -> Any?
 }
 
 extension KeyValueReadable {
-  /// Follows the path with `value(forKey:)`: maps over collections, applies `@count` and the other
-  /// operators.
+  /// Returns the value of a key path, which can contain collections and operators such as `@count`.
   ///
-  /// A single value is what `value(forKey:)` gave; what was computed is an `NSNumber`. Traps for a
-  /// key that a Swift value on the way does not have.
+  /// A single value is returned as `value(forKey:)` returns it; computed numbers are `NSNumber`s.
+  /// Traps for a key that a Swift value along the path doesn't have.
   public func value(forKeyPath keyPath: String) -> Any? {
     resolve(keyPath: keyPath)
   }
@@ -186,9 +187,9 @@ package protocol PredicateOrdered {
   func order(besides other: Any) -> ComparisonResult?
 }
 
-/// An object that stands for a row: a managed object or its ID.
+/// An object that represents a row: a managed object or its ID.
 ///
-/// The two are the same to a predicate.
+/// Predicates treat the two as equal.
 package protocol ManagedObjectReference {
   /// Equal for an object and its ID.
   var referenceIdentity: AnyHashable { get }
@@ -196,7 +197,7 @@ package protocol ManagedObjectReference {
   var hasStableIdentity: Bool { get }
 }
 
-/// An object whose values lie in numbered places: what lets a predicate look up a key once for all
+/// An object whose values are in numbered slots, so that a predicate looks up a key once for all
 /// objects of an entity.
 package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectReference {
   /// A number that only the records with the same places share; above 0.
@@ -205,9 +206,9 @@ package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectRefe
   func placeNumber(ofKey key: String) -> UInt32?
   /// The value of a key with numbers as their own types: `value(forKey:)` may return an `NSNumber`.
   func storedValue(forKey key: String) -> Any?
-  /// The value at a place that the record itself has named.
+  /// Returns the value of a slot that the record has resolved.
   ///
-  /// Fires what reading the property fires.
+  /// Fires the same faults as reading the property.
   func predicateValue(at place: UInt32) -> PredicateValue
 }
 

@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension PredicateValue {
-  /// Takes any Swift or Foundation value in.
+  /// Creates a value from any Swift or Foundation value.
   ///
-  /// Optionals are opened, `NSNull` is nil, `NSNumber`, `NSString` and the other Foundation classes
-  /// become what they stand for.
+  /// Optionals are unwrapped, `NSNull` is nil, and `NSNumber`, `NSString`, and other Foundation
+  /// objects become the corresponding Swift values.
   package init(_ value: Any?) {
     guard let value else {
       self = .null
@@ -25,7 +25,7 @@ extension PredicateValue {
     }
   }
 
-  /// The frequent types, told apart by their exact type: dynamic casts are far slower.
+  /// Converts frequent types, identified by their exact type because dynamic casts are much slower.
   private static func swiftValue(_ value: Any) -> PredicateValue? {
     let type = type(of: value)
     if type == String.self { return (value as? String).map(Self.string) }
@@ -133,8 +133,9 @@ extension Optional: OptionalValue {
 extension PredicateValue {
   /// Applies one of the arithmetic functions.
   ///
-  /// Nil with a nil operand, for a division by zero and for bits of what isn't an integer. Whole
-  /// numbers stay whole, 3 / 2 is 1; past 64 bits they go on as decimals.
+  /// Nil for a nil operand, a division by zero, and bitwise operations on values that aren't
+  /// integers. The result of integers is an integer: 3 / 2 is 1. Integers that exceed 64 bits
+  /// become decimals.
   static func arithmetic(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {
@@ -159,10 +160,11 @@ extension PredicateValue {
     return doubles(function, left, right)
   }
 
-  /// Seconds added to or subtracted from a date give a date; else a date counts as its seconds since
-  /// the reference date, as in a store.
+  /// Adds seconds to a date or subtracts them from it.
   ///
-  /// Nil if there's no date, or something that's neither a date nor a number.
+  /// In other operations, a date is its number of seconds since the reference date, as in a store.
+  ///
+  /// Nil if no operand is a date, or if one is neither a date nor a number.
   private static func dates(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {
@@ -261,13 +263,13 @@ extension PredicateFunction {
   }
 }
 
-// Values of different kinds in one comparison, by the rules of a column: a constant takes the kind
-// of the value that it's compared with, as SQL binds it by the type of the column.
+// Comparisons of values of different kinds follow the rules of a column: a constant is converted to
+// the kind of the other value, as SQL binds it by the type of the column.
 extension PredicateValue {
   /// The kinds of value that compare with one another as they are.
   enum Family {
     case null, number, date, string, url, uuid, data
-    /// Collections, dictionaries, and objects, which only equality knows.
+    /// Collections, dictionaries, and objects, which can only be tested for equality.
     case other
   }
 
@@ -307,8 +309,8 @@ extension PredicateValue {
     }
   }
 
-  /// A value of a row in a form that compares with those of another kind that a column holds in the
-  /// same way: dates as seconds, URLs as text, UUIDs as bytes.
+  /// The stored form of a row's value, which can be compared with other kinds that a column stores
+  /// in the same way: dates as seconds, URLs as text, UUIDs as bytes.
   var asStored: PredicateValue {
     switch self {
     case .date(let date): .double(date.timeIntervalSinceReferenceDate)
@@ -318,7 +320,7 @@ extension PredicateValue {
     }
   }
 
-  /// The text of a string or a URL, which a column of text holds alike.
+  /// The text of a string or URL, which are stored in the same way.
   var searchText: String? {
     switch self {
     case .string(let text): text
@@ -327,7 +329,7 @@ extension PredicateValue {
     }
   }
 
-  /// What a column of text holds for the value; nil for a value that it can't hold.
+  /// The value as stored in a text column; nil if it can't be.
   package var columnText: String? {
     switch self {
     case .string(let text): text
@@ -341,7 +343,7 @@ extension PredicateValue {
     }
   }
 
-  /// The number that a text stands for where a number is needed; nil if it's none.
+  /// Returns the number in a string; nil if it isn't one.
   package static func number(of text: String) -> PredicateValue? {
     if let integer = Int64(text) { return .integer(integer) }
     let isDecimal = text.utf8.allSatisfy { byte in
@@ -351,7 +353,7 @@ extension PredicateValue {
     return .double(double)
   }
 
-  /// The number of a text, with all digits beside a decimal.
+  /// Returns the number in a string, with all digits if it's compared with a decimal.
   private static func number(of text: String, as value: PredicateValue) -> PredicateValue? {
     guard let number = number(of: text) else { return nil }
     guard case .decimal = value else { return number }

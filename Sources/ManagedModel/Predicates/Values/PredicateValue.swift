@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A value as predicates see it: every type that means the same is one case.
+/// A value in a predicate, with one case for all types with the same meaning.
 ///
-/// Equality is that of the `==` operator without options: numbers are equal by value whatever
-/// their type, strings byte by byte.
+/// Equality is that of the `==` operator without options: numbers are compared by value regardless
+/// of their type, strings by their bytes.
 package enum PredicateValue {
   case null
   case bool(Bool)
@@ -18,7 +18,7 @@ package enum PredicateValue {
   case url(URL)
   case collection(PredicateCollection)
   indirect case dictionary([String: PredicateValue], original: Any)
-  /// A managed object, its ID or a value of a type that only its own equality knows.
+  /// A managed object, its ID, or a value of a type that can only be tested for equality.
   indirect case object(PredicateObject)
   /// `%@`, `%d` …, in a format that was parsed without arguments. It has no value.
   case placeholder(String)
@@ -44,7 +44,7 @@ extension PredicateValue {
     return string
   }
 
-  /// Whether it is a single value with a text of its own.
+  /// Whether the value is a scalar with a textual form.
   var isScalar: Bool {
     switch self {
     case .collection, .dictionary, .object, .placeholder: false
@@ -52,7 +52,7 @@ extension PredicateValue {
     }
   }
 
-  /// Whether its hash value stays as it is.
+  /// Whether the hash value can't change.
   var isStable: Bool {
     switch self {
     case .object(let object): object.reference?.hasStableIdentity ?? true
@@ -61,8 +61,8 @@ extension PredicateValue {
     }
   }
 
-  /// The value as Apple's API hands it out: numbers as `NSNumber`, which casts to any Swift number
-  /// type that holds it exactly; the rest as `original`.
+  /// The value for Apple's API: numbers as `NSNumber`, which can be cast to any Swift number type
+  /// that represents it exactly; other values as `original`.
   package var boxed: Any? {
     switch self {
     case .bool(let value): NSNumber(value: value)
@@ -94,7 +94,7 @@ extension PredicateValue {
     }
   }
 
-  /// As `original`, but a collection stays one that knows whether it has an order.
+  /// The value like `original`, except that a collection preserves whether it's ordered.
   package var carried: Any? {
     if case .collection(let collection) = self { collection } else { original }
   }
@@ -241,9 +241,9 @@ extension PredicateValue: Hashable {
     }
   }
 
-  /// The order of two values of one kind without string options; nil if there is none.
+  /// Compares two values of one kind without string options; nil if they can't be compared.
   ///
-  /// Strings and data are ordered by their bytes, as SQLite orders them; UUIDs as their 16 bytes.
+  /// Strings, data, and UUIDs are compared by their bytes, as in SQLite.
   package static func compare(_ left: Self, _ right: Self) -> ComparisonResult? {
     switch (left, right) {
     case (.integer(let left), .integer(let right)): order(left, right)

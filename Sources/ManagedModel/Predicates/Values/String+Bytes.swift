@@ -6,7 +6,7 @@ extension String {
   private func withBytes<Result>(
     and other: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
-    // Native strings, which nearly all are, need no copy to be looked at, and no count.
+    // Reading native strings, the usual case, needs neither a copy nor reference counting.
     let made = utf8.withContiguousStorageIfAvailable { left in
       other.utf8.withContiguousStorageIfAvailable { right in body(left, right) }
     }
