@@ -160,7 +160,7 @@ struct HostileLogTests {
   }
 
   /// Two threads' lines in turn: each has its own times.
-  @Test func twoThreadsLineByLine() {
+  @Test func interleavedThreadsAreSeparated() {
     let lines =
       ((0..<5).map { LogTexts.fault("Tag", $0) }.joined()
       + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3, time: "0.0300s"))

@@ -16,7 +16,7 @@ struct LogAdviceTests {
     arguments: [
       (["3.0", "4.0"], true), ([], false), (["<private>", "<private>"], false), (["3.0"], false),
     ] as [([String], Bool)])
-  func whatTheLogLacksIsTakenFromTheStore(binds: [String], areTaken: Bool) throws {
+  func missingBindsAreTakenFromTheStore(binds: [String], areTaken: Bool) throws {
     let store = try AdvisedStore()
     let details = binds.enumerated().map { "CoreData: details: SQLite bind[\($0)] = \($1)\n" }
     let report = LogTexts.report("CoreData: sql: \(Self.search)\n" + details.joined())
@@ -27,7 +27,7 @@ struct LogAdviceTests {
     #expect(advice.unmeasured.isEmpty)
   }
 
-  @Test func whatHelpsNothingIsLeftOut() throws {
+  @Test func uselessIndexesAreOmitted() throws {
     let store = try AdvisedStore()
     let report = LogTexts.report(
       [
@@ -42,7 +42,7 @@ struct LogAdviceTests {
     #expect(advice.unmeasured.count == 1)
   }
 
-  @Test func onlyTheCostliestAreTried() {
+  @Test func onlyTheMostExpensiveStatementsAreTested() {
     let many = (0..<300).map {
       LogTexts.fetch(
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 LIMIT \($0)", rows: 1, time: "0.0\(100 + $0)s")
@@ -52,7 +52,7 @@ struct LogAdviceTests {
     #expect(advised.first?.sql.hasSuffix("LIMIT 299") == true)
   }
 
-  @Test func theJSONHasTheAdviceAndKeepsValuesBack() throws {
+  @Test func jsonHasAdviceWithoutBindValues() throws {
     let store = try AdvisedStore()
     let report = LogTexts.report(
       "CoreData: sql: \(Self.search)\nCoreData: details: SQLite bind[0] = 3.5\n"

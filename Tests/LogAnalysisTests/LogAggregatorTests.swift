@@ -33,7 +33,7 @@ struct LogAggregatorTests {
   }
 
   /// What the system's log hides is a SELECT where the time of a fetch follows.
-  @Test func aHiddenStatementIsWhatItsTimesSay() {
+  @Test func redactedStatementsAreClassifiedByTheirTimes() {
     let report = LogTexts.report(
       "CoreData: sql: <private>\n" + LogTexts.fetch("<private>", rows: 3)
         + LogTexts.fetch("<private>", rows: 1)
@@ -47,7 +47,7 @@ struct LogAggregatorTests {
   }
 
   /// A fetch has a total time; what a save asks for itself has SQLite's alone.
-  @Test func aSavesOwnSelectIsNoFetch() {
+  @Test func selectsOfASaveAreNotFetches() {
     let own = [
       "sql: BEGIN EXCLUSIVE",
       "sql: SELECT t0.Z_PK, t0.Z_FOK_LIST FROM ZITEM t0 WHERE  t0.ZLIST = ?",
@@ -77,7 +77,7 @@ struct LogAggregatorTests {
   }
 
   /// `log show --style json` has a key a line: the thread and the time stand below the message.
-  @Test func aRecordOverSeveralLinesHasItsThreadAndTime() {
+  @Test func multilineRecordsKeepThreadAndTime() {
     func record(_ text: String, _ thread: Int) -> String {
       """
       {
@@ -110,14 +110,14 @@ struct LogAggregatorTests {
     #expect(report.kinds.values.reduce(0, +) == report.lines)
   }
 
-  @Test func aNULAtTheEndMakesNoOtherStatement() {
+  @Test func trailingNULIsIgnored() {
     let sql = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZA t0"
     let report = LogTexts.report("\(sql)\0\n\(sql)\n\0\0\n")
     #expect(report.statements.map(\.calls) == [2] && !report.statements[0].isCut)
     #expect(report.kinds == [.sql: 2, .blank: 1])
   }
 
-  @Test func threadsAreToldApart() {
+  @Test func threadsAreSeparated() {
     let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
     let b = "2024-01-01 10:00:00.000 App[1:200] CoreData:"
     let report = LogTexts.report(
@@ -135,7 +135,7 @@ struct LogAggregatorTests {
   }
 
   /// A save is two transactions, of which one writes rows; what Core Data keeps for itself isn't a row.
-  @Test func aSaveIsCountedAsTheCountersDo() {
+  @Test func savesAreCountedLikeTheCounters() {
     let report = LogTexts.report(
       [
         "BEGIN EXCLUSIVE", "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
@@ -152,7 +152,7 @@ struct LogAggregatorTests {
     #expect(report.costs.byTable["Z_1TAGS"] == [.inserts: 1])
   }
 
-  @Test func percentilesAreOfTheTimes() {
+  @Test func percentilesAreComputedFromTimes() {
     let text = (1...100).map { number in
       LogTexts.fetch(
         "SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 1,
@@ -166,7 +166,7 @@ struct LogAggregatorTests {
   }
 
   /// A list that shows a country of each mood: two storms, between whose faults lie the other's.
-  @Test func stormsAreFoundAndFewFaultsAreNone() {
+  @Test func stormsNeedEnoughFaults() {
     let storm = (1...30).map { LogTexts.fault("Mood", $0) + LogTexts.fault("Country", $0) }
     let report = LogTexts.report(
       storm.joined() + (1...9).map { LogTexts.fault("Region", $0) }.joined())
@@ -177,7 +177,7 @@ struct LogAggregatorTests {
     #expect(report.statements[1].objectFaults == 30 && report.statements[1].entity == "Country")
   }
 
-  @Test func aFetchInALoopIsFoundAndOneNowAndThenIsNot() {
+  @Test func fetchLoopsNeedConsecutiveFetches() {
     let fetch = LogTexts.fetch(
       "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = ?  LIMIT 1", rows: 1)
     let others = (1...6).map {
@@ -195,7 +195,7 @@ struct LogAggregatorTests {
     #expect(LogTexts.report(slow.joined()).storms.isEmpty)
   }
 
-  @Test func sectionsAreCountedByThemselves() {
+  @Test func sectionsAreCountedSeparately() {
     let report = LogTexts.report(
       LogTexts.fault("Mood", 1) + "cdprof: begin list\n" + LogTexts.fault("Mood", 2)
         + "2024-01-01 10:00:00.000 App[1:2] cdprof: begin detail view \n"

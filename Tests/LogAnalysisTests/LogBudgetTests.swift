@@ -57,7 +57,7 @@ struct LogBudgetTests {
   }
 
   /// A log shows which objects were faults, not the relationship that led to them.
-  @Test func aStormIsKnownByTheObjectsItReached() throws {
+  @Test func stormIsIdentifiedByItsObjects() throws {
     func holds(_ findings: String) throws -> Bool {
       let budget = try budget(
         "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
@@ -80,7 +80,7 @@ struct LogBudgetTests {
     ("count-per-row(Country.moods)", true), ("fault-storm(Country.moods)", true),
     ("count-per-row(Continent.countries)", false), ("", false),
   ])
-  func listsThatWereCountedAreAStorm(finding: String, holds: Bool) throws {
+  func countedListsAreAStorm(finding: String, holds: Bool) throws {
     let lists = (1...12).map { key in
       LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY = ?", rows: 5)
         + "CoreData: annotation: to-many relationship fault \"moods\" for objectID 0xa7 "
@@ -98,7 +98,7 @@ struct LogBudgetTests {
     ("[fetch-loop(Mood)]", 12, true), ("[fetch-loop(Mood)]", 3, false), ("[]", 12, false),
     ("[]", 3, true),
   ])
-  func aBudgetsFetchLoopIsJudged(findings: String, times: Int, holds: Bool) throws {
+  func budgetEvaluatesFetchLoops(findings: String, times: Int, holds: Bool) throws {
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: \(times), findings: \(findings)}}]")
     let loop = String(
@@ -111,7 +111,7 @@ struct LogBudgetTests {
   }
 
   /// What no log shows can't be part of a budget.
-  @Test func aFindingThatNoLogShowsIsRefused() throws {
+  @Test func findingsThatLogsCannotShowAreErrors() throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try budget(
         "model: Moody\nsections: [{name: list, expect: {findings: [chatty-saves(Mood)]}}]")
@@ -121,7 +121,7 @@ struct LogBudgetTests {
 
   /// No log is judged by plans, nor by what single steps cost: a budget can't ask for it, and of a
   /// scenario it is named.
-  @Test func plansAndStepsAreRefusedOrNamed() throws {
+  @Test func plansAndStepsInBudgetsAreReported() throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try budget(
         "model: Moody\nsections: [{name: list, expect: {plan: avoids scan, selects: 12}}]")
@@ -151,7 +151,7 @@ struct LogBudgetTests {
     ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),
     ("[fetch-loop]", false),
   ])
-  func whatAScenarioSilencesIsNoSurplus(silence: String, holds: Bool) throws {
+  func suppressedFindingsAreNotUnexpected(silence: String, holds: Bool) throws {
     let budget = try budget(
       """
       name: Silent
@@ -167,7 +167,7 @@ struct LogBudgetTests {
   }
 
   /// The laws of a scenario whose program was exported at a scale.
-  @Test func aScenarioIsABudgetAtAnyScale() throws {
+  @Test func scenarioIsABudgetAtAnyScale() throws {
     let scenario = ScenarioFiles.folder.appendingPathComponent("08-performance/who-sorts.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil, scale: 10)
     #expect(budget.scope.rows["Mood"] == 1_000 && budget.scope.scale == 10)
@@ -186,7 +186,7 @@ struct LogBudgetTests {
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
     ("sections: [{name: a}]", "the budget has no `model`"),
   ])
-  func mistakesAreTold(text: String, message: String) {
+  func budgetErrorsAreReported(text: String, message: String) {
     let error = #expect(throws: ScenarioDiagnostics.self) { try budget(text) }
     #expect(error?.description.contains(message) == true)
   }

@@ -9,7 +9,7 @@ struct LogDocumentationTests {
   private static let page = ScenarioFiles.folder.deletingLastPathComponent()
     .appendingPathComponent("Documentation/log-formats.md")
 
-  @Test func kindsAreWrittenFromTheCode() throws {
+  @Test func lineKindsPageIsGenerated() throws {
     let text = try String(contentsOf: Self.page, encoding: .utf8)
     let start = try #require(text.range(of: "--filter LogDocumentationTests -->\n")?.upperBound)
     let end = try #require(text.range(of: "<!-- end of kinds -->")?.lowerBound)

@@ -63,7 +63,7 @@ struct LogLineTests {
     #"  "formatString" : "CoreData: sql: %{public}@","#,
     "debug: view did load", "2023-05-01 12:00:00.1 App[1:2] error: no network",
   ])
-  func anAppsOwnPrintsAreNotCoreDatas(text: String) {
+  func appOutputIsNotCoreData(text: String) {
     #expect(LogLine(ArraySlice(text.utf8)).message == nil)
   }
 

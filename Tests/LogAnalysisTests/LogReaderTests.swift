@@ -44,7 +44,7 @@ struct LogReaderTests {
     #expect(report.kinds == kinds.merging([.app: 2]) { $1 })
   }
 
-  @Test func everyLineIsOfOneKind() {
+  @Test func everyLineHasOneKind() {
     var bytes = Array("\u{FEFF}ata: sql: BEGIN EXCLUSIVE\r\n".utf8)
     bytes += Array("hello \u{1B}[31mred\u{1B}[0m\r\n\r\n".utf8)
     bytes += [0x43, 0xFF, 0xFE, 0x0A]
@@ -70,7 +70,7 @@ struct LogReaderTests {
     "SELECT t0.Z_ENT, t0.Z_|PK FROM ZMOOD t0 WHERE  t0.ZCOU|NTRY = ?",
     "DELETE FROM ZMOOD WHERE Z_P|K IN (SELECT t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE < ?)",
   ])
-  func aStatementBrokenInANameIsWholeAgain(sql: String) {
+  func statementBrokenInANameIsRejoined(sql: String) {
     let lines = sql.replacingOccurrences(of: "|", with: "\n")
     let report = LogTexts.report("CoreData: sql: \(lines)\nmood t0 is the best\n")
     #expect(report.statements.map(\.sql) == [sql.replacingOccurrences(of: "|", with: "")])
@@ -78,7 +78,7 @@ struct LogReaderTests {
   }
 
   /// A statement over several lines, broken in a name and between words, with a print in between.
-  @Test func wrappedStatementsAreWholeAgain() {
+  @Test func wrappedStatementsAreRejoined() {
     let report = LogTexts.report(
       """
       CoreData: sql: SELECT t0.Z_ENT, t0.Z_PK, t0.ZMARKEDFORDELE
@@ -114,7 +114,7 @@ struct LogReaderTests {
 
   /// A CI service stamps each line, those too that go on with the one before.
   @Test(arguments: ["2024-03-01T10:11:12.2234567Z ", "[10:11:12]: ▸ ", "[10:11:12]: "])
-  func linesOfCIAreReadWithoutTheirStamps(stamp: String) {
+  func ciTimestampsAreStripped(stamp: String) {
     let report = LogTexts.report(
       [
         "CoreData: sql: SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELE", "TIONDATE, t0.ZNAME",
@@ -139,7 +139,7 @@ struct LogReaderTests {
       report.firstTime.hasSuffix("10:11:12") || report.firstTime.hasPrefix("2024-03-01T10:11:12"))
   }
 
-  @Test func cutStatementsGoToTheOneTheyBegin() {
+  @Test func truncatedStatementsMatchTheirFullText() {
     let long = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ?"
     let report = LogTexts.report(
       [
@@ -152,7 +152,7 @@ struct LogReaderTests {
     #expect(report.statements.map(\.number) == [1, 2, 3, 4])
   }
 
-  @Test func aLineIsNeverTooLong() {
+  @Test func lineLengthIsLimited() {
     let report = LogTexts.report(
       "CoreData: sql: SELECT \(String(repeating: "x", count: 5_000_000))\nCoreData: sql: COMMIT\n")
     #expect(report.lines == 2 && report.kinds == [.sql: 2])

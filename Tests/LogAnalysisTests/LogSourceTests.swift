@@ -46,7 +46,7 @@ struct LogSourceTests {
   private static let log = Array(
     String(repeating: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 2), count: 900).utf8)
 
-  @Test func aCompressedLogIsReadAsItIs() throws {
+  @Test func compressedLogsAreRead() throws {
     let plain = try LogReader.read(file(Self.log))
     for compressed in [
       Self.gzip(Self.log), Self.gzip(Array(Self.log[..<700])) + Self.gzip(Array(Self.log[700...])),
@@ -81,7 +81,7 @@ struct LogSourceTests {
   }()
 
   @Test(arguments: LogSourceTests.others)
-  func whatIsNoLogIsRefused(bytes: [UInt8], message: String) throws {
+  func filesWithoutLogLinesAreErrors(bytes: [UInt8], message: String) throws {
     let path = try file(bytes)
     let refusal = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
     #expect(refusal.message.contains(message), "\(refusal)")
@@ -89,7 +89,7 @@ struct LogSourceTests {
   }
 
   /// Lines come while it is inflated, and no more than it may inflate to.
-  @Test func aGzipBombIsGivenUp() throws {
+  @Test func gzipBombsAreRejected() throws {
     let member = Self.gzip([UInt8](repeating: 0x0A, count: 1 << 16))
     let bomb = try file((0..<40).flatMap { _ in member })
     let lines = try LogLines(path: bomb, mostInflated: 1 << 20)

@@ -106,7 +106,7 @@ struct LogWrapTests {
   }
 
   @Test(arguments: widths, forms.indices)
-  func brokenLogsCountAsWholeOnes(width: Int, form: Int) {
+  func brokenLogsCountLikeIntactOnes(width: Int, form: Int) {
     let lines = log(LogWrapTests.forms[form], width: width)
     let whole = report(lines)
     #expect(whole.wrap == nil)
@@ -126,7 +126,7 @@ struct LogWrapTests {
   }
 
   /// What an app prints is as wide as the column and stands behind a whole statement that is as well.
-  @Test func whatWasNotBrokenStaysApart() {
+  @Test func intactRecordsAreNotJoined() {
     let long =
       "CoreData: sql: SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME, t0.ZDATE FROM ZMOOD t0 WHERE t0.ZDATE > ?"
     let statement =
@@ -164,14 +164,14 @@ struct LogWrapTests {
       repeating: "CoreData: sql: SELECT 0,\n    t0.Z_PK,\n    t0.ZNAME\n  FROM ZMOOD t0\n",
       count: 20),
   ])
-  func aLogThatWasNotBrokenIsLeftAlone(text: String) {
+  func intactLogsAreUnchanged(text: String) {
     let report = LogTexts.report(text)
     #expect(report.wrap == nil)
     #expect(report.statements.allSatisfy { !$0.sql.contains("print") })
   }
 
   @Test(.enabled(if: SharedData.moodyStores != nil, "the folder `shared` is absent"))
-  func noGenuineLogIsTakenForABrokenOne() throws {
+  func genuineLogsAreNotTreatedAsBroken() throws {
     let folder = try SharedData.url("sqldebug")
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
       let report = try LogReader.read(folder.appendingPathComponent(name).path)

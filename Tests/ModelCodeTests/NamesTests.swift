@@ -10,7 +10,7 @@ struct NamesTests {
     ("Box<Int, [A?]>", "Box<Int, [A?]>"), ("", nil), ("[String", nil), ("a b", nil),
     ("Color{}", nil), ("1st", nil), ("Box<>", nil), ("A.", nil),
   ])
-  func aTypeIsTakenWhereSwiftWouldReadOne(text: String, type: String?) {
+  func typeNamesFollowSwiftSyntax(text: String, type: String?) {
     #expect(TypeText.type(text) == type)
   }
 

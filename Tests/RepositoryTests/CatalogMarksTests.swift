@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A scenario marks its ids as the catalog does")
 struct CatalogMarksTests {
-  @Test func marksOfScenariosAreThoseOfTheCatalog() throws {
+  @Test func scenarioIDsAreInTheCatalog() throws {
     var marks: [String: String] = [:]
     for line in try Repository.lines(of: "Documentation/catalog.txt") {
       let words = line.split(separator: " ", omittingEmptySubsequences: true)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The documentation says what the code does")
 struct DocumentationTests {
-  @Test func metricsPageIsWrittenFromTheCode() throws {
+  @Test func metricsPageIsGenerated() throws {
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
       let file = Repository.root.appending(path: MetricsPage.path)
       try MetricsPage.text.write(to: file, atomically: true, encoding: .utf8)
@@ -13,7 +13,7 @@ struct DocumentationTests {
     #expect(page == MetricsPage.text, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  @Test func everyMetricHasItsWords() {
+  @Test func everyMetricIsDescribed() {
     for metric in Metric.allCases {
       #expect(!metric.unit.isEmpty && metric.meaning.hasSuffix("."))
     }
@@ -21,7 +21,7 @@ struct DocumentationTests {
 
   /// Links between documents, and pictures, lead somewhere.
   @Test(arguments: Documents.all)
-  func everyLinkLeadsToAFile(document: String) throws {
+  func everyLinkHasATarget(document: String) throws {
     let folder = (document as NSString).deletingLastPathComponent
     for match in try Repository.text(of: document).matches(of: /\]\(([^)#\s]+)[^)]*\)/) {
       let target = String(match.1)
@@ -32,7 +32,7 @@ struct DocumentationTests {
   }
 
   @Test(arguments: Documents.all)
-  func everyMakeTargetThatIsNamedExists(document: String) throws {
+  func everyNamedMakeTargetExists(document: String) throws {
     let makefile = try Repository.lines(of: "Makefile")
     let targets = Set(makefile.compactMap { $0.firstMatch(of: /^([a-z]+):/).map { String($0.1) } })
     for match in try Repository.text(of: document).matches(of: /`make ([a-z]+)`/) {

@@ -31,7 +31,7 @@ struct DocumentedDeclarationsTests {
       ("package static func < (a: A, b: A) -> Bool {\n  true\n}", 0),
       ("package import B\nprivate func a() {}\nfunc b() {}", 0),
     ])
-  func tellsThemApart(text: String, undocumented: Int) {
+  func distinguishesDeclarations(text: String, undocumented: Int) {
     let scanner = DeclarationScanner(file: SourceFile(path: "Sources/A/A.swift", text: text))
     #expect(
       scanner.declarations.filter { !scanner.isDocumented($0) }.count == undocumented)

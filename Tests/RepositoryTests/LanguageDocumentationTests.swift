@@ -21,7 +21,7 @@ struct LanguageDocumentationTests {
     ("enum ReportFormat: String", "Documentation/reports.md"),
     ("enum Word: String", "Documentation/reports.md"),
   ])
-  func everyWordIsOnItsPage(declaration: String, page: String) throws {
+  func everyWordIsDocumented(declaration: String, page: String) throws {
     let found = try #require(StringEnum(declaration), "no \(declaration) in Sources")
     #expect(!found.words.isEmpty)
     let text = try Repository.text(of: page)
@@ -35,7 +35,7 @@ struct LanguageDocumentationTests {
 
   /// The type that lists the keys it accepts as `static let keys`.
   @Test(arguments: ["ScenarioReader", "VariantReader"])
-  func everyKeyIsInATableOfItsPage(type: String) throws {
+  func everyKeyIsInATable(type: String) throws {
     let file = try #require(Repository.sources.first { $0.name == type }, "no \(type).swift")
     let start = try #require(file.code.firstIndex { $0.contains("static let keys = [") })
     let list = file.lines[start...].prefix(8).joined().prefix { $0 != "]" }
@@ -48,7 +48,7 @@ struct LanguageDocumentationTests {
   }
 
   /// The shell's table has its commands and no other.
-  @Test func noShellCommandIsInvented() throws {
+  @Test func everyDocumentedShellCommandExists() throws {
     let known = try #require(StringEnum("enum ShellCommand: String")).words
     let page = try Repository.lines(of: "Documentation/shell.md")
     let written = page.compactMap { $0.firstMatch(of: /^\| `([a-z. ]+)` \|/).map { String($0.1) } }
@@ -71,7 +71,7 @@ struct LanguageDocumentationTests {
   }
 
   /// Exit statuses of the page, and of the code.
-  @Test func noExitStatusIsInvented() throws {
+  @Test func everyDocumentedExitStatusExists() throws {
     let known = try #require(StringEnum("enum ExitStatus: Int32")).words
     let page = try Repository.lines(of: "Documentation/cli.md")
     let written = page.compactMap { $0.firstMatch(of: /^\| (\d+) \|/).map { String($0.1) } }

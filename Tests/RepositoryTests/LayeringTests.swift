@@ -11,7 +11,7 @@ struct LayeringTests {
     map = try SourceMap()
   }
 
-  @Test func everyImportLineIsInTheTable() {
+  @Test func everyImportIsInTheTable() {
     #expect(Repository.sources.count > 20)
     for file in Repository.sources {
       guard let allowed = table.imports(of: file.module) else {
@@ -24,7 +24,7 @@ struct LayeringTests {
     }
   }
 
-  @Test func arrowsPointDownOnly() throws {
+  @Test func dependenciesPointDownOnly() throws {
     let order = table.rows.map(\.module)
     #expect(order.count > 8)
     for (index, row) in table.rows.enumerated() {
@@ -52,7 +52,7 @@ struct LayeringTests {
     #expect(folders == Set(table.rows.map(\.module)))
   }
 
-  @Test func foldersNameOnlyFoldersOfTheirLayerAndBelow() {
+  @Test func foldersReferenceOnlyTheirLayerAndBelow() {
     for (module, layers) in map.modules {
       let exceptions = Set(layers.flatMap(\.exceptions))
       var used: Set<SourceMap.Exception> = []

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The lessons are listed, and ask before they tell")
 struct LessonsTests {
-  @Test func indexIsWrittenFromTheFiles() throws {
+  @Test func lessonIndexIsGenerated() throws {
     let text = LessonsPage.text(of: try Lesson.all())
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
       let file = Repository.root.appending(path: LessonsPage.path)
@@ -21,7 +21,7 @@ struct LessonsTests {
   }
 
   /// The folder's number is the chapter's, and no two files would write the same report.
-  @Test func everyLessonLiesInTheFolderOfItsChapter() throws {
+  @Test func everyLessonIsInTheFolderOfItsChapter() throws {
     let lessons = try Lesson.all()
     for lesson in lessons where !lesson.folder.isEmpty {
       #expect(lesson.chapter == Int(lesson.folder.prefix(2)), "\(lesson.path)")

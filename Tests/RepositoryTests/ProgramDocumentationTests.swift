@@ -31,7 +31,7 @@ struct ProgramDocumentationTests {
     let command: Command
   }
 
-  @Test func commandsAndOptionsAreThoseOfThePage() throws {
+  @Test func documentedCommandsAndOptionsMatch() throws {
     let program = try program()
     let sections = try sections(of: "Documentation/cli.md")
     let commands = (program.subcommands ?? []).filter { $0.commandName != "help" }

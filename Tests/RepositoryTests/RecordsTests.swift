@@ -19,7 +19,7 @@ struct RecordsTests {
 
   /// A scenario that a page tells to run, in a line of commands too.
   @Test(arguments: Documents.all)
-  func everyScenarioThatIsNamedExists(document: String) throws {
+  func everyNamedScenarioExists(document: String) throws {
     for match in try Repository.text(of: document).matches(of: /Scenarios\/[\w.+\/-]+/) {
       let path = String(match.0).trimmingCharacters(in: CharacterSet(charactersIn: "."))
       #expect(Repository.has(path), "\(document) names \(path)")
@@ -37,7 +37,7 @@ struct RecordsTests {
   }
 
   /// A step of a walk names a file and what it declares: `` `File.swift`, `name` ``.
-  @Test func everyStepOfAWalkNamesADeclarationOfItsFile() throws {
+  @Test func everyWalkStepNamesADeclarationOfItsFile() throws {
     let text = try Repository.text(of: "ARCHITECTURE.md")
     let walks = text.components(separatedBy: "\n### ").dropFirst()
       .map { $0.components(separatedBy: "\n## ")[0] }
@@ -56,7 +56,7 @@ struct RecordsTests {
   }
 
   /// The last column of DEVIATIONS.md names a test function, or says that there is none to write.
-  @Test func everyDeviationIsPinned() throws {
+  @Test func everyDeviationHasATest() throws {
     let functions = Set(
       Repository.allTests.flatMap { file in
         file.code.compactMap { $0.firstMatch(of: /func (\w+)/).map { String($0.1) } }
@@ -126,7 +126,7 @@ struct RecordsTests {
     #expect(stranger.errors.contains("Scenarios/c.yml:1: S6.99 is not in the catalog"))
   }
 
-  @Test func everyIdThatIsNamedIsInTheCatalog() throws {
+  @Test func everyNamedIDIsInTheCatalog() throws {
     let result = try CatalogTree.run(root: Repository.root, "--where")
     #expect(result.status == 0, "\(result.errors)")
   }

@@ -10,7 +10,7 @@ struct SampleReportTests {
     "object", "remarks", "work", "estimatedRows", "spans", "store",
   ]
 
-  @Test func everyCountIsThatOfAFreshRun() throws {
+  @Test func documentedCountsMatchAFreshRun() throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "sample-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -24,7 +24,7 @@ struct SampleReportTests {
   }
 
   /// The page has the verdict and the variants of the result beside it.
-  @Test func pageAndResultAreOfOneRun() throws {
+  @Test func samplePageAndResultAreOfOneRun() throws {
     struct Result: Decodable {
       struct Variant: Decodable { let name: String }
       let verdict: String

@@ -38,7 +38,7 @@ struct SourceRulesTests {
     return false
   }
 
-  @Test func nothingIsUnfinishedByItsOwnWords() {
+  @Test func noSourceIsMarkedUnfinished() {
     let words = /\b(TODO|FIXME|XXX|HACK)\b|not implemented|unimplemented/
       .wordBoundaryKind(.simple)
     for file in Repository.sources {
@@ -48,7 +48,7 @@ struct SourceRulesTests {
     }
   }
 
-  @Test func nothingIsForced() {
+  @Test func noForceUnwrapsOrTries() {
     let forced = /\btry!|\bas!\s|\bfatalError\(/.wordBoundaryKind(.simple)
     for file in Repository.sources {
       for (index, line) in file.code.enumerated() where line.firstMatch(of: forced) != nil {
@@ -57,7 +57,7 @@ struct SourceRulesTests {
     }
   }
 
-  @Test func uncheckedSendableSaysWhatGuardsIt() {
+  @Test func uncheckedSendableStatesItsGuard() {
     for file in Repository.sources {
       for (index, line) in file.code.enumerated() where line.contains("@unchecked Sendable") {
         let before = file.lines[..<index].suffix(12)
@@ -67,7 +67,7 @@ struct SourceRulesTests {
     }
   }
 
-  @Test func fileNamesSayWhatIsInside() {
+  @Test func fileNamesMatchTheirDeclarations() {
     let banned: Set<String> = [
       "Utils", "Utilities", "Helper", "Helpers", "Extensions", "Types", "Common", "Misc", "Shared",
     ]

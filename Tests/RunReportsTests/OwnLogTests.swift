@@ -35,7 +35,7 @@ struct OwnLogTests {
   @Test(
     "S-H11 each level of a run's log is read without a line that is not understood",
     arguments: scenarios, 1...4)
-  func aRunIsReadBack(path: String, level: Int) throws {
+  func savedRunsRoundTrip(path: String, level: Int) throws {
     let url = ScenarioFiles.folder.appendingPathComponent(path)
     let scenario = try ScenarioReader.read(url, path: url.path)
     let lines = Lines()

@@ -91,7 +91,7 @@ struct ConnectionPoolTests {
     pool.returnToPool(kept)
   }
 
-  @Test func aReaderCannotWrite() throws {
+  @Test func readOnlyConnectionCannotWrite() throws {
     let folder = try TemporaryFolder()
     let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
     defer { pool.close() }
@@ -144,7 +144,7 @@ struct ConnectionPoolTests {
     connection.interrupt()
   }
 
-  @Test func aLockedStoreIsBusyAfterTheTimeout() throws {
+  @Test func lockedStoreIsBusyAfterTheTimeout() throws {
     let folder = try TemporaryFolder()
     let first = try Connection(path: folder.file("store"), access: .writing)
     try first.execute("CREATE TABLE t(v); BEGIN IMMEDIATE")

@@ -80,7 +80,7 @@ struct StatementTests {
       ])
   }
 
-  @Test func aDroppedStatementIsHandedOutCleanAgain() throws {
+  @Test func reusedStatementsAreReset() throws {
     let connection = try memory()
     try connection.execute("INSERT INTO t(v) VALUES(1), (2)")
     let sql = "SELECT v, ? FROM t"
@@ -97,7 +97,7 @@ struct StatementTests {
     #expect(again.value(0) == .integer(1) && again.isNull(1))
   }
 
-  @Test func theLeastRecentlyUsedTextIsPreparedAnew() throws {
+  @Test func leastRecentlyUsedStatementIsPreparedAgain() throws {
     let options = Connection.Options(statementLimit: 3)
     let connection = try Connection(path: ":memory:", access: .writing, options: options)
     func statement(_ number: Int) throws -> Statement {
@@ -191,7 +191,7 @@ struct StatementTests {
     #expect(values.map(\.description) == ["(null)", "18", "0.5", "\"s\"", "<0aff>"])
   }
 
-  @Test func aClosedConnectionTrapsWithASentence() async throws {
+  @Test func closedConnectionTraps() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

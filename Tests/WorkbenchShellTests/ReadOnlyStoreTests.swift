@@ -14,7 +14,7 @@ struct ReadOnlyStoreTests {
   }
 
   @Test
-  func aStoreOfApplesOpensWithNothingButItsFile() throws {
+  func appleStoresOpenWithoutAModelFile() throws {
     let shell = try ShellSession(try moody())
     #expect(shell.engine.banner().hasPrefix("Moody.moody · Continent 2, Country 3, Mood 4 · "))
     let fetch = shell.type(
@@ -29,7 +29,7 @@ struct ReadOnlyStoreTests {
   }
 
   @Test(arguments: ["insert Mood as x", "set m with latitude 1", "delete m", "save"])
-  func whatChangesDataIsRefused(line: String) throws {
+  func changingStepsAreErrorsInReadOnlyMode(line: String) throws {
     let shell = try ShellSession(try moody())
     shell.type("fetch Mood as m")
     let failure = try #require(shell.type(line).failure)
@@ -38,7 +38,7 @@ struct ReadOnlyStoreTests {
     #expect(shell.engine.current.steps.count == 1)
   }
 
-  @Test func itsTriesAreSavedAsAScenarioOnACopy() throws {
+  @Test func runsAreSavedAsAScenarioOnACopy() throws {
     let folder = try TemporaryFolder()
     let store = folder.file("Copy of Moody.moody")
     try FileManager.default.copyItem(at: try moody(), to: store)

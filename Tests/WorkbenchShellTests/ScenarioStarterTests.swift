@@ -12,7 +12,7 @@ import WorkbenchFixtures
 @Suite("A starter is a scenario that holds")
 struct ScenarioStarterTests {
   @Test
-  func theStarterOnMadeDataHolds() throws {
+  func starterOnGeneratedDataMeetsItsExpectations() throws {
     let folder = try TemporaryFolder()
     let written = try ScenarioStarter(name: "my first").write(to: folder.url)
     #expect(written.count == 3)
@@ -25,7 +25,7 @@ struct ScenarioStarterTests {
   }
 
   @Test
-  func theStarterOnAStoreHolds() throws {
+  func starterOnAStoreMeetsItsExpectations() throws {
     let store = try TypedSession.store()
     let workspace = try ShellWorkspace(store: store.url, path: store.url.path)
     let starter = try ScenarioStarter(

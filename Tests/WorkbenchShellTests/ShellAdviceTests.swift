@@ -18,7 +18,7 @@ struct ShellAdviceTests {
     store = try AdvisedStore()
   }
 
-  @Test func whatHelpsIsProposedAndCostsTheTryNothing() throws {
+  @Test func advisedIndexesDoNotAffectTheRun() throws {
     let shell = try ShellSession(store.url)
     let before = try Data(contentsOf: store.url)
     shell.type(Self.point)
@@ -32,7 +32,7 @@ struct ShellAdviceTests {
   }
 
   /// A try that is over is still part of the work; a number of `last` is one statement alone.
-  @Test func allTriesCountAndOneStatementCanBeAskedFor() throws {
+  @Test func adviceCoversAllRunsOrOneStatement() throws {
     let shell = try ShellSession(store.url)
     shell.type(Self.point, "reset", Self.sorted)
     let all = shell.type("advise").lines
@@ -51,13 +51,13 @@ struct ShellAdviceTests {
     ("advise", "no statement has run yet", nil), ("advise 1", "nothing has run yet", nil),
     ("advise now", "nothing has run", nil), ("advise 1 2", "too many arguments for `advise`", "2"),
   ])
-  func nothingIsProposedForNothing(line: String, message: String, marked: String?) throws {
+  func noStatementsGiveNoAdvice(line: String, message: String, marked: String?) throws {
     let failure = try #require(try ShellSession(store.url).type(line).failure)
     #expect(failure.message.contains(message))
     #expect(marked == nil || failure.excerpt?.hasSuffix("^") == true)
   }
 
-  @Test func aNumberWithoutAStatementIsTold() throws {
+  @Test func unknownStatementNumberIsReported() throws {
     let shell = try ShellSession(store.url)
     shell.type("fetch Mood limit 3 as m", "touch m date")
     let groups = shell.engine.current.groups
@@ -67,7 +67,7 @@ struct ShellAdviceTests {
     #expect(shell.type("advise 99").failure?.message.contains("isn't one of the numbers") == true)
   }
 
-  @Test func theSearchCanBeStopped() throws {
+  @Test func adviceCanBeInterrupted() throws {
     struct Enough: Error {}
     let shapes = [
       AdvisedStatement(sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3", count: 9)
@@ -83,7 +83,7 @@ struct ShellAdviceTests {
     #expect(asked == 1)
   }
 
-  @Test func itIsCompletedAndHelpedWith() throws {
+  @Test func adviseIsInCompletionAndHelp() throws {
     let shell = try ShellSession(store.url)
     #expect(shell.engine.vocabulary.candidates(for: "adv") == .words(["advise"]))
     #expect(shell.type("help advise").lines.first == "  advise [N]")

@@ -31,7 +31,7 @@ struct ShellEngineTests {
   }
 
   /// An index is looked for once a variant is over; what was saved must hold when it is run.
-  @Test func aSavedScenarioHoldsWithWhatOnlyAWholeRunFinds() throws {
+  @Test func savedScenarioExpectsTheRunsFindings() throws {
     let shell = try ShellSession(faults)
     shell.type("fetch Mood where \"remoteIdentifier == 'x'\" limit Mood / 10 as some", "reset")
     shell.type("fetch Mood limit Mood / 10 as part", "touch part date")
@@ -46,7 +46,7 @@ struct ShellEngineTests {
 
   /// Of what was opened: what a step inserts does not move the numbers of the next.
   @Test
-  func numbersKnowTheRowsOfWhatIsOpen() throws {
+  func expressionsUseTheOpenStoresRows() throws {
     let shell = try ShellSession(small)
     #expect(shell.type("fetch Mood limit Mood / Country + 1 as some").lines[0].contains("3 Mood"))
     #expect(shell.type("insert Country times 2 * scale as new").failure == nil)
@@ -60,7 +60,7 @@ struct ShellEngineTests {
   }
 
   @Test
-  func theTenLines() throws {
+  func tenLinesHaveTheDocumentedCounts() throws {
     let shell = try ShellSession(faults)
     #expect(
       shell.engine.banner()
@@ -159,7 +159,7 @@ struct ShellEngineTests {
       ("source no.txt", "no.txt", "there's no file no.txt", "check the path"),
       ("save scenario", nil, "expected a file", "save scenario FILE.yml"),
     ] as [(String, String?, String, String)])
-  func aWrongLineSaysWhereAndWhatToDo(
+  func invalidLinesHavePositionAndNextStep(
     line: String, marked: String?, message: String, nextStep: String
   ) throws {
     let shell = try ShellSession(small)
@@ -176,7 +176,7 @@ struct ShellEngineTests {
     #expect(shell.engine.current.steps.count == 1)
   }
 
-  @Test func everyRunStartsFromTheSameData() throws {
+  @Test func runsStartFromTheSameData() throws {
     let shell = try ShellSession(small)
     shell.type(
       "fetch Country limit 1 as c",
@@ -190,7 +190,7 @@ struct ShellEngineTests {
     #expect(shell.type("reset", "reset").lines == ["  already cold: nothing has run in run 3"])
   }
 
-  @Test func savedTriesHoldWhateverTheyDid() throws {
+  @Test func savedRunsMeetTheirExpectations() throws {
     let shell = try ShellSession(small)
     shell.type(
       "fetch Country limit 2 as c", "insert Mood as bare", "save", "rollback",
@@ -214,7 +214,7 @@ struct ShellEngineTests {
   }
 
   @Test(arguments: ["touch m date", "walk m sort date-"])
-  func aStepIsInterruptedBetweenTwoObjects(step: String) throws {
+  func stepsAreInterruptedBetweenObjects(step: String) throws {
     let shell = try ShellSession(small)
     shell.type("fetch Mood values no as m")
     let asking = InterruptingSink(shell.engine.interruption, afterFaults: 3)
@@ -232,7 +232,7 @@ struct ShellEngineTests {
   }
 
   /// The statement would run for hours.
-  @Test func aStatementPastTheFrameworkIsCutOff() throws {
+  @Test func sqlStatementsAreInterrupted() throws {
     let shell = try ShellSession(small)
     shell.type("count Mood")
     let interruption = shell.engine.interruption
@@ -248,7 +248,7 @@ struct ShellEngineTests {
     #expect(shell.type("sql \"SELECT 1\"").failure == nil, "the connection goes on")
   }
 
-  @Test func theLogIsASinkWithALevel() throws {
+  @Test func sqlLogHasALevel() throws {
     let shell = try ShellSession(small)
     shell.type("sql 1", "count Mood where \"date > 0\"")
     #expect(
@@ -268,14 +268,14 @@ struct ShellEngineTests {
       ])
   }
 
-  @Test func boundValuesAreShownWhereTheyWereAskedFor() throws {
+  @Test func bindValuesAreShownOnRequest() throws {
     let shell = try ShellSession(on: ShellWorkspace(opening: small.path), showsBinds: true)
     shell.type("sql 2", "count Mood where \"date > 0\"")
     #expect(shell.log.last { $0.contains("bind") } == "CoreData: details: SQLite bind[0] = 0.0")
     #expect(shell.type("sql").lines == ["  SQL log: level 2, on standard error"])
   }
 
-  @Test func whatATryCostIsAskedForInManyWays() throws {
+  @Test func runCostsHaveSeveralViews() throws {
     let shell = try ShellSession(small)
     shell.type("fetch Mood values no as m", "touch m date limit 40", "touch m date limit 40")
     let last = shell.type("last")
@@ -313,7 +313,7 @@ struct ShellEngineTests {
     #expect(shell.type("help fetch").lines.contains { $0.contains("fetchBatchSize") })
   }
 
-  @Test func anEmptyShellSaysWhatToOpen() throws {
+  @Test func emptyShellSuggestsWhatToOpen() throws {
     let shell = try ShellSession(nil as URL?)
     #expect(shell.engine.banner().hasPrefix("nothing is open"))
     for line in ["fetch Mood", "last", "reset", "entities", "stats"] {
@@ -324,7 +324,7 @@ struct ShellEngineTests {
     #expect(shell.type("count Mood").failure == nil)
   }
 
-  @Test func aVeryLongWordIsNotToldWhole() throws {
+  @Test func longWordsAreTruncatedInErrors() throws {
     let shell = try ShellSession(small)
     let failure = try #require(shell.type(String(repeating: "x", count: 5_000)).failure)
     #expect(failure.text().count < 800 && failure.text().contains("there's no command or verb"))
@@ -358,7 +358,7 @@ struct ShellEngineTests {
       ]
     ),
   ])
-  func tabKnowsTheNextWord(line: String, words: [String]) throws {
+  func completionOffersTheNextWord(line: String, words: [String]) throws {
     let shell = try ShellSession(small)
     shell.type("fetch Mood limit 1 as m", "context sync", "save as n")
     #expect(shell.engine.vocabulary.candidates(for: line) == .words(words))

@@ -46,7 +46,7 @@ struct ShellInterruptionTests {
     ("INSERT", "ZMOOD", [], "batch-insert Mood times 3 with date 2016-01-01", 43),
     ("DELETE", "ZMOOD", [], "batch-delete Mood", 0),
   ])
-  func whatIsWrittenIsRolledBackAndCanBeWrittenAgain(
+  func interruptedSaveRollsBackAndCanBeRepeated(
     change: String, table: String, before: [String], step: String, rows: Int
   ) throws {
     let rowsBefore = try number("SELECT count(*) FROM \(table)")
@@ -65,7 +65,7 @@ struct ShellInterruptionTests {
     #expect(try number("SELECT count(*) FROM ZMOOD WHERE ZLATITUDE = 7") == changed)
   }
 
-  @Test func aStoppedFaultIsAFaultAgain() throws {
+  @Test func interruptedFaultRemainsAFault() throws {
     shell.type("fetch Mood values no as m", "fetch Country values no as c")
     hide("ZMOOD")
     #expect(typeInterrupted("touch m date limit 1") != nil)
@@ -81,7 +81,7 @@ struct ShellInterruptionTests {
     #expect(unchanged?.hasPrefix("  nothing to save") == true, "\(unchanged ?? "")")
   }
 
-  @Test func aPageOfABatchedResultIsStopped() throws {
+  @Test func batchLoadsCanBeInterrupted() throws {
     shell.type("fetch Mood batch 10 as m")
     hide("ZMOOD")
     #expect(typeInterrupted("walk m limit 1") != nil)
@@ -91,7 +91,7 @@ struct ShellInterruptionTests {
   }
 
   /// A fault that a changing step fires has no value to give when it fails.
-  @Test func whatChangesObjectsIsStoppedBetweenTwoAlone() throws {
+  @Test func changingStepsStopOnlyBetweenObjects() throws {
     shell.type("context edit parent main", "fetch Mood as m", "fetch Mood in edit as e")
     let session = try #require(shell.engine.session)
     let steps = ["set m with latitude 7", "delete m", "touch e date"].map {

@@ -65,7 +65,7 @@ struct ShellStoresTests {
 
   /// Entities are exact, names of properties are guesses; that is enough to look, and not to write.
   @Test(arguments: ["DELETE FROM Z_MODELCACHE", "UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'"])
-  func aStoreWithoutAModelIsLookedAt(damage: String) throws {
+  func storesWithoutAModelAreInspected(damage: String) throws {
     let office = try OfficeStore()
     try office.run(damage)
     let before = try FolderState(office.folder.url)
@@ -87,7 +87,7 @@ struct ShellStoresTests {
     }
   }
 
-  @Test func writingIsDoneOnACopy() throws {
+  @Test func writeModeUsesACopy() throws {
     let before = try Data(contentsOf: store)
     let workspace = try ShellWorkspace(opening: store.path, writing: .copy)
     let shell = try ShellSession(on: workspace)
@@ -103,7 +103,7 @@ struct ShellStoresTests {
     #expect(other.type("count Country").lines.first?.contains("4 Country") == true)
   }
 
-  @Test func inPlaceChangesTheStoreItself() throws {
+  @Test func inPlaceModeModifiesTheStore() throws {
     let workspace = try ShellWorkspace(opening: store.path, writing: .inPlace)
     let shell = try ShellSession(on: workspace)
     #expect(shell.type(insert, "save").failure == nil)
@@ -132,7 +132,7 @@ struct ShellStoresTests {
       ("SELECT 1; SELECT 2", nil, "more than one statement"),
       ("PRAGMA table_info(ZMOOD)", nil, "  cid"),
     ] as [(String, String?, String)])
-  func sqliteLooksAndChangesNothing(query: String, marked: String?, text: String) throws {
+  func sqliteModeIsReadOnly(query: String, marked: String?, text: String) throws {
     let shell = try ShellSession(store)
     let before = try Data(contentsOf: store)
     let answer = shell.type(".sqlite \(query)")
@@ -174,7 +174,7 @@ struct ShellStoresTests {
     #expect(shell.type("mode xml").failure?.message.contains("isn't an argument of `mode`") == true)
   }
 
-  @Test func linesComeFromAFileAndAnswersGoToOne() throws {
+  @Test func linesAreReadFromAndOutputIsWrittenToFiles() throws {
     let shell = try ShellSession(store)
     let script = folder.file("lines.txt")
     try Data("# begin\ncount Mood\n\ncount Moood\ncount Country\n".utf8).write(to: script)
@@ -204,7 +204,7 @@ struct ShellStoresTests {
   }
 
   @Test(arguments: ["html", "json", "md", "txt", "junit.xml"])
-  func theTriesAreAReport(ending: String) throws {
+  func runsCanBeReported(ending: String) throws {
     let shell = try ShellSession(store)
     shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
     let file = folder.file("tries.\(ending)")
@@ -224,7 +224,7 @@ struct ShellStoresTests {
 
   /// Both name the events of all tries, those before the last `reset` too.
   @Test(arguments: ["trace.json", "jsonl"])
-  func theTriesAreATrace(ending: String) throws {
+  func runsCanBeTraced(ending: String) throws {
     let shell = try ShellSession(store)
     shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
     let file = folder.file("tries.\(ending)")
@@ -242,7 +242,7 @@ struct ShellStoresTests {
     }
   }
 
-  @Test func stacksAreRecordedWhenAsked() throws {
+  @Test func stacksAreRecordedOnRequest() throws {
     let shell = try ShellSession(store)
     shell.type("fetch Mood values no as m", "touch m date limit 2")
     #expect(shell.type("stack").failure?.message == "no call stacks were recorded")
@@ -262,7 +262,7 @@ struct ShellStoresTests {
   }
 
   /// Looks at the work of each step, not at its time: the events of one step are sorted, not all.
-  @Test func aStepDoesNotLookAtThoseBeforeIt() throws {
+  @Test func stepRecordingIsASliceOfTheRun() throws {
     let shell = try ShellSession(store)
     for _ in 0..<300 { shell.type("fetch Mood values no as m", "touch m date", "refresh m") }
     #expect(shell.engine.current.costs.counters.selects >= 300)
@@ -277,7 +277,7 @@ struct ShellStoresTests {
     #expect(shell.engine.current.groups.last?.number == shell.engine.current.groups.count)
   }
 
-  @Test func aRunningStatementIsCutOff() throws {
+  @Test func runningStatementsAreInterrupted() throws {
     let shell = try ShellSession(store)
     let interruption = shell.engine.interruption
     let asking = Thread {

@@ -45,7 +45,7 @@ struct StoreOpeningTests {
   }
 
   @Test(arguments: Damage.allCases)
-  func aFileThatIsNoStoreIsRefusedInOneSentence(damage: Damage) throws {
+  func nonStoreFilesAreRejectedInOneSentence(damage: Damage) throws {
     let store = try TypedSession.store(moods: 50)
     try damage.apply(to: store.url)
     let before = try FolderState(store.folder.url)
@@ -96,7 +96,7 @@ struct StoreOpeningTests {
   }
 
   /// Rows that no object can be of do not hide the others, and are named.
-  @Test func soundRowsAreShownBesideDamagedOnes() throws {
+  @Test func validRowsAreShownNextToCorruptOnes() throws {
     let store = try OfficeStore()
     var sound = 0
     try StoreRows(store.url, entity: "Party", where: nil).forEach { _ in sound += 1 }

@@ -28,7 +28,7 @@ struct ExportCommandTests {
     "11-conflicts/a-row-that-went.yml": "✗ read too early · findings   expected none"
   ]
 
-  @Test func faultsIsAProgramWhoseLogHolds() throws {
+  @Test func exportedFaultsProgramMeetsItsExpectations() throws {
     let outcome = try program.run(["export", PackageFiles.faults, "--swift"])
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
     _ = try program.folder.write(outcome.output, to: "faults/main.swift")
@@ -46,7 +46,7 @@ struct ExportCommandTests {
 
   /// Every scenario is exported, or is on the list with its reason.
   @Test(arguments: PackageFiles.scenarios)
-  func everyScenarioIsExportedOrOnTheList(name: String) throws {
+  func everyScenarioIsExportedOrListed(name: String) throws {
     let outcome = try program.run(["export", PackageFiles.scenario(name), "--swift"])
     if let reason = Self.refused[name] {
       #expect(outcome.status == 65 && outcome.output.isEmpty)
@@ -69,7 +69,7 @@ struct ExportCommandTests {
     .enabled(
       if: ProcessInfo.processInfo.environment["CDPROF_EXPORTS"] == "1", "`make exports` runs it"),
     arguments: [1, 10])
-  func allProgramsCompileAndTheirLogsHold(scale: Int) throws {
+  func exportedProgramsCompileAndMeetExpectations(scale: Int) throws {
     var files: [String] = []
     var cases: [String] = []
     let exported = PackageFiles.scenarios.filter { Self.refused[$0] == nil }
@@ -123,7 +123,7 @@ struct ExportCommandTests {
   }
 
   /// What differs between two scales is the number of rows, and the line that says how to judge.
-  @Test func aProgramMakesTheRowsOfItsScale() throws {
+  @Test func exportedProgramsCreateRowsForTheScale() throws {
     let arguments = ["export", PackageFiles.scenario("08-performance/who-sorts.yml"), "--swift"]
     let small = try program.run(arguments).output
     let large = try program.run(arguments + ["--scale", "10"]).output
@@ -134,7 +134,7 @@ struct ExportCommandTests {
     #expect(differences.last?.contains("rows.insert(1000, \"Mood\")") == true, "\(differences)")
   }
 
-  @Test func aPackageIsWrittenAndNobodyElsesFileReplaced() throws {
+  @Test func packageExportDoesNotReplaceForeignFiles() throws {
     let arguments = ["export", PackageFiles.faults, "--swift", "--out", "mine"]
     let made = try program.run(arguments)
     #expect(made.status == 0)

@@ -131,7 +131,7 @@ struct InputLimitTests {
     try expectRefused(["run", few], "100,000 values, the limit")
   }
 
-  @Test func aFewAliasesAreFine() throws {
+  @Test func fewAliasesAreAllowed() throws {
     let file = try program.folder.write(
       """
       name: Aliases

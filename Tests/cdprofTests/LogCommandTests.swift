@@ -16,7 +16,7 @@ struct LogCommandTests {
     return try program.folder.write(run.errors, to: name)
   }
 
-  @Test func aRunsLogIsABudgetsMatter() throws {
+  @Test func logOfARunMeetsItsBudget() throws {
     let log = try log("run.log", "--sql", "2")
     let text = try String(contentsOfFile: log, encoding: .utf8)
     #expect(text.hasPrefix("cdprof: begin "))
@@ -28,7 +28,7 @@ struct LogCommandTests {
     #expect(report["unrecognized"] as? Int == 0 && (report["missing"] as? [String]) == [])
   }
 
-  @Test func boundValuesAreShownWhereTheyWereAskedFor() throws {
+  @Test func bindValuesAreShownOnRequest() throws {
     let log = try log("run.log", "--sql", "2", "--show-binds")
     #expect(!(try String(contentsOfFile: log, encoding: .utf8)).contains("<private>"))
     let hidden = try program.run(["log", log])
@@ -36,7 +36,7 @@ struct LogCommandTests {
     #expect(!hidden.output.contains(" bound: ") && shown.output.contains(" bound: "))
   }
 
-  @Test func twoLogsAreCompared() throws {
+  @Test func logsAreCompared() throws {
     let before = try log("before.log", "--sql", "1")
     let text = try String(contentsOfFile: before, encoding: .utf8)
     let fault = "CoreData: sql: SELECT 0, t0.Z_PK, t0.Z_OPT FROM ZMORE t0 WHERE  t0.Z_PK = ?\n"
@@ -57,7 +57,7 @@ struct LogCommandTests {
     #expect(mixed.errors.contains("compare two results, or two logs"))
   }
 
-  @Test func aStoreGivesPlansAndIndexes() throws {
+  @Test func storeAddsPlansAndIndexAdvice() throws {
     let log = try log("run.log", "--sql", "1")
     let advised = try program.run(["log", log, "--store", "runs/mood-list.sqlite"])
     #expect(advised.status == 0)
@@ -74,7 +74,7 @@ struct LogCommandTests {
     #expect(program.leftovers.isEmpty)
   }
 
-  @Test func everyEventIsWrittenForOtherTools() throws {
+  @Test func jsonLinesContainEveryEvent() throws {
     let run = try program.run(
       ["run", PackageFiles.moodList, "--report", "json,trace,jsonl", "--out", "runs"])
     #expect(run.status == 0)
@@ -94,7 +94,7 @@ struct LogCommandTests {
     ("zip", "unzip -p", [0x50, 0x4B, 0x03, 0x04]),
     ("zstd", "zstd -dc", [0x28, 0xB5, 0x2F, 0xFD]),
   ])
-  func anotherCompressionIsNamedWithItsCommand(
+  func otherCompressionFormatsNameTheirCommand(
     name: String, command: String, bytes: [UInt8]
   ) throws {
     let file = program.folder.file("x.log")

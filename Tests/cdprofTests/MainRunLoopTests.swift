@@ -55,7 +55,7 @@ import Testing
 
     """
 
-  @Test func changesAreProcessedWhenTheMainRunLoopTurns() throws {
+  @Test func mainRunLoopProcessesChanges() throws {
     let program = try BuiltProgram()
     _ = try program.folder.write(Self.source, to: "loop/main.swift")
     let compiler = try ExportCompiler(program)

@@ -36,7 +36,7 @@ struct OutputTests {
 
     """
 
-  @Test func aFullStandardOutputIsAFailure() throws {
+  @Test func fullStandardOutputFails() throws {
     let script = Self.commands.map { "cdprof \($0) > /dev/full 2> e; echo \"$? $(cat e)\"" }
     let outcome = try program.bash(Self.setUp + script.joined(separator: "\n"))
     let lines = outcome.output.split(separator: "\n").map(String.init)
@@ -48,7 +48,7 @@ struct OutputTests {
     }
   }
 
-  @Test func aClosedStandardOutputIsAFailureAndAClosedPipeIsNone() throws {
+  @Test func closedStandardOutputFailsAndClosedPipeDoesNot() throws {
     let outcome = try program.bash(
       Self.setUp + """
         cdprof rows s.sqlite Continent >&-; echo "$?"
@@ -59,7 +59,7 @@ struct OutputTests {
     #expect(outcome.errors == "standard output can't be written: bad file descriptor\n")
   }
 
-  @Test func aFileThatOutgrowsTheLimitLeavesNothingBehind() throws {
+  @Test func filesThatExceedTheSizeLimitAreRemoved() throws {
     let outcome = try program.bash(
       Self.setUp + """
         cdprof shell s.sqlite << END > /dev/null
@@ -77,7 +77,7 @@ struct OutputTests {
     #expect(try Data(contentsOf: made) == Data(contentsOf: program.folder.file("s.sqlite")))
   }
 
-  @Test func foundationsDescriptionsAreNotPrinted() throws {
+  @Test func foundationErrorDescriptionsAreNotPrinted() throws {
     let commands = [
       "run s.yml --out /proc/x", "run s.yml --out s.yml", "run s.yml --out s.yml/x",
       "report r/s.json --report html --out /proc/x", "new made --out /proc/x",
@@ -138,7 +138,7 @@ struct OutputTests {
     "remoteIdentifier MATCHES '['", "remoteIdentifier MATCHES '(a'",
     "FUNCTION(latitude, 'foo:', 2) == 3", "random() > 1", "date MATCHES 'a'",
   ])
-  func aPredicateThatTheStoreCannotAnswerIsBadInput(format: String) throws {
+  func untranslatablePredicatesAreInvalidInput(format: String) throws {
     let outcome = try program.bash(
       Self.setUp + "cdprof rows s.sqlite Mood --where \"\(format)\"")
     #expect(outcome.status == 65, "\(outcome.errors)")

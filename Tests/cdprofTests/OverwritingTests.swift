@@ -29,7 +29,7 @@ struct OverwritingTests {
   private static let formats = "html,json,md,junit,text,trace,jsonl"
 
   @Test(arguments: written)
-  func aRunLeavesAForeignFileAlone(file: String) throws {
+  func runDoesNotReplaceForeignFiles(file: String) throws {
     _ = try scenario()
     let own = try program.folder.write(Self.own, to: "out/\(file)")
     let arguments = ["run", "tiny.yml", "--report", Self.formats, "--out", "out"]
@@ -45,7 +45,7 @@ struct OverwritingTests {
     #expect(try Set(FileManager.default.contentsOfDirectory(atPath: out)) == Set(Self.written))
   }
 
-  @Test func aForeignStoreSurvivesARun() throws {
+  @Test func runDoesNotReplaceForeignStores() throws {
     _ = try scenario()
     // A store of the same model that the program copied for the user.
     _ = try program.run(["run", "tiny.yml", "--out", "made"])
@@ -66,7 +66,7 @@ struct OverwritingTests {
   }
 
   @Test(arguments: [".tiny_SUPPORT/x", "tiny.sqlite-wal", "tiny.sqlite-journal"])
-  func whatBelongsToAnotherStoreSurvivesARun(file: String) throws {
+  func runDoesNotReplaceFilesOfOtherStores(file: String) throws {
     _ = try scenario()
     let own = try program.folder.write(Self.own, to: "Reports/\(file)")
     let refused = try program.run(["run", "tiny.yml"])
@@ -74,7 +74,7 @@ struct OverwritingTests {
     #expect(try String(contentsOfFile: own, encoding: .utf8) == Self.own)
   }
 
-  @Test func theOtherCommandsThatWriteTakeForceAsWell() throws {
+  @Test func otherWritingCommandsSupportForce() throws {
     _ = try scenario()
     #expect(try program.run(["run", "tiny.yml", "--report", "json", "--out", "a"]).status == 0)
     for (file, arguments) in [
@@ -93,7 +93,7 @@ struct OverwritingTests {
     }
   }
 
-  @Test func foldersPipesAndLinksAreNeverReplacedEvenByForce() throws {
+  @Test func forceNeverReplacesFoldersPipesAndLinks() throws {
     _ = try scenario()
     let outcome = try program.bash(
       """
@@ -108,7 +108,7 @@ struct OverwritingTests {
     #expect(outcome.errors.contains("it's a folder") && outcome.errors.contains("it's a pipe"))
   }
 
-  @Test func theShellAddsToNewFilesOnly() throws {
+  @Test func shellAppendsOnlyToNewFiles() throws {
     _ = try scenario()
     #expect(try program.run(["run", "tiny.yml"]).status == 0)
     let store = program.folder.file("Reports/tiny.sqlite")

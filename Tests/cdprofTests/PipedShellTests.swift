@@ -9,7 +9,7 @@ struct PipedShellTests {
     program = try BuiltProgram()
   }
 
-  @Test func theTenLinesOfTheLessonHaveTheseCounts() throws {
+  @Test func tenLinesOfTheLessonHaveTheirCounts() throws {
     let outcome = try program.run(
       ["shell", PackageFiles.faults],
       input: """
@@ -46,7 +46,7 @@ struct PipedShellTests {
     #expect(try program.run(["run", "my-storm.yml"]).status == 0)
   }
 
-  @Test func goesOnAfterAnErrorAndEndsWithIt() throws {
+  @Test func pipedShellContinuesAfterAnErrorAndExitsWithIt() throws {
     let outcome = try program.run(
       ["shell", PackageFiles.faults], input: "count Mood\nfetch Moood\n\ncount Country")
     #expect(outcome.status == 65)
@@ -62,7 +62,7 @@ struct PipedShellTests {
         """)
   }
 
-  @Test func aStoreIsWrittenOnACopyOnlyAndInPlaceWhenTold() throws {
+  @Test func storesAreModifiedOnlyInPlaceOnRequest() throws {
     try FileManager.default.createDirectory(
       at: program.folder.file("out"), withIntermediateDirectories: true)
     #expect(try program.run(["run", PackageFiles.faults, "--quiet", "--out", "out"]).status == 0)
@@ -83,7 +83,7 @@ struct PipedShellTests {
     #expect(program.leftovers.isEmpty)
   }
 
-  @Test func theLogGoesToStandardError() throws {
+  @Test func sqlLogGoesToStandardError() throws {
     let outcome = try program.run(
       ["shell", PackageFiles.faults], input: "sql 1\ncount Mood\nsql 0\ncount Mood\n")
     #expect(outcome.status == 0)
@@ -93,7 +93,7 @@ struct PipedShellTests {
   }
 
   @Test(.enabled(if: PackageFiles.moody != nil))
-  func aStoreOfApplesIsReadAndNotTouched() throws {
+  func appleStoresAreReadWithoutModification() throws {
     let store = program.folder.file("Moody.moody")
     try FileManager.default.copyItem(
       at: URL(fileURLWithPath: try #require(PackageFiles.moody)), to: store)

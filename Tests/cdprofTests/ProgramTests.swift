@@ -65,7 +65,7 @@ struct ProgramTests {
     (["generate", "input"], 64, "Missing expected argument '--out"),
     (["generate", "input", "--out", "made", "--style", "struct"], 64, "--style"),
   ])
-  func wrongArgumentsSayWhatIsMeant(arguments: [String], status: Int32, message: String) throws {
+  func invalidArgumentsHaveSuggestions(arguments: [String], status: Int32, message: String) throws {
     let outcome = try program.run(arguments)
     #expect(outcome.status == status)
     #expect(outcome.errors.contains(message))
@@ -88,14 +88,14 @@ struct ProgramTests {
     #expect(try program.run(arguments + ["--style", "extension"]).status == 0)
   }
 
-  @Test func theVersionNamesWhatCountsDependOn() throws {
+  @Test func versionListsLibraries() throws {
     let outcome = try program.run(["--version"])
     #expect(outcome.status == 0)
     #expect(
       outcome.output.contains(/^cdprof \d+\.\d+\.\d+ \(SQLite 3\.\d+\.\d+, Swift 6\.\d.*\)\n$/))
   }
 
-  @Test func aScenarioThatHoldsIsReported() throws {
+  @Test func successfulScenarioIsReported() throws {
     let outcome = try program.run(
       ["run", PackageFiles.faults, "--report", "html,json", "--out", "made/for/this"])
     #expect(outcome.status == 0)
@@ -145,7 +145,7 @@ struct ProgramTests {
     ("  - fetch Mood", "selcts: 1", [], 65, "did you mean `selects`?"),
     ("  - fetch Mood", "selects: 1 /", [], 65, "small.yml:10:"),
   ])
-  func theStatusSaysHowARunEnded(
+  func exitStatusReflectsTheRun(
     steps: String, law: String, options: [String], status: Int32, message: String
   ) throws {
     let outcome = try program.run(["run", try scenario(steps, expecting: law)] + options)
@@ -157,7 +157,7 @@ struct ProgramTests {
     #expect(program.leftovers.isEmpty)
   }
 
-  @Test func aNewScenarioRuns() throws {
+  @Test func newScenarioRuns() throws {
     let made = try program.run(["new", "mine", "--out", "here"])
     #expect(made.status == 0)
     #expect(
@@ -170,7 +170,7 @@ struct ProgramTests {
   }
 
   /// A folder of two scenarios at two scales, two at once.
-  @Test func aFolderIsRunAtSeveralScales() throws {
+  @Test func foldersRunAtSeveralScales() throws {
     let file = try scenario(
       ProgramTests.touching, expecting: "selects: 21, findings: [fault-storm(Mood.country)]")
     let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -195,7 +195,7 @@ struct ProgramTests {
     #expect(program.leftovers.isEmpty)
   }
 
-  @Test func aMissNamesTheEventsBehindIt() throws {
+  @Test func unmetExpectationNamesItsEvents() throws {
     let file = try scenario(ProgramTests.touching, expecting: "misses: 0")
     let outcome = try program.run(["run", file, "--quiet"])
     #expect(outcome.status == 2)
@@ -203,14 +203,14 @@ struct ProgramTests {
       outcome.output.contains(/20 misses: 20 x fault Country \(miss\) from small.yml:\d+ touch/))
   }
 
-  @Test func everyFileIsReadBeforeOneIsRun() throws {
+  @Test func allFilesAreReadBeforeTheFirstRun() throws {
     let outcome = try program.run(["run", PackageFiles.faults, "no.yml"])
     #expect(outcome.status == 66)
     #expect(outcome.output.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: program.folder.file("Reports").path))
   }
 
-  @Test func aModelIsShownCheckedAndCompared() throws {
+  @Test func modelsArePrintedCheckedAndCompared() throws {
     let text = try program.run(["model", PackageFiles.model])
     #expect(text.status == 0 && text.output.contains("to one, Country, delete Nullify"))
     let ddl = try program.run(["model", PackageFiles.model, "--ddl"])
@@ -240,7 +240,7 @@ struct ProgramTests {
       try program.run(["diff", old, PackageFiles.model, "--json"]).output.contains("lightweight"))
   }
 
-  @Test func aPredicateIsExplained() throws {
+  @Test func predicatesAreExplained() throws {
     let text = try program.run(["predicate", "hidden and not a == 'x'"])
     #expect(text.status == 0)
     #expect(text.output.hasPrefix("format  hidden == 1 AND NOT a == \"x\"\ntree    AND\n"))
@@ -253,7 +253,7 @@ struct ProgramTests {
   }
 
   @Test(.enabled(if: PackageFiles.moody != nil))
-  func aPlanIsReadFromAStore() throws {
+  func predicatePlanUsesAStore() throws {
     let store = try #require(PackageFiles.moody)
     let outcome = try program.run(["predicate", "SELF == nil", "--entity", "Mood", "--plan", store])
     #expect(outcome.status == 0)
@@ -261,7 +261,7 @@ struct ProgramTests {
   }
 
   @Test(.enabled(if: PackageFiles.moody != nil))
-  func anInspectionIsForPeopleAndForPrograms() throws {
+  func inspectPrintsTextAndJSON() throws {
     let store = try #require(PackageFiles.moody)
     let text = try program.run(["inspect", store])
     #expect(text.status == 0)
@@ -273,7 +273,7 @@ struct ProgramTests {
     #expect(entities.compactMap { $0["ownCount"] as? Int } == [0, 2, 3, 4])
   }
 
-  @Test func adviceOnAStoreWantsAStep() throws {
+  @Test func adviceOnAStoreRequiresAStep() throws {
     let outcome = try program.run(["advise", "App.sqlite"])
     #expect(outcome.status == 64)
     #expect(outcome.errors.contains("expected a step to find indexes for"))

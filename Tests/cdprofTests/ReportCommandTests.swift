@@ -9,7 +9,7 @@ struct ReportCommandTests {
     program = try BuiltProgram()
   }
 
-  @Test func aResultIsRenderedAgainAndCompared() throws {
+  @Test func resultsAreRenderedAndCompared() throws {
     let run = try program.run(
       ["run", PackageFiles.faults, "--quiet", "--report", "html,json", "--out", "a"])
     #expect(run.status == 0)

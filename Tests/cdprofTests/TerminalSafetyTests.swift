@@ -93,7 +93,7 @@ struct TerminalSafetyTests {
     "help $'\\e'", "run evil.yml --variant $'\\e\\nFAKE'", "new $'\\e\\nFAKE'",
   ]
 
-  @Test func everyCommandEscapesWhatActsOnATerminal() throws {
+  @Test func everyCommandEscapesControlCharacters() throws {
     try makeData()
     let lines = ["fetch Thing as t", "touch t read text", "last", "findings", "entities", "stats"]
     let query = ".sqlite SELECT * FROM ZTHING"
@@ -126,7 +126,7 @@ struct TerminalSafetyTests {
     }
   }
 
-  @Test func jsonEscapesThemAndKeepsTheExactValue() throws {
+  @Test func jsonEscapesControlCharactersExactly() throws {
     try makeData()
     _ = try program.run(["run", "evil.yml", "--report", "json,trace,jsonl", "--out", "r"])
     for file in ["r/evil.json", "r/evil.trace.json", "r/evil.jsonl"] {
@@ -152,7 +152,7 @@ struct TerminalSafetyTests {
     #expect(table?.first?["t"].map { Array($0.utf8) } == Array(value.utf8))
   }
 
-  @Test func anXMLModelKeepsItsNames() throws {
+  @Test func xmlModelsKeepTheirNames() throws {
     try makeData()
     let xml = try program.run(["model", "Evil.xcdatamodel", "--xml"])
     _ = try program.folder.write(xml.output, to: "Again.xcdatamodel/contents")

@@ -9,7 +9,7 @@ struct TerminalShellTests {
     program = try BuiltProgram()
   }
 
-  @Test func linesAreEditedCompletedAndKept() throws {
+  @Test func linesAreEditedCompletedAndSaved() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     #expect(session.wait(for: "Tab completes, `help` lists commands") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)
@@ -27,7 +27,7 @@ struct TerminalShellTests {
   }
 
   /// A predicate goes on behind the key path that Tab completed in it.
-  @Test func tabInsideOfAPredicateLeavesItOpen() throws {
+  @Test func completionInsideAPredicateKeepsItOpen() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("fetch Country where \"numericISO31\t> 0\" limit 7 as c\n")
@@ -38,7 +38,7 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
-  @Test func controlCThrowsTheLineAwayNotTheShell() throws {
+  @Test func controlCDiscardsTheLine() throws {
     let session = try TerminalSession(program, ["shell"])
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("stats and more")
@@ -52,7 +52,7 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
-  @Test func controlCStopsARunningStatementNotTheShell() throws {
+  @Test func controlCInterruptsARunningStatement() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     #expect(session.wait(for: "cdprof> ") != nil)
     let endless =
@@ -69,7 +69,7 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
-  @Test func longAnswersStopAtTheEndOfTheScreen() throws {
+  @Test func longOutputIsPaged() throws {
     let session = try TerminalSession(program, ["shell"])
     session.resize(rows: 10, columns: 200)
     #expect(session.wait(for: "cdprof> ") != nil)
@@ -91,7 +91,7 @@ struct TerminalShellTests {
   }
 
   /// Whoever begins to type the next command has seen enough; an arrow isn't a string.
-  @Test func theKeyThatEndsALongAnswerIsTyped() throws {
+  @Test func keyThatEndsPagingIsInput() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     session.resize(rows: 10, columns: 200)
     #expect(session.wait(for: "cdprof> ") != nil)
@@ -108,7 +108,7 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
-  @Test func anEndFromOutsideLeavesNoScratchStore() throws {
+  @Test func terminationRemovesTheScratchStore() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     #expect(session.wait(for: "cdprof> ") != nil)
     #expect(program.leftovers.count == 1)

@@ -38,7 +38,7 @@ struct DescriptionCodingTests {
     }
   }
 
-  @Test func decodedEntitiesKeepWhatTheyReferTo() throws {
+  @Test func decodedEntitiesKeepTheirReferences() throws {
     for seed in 500..<510 as Range<UInt64> {
       let model = RandomModel.make(seed: seed)
       for entity in model.entities {
@@ -57,7 +57,7 @@ struct DescriptionCodingTests {
     }
   }
 
-  @Test func decodedEntitiesRetainNothingInACycle() throws {
+  @Test func decodedEntitiesHaveNoRetainCycles() throws {
     weak var entity: NSEntityDescription?
     weak var parent: NSEntityDescription?
     do {

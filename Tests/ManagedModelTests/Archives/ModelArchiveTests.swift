@@ -15,7 +15,7 @@ import Testing
   static let samples = "models/CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld"
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason), arguments: pairs)
-  func theModelInARealStoreIsThatOfItsDocument(
+  func storedModelMatchesItsDocument(
     store: String, package: String, version: String
   ) throws {
     let cache = try #require(try StoreFile.modelCache(of: SharedData.url(store)))

@@ -19,7 +19,7 @@ struct NearestNameTests {
     #expect(NearestName.of("date", among: ["updatedAt"]) == nil)
   }
 
-  @Test func ofEquallyNearNamesTheFirstGivenWins() {
+  @Test func firstOfEquallySimilarNamesWins() {
     #expect(NearestName.of("mood", among: ["moods", "moody"]) == "moods")
     #expect(NearestName.of("mood", among: ["moody", "moods"]) == "moody")
   }

@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: changes)
-  func whatAffectsStoredDataChangesTheHashesOfItsEntities(_ change: Change) throws {
+  func storedDataChangesAffectVersionHashes(_ change: Change) throws {
     let model = try Self.model()
     let before = model.entityVersionHashesByName
     let digest = model.digest
@@ -99,7 +99,7 @@ import Testing
         == change.changed.isEmpty)
   }
 
-  @Test func aConfigurationMatchesTheHashesOfItsEntitiesOnly() throws {
+  @Test func configurationMatchesOnlyItsEntities() throws {
     let model = try Self.model()
     let people = ["Keeper": try #require(model.entityVersionHashesByName["Keeper"])]
     let metadata = ["NSStoreModelVersionHashes": people]
@@ -123,7 +123,7 @@ import Testing
     #expect(error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
   }
 
-  @Test func earlierFormulaIgnoresConstraintsAndNothingElse() throws {
+  @Test func earlierFormulaIgnoresOnlyConstraints() throws {
     let model = try Self.model()
     let lion = try #require(model.entitiesByName["Lion"])
     #expect(lion.digest(.withoutConstraints) == lion.digest(.current))
@@ -137,7 +137,7 @@ import Testing
     #expect(lion.digest != constrained)
   }
 
-  @Test func theDigestIsTheSameOnEveryRun() throws {
+  @Test func digestIsDeterministic() throws {
     let digest = Self.text(Array(try Self.model().digest))
     #expect(digest == "9784c4fca418a407b3e63fc03bf57fcfa4fe807c2f7b5c3a093bf263eacab85d")
   }

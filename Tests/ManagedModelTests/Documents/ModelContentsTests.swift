@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Which version is current has to be said only where there is a choice.
-  @Test func anEmptyListOfVersionsIsEnoughForOne() throws {
+  @Test func singleVersionNeedsNoList() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("\(UUID().uuidString).xcdatamodeld")
     defer { try? FileManager.default.removeItem(at: folder) }

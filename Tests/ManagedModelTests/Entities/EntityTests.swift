@@ -146,7 +146,7 @@ import Testing
     #expect(!good.contains(where: isValid) && attribute.validationWarnings as? [String] == ["no"])
   }
 
-  @Test func configurationsHoldEntitiesOfTheModel() throws {
+  @Test func configurationsContainEntitiesOfTheModel() throws {
     let model = Self.model()
     let person = try #require(model.entitiesByName["Person"])
     model.setEntities([person], forConfigurationName: "People")

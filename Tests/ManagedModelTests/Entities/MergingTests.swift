@@ -52,7 +52,7 @@ import Testing
     #expect(clashing.message.contains("The models cannot be merged: Animal"))
   }
 
-  @Test func theModelsOfAStoreAreFound() throws {
+  @Test func modelsOfAStoreAreFound() throws {
     let first = try Self.model(Self.animal)
     let second = try Self.model(
       Self.animal.replacingOccurrences(of: "String", with: "Date"))

@@ -165,7 +165,7 @@ struct PredicateEvaluationTests {
     #expect(NSExpression(format: "randomn(5)").function == "randomn:")
   }
 
-  @Test func nullStaysNullAsAConstant() throws {
+  @Test func nullConstantsAreUnchanged() throws {
     let null = NSExpression(forConstantValue: NSNull())
     #expect(null.constantValue is NSNull)
     #expect(NSExpression(forConstantValue: nil).constantValue == nil)
@@ -220,7 +220,7 @@ struct PredicateEvaluationTests {
     #expect(!NSPredicate(format: "self == %@", ReadablePerson(2)).evaluate(with: ann))
   }
 
-  @Test func keyPathsReadEachKeyOnceAndStopAtTheAnswer() throws {
+  @Test func keyPathsReadEachKeyOnceAndStopEarly() throws {
     let inner = ReadablePerson(2, ["name": "Bob"])
     let person = ReadablePerson(1, ["friend": inner, "age": 3])
     let predicate = NSPredicate(format: "age == 4 AND friend.name == 'Bob'")

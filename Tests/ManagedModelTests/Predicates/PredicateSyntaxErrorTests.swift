@@ -91,7 +91,7 @@ struct PredicateSyntaxErrorTests {
   }
 
   @Test(arguments: [" + 1", "[0]", ".$x", " ** 2"])
-  func longChainsThatMakeDeepTreesAreErrors(link: String) {
+  func chainsThatExceedTheDepthAreErrors(link: String) {
     let format = "a" + String(repeating: link, count: 10_000) + " == 1"
     let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }
     #expect(error?.message.contains("nested") == true, "\(error?.message ?? "")")
@@ -104,7 +104,7 @@ struct PredicateSyntaxErrorTests {
     #expect(predicate.evaluate(with: ["a": 1]))
   }
 
-  @Test func theDeepestAllowedTreeCanBeUsed() async throws {
+  @Test func treeOfMaximumDepthCanBeUsed() async throws {
     let depth = 190
     let format =
       String(repeating: "NOT (", count: depth / 2) + "a == 1"

@@ -11,7 +11,7 @@ import Testing
     return first...(first + Swift.max(1, count) - 1)
   }
 
-  @Test func memoryAnswersAsPlainSwiftDoes() throws {
+  @Test func evaluationMatchesPlainSwift() throws {
     var (asked, held) = (0, 0)
     for seed in Self.seeds {
       var random = SplitMix(state: seed)

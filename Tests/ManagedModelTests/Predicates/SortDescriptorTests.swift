@@ -13,7 +13,7 @@ struct SortDescriptorTests {
     #expect(["B", "b", "é", "a10", "a", "a9"].sorted(using: [descriptor]) == sorted)
   }
 
-  @Test func nilComesFirstAndTheFirstKeyCountsMost() throws {
+  @Test func nilSortsFirstAndFirstKeyIsMostSignificant() throws {
     let rows = [
       ReadablePerson(1, ["age": 3, "name": "c"]), ReadablePerson(2, ["age": nil, "name": "a"]),
       ReadablePerson(3, ["age": 3, "name": "b"]),

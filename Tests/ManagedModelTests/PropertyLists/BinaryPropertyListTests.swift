@@ -35,7 +35,7 @@ import Testing
     #expect(dictionary["list"] as? [Int] == [-3])
   }
 
-  @Test func whatFoundationWritesIsRead() throws {
+  @Test func readsFoundationsPropertyLists() throws {
     let object: [String: Any] = ["list": ["ä", 1, 2.5, true], "data": Data([9])]
     let data = try PropertyListSerialization.data(
       fromPropertyList: object, format: .binary, options: 0)

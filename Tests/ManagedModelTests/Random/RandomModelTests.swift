@@ -60,7 +60,7 @@ import Testing
     #expect(written == text)
   }
 
-  @Test func whatADocumentCannotSayIsNamed() throws {
+  @Test func unrepresentablePartsAreReported() throws {
     let model = EntityTests.model()
     let name = try #require(model.entitiesByName["Animal"]?.attributesByName["name"])
     name.setValidationPredicates(

@@ -14,7 +14,7 @@ import Testing
     ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_SEED"].flatMap { UInt64($0) } ?? 20260
 
   @Test(arguments: 0..<2 as Range<UInt64>)
-  func threeAnswersAgree(number: UInt64) throws {
+  func storesAndPlainSwiftAgree(number: UInt64) throws {
     let seed = Self.seed + number
     let warehouse = Warehouse(seed: seed, count: 60)
     let stack = try TestStack(model: Warehouse.model())

@@ -66,7 +66,7 @@ struct MainQueueTests {
   }
 
   @Test("All changes of a turn are one undo group, however often they're processed")
-  func aTurnIsOneUndoGroup() async throws {
+  func runLoopTurnIsOneUndoGroup() async throws {
     let bed = try ContextBed(.memory)
     let ids = try bed.addPeople(1)
     let context = context(bed)

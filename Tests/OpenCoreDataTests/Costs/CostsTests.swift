@@ -45,7 +45,7 @@ struct CostsTests {
     #expect(cost.hits == 15 && cost.statements == 2 && cost.saves == 0)
   }
 
-  @Test func nothingCountsOutsideOfTheBlock() async throws {
+  @Test func nothingIsCountedOutsideTheBlock() async throws {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let context = container.newBackgroundContext()

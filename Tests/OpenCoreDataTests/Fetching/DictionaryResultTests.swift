@@ -272,7 +272,7 @@ struct DictionaryResultTests {
     #expect(error?.localizedDescription.contains(words) == true, "\(String(describing: error))")
   }
 
-  @Test func requestsThatMakeNoSenseAreRefused() throws {
+  @Test func invalidRequestsAreErrors() throws {
     let setup = try Setup(.sqlite)
     func message(
       _ properties: [Any], _ configure: (NSFetchRequest<[String: Any]>) -> Void

@@ -272,7 +272,7 @@ struct FetchTests {
   }
 
   @Test("S6.30 S6.33 100,000 objects in batches of 20 cost 1 SELECT, and 5,001 to walk")
-  func aHundredThousand() throws {
+  func hundredThousandObjects() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     try stack.multiplyMoods(to: 100_000)

@@ -65,7 +65,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("Level 4 has a fetch's SQL, binds, result with its objects, times and plan, in this order")
-  func oneFetchAtTheHighestLevel() throws {
+  func logsOneFetchAtTheHighestLevel() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(2, countries: 1, continents: 0)
     let list = LineList()

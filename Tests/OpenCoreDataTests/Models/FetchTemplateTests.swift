@@ -52,7 +52,7 @@ struct FetchTemplateTests {
     }
   }
 
-  @Test func aFetchedPropertyHasItsRequest() throws {
+  @Test func fetchedPropertyHasItsRequest() throws {
     let model = TestModels.company()
     let department = try #require(model.entitiesByName["Department"])
     let property = NSFetchedPropertyDescription()

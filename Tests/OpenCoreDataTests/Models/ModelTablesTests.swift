@@ -126,7 +126,7 @@ struct ModelTablesTests {
   }
 
   @Test("S4.13 several relationships of two entities are kept apart; a tree holds itself")
-  func relationshipsAreKeptApart() throws {
+  func relationshipsAreSeparate() throws {
     let model = try Self.model(
       """
       <entity name="Person"><relationship name="children" toMany="YES" optional="YES"

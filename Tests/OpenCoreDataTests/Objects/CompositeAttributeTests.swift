@@ -144,7 +144,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test func aSaveWritesTheElementsThatChanged() throws {
+  @Test func saveWritesChangedElements() throws {
     let stack = try TestStack(model: try Self.model())
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -242,7 +242,7 @@ struct CompositeAttributeTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func dictionariesHoldGroups(kind: StoreKind) throws {
+  func dictionaryResultsContainComposites(kind: StoreKind) throws {
     let stack = try filled(kind)
     let context = try stack.context()
     try context.performAndWait {

@@ -122,7 +122,7 @@ struct PropertySlotTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func textIsDecodedOnceAndChangesAreSeen(kind: StoreKind) throws {
+  func stringsAreDecodedOnceAndChangesAreVisible(kind: StoreKind) throws {
     let context = try TestStack(kind, model: Loaded.asGenerated.model()).coldContext()
     try context.performAndWait {
       let article = SlottedArticle(context: context)

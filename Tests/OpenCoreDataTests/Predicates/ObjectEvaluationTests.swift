@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func anyValueAndManagedObjectAnswerAlike() throws {
+  @Test func anyValueAndManagedObjectAgree() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     let context = try stack.coldContext()

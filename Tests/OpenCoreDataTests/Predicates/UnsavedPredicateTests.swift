@@ -96,7 +96,7 @@ import Testing
   ]
 
   @Test(arguments: [StoreKind.sqlite, .memory])
-  func unsavedAndSavedOwnersAreFoundAlike(kind: StoreKind) throws {
+  func unsavedAndSavedOwnersAreFound(kind: StoreKind) throws {
     let stack = try SharedStack(kind, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.sqlite, .memory])
-  func unsavedTransformablesAreSeen(kind: StoreKind) throws {
+  func unsavedTransformablesAreMatched(kind: StoreKind) throws {
     let stack = try SharedStack(kind, Self.model())
     let context = stack.context()
     try context.performAndWait {

@@ -179,7 +179,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isHere, SharedData.absence))
-  func anAppleStoreAnswers() throws {
+  func appleStoresAreQueried() throws {
     let connection = try SharedData.copy(of: "moody/stores/Moody.moody")
     try StoreFunctions.register(on: connection)
     let pair = try #require(SchemaPair.all.first { $0.store.hasSuffix("/Moody.moody") })

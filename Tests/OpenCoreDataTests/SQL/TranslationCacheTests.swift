@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func whatElseIsFetchedIsPartOfTheShape() throws {
+  @Test func entitySortLimitAndResultArePartOfTheShape() throws {
     let setup = try Setup()
     let book = try #require(setup.model.entity(named: "Book"))
     let predicate = NSPredicate(format: "weight > 1")

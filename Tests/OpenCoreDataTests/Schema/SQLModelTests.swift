@@ -63,7 +63,7 @@ import Testing
   }
 
   /// Names that differ in case alone, and those of what every file has, get a number.
-  @Test func noTwoTablesOrColumnsHaveOneName() throws {
+  @Test func tableAndColumnNamesAreUnique() throws {
     let text: (String) -> NSPropertyDescription = {
       SchemaModels.attribute($0, .stringAttributeType)
     }

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isHere, SharedData.absence), arguments: SchemaPair.all)
-  func createdSchemaIsTheOneAppleWrote(pair: SchemaPair) throws {
+  func createdSchemaMatchesAppleStores(pair: SchemaPair) throws {
     let ours = try schema(of: create(pair.model()))
     let theirs = try schema(of: SharedData.copy(of: pair.store))
 
@@ -48,14 +48,14 @@ import Testing
 
   /// This store was created and never migrated, by a framework whose order we follow.
   @Test(.enabled(if: SharedData.isHere, SharedData.absence))
-  func statementsComeInApplesOrder() throws {
+  func statementsAreInCoreDataOrder() throws {
     let pair = try #require(SchemaPair.all.first { $0.store.contains("SampleModel_V1") })
     let ours = try schema(of: create(pair.model())).map(\.sql)
     #expect(try ours == schema(of: SharedData.copy(of: pair.store)).map(\.sql))
   }
 
   @Test(.enabled(if: SharedData.isHere, SharedData.absence), arguments: SchemaPair.all)
-  func entitiesAreNumberedAsAppleNumbersThem(pair: SchemaPair) throws {
+  func entityIDsMatchCoreData(pair: SchemaPair) throws {
     let select = "SELECT Z_ENT, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
     let names = "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY ORDER BY Z_ENT"
     let ours = try create(pair.model())

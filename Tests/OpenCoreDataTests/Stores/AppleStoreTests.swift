@@ -102,7 +102,7 @@ struct AppleStoreTests {
     #expect(try copy.contents() == before)
   }
 
-  @Test func modelIsComparedWithTheStoresOwn() throws {
+  @Test func modelIsComparedWithTheStoredModel() throws {
     let copy = try Copy(of: "moody/stores/Moody.moody")
     let document = SharedData.url("moody/Moody.xcdatamodeld")
     let options = [NSReadOnlyPersistentStoreOption: true]

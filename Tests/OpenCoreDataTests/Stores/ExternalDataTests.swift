@@ -219,7 +219,7 @@ struct ExternalDataTests {
     }
   }
 
-  @Test func aMemoryStoreKeepsThemToo() throws {
+  @Test func memoryStoreKeepsExternalValues() throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
     try coordinator.addPersistentStore(
       ofType: NSInMemoryStoreType, configurationName: nil, at: nil)

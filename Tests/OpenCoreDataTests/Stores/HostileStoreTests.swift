@@ -260,7 +260,7 @@ struct HostileStoreTests {
   }
 
   @Test("of a housekeeping table with very many rows, one is read")
-  func oneRowIsRead() throws {
+  func readsOneRow() throws {
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
     try connection.execute(
       "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) "

@@ -12,12 +12,12 @@ import WorkbenchFixtures
     ("plain", ["fault-storm(Mood.country)"]), ("realized", ["fault-storm(Mood.country)"]),
     ("prefetched", []), ("held", []), ("batched", []),
   ])
-  func theLessonRaisesWhatItSays(name: String, findings: [String]) throws {
+  func lessonHasTheFindingsItStates(name: String, findings: [String]) throws {
     let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
     #expect(variant.findings.map(\.name) == findings)
   }
 
-  @Test func aFindingSaysHowManyWhereAndWhatToType() throws {
+  @Test func findingStatesCountPlaceAndFix() throws {
     let storm = try #require(FaultLesson.full.variants.first)
     #expect(
       storm.findings.map(\.line) == [
@@ -40,7 +40,7 @@ import WorkbenchFixtures
     ),
     ("plain", ["verified: 61 → 2 SELECTs (prefetched)"]), ("realized", ["not verified"]),
   ])
-  func aCureCountsAsTriedOnlyWhereItRan(name: String, tried: [String]) throws {
+  func fixIsVerifiedOnlyWhereItRan(name: String, tried: [String]) throws {
     let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
     #expect(variant.findings.map(\.triedText) == tried)
   }
@@ -49,7 +49,7 @@ import WorkbenchFixtures
     (FaultStormRule.threshold - 1, 0, 0), (FaultStormRule.threshold, 0, 1), (0, 500, 0),
     (FaultStormRule.threshold - 1, 500, 0),
   ])
-  func onlyMissesCountAndOnlyFromTheThresholdOn(misses: Int, hits: Int, findings: Int) {
+  func stormNeedsMissesAboveTheThreshold(misses: Int, hits: Int, findings: Int) {
     let recording = Self.step { script in
       for key in 0..<misses { script.fault("Mood", key: key, sql: "one mood") }
       for key in 0..<hits { script.fault("Mood", key: key) }
@@ -57,14 +57,14 @@ import WorkbenchFixtures
     #expect(FindingSearch.findings(in: recording, context: StepContext()).count == findings)
   }
 
-  @Test func differentStatementsAreDifferentStorms() {
+  @Test func statementsSeparateStorms() {
     let recording = Self.step { script in
       for key in 0..<18 { script.fault("Mood", key: key, sql: "text \(key % 2)") }
     }
     #expect(FindingSearch.findings(in: recording, context: StepContext()).isEmpty)
   }
 
-  @Test func anEntityReachedFromItselfIsToldByItsObjects() {
+  @Test func selfReferenceIsReportedByObjects() {
     let recording = Self.step { script in
       for key in 1...20 { script.fault("Employee", key: key, sql: "one employee") }
       for key in 101...115 { script.fault("Employee", key: key, sql: "one employee") }
@@ -79,7 +79,7 @@ import WorkbenchFixtures
     #expect(findings.map(\.count) == [20, 15])
   }
 
-  @Test func toManyRelationshipsStormToo() throws {
+  @Test func toManyFaultsCanBeAStorm() throws {
     let recording = Self.step { script in
       for key in 1...12 {
         script.relationshipFault("Country", "moods", key: key, rows: 3, sql: "moods of a country")
@@ -103,7 +103,7 @@ import WorkbenchFixtures
     (FaultLesson.plain.with(.faults, .flag(false)), "Mood", "self IN"),
     (FaultLesson.plain, "Mood", "request.returnsObjectsAsFaults = false"),
   ])
-  func theCureFitsTheFetch(fetch: Step, entity: String, cure: String) throws {
+  func fixMatchesTheFetch(fetch: Step, entity: String, cure: String) throws {
     let recording = Self.step { script in
       for key in 1...10 { script.fault(entity, key: key, sql: "one") }
     }

@@ -18,7 +18,7 @@ struct FindingSearchTests {
       what: what, cure: SuggestedFix(advice: "hold them"))
   }
 
-  @Test func findingsOfOneNameAreOneOnlyWhereLineAndKindAgree() {
+  @Test func findingsMergeOnlyForTheSameLineAndKind() {
     let found = FindingSearch.grouped(
       [
         Self.finding(), Self.finding(line: 2), Self.finding(count: 3),
@@ -28,7 +28,7 @@ struct FindingSearchTests {
     #expect(found.silenced.isEmpty)
   }
 
-  @Test func suppressedFindingsAreKeptApart() {
+  @Test func suppressedFindingsAreSeparate() {
     let found = FindingSearch.grouped(
       [Self.finding(), Self.finding(.fetchLoop), Self.finding(line: 2)],
       silence: [FindingSuppression(rule: "fault-storm")])
@@ -36,7 +36,7 @@ struct FindingSearchTests {
     #expect(found.silenced.count == 2 && found.silencedNames == ["fault-storm(Mood)"])
   }
 
-  @Test func anUnmetExpectationListsEveryFinding() throws {
+  @Test func unmetExpectationListsAllFindings() throws {
     let judge = ExpectationEvaluator(scope: CountExpressionScope(), path: "a.yml")
     let result = try #require(
       judge.result(
@@ -55,7 +55,7 @@ struct FindingSearchTests {
     ("fetches with the same SQL", "1 fetch with the same SQL"),
     ("objects saved at once", "1 object saved at once"),
   ])
-  func aFindingOfOneIsInTheSingular(what: String, text: String) {
+  func singleFindingIsSingular(what: String, text: String) {
     #expect(Self.finding(count: 1, what: what).counted == text)
     #expect(Self.finding(count: 2, what: what).counted == "2 \(what)")
   }

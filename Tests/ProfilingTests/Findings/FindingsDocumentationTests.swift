@@ -7,7 +7,7 @@ import WorkbenchFixtures
 
 @Suite("Every rule is documented")
 struct FindingsDocumentationTests {
-  @Test func thePageIsWrittenFromTheRules() throws {
+  @Test func findingsPageIsGeneratedFromRules() throws {
     let file = ScenarioFiles.folder.deletingLastPathComponent()
       .appendingPathComponent("Documentation/findings.md")
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
@@ -17,7 +17,7 @@ struct FindingsDocumentationTests {
     #expect(page == FindingsPage.text, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  @Test func everyNameHasItsRule() {
+  @Test func everyRuleNameHasARule() {
     #expect(Rule.all.map(\.name.rawValue).sorted() == RuleName.allCases.map(\.rawValue).sorted())
     for rule in Rule.all {
       #expect([rule.meaning, rule.condition, rule.remedy].allSatisfy { $0.hasSuffix(".") })

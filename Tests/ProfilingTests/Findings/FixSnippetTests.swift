@@ -30,7 +30,7 @@ struct FixSnippetTests {
       "set theirs with latitude 1", "save",
     ],
   ])
-  func whatAFindingSuggestsCompiles(lines: [String]) throws {
+  func suggestedFixesCompile(lines: [String]) throws {
     let typed = try TypedSession(moods: 1_000)
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
@@ -40,7 +40,7 @@ struct FixSnippetTests {
   }
 
   /// Several objects may have one key, so that the suggestion groups by it.
-  @Test func theFixOfAFetchLoopCompilesAndTakesEqualKeys() throws {
+  @Test func fetchLoopFixCompilesWithEqualKeys() throws {
     let store = try TypedSession.store()
     let script = EventScript()
     script.step("program", at: EventScript.touch) {

@@ -18,11 +18,11 @@ struct HeldObjectRuleTests {
     (["fetch Mood as m", "set m with latitude 1 limit 3", "refresh m keep no offset 3"], []),
     (["fetch Mood as m", "refresh m keep no"], []),
   ])
-  func aRefreshThatThrowsChangesAway(lines: [String], names: [String]) throws {
+  func refreshThatDiscardsChangesIsFound(lines: [String], names: [String]) throws {
     #expect(try findings(lines).map(\.name) == names)
   }
 
-  @Test func onlyTheChangedObjectsAreCounted() throws {
+  @Test func onlyChangedObjectsAreCounted() throws {
     let found = try findings(
       ["fetch Mood as m", "set m with latitude 1 limit 7", "refresh m keep no offset 2"])
     #expect(found.map(\.count) == [5])
@@ -45,7 +45,7 @@ struct HeldObjectRuleTests {
     ),
     (["fetch Mood limit 5 as m", "save"], []),
   ])
-  func equalValuesAreWrittenForNothing(lines: [String], names: [String]) throws {
+  func needlessUpdatesAreFound(lines: [String], names: [String]) throws {
     let found = try findings(lines)
     #expect(found.map(\.name) == names)
     #expect(found.allSatisfy { $0.count == 5 && $0.sql?.contains("Z_OPT = ?") == true })
@@ -73,7 +73,7 @@ struct HeldObjectRuleTests {
     // They are kept to be saved.
     (["fetch Mood as moods", "set moods with latitude 1", "drop moods"], []),
   ])
-  func objectsThatNobodyHolds(lines: [String], names: [String]) throws {
+  func retainedObjectsAreFound(lines: [String], names: [String]) throws {
     #expect(try findings(lines).map(\.name) == names)
   }
 
@@ -81,7 +81,7 @@ struct HeldObjectRuleTests {
     ("context main retains yes", "delete context.retainsRegisteredObjects = true"),
     ("context main undoable yes", "context.undoManager = nil"),
   ])
-  func theCureNamesWhatHolds(context: String, cure: String) throws {
+  func fixNamesTheRetainingReference(context: String, cure: String) throws {
     let found = try findings([
       context, "fetch Mood as moods", "set moods with latitude 1", "save", "drop moods",
     ])
@@ -121,7 +121,7 @@ struct HeldObjectRuleTests {
     (held + ["batch-delete Mood", "touch moods date"], true),
     (held + ["batch-delete Mood", "walk moods limit 1"], false),
   ])
-  func whatABatchRequestChangedIsReadAsItWas(lines: [String], fires: Bool) throws {
+  func unmergedBatchIsFound(lines: [String], fires: Bool) throws {
     #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
   }
 
@@ -131,7 +131,7 @@ struct HeldObjectRuleTests {
     ("fetch Mood in edit as moods", "fault-storm(Mood.country)"),
     ("fetch Mood prefetch country in edit as moods", "ineffective-prefetch(Mood.country)"),
   ])
-  func aChildIsToldToAskInItsParent(fetch: String, name: String) throws {
+  func childContextFixNamesTheParent(fetch: String, name: String) throws {
     let found = try findings([
       "context edit parent main", fetch, "touch moods country.numericISO3166Code",
     ])
@@ -140,7 +140,7 @@ struct HeldObjectRuleTests {
     #expect(found.allSatisfy { $0.cure.text.contains("in the parent") && $0.cure.step == nil })
   }
 
-  @Test func savesOfAChildAreNoneOfTheStore() throws {
+  @Test func childSavesAreNotStoreSaves() throws {
     let rounds = (0..<10).flatMap {
       ["set moods with latitude \($0) limit 1 in edit", "save in edit"]
     }
@@ -155,7 +155,7 @@ struct HeldObjectRuleTests {
   }
 
   @Test(arguments: [(999, []), (1_000, ["busy-main-queue(Mood)"])])
-  func aLargeSaveOnTheMainQueue(objects: Int, names: [String]) {
+  func largeMainQueueSaveIsFound(objects: Int, names: [String]) {
     #expect(main(objects, queue: .main).map(\.name) == names)
     #expect(main(objects, queue: .background).isEmpty)
   }
@@ -167,7 +167,7 @@ struct HeldObjectRuleTests {
     // What it has not registered does not concern it.
     ("ui", "main", 1_000, "fetch Mood limit 20 in ui as shown", []),
   ])
-  func aLargeMergeOnTheMainQueue(
+  func largeMainQueueMergeIsFound(
     context: String, queue: String, moods: Int, shown: String, names: [String]
   ) throws {
     let found = try findings(
@@ -180,7 +180,7 @@ struct HeldObjectRuleTests {
   }
 
   /// It runs within the step that saves, and is the other context's for all that.
-  @Test func aMergeThatComesByItself() throws {
+  @Test func automaticMergeIsFound() throws {
     let found = try findings(
       [
         "context ui queue main merges yes", "fetch Mood in ui as shown", "fetch Mood as theirs",

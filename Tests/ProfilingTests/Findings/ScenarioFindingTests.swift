@@ -34,7 +34,7 @@ struct ScenarioFindingTests {
     // A list that is wanted whole, and an index that is there.
     ("{fetch: Mood, sort: remoteIdentifier, as: m}", []), ("{fetch: Mood, sort: date-, as: m}", []),
   ])
-  func aScanIsAFindingWhenAnIndexWasTriedAndHelped(step: String, names: [String]) throws {
+  func scanIsAFindingIfAnIndexHelped(step: String, names: [String]) throws {
     let variant = try #require(try run(text("steps: [\(step)]")).variants.first)
     #expect(variant.findings.map(\.name) == names)
     for finding in variant.findings {
@@ -46,7 +46,7 @@ struct ScenarioFindingTests {
   }
 
   /// Another variant sorts by the request and goes through the list as it comes.
-  @Test func aSortThatTheRequestMadeInAnotherVariantWasTried() throws {
+  @Test func sortInAnotherVariantCountsAsVerified() throws {
     let result = try run(
       text(
         moods: 100,
@@ -65,7 +65,7 @@ struct ScenarioFindingTests {
       ])
   }
 
-  @Test func aSmallTableIsNoFinding() throws {
+  @Test func smallTableIsNotAFinding() throws {
     let step = "steps: [{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}]"
     #expect(try run(text(moods: 200, step)).variants[0].findings.isEmpty)
   }
@@ -74,7 +74,7 @@ struct ScenarioFindingTests {
     ("", false), ("silence: [fault-storm]", true), ("silence: [fault-storm(Mood.country)]", true),
     ("silence: [fault-storm(Mood)]", false), ("silence: [unused-prefetch]", false),
   ])
-  func aFindingIsSilencedByRuleAndScope(silence: String, isSilent: Bool) throws {
+  func findingsAreSuppressedByRuleAndScope(silence: String, isSilent: Bool) throws {
     let result = try run(
       text(
         moods: 40,
@@ -90,7 +90,7 @@ struct ScenarioFindingTests {
     ("silence: [fault-strom]", "did you mean `fault-storm`"),
     ("silence: [fault-storm(Moo)]", "did you mean `Mood`"),
   ])
-  func whatIsSilencedMustExist(silence: String, message: String) {
+  func suppressedRulesMustExist(silence: String, message: String) {
     let error = #expect(throws: ScenarioDiagnostics.self) {
       try run(text(moods: 1, "\(silence)\nsteps: []"))
     }

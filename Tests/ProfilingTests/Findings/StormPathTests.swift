@@ -12,7 +12,7 @@ import WorkbenchFixtures
 @Suite("A storm is told by the way it was reached")
 struct StormPathTests {
   @Test
-  func twoRelationshipsToOneEntityAreTwoStorms() throws {
+  func relationshipsToOneEntityAreSeparateStorms() throws {
     let outcome = try touch("fetch Person as people", "touch people home.name work.name")
     #expect(
       outcome.findings.map(\.name) == ["fault-storm(Person.home)", "fault-storm(Person.work)"])
@@ -24,7 +24,7 @@ struct StormPathTests {
   }
 
   @Test
-  func aToManyStormIsTheRelationships() throws {
+  func toManyStormNamesTheRelationship() throws {
     let outcome = try touch("fetch Place as places", "touch places residents")
     #expect(outcome.findings.map(\.name) == ["fault-storm(Place.residents)"])
     #expect(outcome.findings.map(\.count) == [60])
@@ -32,7 +32,7 @@ struct StormPathTests {
   }
 
   @Test
-  func throughAToManyBothAreTold() throws {
+  func stormThroughToManyNamesBothSteps() throws {
     let outcome = try touch("fetch Place as places", "touch places residents.name")
     #expect(
       outcome.findings.map(\.name)
@@ -49,7 +49,7 @@ struct StormPathTests {
     ("touch places residents", "fault-storm(Place.residents)"),
     ("touch places residents residents.@count", "fault-storm(Place.residents)"),
   ])
-  func listsThatAreOnlyCounted(line: String, name: String) throws {
+  func listsThatAreOnlyCountedAreFound(line: String, name: String) throws {
     let outcome = try touch("fetch Place as places", line)
     #expect(outcome.findings.map(\.name) == [name])
     #expect(outcome.findings.map(\.count) == [60])
@@ -58,13 +58,13 @@ struct StormPathTests {
     #expect((outcome.findings[0].cure.step == nil) == isOfNumbers)
   }
 
-  @Test func whatWasPrefetchedIsCountedInMemory() throws {
+  @Test func prefetchedListsAreCountedInMemory() throws {
     let outcome = try touch(
       "fetch Place prefetch residents as places", "touch places residents.@count")
     #expect(outcome.findings.isEmpty && outcome.costs.counters.selects == 0)
   }
 
-  @Test func onlyListsCanBeCounted() throws {
+  @Test func onlyToManyRelationshipsCanBeCounted() throws {
     #expect(throws: LanguageProblem.self) {
       try touch("fetch Place as places", "touch places name.@count")
     }

@@ -55,7 +55,7 @@ struct WorkRuleTests {
     // As many fetches on as many lines are no loop.
     ((0..<12).map { _ in "fetch Country" }, []),
   ])
-  func sickWorkIsFoundAndSoundWorkIsNot(lines: [String], names: [String]) throws {
+  func rulesSeparateBadFromGoodWork(lines: [String], names: [String]) throws {
     #expect(try findings(lines).map(\.name) == names)
   }
 
@@ -63,7 +63,7 @@ struct WorkRuleTests {
     ("touch moods date limit 20", ["partly-read(Mood)"]), ("touch moods date limit 500", []),
     ("touch moods date offset 990 limit 10", []), ("touch moods date", []),
   ])
-  func aLongListThatIsReadInPartWantsPages(line: String, names: [String]) throws {
+  func partlyReadListIsFound(line: String, names: [String]) throws {
     let found = try findings(["fetch Mood as moods", line], moods: 1_000)
     #expect(found.map(\.name) == names)
     #expect(found.allSatisfy { $0.cure.step == "fetch Mood batch 20 as moods" })
@@ -79,7 +79,7 @@ struct WorkRuleTests {
     ("fetch Mood limit 20 as m", "walk m sort date-", []),
     ("fetch Mood sort date- as m", "walk m", ["fetch-to-count(Mood)"]),
   ])
-  func whatTheRequestCouldHaveSorted(fetch: String, line: String, names: [String]) throws {
+  func inMemorySortIsFound(fetch: String, line: String, names: [String]) throws {
     let found = try findings([fetch, line])
     let sorted = found.filter { $0.rule == .sortedInMemory }
     #expect(found.map(\.name).filter { !$0.hasPrefix("fault-storm") } == names)
@@ -89,7 +89,7 @@ struct WorkRuleTests {
   }
 
   /// A walk that goes on through a relationship fires the same faults without sorting.
-  @Test func onlyWhatComparingFiredIsCounted() throws {
+  @Test func onlyFaultsFiredBySortingAreCounted() throws {
     let lines = ["fetch Country faults no as c", "walk c moods.country sort numericISO3166Code"]
     let typed = try TypedSession(moods: 60)
     let outcomes = try typed.run(lines)
@@ -97,7 +97,7 @@ struct WorkRuleTests {
     #expect(!outcomes.flatMap(\.findings).contains { $0.rule == .sortedInMemory })
   }
 
-  @Test func theCureTakesThePrefetchOut() throws {
+  @Test func fixRemovesThePrefetch() throws {
     let finding = try #require(try findings([Self.prefetch, "touch moods date"]).first)
     #expect(finding.count == 20)
     #expect(finding.cure.step == "fetch Mood as moods")
@@ -105,7 +105,7 @@ struct WorkRuleTests {
   }
 
   @Test(arguments: [(9, 1, false), (10, 1, true), (10, 40, true)])
-  func oneLineThatFetchesAgainAndAgain(times: Int, rows: Int, fires: Bool) throws {
+  func fetchLoopIsFound(times: Int, rows: Int, fires: Bool) throws {
     let script = EventScript()
     let sql = "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZREMOTEIDENTIFIER = ?"
     script.step("program", at: EventScript.touch) {
@@ -117,7 +117,7 @@ struct WorkRuleTests {
   }
 
   @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])
-  func aBatchedFetchThatLoadsItsPagesItself(pages: Int, names: [String]) {
+  func batchedFetchWalkIsFound(pages: Int, names: [String]) {
     let script = EventScript()
     script.step("fetch", at: EventScript.mood) {
       script.fetch("Mood", sql: "keys", rows: 40)
@@ -137,7 +137,7 @@ struct WorkRuleTests {
     ([Verb.walk], [String](), ["fetch-to-count(Mood)"]), ([.walk], ["country"], []),
     ([.walk, .touch], [], []), ([], [], []),
   ])
-  func objectsThatAreFetchedForTheirNumber(verbs: [Verb], reads: [String], names: [String]) {
+  func fetchToCountIsFound(verbs: [Verb], reads: [String], names: [String]) {
     let script = EventScript()
     script.step("fetch Mood as moods", name: "moods", at: EventScript.mood) {
       script.fetch("Mood", sql: "rows", rows: 40)

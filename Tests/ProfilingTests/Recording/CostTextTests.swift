@@ -23,14 +23,14 @@ import WorkbenchText
         + " hits, 0 misses    3 ms"
     ),
   ])
-  func everyLineSaysWhatItCost(
+  func everyLineHasItsCost(
     summary: String, counts: [Int], milliseconds: UInt64, expected: String
   ) {
     let costs = Self.costs(counts, milliseconds)
     #expect(costs.line(after: summary) == expected)
   }
 
-  @Test func savesAreNamedOnlyWhereThereAreSome() {
+  @Test func savesAreListedOnlyIfThereAreAny() {
     var counters = Counters()
     counters.saves = 1
     counters.inserts = 2
@@ -39,7 +39,7 @@ import WorkbenchText
     #expect(line.contains("1 save   2 INSERTs   2 transactions   "))
   }
 
-  @Test func twoTriesStandSideBySide() {
+  @Test func twoRunsAreShownSideBySide() {
     let comparison = CostComparison(
       .init(name: "run 1", costs: Self.costs([5_061, 10_060, 0, 5_060], 55)),
       .init(name: "run 2", costs: Self.costs([2, 5_060, 5_060, 0], 18)))
@@ -104,7 +104,9 @@ import WorkbenchText
       ], 1, .keyLookup
     ),
   ])
-  func plansAreJudged(sql: String, lines: [String], count: Int, rating: PlanAssessment.Rating) {
+  func plansHaveAnAssessment(
+    sql: String, lines: [String], count: Int, rating: PlanAssessment.Rating
+  ) {
     #expect(PlanAssessment(sql: sql, lines: lines, count: count).rating == rating)
   }
 
@@ -124,7 +126,7 @@ import WorkbenchText
     ),
     ("SELECT 1", [], "No table is searched."),
   ])
-  func writingStatementsAreDescribedAsSuch(sql: String, lines: [String], beginning: String) {
+  func writeStatementsAreDescribedAsWrites(sql: String, lines: [String], beginning: String) {
     for count in [1, 5_000] {
       let phrase = PlanAssessment(sql: sql, lines: lines, count: count).phrase
       #expect(!phrase.contains("perfect"), "\(phrase)")

@@ -50,7 +50,7 @@ struct FunctionNameTests {
     "partial apply forwarder for reabstraction thunk helper from @callee_guaranteed () -> () to @escaping @callee_guaranteed () -> ()",
     "dispatch thunk of App.Session.run() -> ()", "outlined destroy of App.Step",
   ])
-  func thunksAreNoFunctions(symbol: String) {
+  func thunksAreIgnored(symbol: String) {
     #expect(FunctionName(symbol) == nil)
   }
 
@@ -59,11 +59,11 @@ struct FunctionNameTests {
     "", "(", "main", "a.(b", "closure #1 in ", "<<<", "_dispatch_call", "A.b(c", "x.>y", "(1) ",
     "A.",
   ])
-  func whatIsNoSwiftSymbolStaysAsItIs(symbol: String) {
+  func otherSymbolsAreUnchanged(symbol: String) {
     #expect(FunctionName(symbol).map { !$0.text.isEmpty || symbol.isEmpty } ?? true)
   }
 
-  @Test func aStackBeginsAtTheCallerAndHasNoThunks() {
+  @Test func stackBeginsAtTheCallerWithoutThunks() {
     let frames = StackText.frames([
       "closure #1 (inout Swift.UnsafeMutableBufferPointer<Swift.UInt>) -> () in static ProfileEvents.CallStack.addresses() -> Swift.Array<Swift.UInt>",
       "Swift.Array.init<A>(unsafeUninitializedCapacity: Swift.Int) -> Swift.Array<A>",

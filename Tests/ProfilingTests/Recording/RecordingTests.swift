@@ -38,7 +38,7 @@ import WorkbenchFixtures
   }
 
   /// Both steps stand on one line, so only the event numbers tell them apart.
-  @Test func aSliceHoldsOneStepAlone() {
+  @Test func slicesContainOneStep() {
     let recording = Self.small()
     let parts = recording.steps.map { recording.slice(of: $0) }
     #expect(parts.map { $0.value(of: .selects) } == [1, 3])
@@ -49,7 +49,7 @@ import WorkbenchFixtures
     #expect(recording.event(99) == nil)
   }
 
-  @Test func theSameTextIsOneShape() {
+  @Test func equalTextsAreOneStatementShape() {
     let shapes = Self.small().statementShapes
     #expect(shapes.map(\.sql) == ["fetch moods", "one country", "moods of a country"])
     #expect(shapes.map(\.count) == [1, 2, 1])
@@ -58,7 +58,7 @@ import WorkbenchFixtures
     #expect(shapes[1].logLine == "CoreData: sql: one country")
   }
 
-  @Test func groupsAreWhatLastPrints() {
+  @Test func groupsMatchTheOutputOfLast() {
     let recording = Self.small()
     #expect(
       EventGroup.lines(recording.groups(of: recording.steps[1])) == [
@@ -69,7 +69,7 @@ import WorkbenchFixtures
       ])
   }
 
-  @Test func mergesOnThePixelAndKeepsTheCount() throws {
+  @Test func eventsOfOnePixelAreMergedWithTheirCount() throws {
     let marks = [(0, 10), (12, 20), (40, 41)].map {
       Track.Mark(begin: UInt64($0.0), end: UInt64($0.1), count: 1)
     }
@@ -86,7 +86,7 @@ import WorkbenchFixtures
     }
   }
 
-  @Test func aRecorderHearsEveryThread() async {
+  @Test func recorderReceivesEventsOfEveryThread() async {
     let recorder = Recorder()
     await withTaskGroup(of: Void.self) { group in
       for thread in 0..<4 {

@@ -13,7 +13,7 @@ import WorkbenchFixtures
   }
 
   @Test("S15-16 a save is one event with its duration, of which Apple's lines say nothing")
-  func savesLastAWhile() throws {
+  func savesHaveADuration() throws {
     let typed = try TypedSession(moods: 20)
     let lines = Lines()
     typed.session.add(SQLDebugLog(level: 1) { line in lines.all.withLock { $0.append(line) } })

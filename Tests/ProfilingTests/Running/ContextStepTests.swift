@@ -104,7 +104,7 @@ struct ContextStepTests {
   ]
 
   @Test(arguments: stories)
-  func goesAsTold(story: Story) throws {
+  func stepsHaveTheirSummaries(story: Story) throws {
     let typed = try TypedSession()
     let outcomes = try typed.run(story.lines)
     for (index, summary) in story.summaries {
@@ -115,7 +115,7 @@ struct ContextStepTests {
 
   /// A merge that happens by itself belongs to the step whose save it follows.
   @Test
-  func anAutomaticMergeIsTheSavesWork() throws {
+  func automaticMergeBelongsToTheSave() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([
       "context sync", "context main merges yes", "fetch Mood sort date limit 3 faults no as mine",
@@ -134,7 +134,7 @@ struct ContextStepTests {
   }
 
   @Test
-  func whatASaveHoldsGoesWithItsName() throws {
+  func resultsAreReleasedWithTheirName() throws {
     let typed = try TypedSession()
     try typed.run([
       "context sync", "fetch Mood limit 3 in sync as theirs", "set theirs with latitude 4",

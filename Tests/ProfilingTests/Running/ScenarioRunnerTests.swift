@@ -12,14 +12,14 @@ import WorkbenchFixtures
 @Suite("A scenario is run")
 struct ScenarioRunnerTests {
   @Test(arguments: ScenarioFiles.runs)
-  func everyScenarioOfThePackageHolds(file: URL, scale: Int) throws {
+  func everyPackagedScenarioMeetsItsExpectations(file: URL, scale: Int) throws {
     let result = try run(file, scale: scale).result
     #expect(missed(result) == [])
     #expect(result.variants.allSatisfy { !$0.expectations.isEmpty })
   }
 
   @Test
-  func theFaultLessonHasTheNumbersOfItsPage() throws {
+  func faultLessonHasTheDocumentedNumbers() throws {
     let file = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let (result, folder) = try run(file, scale: 1)
     #expect(result.verdict == "6 of 6 variants, 23 of 23 expectations")
@@ -59,7 +59,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func aMissedExpectationSaysWhatWasBehindIt() throws {
+  func unmetExpectationNamesTheEvents() throws {
     let result = try run(
       """
       name: Wrong on purpose
@@ -99,7 +99,7 @@ struct ScenarioRunnerTests {
 
   /// COMMITs and contexts are told by their steps, links as links.
   @Test
-  func whatIsBehindTransactionsContextsAndLinksIsTold() throws {
+  func unmetExpectationExplainsEveryMetric() throws {
     let result = try run(
       """
       name: Wrong on purpose
@@ -159,7 +159,7 @@ struct ScenarioRunnerTests {
     #expect(batched.requestSwift.contains("request.fetchBatchSize = \(5 * scale)"))
   }
 
-  @Test func aNumberWithoutAValueAtTheScaleIsSaidBeforeAnythingRuns() throws {
+  @Test func invalidNumbersAtAScaleFailBeforeTheRun() throws {
     let text = """
       name: Numbers
       model: Moody
@@ -175,7 +175,7 @@ struct ScenarioRunnerTests {
 
   /// A partial index that holds what is asked for is read from end to end, and isn't a full scan.
   @Test
-  func aScanOfAPartialIndexReadsItsRowsAlone() throws {
+  func partialIndexScanReadsOnlyItsRows() throws {
     let result = try run(
       """
       name: Partial
@@ -214,7 +214,7 @@ struct ScenarioRunnerTests {
 
   /// SQLite looks at the bound value before it takes a partial index, and so does who tells its plan.
   @Test
-  func plansAreThoseOfTheBoundValues() throws {
+  func plansUseTheBoundValues() throws {
     let result = try run(
       """
       name: Partial
@@ -235,7 +235,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func plansAreThoseOfTheStepsMoment() throws {
+  func plansAreThoseAtTheTimeOfTheStep() throws {
     let result = try run(
       """
       name: Plans
@@ -266,7 +266,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func findingsMustBeExactlyThoseListed() throws {
+  func findingsMustMatchTheList() throws {
     let result = try run(
       """
       name: Another finding
@@ -285,7 +285,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func aStepThatFailsStopsTheRunWithItsPlace() throws {
+  func failedStepStopsTheRunWithItsPosition() throws {
     let error = try #require(throws: StepFailure.self) {
       try run(
         """
@@ -302,7 +302,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func aStoreIsCopiedAndNotChanged() throws {
+  func copiedStoresAreNotModified() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
@@ -331,7 +331,7 @@ struct ScenarioRunnerTests {
 
   /// Neither a folder nor the very store that was copied is replaced by the data.
   @Test
-  func whatIsNotARunsOwnStays() throws {
+  func foreignFilesAreNotDeleted() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
@@ -358,7 +358,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func aLawThatFailsAtAScaleSaysWhere() throws {
+  func expectationThatFailsAtAScaleNamesIt() throws {
     let url = ScenarioFiles.folder.appendingPathComponent("half.yml")
     let scenario = try ScenarioReader.read(
       text: """
@@ -378,7 +378,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func whatWasTypedHoldsWhenItIsRun() throws {
+  func savedShellStepsMeetTheirExpectations() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))

@@ -24,7 +24,7 @@ struct SessionTests {
   }
 
   @Test
-  func theTenTypedLinesCostWhatTheySay() throws {
+  func tenShellLinesHaveTheStatedCosts() throws {
     let (session, folder) = try session()
     let first = try run(
       ["fetch Mood sort date- values no as moods", "touch moods date country.numericISO3166Code"],
@@ -61,7 +61,7 @@ struct SessionTests {
   }
 
   @Test
-  func onlyNamesHoldObjects() throws {
+  func onlyNamesRetainObjects() throws {
     let (session, folder) = try session()
     let mood = ScopedMetric(.registered, .entity("Mood"))
     try run(["fetch Mood limit 30"], in: session)
@@ -78,7 +78,7 @@ struct SessionTests {
   }
 
   @Test
-  func thePeakOfAllIsOfOneMoment() throws {
+  func totalPeakIsSimultaneous() throws {
     let (session, folder) = try session()
     try run(["fetch Mood limit 50", "fetch Country as countries"], in: session)
     #expect(session.recording.value(of: .peak, scope: .entity("Mood")) == 50)
@@ -104,7 +104,7 @@ struct SessionTests {
 
   /// The first of each shape; a function of Apple's runs once a row, a collation once a comparison.
   @Test
-  func everyStatementSaysWhatSQLiteDid() throws {
+  func everyStatementHasSQLiteCounters() throws {
     let (session, folder) = try session()
     try run(
       ["fetch Mood where \"remoteIdentifier CONTAINS[cd] 'a'\" as m", "fetch Mood as all"],
@@ -122,7 +122,7 @@ struct SessionTests {
   }
 
   @Test
-  func batchesArePagedInAndOut() throws {
+  func batchesAreLoadedAndReleased() throws {
     let (session, folder) = try session()
     let outcomes = try run(
       [
@@ -139,7 +139,7 @@ struct SessionTests {
   }
 
   @Test
-  func changesAreSavedAndSeenAgain() throws {
+  func savedChangesAreFetched() throws {
     let (session, folder) = try session()
     let outcomes = try run(
       [
@@ -178,7 +178,7 @@ struct SessionTests {
     ("set m with country m", "the destination of `country` is Country, but `m` contains Mood"),
     ("fetch Mood as Country", "`Country` is the name of an entity"),
   ])
-  func aStepThatDoesNotFitIsNotRun(line: String, message: String) throws {
+  func unsuitableStepsAreNotRun(line: String, message: String) throws {
     let (session, folder) = try session()
     try run(["fetch Mood limit 1 as m", "fetch Mood result ids limit 1 as ids"], in: session)
     let before = session.recording.events.count
@@ -199,7 +199,7 @@ struct SessionTests {
   }
 
   @Test
-  func failingAsExpectedIsNoFailure() throws {
+  func expectedErrorsAreNotFailures() throws {
     let (session, folder) = try session()
     let outcomes = try run(
       [
@@ -215,7 +215,7 @@ struct SessionTests {
   }
 
   @Test
-  func lookingChangesNothingAndRefusesToSave() throws {
+  func readOnlySessionsNeverWrite() throws {
     let (session, folder) = try session(readOnly: true)
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
     let bytes = try Data(contentsOf: session.storeURL)
@@ -228,7 +228,7 @@ struct SessionTests {
   }
 
   @Test
-  func listenersHearUntilTheyAreRemoved() throws {
+  func observersReceiveEventsUntilRemoved() throws {
     final class Listener: EventSink {
       let recorder = Recorder()
       var detail: EventDetail { [] }
@@ -246,7 +246,7 @@ struct SessionTests {
   }
 
   @Test(.enabled(if: SharedData.moodyStores != nil, "the shared data folder is absent"))
-  func aStoreOfApplesOpensWithNothingButItsFile() throws {
+  func appleStoresOpenWithoutAModelFile() throws {
     let stores = try #require(SharedData.moodyStores)
     let session = try Session(
       storeURL: stores.appendingPathComponent("Moody.moody"), model: nil, readOnly: true)

@@ -83,7 +83,7 @@ struct StoreBuilderTests {
   }
 
   @Test
-  func circlesOfEntitiesAreFilledInTwoPasses() throws {
+  func entityCyclesAreFilledInTwoPasses() throws {
     let folder = try TemporaryFolder()
     let model = circles()
     let data = DataPlan(
@@ -106,7 +106,7 @@ struct StoreBuilderTests {
   }
 
   @Test
-  func sameSeedSameStoreAnotherSeedAnother() throws {
+  func storesDependOnTheSeed() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))
@@ -126,7 +126,7 @@ struct StoreBuilderTests {
   }
 
   @Test
-  func progressGoesUpToTheLastRow() throws {
+  func progressReachesTheLastRow() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))

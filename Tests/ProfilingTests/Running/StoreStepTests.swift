@@ -10,7 +10,7 @@ import WorkbenchFixtures
 @Suite("Steps work on lists, on relationships and on the store itself")
 struct StoreStepTests {
   @Test
-  func walkingCostsPagesAndRelationshipFaultsAlone() throws {
+  func walkingCostsOnlyBatchesAndRelationshipFaults() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([
       "fetch Mood sort date batch 10 faults no as moods", "walk moods limit 20",
@@ -31,7 +31,7 @@ struct StoreStepTests {
   }
 
   @Test
-  func dictionariesAreGroupedAndHeldAsTheyAre() throws {
+  func dictionaryResultsAreGroupedAndRetained() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([
       "fetch Mood result dictionaries columns count(date), max(latitude)",
@@ -53,7 +53,7 @@ struct StoreStepTests {
   }
 
   @Test
-  func relatedObjectsGoRoundTheirOwners() throws {
+  func relatedObjectsAreDistributedOverOwners() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([
       "fetch Country sort numericISO3166Code limit 2 as countries",
@@ -91,7 +91,7 @@ struct StoreStepTests {
   }
 
   @Test
-  func anIndexServesTheFetchesThatFollow() throws {
+  func createdIndexIsUsedByLaterFetches() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([
       "index Mood keys latitude, date- as byLatitude", "analyze",
@@ -109,7 +109,7 @@ struct StoreStepTests {
   }
 
   @Test
-  func statementsOfOnesOwnAreCountedAndHoldTheirLocks() throws {
+  func sqlStepsAreCountedAndKeepTheirLocks() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([
       "pragma busy_timeout to 20", "sql \"SELECT Z_PK, ZDATE FROM ZMOOD\"",
@@ -127,7 +127,7 @@ struct StoreStepTests {
   }
 
   @Test
-  func aPragmaHoldsForTheConnectionsThatFollow() throws {
+  func pragmasApplyToLaterConnections() throws {
     let typed = try TypedSession()
     try typed.run(["insert Mood"])
     #expect(throws: StepFailure.self) { try typed.run(["pragma cache_size to 10"]) }

@@ -27,7 +27,7 @@ struct LogComparisonTests {
       // Of the whole log and of its section: SELECTs, rows, misses, and those of the entity.
       ("more", 8), (nil, 10), ("misses", 4), ("findings", 2), ("none", 0), ("deletes", 0),
     ] as [(String?, Int)])
-  func countsAreAGate(words: String?, failures: Int) throws {
+  func changedCountsFailTheComparison(words: String?, failures: Int) throws {
     let comparison = comparison(Self.log(3), Self.log(12))
     let gate = try words.map { try ComparisonGate($0) } ?? .standard
     let found = gate.failures(of: comparison)
@@ -38,7 +38,7 @@ struct LogComparisonTests {
     #expect(comparison.variants[2].differences.isEmpty)
   }
 
-  @Test func aSectionThatIsGoneFails() throws {
+  @Test func missingSectionsFailTheComparison() throws {
     let comparison = comparison(Self.log(1), Self.log(1).replacing("begin detail", with: "end"))
     #expect(comparison.missing == ["detail"])
     #expect(ComparisonGate.standard.failures(of: comparison) == ["detail: no longer exists"])
@@ -67,7 +67,7 @@ struct LogComparisonTests {
     #expect(statements?.map { $0["callsAfter"] as? Int } == [1, 5, 0, 1])
   }
 
-  @Test func timesNeverFailAndAreCalledWhatTheyAre() throws {
+  @Test func timesNeverFailTheComparison() throws {
     func log(_ times: [String]) -> String {
       times.map { LogTexts.fetch(Self.list, rows: 1, time: $0) }.joined()
     }
@@ -91,7 +91,7 @@ struct LogComparisonTests {
   }
 
   /// Hits are compared only where both logs tell them.
-  @Test func whatOneLogAloneTellsIsNotCompared() {
+  @Test func onlyCommonMetricsAreCompared() {
     let own = "cdprof: annotation: this log has row-cache hits and save times\n" + Self.log(1)
     let comparison = comparison(own, Self.log(1))
     #expect(!comparison.variants[0].counts.contains { $0.metric.metric == .hits })
@@ -116,7 +116,7 @@ struct LogComparisonTests {
       ("CoreData: sql: COMMIT\n", "", "is neither a result nor a log"),
       ("{\"version\": 1}", "{\"version\": 1}", ""),
     ] as [(String, String, String?)])
-  func filesOfOneKindAreCompared(one: String, other: String, problem: String?) throws {
+  func onlyFilesOfTheSameKindAreCompared(one: String, other: String, problem: String?) throws {
     let folder = try TemporaryFolder()
     try Data(one.utf8).write(to: folder.file("one"))
     try Data(other.utf8).write(to: folder.file("other"))

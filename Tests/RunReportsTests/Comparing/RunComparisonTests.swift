@@ -18,7 +18,7 @@ struct RunComparisonTests {
       ("none", 0),
       ("selects, findings", 2),
     ] as [(String?, Int)])
-  func countsAreAGate(words: String?, failures: Int) throws {
+  func changedCountsFailTheComparison(words: String?, failures: Int) throws {
     let after = FaultLesson(moods: 200, countries: 60).result(missing: true)
     let comparison = RunComparison(before, after)
     let gate = try words.map { try ComparisonGate($0) } ?? .standard
@@ -30,7 +30,7 @@ struct RunComparisonTests {
     if words != "change" { #expect(gate.failures(of: RunComparison(after, before)).count <= 1) }
   }
 
-  @Test func aVariantThatIsGoneFails() throws {
+  @Test func missingVariantsFailTheComparison() throws {
     var after = before
     after.variants.removeLast()
     after.variants[0].name = "storm"
@@ -41,7 +41,7 @@ struct RunComparisonTests {
   }
 
   @Test(arguments: ["slects", "", "time", "more,"])
-  func anUnknownWordIsRefused(words: String) {
+  func unknownFailOnWordsAreErrors(words: String) {
     #expect(throws: ComparisonGate.UnknownWord.self) { try ComparisonGate(words) }
   }
 
@@ -54,7 +54,7 @@ struct RunComparisonTests {
       ([10], [99], "", "inconclusive: fewer than 3 runs"),
       ([], [], "", "inconclusive: fewer"),
     ] as [([UInt64], [UInt64], String, String)])
-  func timesAreShownWithTheirSpread(
+  func timesAreShownWithTheirRange(
     before: [UInt64], after: [UInt64], start: String, verdict: String
   ) {
     func result(_ times: [UInt64]) -> RunResult {
@@ -69,7 +69,7 @@ struct RunComparisonTests {
     #expect(ComparisonGate.standard.failures(of: comparison) == [])
   }
 
-  @Test func whatElseDiffersIsSaid() throws {
+  @Test func otherDifferencesAreReported() throws {
     var after = before
     after.seed = 8
     after.data[2].count = 7

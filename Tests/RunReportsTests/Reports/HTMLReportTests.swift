@@ -11,7 +11,7 @@ import WorkbenchFixtures
 
 @Suite struct HTMLReportTests {
   @Test(arguments: [2_100_000, 33_000_000, 40_000, 7_000_000_000, 55_000_000_000] as [UInt64])
-  func ticksAreToldApart(length: UInt64) {
+  func axisTicksAreDistinct(length: UInt64) {
     let ticks = ReportTracks.ticks(length)
     #expect((2...8).contains(ticks.count))
     #expect(Set(ticks.map(\.label)).count == ticks.count, "\(ticks.map(\.label))")
@@ -21,7 +21,7 @@ import WorkbenchFixtures
     }
   }
 
-  @Test func theFirstScreenAnswersInOrder() throws {
+  @Test func firstScreenIsInOrder() throws {
     let page = try HTMLReport.page(FaultLesson.full)
     expect(
       page,
@@ -40,7 +40,7 @@ import WorkbenchFixtures
       ])
   }
 
-  @Test func aMissedExpectationComesFirst() throws {
+  @Test func unmetExpectationsComeFirst() throws {
     let page = try HTMLReport.page(FaultLesson(moods: 200).result(missing: true))
     expect(
       page,
@@ -69,7 +69,7 @@ import WorkbenchFixtures
       ([[.selects: 2], [.selects: 2]], "Every variant costs 2 SELECTs."),
       ([[.selects: 1]], "This work costs 1 SELECT."), ([], "Every variant costs 0 SELECTs."),
     ] as [([[Metric: Int]], String)])
-  func theSentenceIsMadeFromTheTable(metrics: [[Metric: Int]], sentence: String) throws {
+  func summaryMatchesTheTable(metrics: [[Metric: Int]], sentence: String) throws {
     var result = FaultLesson(moods: 1, countries: 1).result()
     result.variants = metrics.enumerated().map { index, metrics in
       var variant = VariantResult(name: "way \(index)")
@@ -92,7 +92,7 @@ import WorkbenchFixtures
     #expect(widths == ["100", "1.21", "1.21", "dot", "dot", "4.98"])
   }
 
-  @Test func nothingIsLoadedFromElsewhere() throws {
+  @Test func pageLoadsNoExternalResources() throws {
     let page = try HTMLReport.page(FaultLesson.full)
     let links = page.matches(of: /(?:src|href)\s*=\s*"([^"]*)"/).map { String($0.1) }
     #expect(!links.isEmpty)
@@ -128,7 +128,7 @@ import WorkbenchFixtures
     #expect(page.contains("&lt;") || page.contains("&quot;\u{301}") || page.contains("a&amp;b"))
   }
 
-  @Test func aHundredThousandEventsStayUnderAMegabyte() throws {
+  @Test func hundredThousandEventsFitInAMegabyte() throws {
     let result = FaultLesson(moods: 26_000).result()
     let events = result.variants.flatMap(\.events).reduce(0) { $0 + $1.count }
     #expect(events > 100_000)
@@ -142,7 +142,7 @@ import WorkbenchFixtures
   }
 
   /// Few enough to be drawn one by one, and as many of them as there can be.
-  @Test func tracksOfSingleEventsStaySmall() throws {
+  @Test func singleEventTracksAreSmall() throws {
     var result = FaultLesson(moods: 1_900).result()
     result.variants = Array(repeating: result.variants[0], count: 30)
     let tracks = ReportTracks(result)
@@ -152,7 +152,7 @@ import WorkbenchFixtures
   }
 
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
-  func theBrowserShowsTheNumbersOfTheJSONAndNoError() throws {
+  func browserShowsTheJSONNumbersWithoutErrors() throws {
     for result in [FaultLesson.full, FaultLesson(moods: 300).result(missing: true)] {
       let shown = try Chromium(opening: HTMLReport.page(result))
       #expect(shown.console == [])
@@ -174,7 +174,7 @@ import WorkbenchFixtures
 
   /// On a phone the numbers of a card stand in lines; dots stand between two of one line.
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
-  func noLineOfACardBeginsWithADot() throws {
+  func cardLinesDoNotBeginWithASeparator() throws {
     let script = """
       <script>
       const told = {begin: 0, between: 0};
@@ -204,7 +204,7 @@ import WorkbenchFixtures
 
   /// From a small phone to a laptop, with a name that is longer than a phone is wide.
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
-  func noPageIsWiderThanItsWindow() throws {
+  func pageFitsItsWindow() throws {
     var result = FaultLesson.full
     result.variants[1].name = "everything, merged by a list that shows everything that there is"
     let page = try HTMLReport.page(result)
@@ -231,7 +231,7 @@ import WorkbenchFixtures
   }
 
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
-  func aScriptErrorWouldBeSeen() throws {
+  func scriptErrorsAreDetected() throws {
     let shown = try Chromium(opening: "<!doctype html><script>undefined.wrong()</script>")
     #expect(shown.console.count == 1)
   }

@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import Profiling
 
 @Suite struct JSONReportTests {
-  @Test func theFileHasThePromisedShape() throws {
+  @Test func resultFileHasTheDocumentedShape() throws {
     let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultLesson.full))
     let file = try #require(written as? [String: Any])
     #expect(file["scenario"] as? String == "Fault storm")
@@ -35,7 +35,7 @@ import WorkbenchFixtures
   }
 
   /// Names, texts and lists are allowed where a number would not do.
-  @Test func expectedIsWhatItIs() throws {
+  @Test func expectationsRoundTrip() throws {
     var result = FaultLesson(moods: 20, countries: 5).result()
     let place = CallSite(file: "faults.yml", line: 9)
     result.variants[0].expectations = [
@@ -54,7 +54,7 @@ import WorkbenchFixtures
     #expect(!result.holds)
   }
 
-  @Test func theSameRunGivesTheSameBytes() throws {
+  @Test func equalRunsGiveEqualBytes() throws {
     let first = try JSONReport.data(FaultLesson(moods: 50).result())
     let second = try JSONReport.data(FaultLesson(moods: 50).result())
     #expect(first == second)

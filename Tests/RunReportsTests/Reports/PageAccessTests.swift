@@ -38,7 +38,7 @@ struct PageAccessTests {
   }
 
   @Test(arguments: [false, true])
-  func contrastIsEnough(dark: Bool) throws {
+  func colorContrastIsSufficient(dark: Bool) throws {
     let colours = try Self.colours(dark: dark)
     let texts = ["ink", "soft", "link", "good", "bad", "warn"]
     var pairs = texts.flatMap { [($0, "paper", 4.5), ($0, "panel", 4.5)] }
@@ -66,7 +66,7 @@ struct PageAccessTests {
     }
   }
 
-  @Test func landmarksHeadingsTablesAndPicturesHaveNames() throws {
+  @Test func pageElementsHaveAccessibleNames() throws {
     let page = try Self.page
     for tag in ["<main>", "<header class=\"top\">", "<footer>", "<h1>"] {
       #expect(page.matches(of: try Regex(NSRegularExpression.escapedPattern(for: tag))).count == 1)
@@ -94,7 +94,7 @@ struct PageAccessTests {
     }
   }
 
-  @Test func nothingNeedsAScript() throws {
+  @Test func pageWorksWithoutScripts() throws {
     let page = try Self.page
     // The only thing a script shows is the switch between variants; zoom is the style sheet's.
     #expect(page.matches(of: /<fieldset class="switch" hidden>/).count == 1)
@@ -103,7 +103,7 @@ struct PageAccessTests {
     #expect(!page.contains("onclick"))
   }
 
-  @Test func scalesAreCurvesAndATable() throws {
+  @Test func scalesAreShownAsCurvesAndTable() throws {
     let page = try Self.page
     #expect(page.contains("11 of 12 expectations") || page.contains("at 2 scales"))
     #expect(page.contains("<h2 id=\"growth\">Scaling</h2>"))
@@ -122,7 +122,7 @@ struct PageAccessTests {
     ([0, 3, 9], "grows"), ([9, 3, 0], "shrinks"), ([61, 70, 160], "as scale to the power of 0.4"),
     ([100, 50, 20], "shrinks"),
   ])
-  func growthIsSaidInWords(values: [Int], words: String) {
+  func growthIsDescribed(values: [Int], words: String) {
     #expect(ReportCurves.growth(from: values, at: [1, 10, 100]) == words)
   }
 
@@ -130,7 +130,7 @@ struct PageAccessTests {
   @Test(arguments: [
     [0, 1, 10], [1, 10_000_000], [0, 12_345_678_901], [0, .max], [5, 5], [0, 0],
   ])
-  func everyValueHasItsPlaceOnTheChart(counts: [Int]) throws {
+  func everyValueIsOnTheChart(counts: [Int]) throws {
     let chart = ReportChart(
       scales: Array(1...counts.count), names: ["a"], lines: [counts])
     for label in chart.values {
@@ -149,7 +149,7 @@ struct PageAccessTests {
     #expect(zip(labels, labels.dropFirst()).allSatisfy { $1 - $0 >= 12 }, "\(labels)")
   }
 
-  @Test func namesAtTheEndsOfLinesDoNotOverlap() {
+  @Test func curveLabelsDoNotOverlap() {
     let chart = ReportChart(
       scales: [1, 10], names: ["a", "b", "c", "d", "e"],
       lines: [[1, 1], [1, 1], [2, 2], [3, 3], [10, 100_000]])

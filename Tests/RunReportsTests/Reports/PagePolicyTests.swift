@@ -21,7 +21,7 @@ struct PagePolicyTests {
     return "'sha256-\(Data(SHA256.hash(Array(text.utf8))).base64EncodedString())'"
   }
 
-  @Test func thePolicyIsThePagesOwn() throws {
+  @Test func contentSecurityPolicyMatchesThePage() throws {
     let page = try Self.page()
     let script = try Self.source(of: "script", in: page)
     let style = try Self.source(of: "style", in: page)
@@ -40,7 +40,7 @@ struct PagePolicyTests {
     #expect(page[..<start].ranges(of: "<meta").count == 2, "only the encoding comes before it")
   }
 
-  @Test func positionsAndWidthsAreRulesOfTheStyleSheet() throws {
+  @Test func positionsAreStyleSheetRules() throws {
     let html =
       "<style>a{}</style><i style=\"left:1%;width:2%\"></i><b style=\"left:3%\"></b>"
       + "<u style=\"left:1%;width:2%\"></u><script>1</script>"
@@ -53,7 +53,7 @@ struct PagePolicyTests {
 
   /// The page works, and a script that got into it does not.
   @Test(.enabled(if: Chromium.isExpected, "no Chromium here"))
-  func aBrowserRunsThePagesScriptAndNoOther() throws {
+  func browserRunsOnlyThePagesScript() throws {
     let page = try Self.page()
     let shown = try Chromium(opening: page)
     #expect(shown.console.isEmpty, "\(shown.console)")

@@ -27,7 +27,7 @@ struct PlainReportTests {
   }
 
   @Test(arguments: [("a|b", "`a\\|b`"), ("`x`", "`` `x` ``"), ("a\nb", "`a b`")])
-  func markdownCodeIsNeverBroken(text: String, code: String) {
+  func markdownCodeIsEscaped(text: String, code: String) {
     #expect(MarkdownText.code(text) == code)
     #expect(!MarkdownText.plain("<b>*a*|").contains("<"))
   }
@@ -45,7 +45,7 @@ struct PlainReportTests {
     #expect(parser.parse())
   }
 
-  @Test func textIsWhatATerminalShows() {
+  @Test func textReportMatchesTheTerminal() {
     let text = TextReport.text(FaultLesson.full)
     #expect(text.hasPrefix("Fault storm   chapter 15   ✓ 6 of 6 variants"))
     #expect(text.contains("▲ fault-storm(Mood): 5,000 single-row SELECTs from faults.yml:16"))

@@ -29,7 +29,7 @@ struct ResultFileTests {
   }
 
   @Test(arguments: ReportFormat.allCases)
-  func everyReportIsTheSameAfterwards(format: ReportFormat) throws {
+  func reportsOfASavedResultAreEqual(format: ReportFormat) throws {
     let result = Self.rich
     let read = try ResultFile.read(JSONReport.data(result), path: "r.json")
     let before = String(decoding: try format.data(result), as: UTF8.self)
@@ -65,7 +65,9 @@ struct ResultFileTests {
     ),
     ("\"version\": 1\n}", "\"version\": 1\n", "", "expected a comma or }"),
   ])
-  func aWrongFileSaysWhere(old: String, new: String, keyPath: String, message: String) throws {
+  func invalidResultsHaveAPosition(old: String, new: String, keyPath: String, message: String)
+    throws
+  {
     var text = String(
       decoding: try JSONReport.data(FaultLesson(moods: 300, countries: 5).result()), as: UTF8.self)
     let range = try #require(text.firstRange(of: old), "\(old) is not in the file")
@@ -84,7 +86,7 @@ struct ResultFileTests {
   }
 
   @Test(arguments: ["", "{", "[1,]", "nul", "\"a", "{\"a\": 1} x", "{1: 2}"])
-  func whatIsNoJSONIsToldSo(text: String) throws {
+  func nonJSONFilesAreReported(text: String) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       _ = try ResultFile.read(Data(text.utf8), path: "r.json")
     }

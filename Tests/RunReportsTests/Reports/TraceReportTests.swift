@@ -70,7 +70,7 @@ struct TraceReportTests {
     #expect(fault.args?.sql == FaultLesson.oneMood)
   }
 
-  @Test func countersEndAtTheCounts() throws {
+  @Test func counterTracksEndAtTheTotals() throws {
     let events = try trace(Self.result)
     for (index, variant) in Self.result.variants.enumerated() {
       for metric in [Metric.selects, .rows, .hits, .misses] {
@@ -84,7 +84,7 @@ struct TraceReportTests {
   }
 
   /// What is drawn on one track lies one in the other or apart: viewers show nothing else.
-  @Test func overlappingEventsGetTracksOfTheirOwn() throws {
+  @Test func overlappingEventsGetSeparateTracks() throws {
     var result = Self.result
     var lane = Timeline.Lane(kind: .fetch)
     lane.entity = "Mood"
@@ -109,7 +109,7 @@ struct TraceReportTests {
     #expect(Set(fetches.map(\.tid)).count == 2)
   }
 
-  @Test func everyEventIsALine() throws {
+  @Test func everyEventIsOneLine() throws {
     let data = JSONLinesReport.data(Self.result)
     let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
     let told = Self.result.variants.map { variant in
@@ -128,7 +128,7 @@ struct TraceReportTests {
     #expect(faults == 360)
   }
 
-  @Test func whatIsTooMuchIsLeftOutAndSaid() throws {
+  @Test func omittedEventsAreReported() throws {
     let events = (1...30).map { index in
       Event(
         id: index, parent: 0, kind: .statement, begin: UInt64(index) * 10, duration: 5, thread: 1)
@@ -144,7 +144,7 @@ struct TraceReportTests {
     #expect(name == "fault storm (without the last 10 events)")
   }
 
-  @Test func valuesAndPathsOfStoresAreKeptBack() throws {
+  @Test func valuesAndStorePathsAreRedacted() throws {
     var opening = Event(
       id: 1, parent: 0, kind: .storeOpening, begin: 1, duration: 0, thread: 1)
     opening.path = "/home/someone/secret.sqlite"

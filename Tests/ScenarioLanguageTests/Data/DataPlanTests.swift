@@ -40,7 +40,7 @@ struct DataPlanTests {
   }
 
   @Test
-  func sameSeedSameValuesAnotherSeedOthers() throws {
+  func valuesDependOnTheSeed() throws {
     for type in NSAttributeType.allCases where type != .URIAttributeType {
       let first = try values(attribute(type), "random", rows: 40)
       #expect(try first == values(attribute(type), "random", rows: 40), "\(type)")
@@ -68,12 +68,12 @@ struct DataPlanTests {
       "one of [2016-05-04, nil]", ["2016-05-04 00:00:00 +0000", "nil", "2016-05-04 00:00:00 +0000"]
     ),
   ])
-  func datesFollowTheirGenerator(generator: String, dates: [String]) throws {
+  func datesFollowTheGenerator(generator: String, dates: [String]) throws {
     #expect(try values(attribute(.dateAttributeType), generator, rows: dates.count) == dates)
   }
 
   @Test
-  func unnamedValuesKeepToTypeBoundsAndUniqueness() throws {
+  func defaultValuesRespectTypeLimitsAndUniqueness() throws {
     #expect(try values(attribute(.integer16AttributeType), rows: 3) == ["1", "2", "3"])
     #expect(
       try values(attribute(.integer32AttributeType, minimum: "5", maximum: "6"), rows: 3)
@@ -92,7 +92,7 @@ struct DataPlanTests {
   }
 
   @Test
-  func countsMayUseWhatStandsAboveThem() throws {
+  func countsCanUseEarlierEntities() throws {
     func plan(_ entity: String, _ count: String) throws -> EntityPlan {
       let word = Word(count, at: SourceRange(line: 1, column: 1))
       return EntityPlan(entity: entity, count: try CountExpression(word))
@@ -114,7 +114,7 @@ struct DataPlanTests {
       (.dateAttributeType, "2016-05-04T12:30:00Z", "2016-05-04 12:30:00 +0000"),
       (.dateAttributeType, "yesterday", nil),
     ] as [(NSAttributeType, String, String?)])
-  func writtenValuesAreReadByType(type: NSAttributeType, text: String, value: String?) {
+  func literalsAreParsedByAttributeType(type: NSAttributeType, text: String, value: String?) {
     #expect(AttributeLiteral(type).value(of: text).map { "\($0)" } == value)
   }
 }

@@ -22,7 +22,7 @@ struct ScenarioExportTests {
     }
   }
 
-  @Test func aLineEndDoesNotEndAComment() throws {
+  @Test func commentsEscapeLineEndings() throws {
     let lines = try lines(
       of: "  - {fetch: Mood, where: \"latitude > 0\\nOR latitude < 9\", as: moods}")
     #expect(!lines.contains { $0.hasPrefix("let inName") || $0.hasPrefix("OR latitude") })
@@ -30,7 +30,7 @@ struct ScenarioExportTests {
     #expect(lines.contains { $0.contains(#""latitude > 0\nOR latitude < 9""#) })
   }
 
-  @Test func numbersAreThoseOfTheScale() throws {
+  @Test func numbersFollowTheScale() throws {
     let lines = try lines(
       of: """
           - {fetch: Mood, limit: Mood / Country, as: moods}
@@ -39,7 +39,7 @@ struct ScenarioExportTests {
     #expect(lines.contains("request.fetchLimit = 2") && lines.contains("for _ in 0..<3 {"))
   }
 
-  @Test func aQuoteInTheFileNameStaysInItsLiteral() throws {
+  @Test func quotesInFileNamesAreEscaped() throws {
     let lines = try lines(of: "  - {fetch: Mood}", named: "o\"dd")
     let folder = #".appendingPathComponent("o\"dd" + "-\(UUID())""#
     #expect(lines.contains { $0.hasPrefix(folder) })
@@ -47,12 +47,12 @@ struct ScenarioExportTests {
 
   /// The function has names of its own for what a step works with.
   @Test(arguments: ["list", "ordered", "owners", "row", "fetch", "token", "told"])
-  func aResultDoesNotTakeANameOfTheProgram(name: String) throws {
+  func resultNamesDoNotCollideWithTheProgram(name: String) throws {
     let lines = try lines(of: "  - {fetch: Mood, as: \(name)}")
     #expect(lines.contains("var \(name)2: [NSManagedObject] = []"))
   }
 
-  @Test func aWalkSortsAsTheStepDoes() throws {
+  @Test func exportedWalkSortsLikeTheStep() throws {
     let lines = try lines(
       of: """
           - {fetch: Mood, as: moods}

@@ -19,7 +19,7 @@ struct CountConstraintTests {
     ("5000 * scale", 15000), ("(1 + 2) * 3", 9), ("ceil(0 - 7 / 2)", -3), ("5_000", 5000),
     ("Mood / 3 + Mood * 2 / 3", 5000),
   ])
-  func hasAValue(text: String, value: Int) throws {
+  func evaluatesExpressions(text: String, value: Int) throws {
     #expect(try CountExpression(word(text)).value(in: Self.scope) == value)
   }
 
@@ -28,7 +28,7 @@ struct CountConstraintTests {
     ("9223372036854775807 + 1", "too large"), ("4611686018427387904 * Mood", "too large"),
     ("Person", "the row count of `Person` isn't known"),
   ])
-  func saysWhyItHasNoValue(text: String, reason: String) throws {
+  func explainsMissingValues(text: String, reason: String) throws {
     let expression = try CountExpression(word(text))
     let error = #expect(throws: CountExpressionError.self) { try expression.value(in: Self.scope) }
     #expect(error?.message.contains(reason) == true)
@@ -44,14 +44,14 @@ struct CountConstraintTests {
     ("99999999999999999999", 11, "`99999999999999999999` is too large"),
     ("1 § 2", 13, "expected an operator, found `§`"),
   ])
-  func pointsAtWhatItCannotRead(text: String, column: Int, message: String) throws {
+  func pointsAtUnreadableText(text: String, column: Int, message: String) throws {
     let problem = try #require(throws: LanguageProblem.self) { try CountExpression(word(text)) }
     #expect(problem.place.column == column)
     #expect(problem.message == message)
   }
 
   @Test
-  func refusesToNestWithoutEnd() {
+  func rejectsDeepNesting() {
     let text = String(repeating: "(", count: 100_000)
     #expect(throws: LanguageProblem.self) { try CountExpression(word(text)) }
     #expect(throws: LanguageProblem.self) {
@@ -99,7 +99,7 @@ struct CountConstraintTests {
       ("misses()", "a scope requires parentheses, as in `misses(Country)`", nil),
       ("time", "`time` varies between runs, so it can't be expected", nil),
     ] as [(String, String, String?)])
-  func refusesWhatIsNoMetric(text: String, message: String, suggestion: String?) throws {
+  func rejectsUnknownMetrics(text: String, message: String, suggestion: String?) throws {
     let problem = try #require(throws: LanguageProblem.self) { try MetricReference(word(text)) }
     #expect(problem.message == message)
     #expect(problem.suggestion == suggestion)

@@ -6,7 +6,7 @@ import Testing
 struct OptionWordTests {
   /// No word is read, printed, or given a number as another one.
   @Test(arguments: OptionWord.allCases)
-  func everyWordIsItself(word: OptionWord) throws {
+  func everyWordRoundTrips(word: OptionWord) throws {
     let verb = try #require(Verb.allCases.first { $0.allOptions.contains(word) })
     let step = try ShellLine.parse(line(verb, word), number: 1)
     let option = try #require(step.options.first { $0.word == word })

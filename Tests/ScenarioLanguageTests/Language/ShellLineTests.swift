@@ -99,7 +99,7 @@ struct ShellLineTests {
   ]
 
   @Test(arguments: lines)
-  func printsInOneFormAndReadsThatFormBack(line: (typed: String, text: String)) throws {
+  func canonicalFormRoundTrips(line: (typed: String, text: String)) throws {
     let step = try ShellLine.parse(line.typed, number: 4)
     #expect(step.text == line.text)
     #expect(step.location.description == "shell:4")
@@ -196,7 +196,7 @@ struct ShellLineTests {
   }
 
   @Test
-  func noVerbIsAnOptionToo() {
+  func verbsAndOptionsAreDisjoint() {
     let verbs = Set(Verb.allCases.map(\.rawValue))
     #expect(verbs.isDisjoint(with: LineWords.keywords))
   }

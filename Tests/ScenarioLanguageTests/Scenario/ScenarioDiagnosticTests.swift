@@ -327,7 +327,7 @@ struct ScenarioDiagnosticTests {
       (["  Continent: {count: 3}", "  Mood: {count: 5}"], 8, "`Mood.country` is required"),
       (["  Country: {count: 0}", "  Mood: {count: 0}"], nil, ""),
     ] as [([String], Int?, String)])
-  func whatMustPointSomewhereNeedsATarget(data: [String], line: Int?, message: String) throws {
+  func requiredRelationshipsNeedTargets(data: [String], line: Int?, message: String) throws {
     var lines = Self.lines
     lines.replaceSubrange(6...7, with: data)
     lines[14] = "    expect: {selects: at least 1}"
@@ -341,7 +341,7 @@ struct ScenarioDiagnosticTests {
   }
 
   @Test
-  func aLongLineIsCutAroundTheMark() throws {
+  func longLinesAreTruncatedAroundTheCaret() throws {
     let text = "  - {touch: moods, read: [\(String(repeating: "date, ", count: 500))dat]}"
     let error = try #require(throws: ScenarioDiagnostics.self) { try read(11, text) }
     let excerpt = error.description.split(separator: "\n")[1...2].map(Array.init)
@@ -352,7 +352,7 @@ struct ScenarioDiagnosticTests {
   }
 
   @Test
-  func tellsEverythingAtOnce() throws {
+  func reportsAllErrorsAtOnce() throws {
     var lines = Self.lines
     lines[1] = "chapter: x"
     lines[9] = "  - {fetch: Moood, as: moods}"
@@ -367,7 +367,7 @@ struct ScenarioDiagnosticTests {
     String(repeating: "[", count: 50_000), String(repeating: "- ", count: 50_000),
     String(repeating: "{a: ", count: 50_000), "name: *nothing", "? [a, b]\n: c",
   ])
-  func nothingTypedCanTrapTheReader(text: String) {
+  func arbitraryInputNeverTraps(text: String) {
     #expect(throws: ScenarioDiagnostics.self) { try read([text]) }
   }
 

@@ -38,7 +38,7 @@ struct ScenarioDraftTests {
       ]
     ],
   ])
-  func readsBackAsTheStepsThatWereTyped(tries: [[String]]) throws {
+  func savedScenarioRoundTrips(tries: [[String]]) throws {
     let draft = try draft(tries)
     let url = ScenarioFiles.folder.appendingPathComponent("mine.yml")
     let text = draft.yaml(in: url.deletingLastPathComponent())
@@ -53,7 +53,7 @@ struct ScenarioDraftTests {
   }
 
   @Test
-  func variantsSayOnlyTheirDifference() throws {
+  func variantsContainOnlyDifferences() throws {
     let draft = try draft([
       ["fetch Mood sort date- values no as moods", "touch moods date"],
       ["fetch Mood sort date- prefetch country as moods", "touch moods date"],

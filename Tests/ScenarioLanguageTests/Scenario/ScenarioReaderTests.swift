@@ -10,7 +10,7 @@ import WorkbenchFixtures
 @Suite("A scenario file is read")
 struct ScenarioReaderTests {
   @Test
-  func theFaultLessonIsReadAsWritten() throws {
+  func readsTheFaultLesson() throws {
     let file = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let scenario = try ScenarioReader.read(file, path: "Scenarios/faults.yml")
     #expect(scenario.name == "Fault storm")
@@ -46,7 +46,7 @@ struct ScenarioReaderTests {
   }
 
   @Test(arguments: [(1, 5000), (3, 15000)])
-  func itsLawsFollowTheScale(scale: Int, moods: Int) throws {
+  func expectationsFollowTheScale(scale: Int, moods: Int) throws {
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("faults.yml"))
     let counts = try scenario.data.counts(scale: scale)
@@ -62,7 +62,7 @@ struct ScenarioReaderTests {
   }
 
   @Test
-  func aShellLineAndAMapAreTheSameStep() throws {
+  func shellLineAndMapFormAreEqual() throws {
     let scenario = try read(
       """
       name: Both forms
@@ -89,7 +89,7 @@ struct ScenarioReaderTests {
   }
 
   @Test
-  func sourceMarksGoFromTheScenarioDownToOneExpectation() throws {
+  func sourceMarksApplyAtEveryLevel() throws {
     let scenario = try read(
       """
       name: Marks
@@ -110,7 +110,7 @@ struct ScenarioReaderTests {
   }
 
   @Test(arguments: ScenarioFiles.all)
-  func everyScenarioOfThePackageIsRight(file: URL) throws {
+  func everyPackagedScenarioIsValid(file: URL) throws {
     let scenario = try ScenarioReader.read(file)
     #expect(!scenario.variants.isEmpty)
     #expect(!scenario.story.isEmpty)

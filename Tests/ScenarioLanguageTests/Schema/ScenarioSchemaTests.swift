@@ -26,7 +26,7 @@ struct ScenarioSchemaTests {
   }
 
   @Test(arguments: ScenarioFiles.all)
-  func everyScenarioFits(file: URL) throws {
+  func everyScenarioMatchesTheSchema(file: URL) throws {
     let text = try String(contentsOf: file, encoding: .utf8)
     for reading in YAMLReading.allCases {
       let problems = validator.problems(of: try reading.value(of: text))
@@ -34,7 +34,7 @@ struct ScenarioSchemaTests {
     }
   }
 
-  @Test func theStartersFit() throws {
+  @Test func starterScenariosMatchTheSchema() throws {
     let texts = [
       ScenarioStarter.text(name: "mine"),
       ScenarioStarter.text(name: "mine", store: "a b.sqlite", entity: "Mood", attribute: "date"),
@@ -45,7 +45,7 @@ struct ScenarioSchemaTests {
   }
 
   /// No key, verb, metric or source mark of the code is missing.
-  @Test func everyWordOfTheLanguageIsThere() throws {
+  @Test func schemaContainsEveryWord() throws {
     let root = validator.root.object
     #expect(Set(root["properties"]?.object.keys.map(\.self) ?? []) == Set(ScenarioReader.keys))
     let variant = root["properties"]?.object["variants"]?.object["items"]?.object["properties"]
@@ -62,7 +62,7 @@ struct ScenarioSchemaTests {
 
   /// The reader and the schema agree on which verb takes which option.
   @Test(arguments: Verb.allCases)
-  func stepsAreJudgedAsTheReaderJudgesThem(verb: Verb) throws {
+  func schemaAndReaderAgreeOnSteps(verb: Verb) throws {
     let values: [OptionWord: String] = [
       .predicate: "\"date > 0\"", .having: "\"n > 0\"", .sort: "date-", .keys: "[country, date-]",
       .prefetch: "[country]", .group: "country", .columns: "[count(date)]", .result: "ids",
@@ -153,7 +153,7 @@ struct ScenarioSchemaTests {
     ("selects: 1 + Country", "plan: avoids scans"), ("selects: 1 + Country", "findings: fault"),
     ("selects: 1 + Country", "findings: [fault-strom(Mood)]"),
   ])
-  func wrongScenariosAreRefused(text: String, replacement: String) throws {
+  func schemaRejectsInvalidScenarios(text: String, replacement: String) throws {
     let right = """
       name: Storm
       chapter: 15
@@ -182,7 +182,7 @@ struct ScenarioSchemaTests {
   }
 
   /// A keyword that the validator does not know would check nothing.
-  @Test func unknownKeywordsAreRefused() {
+  @Test func unknownSchemaKeywordsAreErrors() {
     #expect(throws: SchemaValidator.Unknown.self) {
       try SchemaValidator(#"{"properties": {"a": {"maxLength": 3}}}"#)
     }

@@ -23,13 +23,13 @@ struct IndexAdvisorTests {
     (["fetch Mood sort date", "fetch Mood", "count Mood"], []),
     ([], []),
   ])
-  func whatHelpedIsProposed(lines: [String], titles: [String]) throws {
+  func proposesIndexesThatHelped(lines: [String], titles: [String]) throws {
     let advice = try AdvisedStore().advice(lines)
     #expect(advice.proposals.map(\.title) == titles)
     #expect(advice.unmeasured.isEmpty)
   }
 
-  @Test func aProposalSaysWhatItGivesAndWhatItCosts() throws {
+  @Test func proposalStatesGainAndCost() throws {
     let advice = try AdvisedStore().advice([Self.point])
     let proposal = try #require(advice.proposals.first)
     let gain = try #require(proposal.gains.first)
@@ -57,7 +57,7 @@ struct IndexAdvisorTests {
 
   /// P11: of some two hundred rows an index makes nothing better.
   @Test("S8.23 a small table needs no index", arguments: [Self.point, "fetch Mood sort latitude"])
-  func aSmallTableNeedsNone(line: String) throws {
+  func smallTablesNeedNoIndex(line: String) throws {
     #expect(try AdvisedStore(moods: 60).advice([line]).proposals.isEmpty)
   }
 
@@ -67,7 +67,7 @@ struct IndexAdvisorTests {
     "SELECT t0.Z_OPT FROM ZMOOD t0 ORDER BY t0.Z_OPT",
     "SELECT t0.Z_ENT, t0.Z_OPT FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3 AND t0.Z_OPT > 77",
   ])
-  func everyProposedIndexIsOneThatAModelCanHave(sql: String) throws {
+  func proposedIndexesCanBeFetchIndexes(sql: String) throws {
     let store = try AdvisedStore()
     let advice = try store.advice([], sql: [sql])
     for proposal in advice.proposals {
@@ -76,14 +76,14 @@ struct IndexAdvisorTests {
     }
   }
 
-  @Test func theNameOfAProposedIndexIsOneWord() {
+  @Test func proposedIndexNamesAreOneWord() {
     #expect(
       IndexProposal.modelName(["country", "colors.body"], isPartial: true)
         == "byCountryAndColorsBodyNotNil")
   }
 
   /// A model has no two indexes of one name.
-  @Test func aProposedIndexHasANameOfItsOwn() throws {
+  @Test func proposedIndexNamesAreUnique() throws {
     let store = try AdvisedStore()
     let connection = try StoreConnection.open(path: store.url.path, access: .looking)
     defer { connection.close() }
@@ -95,14 +95,14 @@ struct IndexAdvisorTests {
     #expect(names.unusedIndexName("byNothing", in: taken.0) == "byNothing")
   }
 
-  @Test func theStoreIsNotTouched() throws {
+  @Test func adviceDoesNotModifyTheStore() throws {
     let store = try AdvisedStore()
     let before = try FolderState(store.url.deletingLastPathComponent())
     _ = try store.advice([Self.point])
     #expect(try FolderState(store.url.deletingLastPathComponent()) == before)
   }
 
-  @Test func anIndexThatAnotherOneBeginsWithIsRedundant() throws {
+  @Test func prefixIndexesAreRedundant() throws {
     let store = try AdvisedStore()
     try store.execute(
       "CREATE INDEX old ON ZMOOD(ZLATITUDE); CREATE INDEX idle ON ZMOOD(ZREMOTEIDENTIFIER)")
@@ -114,7 +114,7 @@ struct IndexAdvisorTests {
     #expect(Set(advice.unused.map(\.name)) == ["idle", "Z_Mood_byDateIndex"])
   }
 
-  @Test func rowsThatAreMostlyNilGetAPartialIndex() throws {
+  @Test func mostlyNullColumnsGetPartialIndexes() throws {
     let store = try AdvisedStore()
     try store.execute("UPDATE ZMOOD SET ZREMOTEIDENTIFIER = NULL WHERE Z_PK % 10 > 0")
     let advice = try store.advice(["fetch Mood where \"remoteIdentifier == 'x'\""])
@@ -140,7 +140,7 @@ struct IndexAdvisorTests {
     ),
     ("SELECT 0, t0.Z_PK FROM ZELSEWHERE t0 WHERE  t0.ZX = ?", [], 1),
   ])
-  func capturedStatementsAreTriedToo(sql: String, titles: [String], left: Int) throws {
+  func capturedStatementsAreIncluded(sql: String, titles: [String], left: Int) throws {
     let advice = try AdvisedStore().advice([], sql: [sql])
     #expect(advice.unmeasured.count == left)
     #expect(advice.proposals.map { $0.title.prefix(4) } == titles.map { $0.prefix(4) })

@@ -17,14 +17,15 @@ struct TableNeedsTests {
     ("SELECT 0 FROM ZA t0 WHERE  t0.Z_PK = ? AND t0.Z_ENT = ?", [], [], []),
     ("SELECT COUNT(*) FROM ZA WHERE ZX = ?", ["ZX"], [], []),
   ])
-  func equalityRangesAndOrder(sql: String, equal: [String], ranges: [String], order: [String]) {
+  func readsEqualityRangesAndOrder(sql: String, equal: [String], ranges: [String], order: [String])
+  {
     let needs = TableNeeds.all(of: sql).first
     #expect(needs?.equal == equal)
     #expect(needs?.ranges == ranges)
     #expect(needs?.order.map { $0.column + ($0.isDescending ? "-" : "") } == order)
   }
 
-  @Test func aJoinAsksOfBothTables() {
+  @Test func conditionsOfAJoinBelongToTheirTables() {
     let needs = TableNeeds.all(
       of: "SELECT 0 FROM ZA t0 JOIN ZB t1 ON t0.Z_PK = t1.ZOWNER WHERE  t1.ZX = ?")
     #expect(needs.map(\.table) == ["ZA", "ZB"])
@@ -36,7 +37,7 @@ struct TableNeedsTests {
     ("\"18\"", .text("18")), ("(null)", .null), ("<0aff>", .blob([10, 255])), ("\"\"", .text("")),
     ("<>", .blob([])),
   ])
-  func bindsAreReadBack(text: String, value: SQLiteValue) {
+  func bindValuesRoundTrip(text: String, value: SQLiteValue) {
     #expect(BindText.value(text) == value)
     #expect(BindText.value(value.description) == value)
   }

@@ -42,16 +42,16 @@ struct PlanEstimateTests {
       """, 1_050
     ),
   ])
-  func visitsAreTheLoopsMultiplied(sql: String, expected: Int) throws {
+  func visitsAreProductsOfNestedLoops(sql: String, expected: Int) throws {
     #expect(try rows(sql, on: connection()) == expected)
   }
 
-  @Test func withoutStatisticsNothingIsGuessed() throws {
+  @Test func noEstimateWithoutStatistics() throws {
     #expect(try rows("SELECT * FROM ZMOOD t0", on: connection(analysed: false)) == nil)
     #expect(try rows("SELECT 1", on: connection()) == nil)
   }
 
-  @Test func theTextSaysWhoseGuessItIs() throws {
+  @Test func textNamesTheSourceOfTheEstimate() throws {
     let connection = try connection()
     let sql = "SELECT * FROM ZMOOD t0"
     let estimate = PlanEstimate(

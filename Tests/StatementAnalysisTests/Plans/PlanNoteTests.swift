@@ -38,11 +38,11 @@ struct PlanNoteTests {
     ),
     ("", ["`--SCAN _Z_intarray0 VIRTUAL TABLE INDEX 0:"], []),
   ])
-  func verdictsAreNamed(sql: String, lines: [String], names: [String]) {
+  func assessmentsHaveNames(sql: String, lines: [String], names: [String]) {
     #expect(PlanAssessment(sql: sql, lines: lines, count: 1).remarks.map(\.name) == names)
   }
 
-  @Test func aCoveringIndexDoesNotHideAFullScan() {
+  @Test func coveringIndexScanIsStillAFullScan() {
     let verdict = PlanAssessment(
       sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME LIKE ?",
       lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
@@ -50,7 +50,7 @@ struct PlanNoteTests {
     #expect(verdict.sentence.contains("although the plan says USING COVERING INDEX i"))
   }
 
-  @Test func theEntityIndexIsNoGoodIndexForAnotherCondition() {
+  @Test func entityIndexDoesNotCountForOtherConditions() {
     let verdict = PlanAssessment(
       sql: "SELECT 0 FROM ZMESSAGE t0 WHERE ( t0.Z_ENT = ? AND  t0.ZNONCE = ?)",
       lines: ["`--SEARCH t0 USING INDEX ZMESSAGE_Z_ENT_INDEX (Z_ENT=?)"], count: 1)
@@ -64,7 +64,7 @@ struct PlanNoteTests {
     ("( NSCoreDataLike( t1.ZNAME, ?, 1) AND NSCoreDataStringSearch( t0.ZNOTE, ?, 417, 0))", true),
     ("( NSCoreDataLike( t0.ZNAME, ?, 1) AND  t0.ZAGE > ?)", false), (" t0.ZAGE > ?", false),
   ])
-  func aFunctionIsNoComparisonThatAnIndexServes(condition: String, isOfFunctions: Bool) {
+  func functionCallsAreNotIndexableComparisons(condition: String, isOfFunctions: Bool) {
     let sql =
       "SELECT 0, t0.Z_PK FROM ZCITY t0 JOIN ZPERSON t1 ON t0.ZMAYOR = t1.Z_PK WHERE \(condition) "
       + "ORDER BY t0.ZNAME"

@@ -94,7 +94,7 @@ struct IntactStoreTests {
     return (folder, url)
   }
 
-  @Test func everyFeatureAndNoFinding() throws {
+  @Test func storeWithEveryFeatureHasNoFindings() throws {
     let (folder, url) = try store()
     let report = try StoreDoctor.examine(url)
     #expect(report.findings == [])
@@ -134,7 +134,7 @@ struct IntactStoreTests {
     ("UPDATE ZPLACE SET ZADDRESS_AT_SCAN = x'01' WHERE Z_PK = 1", .externalFileUnowned),
     ("DELETE FROM ACHANGE WHERE ZCHANGETYPE = 2; DELETE FROM ZPLACE WHERE Z_PK = 3", .history),
   ])
-  func whatGoesWrongInThemIsFound(sql: String, rule: DoctorRuleName) throws {
+  func corruptionOfEveryFeatureIsFound(sql: String, rule: DoctorRuleName) throws {
     let (folder, url) = try store()
     let connection = try Connection(path: url.path, access: .writing)
     try StoreFunctions.register(on: connection)

@@ -10,7 +10,7 @@ import WorkbenchFixtures
 struct ModelKindTests {
   /// Objects of every entity are made, linked, changed and deleted in a fixed random order.
   @Test(arguments: ModelKind.all, [UInt64(1), 2])
-  func nothingIsFoundAfterEachSave(kind: ModelKind, seed: UInt64) throws {
+  func storeHasNoFindingsAfterEachSave(kind: ModelKind, seed: UInt64) throws {
     let folder = try TemporaryFolder()
     let document = folder.file("Kind.xcdatamodel")
     try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
@@ -31,7 +31,7 @@ struct ModelKindTests {
       try compare(url, context, model)
     }
     #expect(walk.saves > 3)
-    try statementsAreThoseOfTheModel(url, model, hasHistory: seed == 2)
+    try statementsMatchTheModel(url, model, hasHistory: seed == 2)
   }
 
   /// What a cold context reads is what the one that wrote it has.
@@ -75,7 +75,7 @@ struct ModelKindTests {
     return links
   }
 
-  private func statementsAreThoseOfTheModel(
+  private func statementsMatchTheModel(
     _ url: URL, _ model: NSManagedObjectModel, hasHistory: Bool
   ) throws {
     let connection = try Connection(path: url.path, access: .looking)

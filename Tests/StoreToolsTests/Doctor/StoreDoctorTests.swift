@@ -152,7 +152,7 @@ struct StoreDoctorTests {
   }
 
   /// Of an index whose name is that of a model's nobody can say that it was not asked for.
-  @Test func withoutAModelNamesTellWhatWasAskedFor() throws {
+  @Test func findingsWithoutAModelUseInferredNames() throws {
     let store = try OfficeStore()
     try store.run(
       "DELETE FROM Z_MODELCACHE; CREATE INDEX Z_Note_byPerson ON ZNOTE (ZPERSON)")
@@ -164,7 +164,7 @@ struct StoreDoctorTests {
   }
 
   @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)
-  func nothingIsFoundInStoresOfApples(path: String) throws {
+  func appleStoresHaveNoFindings(path: String) throws {
     let report = try StoreDoctor.examine(SharedData.url(path))
     #expect(report.findings == [])
     #expect(report.isGuessed == path.hasSuffix("Recipes.sqlite"))

@@ -45,7 +45,7 @@ struct WritingToApplesStoresTests {
   }
 
   @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)
-  func insertingUpdatingAndDeletingHarmsNothing(path: String) throws {
+  func insertsUpdatesAndDeletesKeepTheStoreValid(path: String) throws {
     let folder = try TemporaryFolder()
     let url = folder.file("Copy.sqlite")
     try FileManager.default.copyItem(at: try SharedData.url(path), to: url)

@@ -29,7 +29,7 @@ struct StoreInspectorTests {
     return (url, folder)
   }
 
-  @Test func aStoreMadeHereIsDescribedByItsModel() throws {
+  @Test func ownStoreIsDescribedByItsModel() throws {
     let store = try store()
     let inspection = try StoreInspector.inspect(store.url)
     #expect(inspection.entities.map(\.name) == ["Mood", "Region", "Continent", "Country"])
@@ -55,7 +55,7 @@ struct StoreInspectorTests {
     #expect(inspection.files.pages * inspection.files.pageSize == Int(size))
   }
 
-  @Test func theJSONHasTheSameNumbers() throws {
+  @Test func jsonHasTheSameNumbers() throws {
     let store = try store()
     let inspection = try StoreInspector.inspect(store.url)
     let json = try JSONSerialization.jsonObject(with: try InspectionJSON.data(inspection))
@@ -84,7 +84,7 @@ struct StoreInspectorTests {
       ),
       ("stores/Recipes.sqlite", ["Image": 7, "Ingredient": 31, "Recipe": 7, "RecipeType": 5], 241),
     ])
-  func storesOfApplesAreInspected(path: String, counts: [String: Int], version: Int) throws {
+  func appleStoresAreInspected(path: String, counts: [String: Int], version: Int) throws {
     let data = try #require(SharedData.moodyStores).deletingLastPathComponent()
       .deletingLastPathComponent()
     let inspection = try StoreInspector.inspect(data.appendingPathComponent(path))
@@ -102,7 +102,7 @@ struct StoreInspectorTests {
     }
   }
 
-  @Test func aModelThatCannotBeReadLeavesTheTables() throws {
+  @Test func unreadableModelFallsBackToTables() throws {
     let store = try store()
     let connection = try Connection(path: store.url.path, access: .writing)
     try connection.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102030405'")

@@ -45,7 +45,7 @@ struct FoundModelTests {
     }
   }
 
-  @Test func statementsAreThoseOfAStore() throws {
+  @Test func ddlMatchesTheStoresStatements() throws {
     let model = try FoundModel(path: Self.moody.path).model
     let statements = try model.creationStatements()
     let url = try store(of: model)
@@ -57,7 +57,7 @@ struct FoundModelTests {
     #expect(statements.allSatisfy { !$0.contains("\n") && !$0.hasSuffix(";") })
   }
 
-  @Test func aModelIsReadOffTheTables() throws {
+  @Test func modelIsInferredFromTables() throws {
     let known = try FoundModel(path: Self.moody.path).model
     let url = try store(of: known)
     let connection = try Connection(path: url.path, access: .writing)
@@ -96,7 +96,7 @@ struct FoundModelTests {
       ])
   }
 
-  @Test func aModelIsShownAsTextJSONAndGraph() throws {
+  @Test func modelIsPrintedAsTextJSONAndGraph() throws {
     let found = try FoundModel(path: Self.moody.path)
     let json = try JSONSerialization.jsonObject(with: ModelJSON.data(found)) as? [String: Any]
     let entities = json?["entities"] as? [[String: Any]] ?? []

@@ -26,7 +26,7 @@ struct IgnoredElementTests {
   }
 
   @Test(arguments: IgnoredElement.all)
-  func everyFormTellsTheSame(_ part: IgnoredElement) throws {
+  func everyModelFormGivesTheSameDifferences(_ part: IgnoredElement) throws {
     let found = try document("<model>\(part.inside)</model>")
     #expect(subjects(found.problems) == part.subjects)
     for problem in found.problems {
@@ -58,7 +58,7 @@ struct IgnoredElementTests {
   }
 
   @Test(arguments: IgnoredElement.all, [NSPersistentStore.StoreType.sqlite, .inMemory])
-  func storesOfThemAreUsed(_ part: IgnoredElement, type: NSPersistentStore.StoreType) throws {
+  func storesCanBeCompared(_ part: IgnoredElement, type: NSPersistentStore.StoreType) throws {
     let model = try document("<model>\(part.inside)</model>").model
     let url = folder.file("A.sqlite")
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -145,7 +145,7 @@ struct IgnoredElementTests {
   }
 
   /// A file has no second column for a to-many whose inverse is another's.
-  @Test func aToManyWithAnothersInverseIsReadByItsColumn() throws {
+  @Test func toManyWithForeignInverseIsReadByColumn() throws {
     let part = try #require(IgnoredElement.all.first { $0.subjects == ["A.cs"] })
     let doubtful = try document("<model>\(part.inside)</model>").model
     let sound = try document("<model>\(part.inside)</model>", named: "Sound").model
@@ -178,7 +178,7 @@ struct IgnoredElementTests {
     try coordinator.remove(store)
   }
 
-  @Test func manyWarningsAreOneShortMessage() throws {
+  @Test func manyWarningsAreSummarized() throws {
     let part = try #require(IgnoredElement.all.first { $0.subjects.count == 4 })
     let model = try document("<model>\(part.inside)</model>").model
     let lines = ModelWarningText.lines(model.problems, path: "A.xcdatamodel")

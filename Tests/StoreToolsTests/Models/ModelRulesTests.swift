@@ -73,7 +73,7 @@ struct ModelRulesTests {
         + "</compoundIndexes></entity>", []
     ),
   ])
-  func eachRuleFindsItsTrouble(inside: String, expected: [String]) throws {
+  func eachRuleFindsItsProblem(inside: String, expected: [String]) throws {
     let findings = try ModelRules.findings(in: document(inside))
     #expect(findings.map { "\($0.rule) \(subject($0))" } == expected)
     #expect(findings.allSatisfy { $0.error.nextStep != nil })
@@ -98,7 +98,7 @@ struct ModelRulesTests {
 
   /// A parent with five children of eight attributes each, of which `shared` are the parent's.
   @Test(arguments: [(0, true), (7, false)])
-  func hierarchiesFullOfNullsAreFound(shared: Int, isFound: Bool) throws {
+  func wideHierarchiesAreFound(shared: Int, isFound: Bool) throws {
     func attributes(_ stem: String, _ count: Int) -> String {
       (0..<count).map { #"<attribute name="\#(stem)\#($0)" attributeType="Date" optional="YES"/>"# }
         .joined()
@@ -114,7 +114,7 @@ struct ModelRulesTests {
   }
 
   /// What only rows and tables of a store tell: large values, join tables without the way back.
-  @Test func storesAreMeasured() throws {
+  @Test func binarySizesAreMeasuredInStores() throws {
     let model = try document(
       #"<entity name="A"><attribute name="photo" optional="YES" attributeType="Binary"/>"#
         + #"<relationship name="bs" toMany="YES" optional="YES" destinationEntity="B" "#

@@ -14,7 +14,7 @@ struct PredicateExplanationTests {
           .path))
   }
 
-  @Test func theTreeHasALineForEachPart() throws {
+  @Test func treeHasOneLinePerNode() throws {
     let explanation = try PredicateExplanation(
       "date >= %@ and (ANY moods.date == nil || SUBQUERY(moods, $x, NOT $x.n + 1 < 3).@count = 2)")
     #expect(
@@ -35,7 +35,7 @@ struct PredicateExplanationTests {
     #expect(PredicateText.lines(explanation, .format) == ["format  \(explanation.format)"])
   }
 
-  @Test func sqlComesWithItsBindsAndArrays() throws {
+  @Test func sqlIncludesBindsAndArrays() throws {
     let explanation = try PredicateExplanation(
       "country.numericISO3166Code == 49 AND SELF.date > CAST(1.5, 'NSDate')", entity: "Mood",
       model: try model())
@@ -53,7 +53,7 @@ struct PredicateExplanationTests {
     ("date != nil AND date isEqual: country", 17, "can't be translated to SQL"),
     ("country.moods.count > 2", 15, "did you mean `country.moods.@count`?"),
   ])
-  func mistakesHaveACaret(format: String, column: Int, part: String) throws {
+  func errorsHaveACaret(format: String, column: Int, part: String) throws {
     let model = try model()
     let failure = #expect(throws: CommandFailure.self) {
       try PredicateExplanation(format, entity: "Mood", model: model)

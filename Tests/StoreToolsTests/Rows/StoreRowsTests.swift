@@ -11,18 +11,18 @@ import WorkbenchFixtures
 struct StoreRowsTests {
   /// Everything of a store through the framework, held against plain SQL.
   @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)
-  func rowsOfApplesStoresEqualPlainSQL(path: String) throws {
+  func rowsOfAppleStoresMatchPlainSQL(path: String) throws {
     try compare(try SharedData.url(path))
   }
 
-  @Test func rowsOfAStoreMadeHereEqualPlainSQL() throws {
+  @Test func rowsOfOwnStoresMatchPlainSQL() throws {
     let store = try OfficeStore()
     try compare(store.url)
     withExtendedLifetime(store.folder) {}
   }
 
   /// What is in the file is shown, also where the attribute's type has no room for it.
-  @Test func numbersThatAreTooWideAreNotCut() throws {
+  @Test func wideNumbersAreNotTruncated() throws {
     let store = try OfficeStore()
     try store.run("UPDATE ZPASSPORT SET ZNUMBER = 3000000000")
     try compare(store.url)
@@ -33,7 +33,7 @@ struct StoreRowsTests {
   }
 
   /// What no calendar has is shown as the number that it is.
-  @Test func datesOutsideOfTheCalendarAreNotBent() throws {
+  @Test func datesOutsideTheCalendarAreExact() throws {
     let store = try OfficeStore()
     for (seconds, text) in [
       ("1e300", "1e+300 seconds from 2001-01-01"), ("9e999", "inf seconds from 2001-01-01"),
@@ -50,7 +50,7 @@ struct StoreRowsTests {
   }
 
   /// Entities and rows need no model: one that is damaged is as none.
-  @Test func aStoreWithADamagedModelIsReadByItsTables() throws {
+  @Test func storeWithCorruptModelIsReadFromTables() throws {
     let store = try OfficeStore()
     try store.run("UPDATE Z_MODELCACHE SET Z_CONTENT = x'010203'")
     let rows = try StoreRows(store.url, entity: "Note", where: nil)
@@ -60,7 +60,7 @@ struct StoreRowsTests {
   }
 
   /// Parents that form a circle do not hide the rows.
-  @Test func entitiesThatAreTheirOwnParentsAreRead() throws {
+  @Test func cyclicEntityParentsAreRead() throws {
     let store = try OfficeStore()
     try store.run("UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT; DELETE FROM Z_MODELCACHE")
     let inspection = try StoreInspector.inspect(store.url)
@@ -71,7 +71,7 @@ struct StoreRowsTests {
   }
 
   /// A value that could not be read is not passed off as empty.
-  @Test func whatCannotBeReadIsAnError() throws {
+  @Test func unreadableRowsAreErrors() throws {
     let store = try OfficeStore()
     try store.run("UPDATE ZPARTY SET Z_ENT = 77 WHERE ZCODE = 'c1'")
     var count = 0
@@ -82,7 +82,7 @@ struct StoreRowsTests {
     #expect(refusal?.kind == .unusable && refusal?.message.contains("entity ID 77") == true)
   }
 
-  @Test func whatIsMissingInTheFileIsNamed() throws {
+  @Test func missingTablesAreNamed() throws {
     let store = try OfficeStore()
     try store.run("DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'")
     let report = try StoreDoctor.examine(store.url)
@@ -148,7 +148,7 @@ struct StoreRowsTests {
     }
   }
 
-  @Test func theJSONReadsBackAndPredicatesChoose() throws {
+  @Test func jsonRoundTripsAndPredicatesFilter() throws {
     let store = try OfficeStore()
     var writer = RowsJSON()
     var data = Data()

@@ -21,7 +21,7 @@ struct FuzzTests {
   private static let shortRounds = [Target.store: 16, .compiled: 8, .document: 10]
 
   @Test(arguments: Target.allCases)
-  func nothingTraps(target: Target) throws {
+  func damagedInputNeverTraps(target: Target) throws {
     let program = try BuiltProgram()
     let inputs = try FuzzInputs(in: program.folder)
     let end = Date(timeIntervalSinceNow: Self.seconds)
