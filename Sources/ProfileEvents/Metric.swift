@@ -36,17 +36,17 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       self.rawValue = rawValue
     }
 
-    /// An entity's name: object events of that entity alone.
+    /// An entity's name: events of objects of that entity.
     package static let entity = Scopes(rawValue: 1)
-    /// `Entity.relationship`: relationship faults of that relationship.
+    /// `Entity.relationship`: events of that relationship.
     package static let relationship = Scopes(rawValue: 2)
-    /// The name of a step: what that step caused.
+    /// The name of a step: the events that it caused.
     package static let step = Scopes(rawValue: 4)
-    /// The name of a context: what happened in it, or was asked on its behalf.
+    /// The name of a context: the events in it, and those of its parents on its behalf.
     package static let context = Scopes(rawValue: 8)
   }
 
-  /// The scopes this metric accepts.
+  /// The scopes that the metric supports.
   package var scopes: Scopes {
     switch self {
     case .fetches, .selects, .rows, .scanned, .sorts, .calls, .vmsteps, .pageins, .inserts,
@@ -61,15 +61,15 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     }
   }
 
-  /// Whether two runs of the same work give the same number; only such metrics may be expected.
+  /// Whether equal work gives equal counts, which expectations require.
   package var isExact: Bool {
     self != .time
   }
 
-  /// Whether it counts what lies below the rows: pages, files, and SQLite's own instructions.
+  /// Whether the metric counts pages or SQLite's instructions.
   ///
-  /// SQLite's version and the size of a page decide such a number, so a result has it only where an
-  /// expectation asks for it.
+  /// These counts depend on SQLite's version and the page size, so a result contains them only if an
+  /// expectation uses them.
   package var isOfPages: Bool {
     switch self {
     case .vmsteps, .pageins, .pageouts, .filepages, .walpages, .freepages: true
@@ -77,65 +77,64 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     }
   }
 
-  /// What is counted, in a sentence.
+  /// A description of the counted events.
   package var meaning: String {
     switch self {
     case .fetches:
-      "Fetch requests executed, whatever their result type; loading a batch isn't a fetch."
+      "Executed fetch requests of any result type; loading a batch isn't a fetch."
     case .saves:
       "Saves that wrote to a store; a save without changes doesn't count."
     case .selects:
       "SELECT statements that read rows of entities: fetches, batches, prefetches, and faults. "
-        + "Housekeeping (metadata, primary keys, pragmas) does not count."
+        + "Metadata, primary keys, and pragmas don't count."
     case .inserts:
-      "INSERT statements run for entities and join tables, one a row."
+      "INSERT statements for entities and join tables, one for each row."
     case .updates:
-      "UPDATE statements run for entities, one a row; primary-key reservations do not count."
+      "UPDATE statements for entities, one for each row; primary-key reservations don't count."
     case .deletes:
-      "DELETE statements run for entities and join tables, one a row."
+      "DELETE statements for entities and join tables, one for each row."
     case .transactions:
-      "Write transactions committed: two for a save that inserts, one for any other save."
+      "Committed write transactions: two for a save that inserts, one for any other save."
     case .rows:
       "Rows that the counted SELECTs returned."
     case .scanned:
-      "Steps from row to row in scans of whole tables or whole indexes, by SQLite's own counter: a "
-        + "scan of N rows takes N - 1, however few are wanted. The plan decides, so indexes and "
-        + "SQLite's version do; an SQL log doesn't contain them."
+      "Steps between rows in full table and full index scans, by SQLite's counter: N - 1 for a scan "
+        + "of N rows. They depend on the plan, and so on indexes and SQLite's version. An SQL log "
+        + "doesn't contain them."
     case .sorts:
-      "Sorts that SQLite did outside of an index, in a temporary b-tree. As for `scanned`, the plan "
-        + "decides."
+      "Sorts in a temporary b-tree instead of an index. Like `scanned`, they depend on the plan."
     case .calls:
-      "Calls that SQLite made to functions and collations it does not have itself, such as the one "
-        + "for `[cd]`. As for `scanned`, the plan decides."
+      "SQLite's calls to functions and collations of the framework, such as the one for `[cd]`. Like "
+        + "`scanned`, they depend on the plan."
     case .vmsteps:
-      "Instructions of SQLite's virtual machine that the counted statements took, a measure of the "
-        + "processor's work. SQLite's version and the plan decide: expect bounds, not a number."
+      "Instructions of SQLite's virtual machine for the counted statements, a measure of CPU work. "
+        + "They depend on the plan and SQLite's version: expect bounds, not exact numbers."
     case .pageins:
-      "Pages that the counted statements read from the file or its log, as SQLite had not cached "
-        + "them; a page is 4,096 bytes as a rule."
+      "Pages that the counted statements read from the file or the WAL because they weren't in "
+        + "SQLite's page cache; a page usually has 4,096 bytes."
     case .pageouts:
-      "Pages that statements and their COMMIT wrote to the log, or to the file where there is none. "
-        + "What a checkpoint moves does not count."
+      "Pages that statements and their COMMIT wrote to the WAL, or to the file without one. Pages "
+        + "that a checkpoint copies don't count."
     case .faults:
-      "Object and relationship faults that fired, whatever fulfilled them (Instruments: Faults)."
+      "Object and relationship faults that fired (Instruments: Faults)."
     case .hits:
-      "Faults filled from the row cache, without a statement."
+      "Faults fulfilled from the row cache, without a statement."
     case .misses:
-      "Faults filled from the database (Instruments: Cache Misses)."
+      "Faults fulfilled from the database (Instruments: Cache Misses)."
     case .prefetches:
-      "Relationships loaded ahead, one for each step of a prefetched key path."
+      "Prefetched relationships, one for each step of a key path."
     case .registered:
-      "Objects that contexts have registered now, after deregistering those that nothing else references."
+      "Objects registered with contexts, after removing those that nothing else references."
     case .peak:
-      "The most objects any one context had registered at once, seen after each load."
+      "The maximum number of objects registered with one context at the same time."
     case .filepages:
-      "Pages of the store's file, by its length; pages that are only in the WAL aren't counted."
+      "Pages of the store file, by its size; pages that are only in the WAL aren't counted."
     case .walpages:
-      "Pages in the write-ahead log, by its length; a WAL that was restarted keeps its length."
+      "Pages in the write-ahead log, by its size; restarting a WAL doesn't shrink it."
     case .freepages:
       "Free pages of the store, including changes in the WAL."
     case .time:
-      "Time of the steps by the wall clock: this machine, informational."
+      "Wall-clock time of the steps on this machine; informational."
     }
   }
 }

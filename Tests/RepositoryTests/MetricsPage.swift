@@ -1,6 +1,6 @@
 import ProfileEvents
 
-/// `Documentation/metrics.md`, written from the catalog of metrics in code.
+/// `Documentation/metrics.md`, generated from `Metric`.
 enum MetricsPage {
   static let path = "Documentation/metrics.md"
 
@@ -16,22 +16,22 @@ enum MetricsPage {
       <!-- Written from Sources/ProfileEvents/Metric.swift. Do not edit:
            CDPROF_UPDATE_DOCS=1 swift test --filter DocumentationTests -->
 
-      These are the words of `expect:` in a scenario, of the shell's answers, of the JSON result and
-      of the report. A metric is *exact* when the same work gives the same number each time; only an
-      exact one may be expected.
+      These are the names of metrics in `expect:` of a scenario, in the shell's output, in JSON results,
+      and in reports. A metric is *exact* if equal work gives equal counts; expectations require an
+      exact metric.
 
       | metric | counts | scopes | exact | meaning |
       | --- | --- | --- | --- | --- |
       \(rows.joined(separator: "\n"))
 
-      A scope stands in brackets behind the word:
+      A scope follows the name in parentheses:
 
-      | scope | example | means |
+      | scope | example | meaning |
       | --- | --- | --- |
-      | entity | `misses(Country)` | that entity alone; for faults, its object faults |
-      | relationship | `faults(Country.moods)` | that relationship's faults |
-      | context | `saves(sync)` | what happened in the context of that name, or was asked on its behalf |
-      | step | `selects(moods)` | what the step of that name caused |
+      | entity | `misses(Country)` | events of that entity; for faults, its object faults |
+      | relationship | `faults(Country.moods)` | faults of that relationship |
+      | context | `saves(sync)` | events in the context of that name, and those of its parents on its behalf |
+      | step | `selects(moods)` | events that the step of that name caused |
 
       """
   }

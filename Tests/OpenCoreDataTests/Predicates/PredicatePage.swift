@@ -54,16 +54,16 @@ struct PredicatePage {
       "# Predicates", "",
       "<!-- Written from Tests/OpenCoreDataTests/Predicates. Do not edit:",
       "     CDPROF_UPDATE_DOCS=1 swift test --filter PredicatePageTests -->", "",
-      "Every spelling that `NSPredicate(format:)` and `cdprof predicate` read, and what the predicate",
-      "prints as. What it prints parses to an equal predicate. Words may be in upper or lower case.",
-      "*Store* says whether the SQLite store takes it; what it does not take is refused with the",
-      "reason, and memory (`evaluate(with:)`, a store in memory) takes all. The entity is a `Person`",
-      "with a `town` and `friends`. `cdprof predicate FORMAT --model M --entity E --sql` shows the SQL.",
+      "The formats that `NSPredicate(format:)` and `cdprof predicate` parse, and how the predicate is",
+      "printed. A printed format parses to an equal predicate. Keywords are case insensitive. *Store*",
+      "states whether a SQLite store supports it; other formats throw an error with the reason. In",
+      "memory (`evaluate(with:)` and in-memory stores), all are supported. The entity is a `Person` with",
+      "a `town` and `friends`. `cdprof predicate FORMAT --model M --entity E --sql` prints the SQL.",
     ]
     for section in Self.sections {
       lines += ["", "## \(section.title)", ""]
       if !section.words.isEmpty { lines += [section.words, ""] }
-      lines += ["| meaning | written | prints | store |", "| --- | --- | --- | --- |"]
+      lines += ["| meaning | format | printed | store |", "| --- | --- | --- | --- |"]
       for row in section.rows {
         let predicate = try NSPredicate.parse(row.spellings[0])
         let written = row.spellings.map(Self.code).joined(separator: ", ")

@@ -15,7 +15,7 @@ struct ScenarioSchemaTests {
     validator = try SchemaValidator(ScenarioSchema.document)
   }
 
-  @Test func theFileIsWrittenFromTheCode() throws {
+  @Test func schemaFileIsGenerated() throws {
     let file = ScenarioFiles.folder.deletingLastPathComponent()
       .appendingPathComponent("Documentation/\(ScenarioSchema.fileName)")
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
