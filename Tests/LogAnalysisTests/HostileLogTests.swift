@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import LogAnalysis
 @testable import ScenarioLanguage
 
-@Suite("Whatever was done to a log, each of its lines is counted once")
+@Suite("Every line of a modified log is counted once")
 struct HostileLogTests {
   /// Shapes that the genuine logs lack: our own lines, and what is seen in other loggers.
   private static let made = """

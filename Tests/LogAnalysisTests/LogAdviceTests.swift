@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import LogAnalysis
 @testable import StatementAnalysis
 
-@Suite("Indexes are looked for from a log")
+@Suite("Index advice from a log")
 struct LogAdviceTests {
   private static let search =
     "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE ( t0.ZLATITUDE = ? AND  t0.ZLONGITUDE = ?)"

@@ -5,7 +5,7 @@ import WorkbenchFixtures
 
 @testable import LogAnalysis
 
-@Suite("What the lines of a log add up to")
+@Suite("Counts of a log")
 struct LogAggregatorTests {
   /// The prefetch's time is inside its fetch's.
   @Test func nestedTimesBelongToTheirStatements() {

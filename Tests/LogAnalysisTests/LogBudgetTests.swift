@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import LogAnalysis
 @testable import ScenarioLanguage
 
-@Suite("A log's sections against a budget")
+@Suite("Budgets for sections of a log")
 struct LogBudgetTests {
   private static let log =
     "cdprof: begin list\n" + (1...12).map { LogTexts.fault("Country", $0) }.joined()

@@ -4,7 +4,7 @@ import WorkbenchFixtures
 
 @testable import LogAnalysis
 
-@Suite("The page of log formats says what the code does")
+@Suite("The page of log formats matches the code")
 struct LogDocumentationTests {
   private static let page = ScenarioFiles.folder.deletingLastPathComponent()
     .appendingPathComponent("Documentation/log-formats.md")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LogAnalysis
 
-@Suite("Lines of a log, wherever it was taken from")
+@Suite("Log lines from different sources")
 struct LogLineTests {
   /// One statement, as each logger writes it; then its thread and its time.
   @Test(arguments: [

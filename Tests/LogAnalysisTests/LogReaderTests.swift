@@ -5,7 +5,7 @@ import WorkbenchFixtures
 
 @testable import LogAnalysis
 
-@Suite("A log is read as a whole, and no line of it is lost")
+@Suite("Logs are read without losing lines")
 struct LogReaderTests {
   /// Genuine logs: lines, statements run, lines by kind.
   ///

@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import WorkbenchText
 
 /// What `cdprof log` takes, and what it says of anything else.
-@Suite("Files that are given as logs")
+@Suite("Log files")
 struct LogSourceTests {
   private let folder: TemporaryFolder
 

@@ -4,7 +4,7 @@ import WorkbenchFixtures
 
 @testable import LogAnalysis
 
-@Suite("A log that was broken at a column is read as if it were not")
+@Suite("Logs broken at a column are rejoined")
 struct LogWrapTests {
   /// What stands in front of each line of Core Data's, and what an app prints beside them.
   static let forms: [(prefix: String, app: String)] = [

@@ -3,7 +3,7 @@ import ManagedModel
 import ModelCode
 import Testing
 
-@Suite("Swift that is written for models")
+@Suite("Generated classes")
 struct GeneratedFilesTests {
   private static let tests = URL(fileURLWithPath: #filePath)
     .resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()

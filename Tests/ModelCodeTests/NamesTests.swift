@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelCode
 
-@Suite("Names and types of a model in Swift")
+@Suite("Swift names and types of a model")
 struct NamesTests {
   @Test(arguments: [
     ("Color", "Color"), ("*Color", "Color"), ("NSColor *", "NSColor"), ("Color?", "Color"),

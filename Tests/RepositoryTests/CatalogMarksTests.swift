@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("A scenario marks its ids as the catalog does")
+@Suite("Behavior IDs of scenarios")
 struct CatalogMarksTests {
   @Test func scenarioIDsAreInTheCatalog() throws {
     var marks: [String: String] = [:]

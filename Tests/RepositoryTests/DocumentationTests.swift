@@ -2,7 +2,7 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@Suite("The documentation says what the code does")
+@Suite("The documentation matches the code")
 struct DocumentationTests {
   @Test func metricsPageIsGenerated() throws {
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {

@@ -16,7 +16,7 @@ struct DocumentedDeclarationsTests {
   }
 
   @Test(
-    "tells what is documented from what is not",
+    "distinguishes documented declarations",
     arguments: [
       ("/// Says it.\npackage func a() {}", 0),
       ("package func a() {}", 1),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Every word a user can write is documented")
+@Suite("Every word of the scenario language is documented")
 struct LanguageDocumentationTests {
   /// The enum in Sources, and the page whose tables or text must name each of its words.
   @Test(arguments: [

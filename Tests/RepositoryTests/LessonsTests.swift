@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The lessons are listed, and ask before they tell")
+@Suite("Lessons are listed and begin with a question")
 struct LessonsTests {
   @Test func lessonIndexIsGenerated() throws {
     let text = LessonsPage.text(of: try Lesson.all())

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What the records name exists")
+@Suite("References in documents exist")
 struct RecordsTests {
   /// A word in backticks that looks like a path of this repository is one.
   @Test(arguments: ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "DEVIATIONS.md"])

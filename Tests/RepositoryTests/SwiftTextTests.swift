@@ -1,9 +1,9 @@
 import Testing
 
-@Suite("The scanner that the other tests of this target stand on")
+@Suite("Source scanner")
 struct SwiftTextTests {
   @Test(
-    "takes comments and literals out, leaves code and line breaks",
+    "removes comments and literals, keeps code and line breaks",
     arguments: [
       ("let a = 1 // sqlite3_open", "let a = 1 "),
       ("let a = \"// no\" + b", "let a = \"\" + b"),

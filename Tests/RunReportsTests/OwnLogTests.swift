@@ -9,7 +9,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-@Suite("Our own log is read back whole, and says what the counters say")
+@Suite("OpenCoreData's log matches the counters")
 struct OwnLogTests {
   /// Lines as they are written, from any thread.
   private final class Lines: Sendable {

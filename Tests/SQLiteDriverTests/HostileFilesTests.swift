@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQLiteDriver
 
-@Suite("Nothing outside of a store is touched, whatever its files contain")
+@Suite("Hostile files can't affect other files")
 struct HostileFilesTests {
   /// What names the super-journal, and how the path is written into the journal.
   @Test(

@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-@Suite("A store in the shell is only looked at", .enabled(if: SharedData.moodyStores != nil))
+@Suite("Read-only stores in the shell", .enabled(if: SharedData.moodyStores != nil))
 struct ReadOnlyStoreTests {
   private func moody() throws -> URL {
     try #require(SharedData.moodyStores).appendingPathComponent("Moody.moody")

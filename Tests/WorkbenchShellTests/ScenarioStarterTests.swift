@@ -9,7 +9,7 @@ import WorkbenchFixtures
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-@Suite("A starter is a scenario that holds")
+@Suite("Starter scenarios meet their expectations")
 struct ScenarioStarterTests {
   @Test
   func starterOnGeneratedDataMeetsItsExpectations() throws {

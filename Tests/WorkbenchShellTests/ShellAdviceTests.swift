@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-@Suite("The shell proposes indexes for what was typed")
+@Suite("Index advice in the shell")
 struct ShellAdviceTests {
   private static let point = "fetch Mood where \"latitude == 3 AND longitude == 3\""
   private static let sorted = "fetch Mood where \"longitude == 3\" sort remoteIdentifier"

@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-@Suite("The shell answers each line with what it cost")
+@Suite("Costs of shell lines")
 struct ShellEngineTests {
   private let faults = ScenarioFiles.folder.appendingPathComponent("faults.yml")
   private let folder: TemporaryFolder

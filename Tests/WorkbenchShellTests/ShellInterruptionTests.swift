@@ -10,7 +10,7 @@ import WorkbenchFixtures
 @testable import WorkbenchText
 
 /// A view without end makes any statement run until it is cut off.
-@Suite("Ctrl-C stops the statement that runs, and the store is sound afterwards")
+@Suite("Interrupting a statement keeps the store valid")
 struct ShellInterruptionTests {
   private let folder: TemporaryFolder
   private let shell: ShellSession

@@ -10,7 +10,7 @@ import WorkbenchFixtures
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-@Suite("Several stores in one shell, and what may be written")
+@Suite("Several stores in one shell")
 struct ShellStoresTests {
   private let folder: TemporaryFolder
   /// A store with 3 countries and 6 moods.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("A scenario is written as a program that compiles, runs and costs the same")
+@Suite("Exported programs cost the same")
 struct ExportCommandTests {
   private let program: BuiltProgram
 

@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@Suite("A hostile file makes the program touch nothing else, hang, or crash")
+@Suite("Hostile files")
 struct HostileStoreTests {
   private let program: BuiltProgram
   private let store: String
@@ -194,7 +194,7 @@ struct HostileStoreTests {
   }
 
   @Test(
-    "an endless view or trigger in the place of an entity's doesn't hold up advice",
+    "an endless view or trigger doesn't block advice",
     arguments: [
       "DROP TABLE ZTAG; CREATE VIEW ZTAG AS \(endless) i Z_PK, 1 Z_ENT, 1 Z_OPT, 'a' ZNAME FROM n",
       "CREATE TRIGGER t AFTER INSERT ON ZTAG BEGIN INSERT INTO Z_METADATA(Z_UUID) "
@@ -249,7 +249,7 @@ struct HostileStoreTests {
     #expect(run.errors.contains("memory"), "\(run.errors)")
   }
 
-  @Test("a journal of holes that no disk can hold is told at once")
+  @Test("a sparse journal that exceeds the disk is an error")
   func sparseJournal() throws {
     for suffix in ["-journal", "-wal"] {
       try Data().write(to: URL(fileURLWithPath: store + suffix))
@@ -260,7 +260,7 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("a socket is missing input, whatever it was given as")
+  @Test("a socket is missing input for every command")
   func sockets() throws {
     let script = """
       python3 - << END
@@ -315,7 +315,7 @@ struct HostileStoreTests {
       outcome.errors.localizedLowercase.contains("no space") || outcome.errors.contains("free"))
   }
 
-  @Test("a store that a scenario can't use is told in a sentence")
+  @Test("a store that a scenario can't use is an error in one sentence")
   func scenarioOverARefusedStore() throws {
     try edit("DROP TABLE Z_METADATA; CREATE VIEW Z_METADATA AS SELECT 1 Z_VERSION")
     let yaml = "name: S\ndata: {store: \"\(store)\"}\nsteps:\n  - {fetch: Tag}\n"
@@ -325,7 +325,7 @@ struct HostileStoreTests {
     #expect(run.errors.contains("Z_METADATA isn't an ordinary table"), "\(run.errors)")
   }
 
-  @Test("guessing the model of wide tables takes a moment", arguments: [400, 1_900])
+  @Test("inferring the model of wide tables is fast", arguments: [400, 1_900])
   func wideTable(columns: Int) throws {
     let names = (0..<columns).map { "ZC\($0)" }
     try edit(

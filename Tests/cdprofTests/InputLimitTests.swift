@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Input that is too large is refused with the limit, at once")
+@Suite("Limits of input")
 struct InputLimitTests {
   private let program: BuiltProgram
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The log of a run is written, read, judged and compared by the program")
+@Suite("The log command")
 struct LogCommandTests {
   private let program: BuiltProgram
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What can't be written or read is told in the system's words, with a status")
+@Suite("Errors of standard output and files")
 struct OutputTests {
   private let program: BuiltProgram
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Files that cdprof didn't write are replaced only when that's forced")
+@Suite("Foreign files are replaced only with --force")
 struct OverwritingTests {
   private let program: BuiltProgram
   private static let own = "somebody's own\n"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("A shell that is fed from a pipe")
+@Suite("Shell with piped input")
 struct PipedShellTests {
   private let program: BuiltProgram
 

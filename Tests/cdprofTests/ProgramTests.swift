@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The program keeps its word to the shell it is started from")
+@Suite("Commands, options, and exit statuses")
 struct ProgramTests {
   private let program: BuiltProgram
 

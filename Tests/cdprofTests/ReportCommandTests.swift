@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Results are rendered again and compared by the program")
+@Suite("The report and compare commands")
 struct ReportCommandTests {
   private let program: BuiltProgram
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Nothing that acts on a terminal gets through from outside")
+@Suite("Control characters from input are escaped")
 struct TerminalSafetyTests {
   private let program: BuiltProgram
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("A shell at a terminal")
+@Suite("Shell at a terminal")
 struct TerminalShellTests {
   private let program: BuiltProgram
 

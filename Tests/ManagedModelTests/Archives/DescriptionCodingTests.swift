@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedModel
 
-@Suite("Models and descriptions in archives of NSKeyedArchiver")
+@Suite("Archiving of models and descriptions")
 struct DescriptionCodingTests {
   private func archive(_ object: any NSObject & NSSecureCoding) throws -> Data {
     try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)

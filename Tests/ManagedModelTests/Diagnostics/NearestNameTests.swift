@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-@Suite("Did you mean")
+@Suite("Similar names")
 struct NearestNameTests {
   @Test(
     arguments: [

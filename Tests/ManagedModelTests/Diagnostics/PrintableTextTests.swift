@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedModel
 
-@Suite("Text from outside is printable")
+@Suite("Printable text")
 struct PrintableTextTests {
   @Test(arguments: [
     ("plain ä 🇩🇪 👨‍👩‍👧 \t\n", "plain ä 🇩🇪 👨‍👩‍👧 \t\n"), ("\u{1B}[31mred", "\\u{1B}[31mred"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedModel
 
-@Suite("Core Data's version hashes in a compiled model's folder")
+@Suite("VersionInfo.plist of compiled models")
 struct VersionInfoTests {
   private static let key = "NSManagedObjectModel_VersionHashes"
   private let folder: URL

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedModel
 
-@Suite("Whatever Xcode's editor has written over the years is read")
+@Suite("Model documents of all Xcode versions are read")
 struct EditorFormsTests {
   static func read(_ inside: String) throws -> NSManagedObjectModel {
     let document = """

@@ -18,7 +18,7 @@ import Testing
       try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0))
   }
 
-  @Test("Lists of both forms have the values that Foundation reads", arguments: [true, false])
+  @Test("XML and binary lists have the values that Foundation reads", arguments: [true, false])
   func bothForms(isBinary: Bool) throws {
     let bytes = try Self.bytes(isBinary ? .binary : .xml)
     let read = try #require(PropertyList.read(bytes) as? [String: Any])
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A set whose members cannot be hashed, among others, ends Foundation's reader.
-  @Test("Damaged binary lists are nil or lists, and no trap")
+  @Test("Corrupt binary lists never trap")
   func damaged() throws {
     let sound = try Self.bytes(.binary)
     var lists = 0

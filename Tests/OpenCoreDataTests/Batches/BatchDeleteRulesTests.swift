@@ -69,7 +69,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test(
-    "A cascade follows each kind of relationship, and leaves the rest",
+    "Cascades follow each kind of relationship",
     arguments: ["children", "partner", "links", "home", "steps"])
   func kinds(relationship: String) throws {
     let stack = try SharedStack(.sqlite, Self.model())
@@ -102,7 +102,7 @@ struct BatchDeleteRulesTests {
     #expect(dangling == [[.integer(0)]])
   }
 
-  @Test("A tree with a cycle goes whole, with subentities and their own cascades, level by level")
+  @Test("A cyclic tree is deleted completely, with subentities and their cascades")
   func trees() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
@@ -135,7 +135,7 @@ struct BatchDeleteRulesTests {
     #expect(try names(stack, "ZNOTE") == "k")
   }
 
-  @Test("The history has a cascade's deletions and nullified rows; files go with their rows")
+  @Test("History contains cascaded deletions and nullified rows; external files are deleted")
   func historyAndFiles() throws {
     let stack = try SharedStack(
       .sqlite, Self.model(), options: [NSPersistentHistoryTrackingKey: true])
@@ -191,7 +191,7 @@ struct BatchDeleteRulesTests {
     #expect(files.fileNames().count == 1)
   }
 
-  @Test("A list of 2,000 nodes, each the parent of the next, goes whole")
+  @Test("A chain of 2,000 objects is deleted completely")
   func deepChains() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()

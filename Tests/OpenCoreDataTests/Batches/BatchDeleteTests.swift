@@ -61,7 +61,7 @@ struct BatchDeleteTests {
     }
   }
 
-  @Test("What led to a deleted row leads nowhere: to-ones are nil, pairs are gone")
+  @Test("References to a deleted row are nil, and join rows are deleted")
   func references() throws {
     let company = try SharedStack(.sqlite, TestModels.company())
     let context = company.context()

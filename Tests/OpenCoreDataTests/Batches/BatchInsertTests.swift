@@ -51,7 +51,7 @@ struct BatchInsertTests {
     }
   }
 
-  @Test("A stored unique value is left alone, or updated where the object trumps")
+  @Test("A stored unique value is kept, or updated with the object-trump policy")
   func constraints() throws {
     let policies: [(NSMergePolicy, String)] = [
       (.error, "old"), (.rollback, "old"), (.mergeByPropertyStoreTrump, "old"),
@@ -88,7 +88,7 @@ struct BatchInsertTests {
     }
   }
 
-  @Test("A bad dictionary inserts nothing")
+  @Test("An invalid dictionary inserts nothing")
   func refusals() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())
     let context = stack.context()

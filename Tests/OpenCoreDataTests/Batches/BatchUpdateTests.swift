@@ -138,7 +138,7 @@ struct BatchUpdateTests {
     }
   }
 
-  @Test("A request that cannot be carried out is an error and changes nothing")
+  @Test("An invalid request throws an error and changes nothing")
   func refusals() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
     let context = stack.context()

@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@Suite("Conflicts over values that must be unique")
+@Suite("Uniqueness conflicts")
 struct ConstraintConflictTests {
   private func stack(_ kind: StoreKind) throws -> SharedStack {
     try SharedStack(kind, SavingModels.regions())
@@ -175,7 +175,7 @@ struct ConstraintConflictTests {
   }
 
   @Test(
-    "Values may change hands within one save: given up, swapped, freed by a deletion",
+    "Unique values can be swapped or reused within one save",
     arguments: StoreKind.allCases)
   func changingHands(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -196,7 +196,7 @@ struct ConstraintConflictTests {
   }
 
   @Test(
-    "An update to a stored key is rolled back, or loses the key alone",
+    "An update to an existing unique value is rolled back, or loses only that value",
     arguments: StoreKind.allCases, [true, false])
   func updates(kind: StoreKind, objectTrumps: Bool) throws {
     let stack = try stack(kind)

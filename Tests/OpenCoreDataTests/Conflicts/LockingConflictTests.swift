@@ -4,7 +4,7 @@ import ProfileEvents
 import SQLiteDriver
 import Testing
 
-@Suite("Conflicts over versions")
+@Suite("Version conflicts")
 struct LockingConflictTests {
   /// A saved item with a, b and c of 0.
   private func item(in context: NSManagedObjectContext) throws -> NSManagedObject {
@@ -276,7 +276,7 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "A deletion of a row that changed meanwhile stands where the object wins",
+    "Deleting a changed row succeeds if the object wins",
     arguments: StoreKind.allCases)
   func deletedHere(kind: StoreKind) throws {
     let policies: [(NSMergePolicy, Bool)] = [
@@ -346,7 +346,7 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S11-11, S11-12 a policy of one's own has the last word",
+    "S11-11, S11-12 a custom policy resolves conflicts",
     arguments: StoreKind.allCases, [(Int32(10), Int32(20)), (30, 30)])
   func customPolicy(kind: StoreKind, value: (set: Int32, stands: Int32)) throws {
     let stack = try SharedStack(kind, SavingModels.items())
@@ -372,7 +372,7 @@ struct LockingConflictTests {
     override func resolve(mergeConflicts list: [Any]) throws { Careless.calls += 1 }
   }
 
-  @Test("A policy that settles nothing ends in the error, not in an endless loop")
+  @Test("A policy that resolves nothing ends with an error, not an endless loop")
   func carelessPolicy() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let first = stack.context()
@@ -390,7 +390,7 @@ struct LockingConflictTests {
     }
   }
 
-  @Test("Losing a to-one to the store keeps both sides of the relationship in step")
+  @Test("A to-one resolved to the store's value keeps both sides consistent")
   func relationships() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
     let (first, second) = (stack.context(), stack.context(.mergeByPropertyStoreTrump))

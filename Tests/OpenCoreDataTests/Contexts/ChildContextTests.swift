@@ -5,10 +5,10 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("A child reads from its parent")
+@Suite("Fetches and faults of child contexts")
 struct ChildContextTests {
   @Test(
-    "S-G10 a child's fetch is the parent's, whose unsaved changes it sees",
+    "S-G10 a child's fetch includes the parent's unsaved changes",
     arguments: StoreKind.allCases)
   func fetch(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -45,7 +45,7 @@ struct ChildContextTests {
   }
 
   @Test(
-    "Faults are filled by the parent, whose own fault lies inside",
+    "A child's fault fires the parent's fault",
     arguments: StoreKind.allCases)
   func faults(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -75,7 +75,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test("Batches and prefetches do nothing through a parent unless they are asked for")
+  @Test("Batch size and prefetching have no effect in a child unless enabled")
   func options() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(50)
@@ -121,7 +121,7 @@ struct ChildContextTests {
   }
 
   @Test(
-    "S10-19, S-G11 a scratch child that is dropped leaves nothing behind",
+    "S10-19, S-G11 a discarded child leaves no changes",
     arguments: StoreKind.allCases)
   func scratch(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -182,7 +182,7 @@ struct ChildContextTests {
   }
 
   @Test(
-    "S11-42 a child's merge policy is not asked: what it saves is set in its parent",
+    "S11-42 a child's save doesn't use its merge policy",
     arguments: StoreKind.allCases)
   func policyOfAChild(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)

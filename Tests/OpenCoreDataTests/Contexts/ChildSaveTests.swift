@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("A child saves to its parent")
+@Suite("Saves of child contexts")
 struct ChildSaveTests {
   @Test(
     "S10-14, S-G09, S10-20 a save goes up one level, over what is changed there, and writes nothing",
@@ -95,7 +95,7 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-16, S-G17 a temporary ID means nothing beside the contexts that know it",
+    "S10-16, S-G17 a temporary ID is valid only in its contexts",
     arguments: StoreKind.allCases)
   func strangers(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -113,7 +113,7 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-17, S7.18 a permanent ID is to be had before the save, for the price of a key",
+    "S10-17, S7.18 obtaining a permanent ID before the save reserves a key",
     arguments: StoreKind.allCases)
   func permanentIDs(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -188,7 +188,7 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-26 the parent's conflict is the parent's: the child keeps its own value",
+    "S10-26 a conflict in the parent doesn't change the child's value",
     arguments: StoreKind.allCases)
   func conflictAbove(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -213,7 +213,7 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "Relationships arrive above on both sides, whatever the parent had",
+    "A child's save sets both sides of relationships in the parent",
     arguments: StoreKind.allCases)
   func relationships(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -256,7 +256,7 @@ struct ChildSaveTests {
     }
   }
 
-  @Test("An object that the parent is going to delete cannot be saved to it")
+  @Test("An object that the parent has deleted can't be saved")
   func deletedAbove() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)

@@ -57,7 +57,7 @@ struct GenerationTests {
   }
 
   @Test(
-    "S11-18, S11-19 a pinned fault reads what was, updated or deleted since",
+    "S11-18, S11-19 a pinned fault reads the row as of the generation",
     arguments: StoreKind.allCases, [true, false])
   func faults(_ kind: StoreKind, isCached: Bool) throws {
     let pair = try Pair(kind)
@@ -89,7 +89,7 @@ struct GenerationTests {
   }
 
   @Test(
-    "S11-20, S11-21 a save moves a pinned context on: its own rows are there, and others' too",
+    "S11-20, S11-21 a save advances a pinned context to the latest generation",
     arguments: StoreKind.allCases)
   func ownSave(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
@@ -111,7 +111,7 @@ struct GenerationTests {
     }
   }
 
-  @Test("A token shares its state; the state, and the log, go with the last token")
+  @Test("Tokens share their snapshot, which is released with the last one")
   func tokens() throws {
     let pair = try Pair(.sqlite)
     let (pinned, other) = (pair.pinned, pair.bed.context())
@@ -204,7 +204,7 @@ struct GenerationTests {
     #expect(refused.message.contains("its row no longer exists"))
   }
 
-  @Test("A fetch that fails leaves the generation as it is", arguments: StoreKind.allCases)
+  @Test("A failed fetch keeps the generation", arguments: StoreKind.allCases)
   func failure(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     pair.pinned.performAndWait {
@@ -215,7 +215,7 @@ struct GenerationTests {
     #expect(try pair.count() == 3)
   }
 
-  @Test("Rows that a generation alone has go with their objects", arguments: StoreKind.allCases)
+  @Test("Rows of a generation are released with their objects", arguments: StoreKind.allCases)
   func rest(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     #expect(try pair.count() == 3)

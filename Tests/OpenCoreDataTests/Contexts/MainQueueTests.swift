@@ -21,7 +21,7 @@ struct MainQueueTests {
   }
 
   @Test(
-    "Changes are processed when the main queue turns: one notification, delete rules, the list",
+    "The main run loop processes changes: one notification, delete rules, results controllers",
     arguments: StoreKind.allCases)
   func changesAreProcessedPerTurn(_ kind: StoreKind) async throws {
     let bed = try ContextBed(kind)
@@ -55,7 +55,7 @@ struct MainQueueTests {
     #expect(changes.notes.count == 2)
   }
 
-  @Test("performAndWait runs in place on the main queue, whichever thread serves it")
+  @Test("performAndWait runs synchronously on the main queue")
   func performAndWaitRunsInPlace() throws {
     let bed = try ContextBed(.memory)
     let context = context(bed)
@@ -92,7 +92,7 @@ struct MainQueueTests {
     #expect(person.label == "b" && person.number == 7)
   }
 
-  @Test("A context that is released before the main queue turns is processed by nobody")
+  @Test("A context released before the run loop turns isn't processed")
   func releasedContext() async throws {
     let bed = try ContextBed(.memory)
     weak var released: NSManagedObjectContext?

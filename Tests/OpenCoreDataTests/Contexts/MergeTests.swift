@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("What one context has saved is merged into another")
+@Suite("Merging changes from other contexts")
 struct MergeTests {
   /// Two contexts, the did-save of the first at hand, and the people p1, p2, p3.
   private struct Pair {
@@ -34,7 +34,7 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-4, S7.23 merged inserts are faults that go unless somebody holds them",
+    "S10-4, S7.23 merged inserts are faults, released if nothing references them",
     arguments: StoreKind.allCases)
   func inserts(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
@@ -80,7 +80,7 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-5, S10-6, S-G07 updates refresh what is registered and nothing else",
+    "S10-5, S10-6, S-G07 merged updates refresh only registered objects",
     arguments: StoreKind.allCases)
   func updates(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
@@ -193,7 +193,7 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-10 one merge of inserts, updates and deletes tells all of it",
+    "S10-10 one merge posts one notification of inserts, updates, and deletes",
     arguments: StoreKind.allCases)
   func everything(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
@@ -277,7 +277,7 @@ struct MergeTests {
   }
 
   @Test(
-    "A remote save refreshes what is registered, with one SELECT an entity",
+    "A remote save refreshes registered objects, with one SELECT per entity",
     arguments: StoreKind.allCases)
   func remote(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
@@ -300,7 +300,7 @@ struct MergeTests {
     }
   }
 
-  @Test("A context merges by itself what others save", arguments: StoreKind.allCases)
+  @Test("Automatic merging", arguments: StoreKind.allCases)
   func automatic(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader

@@ -4,9 +4,11 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("What a context tells")
+@Suite("Notifications of contexts")
 struct NotificationTests {
-  @Test("S7.07 one did-change a block, one did-save of all", arguments: StoreKind.allCases)
+  @Test(
+    "S7.07 one did-change notification per block, one did-save for all",
+    arguments: StoreKind.allCases)
   func granularity(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
@@ -24,7 +26,7 @@ struct NotificationTests {
   }
 
   @Test(
-    "S-C41 a refault is told as a change, though no value differs; filling it is told to nobody",
+    "S-C41 refaulting posts a change, and firing the fault posts nothing",
     arguments: StoreKind.allCases)
   func refaults(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -49,7 +51,7 @@ struct NotificationTests {
   }
 
   @Test(
-    "S-E21 what follows from other objects is computed again when did-change names them",
+    "S-E21 dependent values are recomputed after did-change",
     arguments: StoreKind.allCases)
   func dependents(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -89,7 +91,7 @@ struct NotificationTests {
   }
 
   @Test(
-    "S7.09, S7.10 delete rules are carried out before did-change, or only at the save",
+    "S7.09, S7.10 delete rules are applied before did-change, or at the save",
     arguments: StoreKind.allCases)
   func deleteRules(_ kind: StoreKind) throws {
     for isEarly in [true, false] {
@@ -146,7 +148,7 @@ struct NotificationTests {
     #expect(found(.deletedObjectIDs)?.first?.persistentStore === bed.store)
   }
 
-  @Test("A rollback tells what it took back", arguments: StoreKind.allCases)
+  @Test("A rollback posts the discarded changes", arguments: StoreKind.allCases)
   func rollback(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
@@ -166,7 +168,7 @@ struct NotificationTests {
     }
   }
 
-  @Test("S10-29 a container's contexts are three, over one coordinator")
+  @Test("S10-29 a container's contexts share one coordinator")
   func container() throws {
     let container = NSPersistentContainer(
       name: "Workshop", managedObjectModel: WorkshopModel.make())

@@ -68,7 +68,7 @@ struct QueueTests {
   }
 
   @Test(
-    "S15-15 without the guard nothing is looked at and nothing is paid",
+    "S15-15 without ConcurrencyDebug, nothing is checked",
     arguments: StoreKind.allCases)
   func unguarded(_ kind: StoreKind) throws {
     #expect(!QueueGuard.isOn)
@@ -135,7 +135,7 @@ struct QueueTests {
     #expect(removal.message.contains("a context keeps the coordinator it was given first"))
   }
 
-  @Test("A guarded program that keeps to its queues runs as any other")
+  @Test("ConcurrencyDebug doesn't affect correct programs")
   func onQueue() async {
     await #expect(processExitsWith: .success) {
       setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
@@ -159,7 +159,7 @@ struct QueueTests {
     }
   }
 
-  @Test("The guard is asked for by Apple's argument or by the environment")
+  @Test("ConcurrencyDebug is enabled by argument or environment")
   func askedFor() {
     let flag = "-com.apple.CoreData.ConcurrencyDebug"
     #expect(QueueGuard.isAskedFor(["program", flag, "1"], nil))
@@ -203,7 +203,7 @@ struct QueueTests {
     written.wait()
   }
 
-  @Test("Blocks cross between parents, children and siblings without waiting for themselves")
+  @Test("Nested blocks of related contexts don't deadlock")
   func crossings() throws {
     let bed = try ContextBed(.memory)
     try bed.addPeople(2)
@@ -227,7 +227,7 @@ struct QueueTests {
     #expect(done.wait(timeout: .now() + .seconds(20)) == .success)
   }
 
-  @Test("Children, their parent and writers beside them work at once")
+  @Test("Children, parents, and writers work concurrently")
   func manyChildren() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(20)
@@ -266,7 +266,7 @@ struct QueueTests {
     parent.performAndWait { parent.reset() }
   }
 
-  @Test("Objects whose last reference goes away on another thread leave in peace")
+  @Test("Objects can be released on another thread")
   func lastReleases() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(50)

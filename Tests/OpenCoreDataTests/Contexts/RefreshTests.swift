@@ -5,9 +5,9 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Refreshing, letting go, and what stays")
+@Suite("Refreshing and releasing objects")
 struct RefreshTests {
-  @Test("S6.13, S-D16 the staleness interval decides whether a cached row will do")
+  @Test("S6.13, S-D16 the staleness interval limits the use of cached rows")
   func staleness() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
@@ -37,7 +37,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.18, S6.19, S6.20, S-D14, S-D20 a refresh of what has changes", arguments: StoreKind.allCases
+    "S6.18, S6.19, S6.20, S-D14, S-D20 refreshing changed objects", arguments: StoreKind.allCases
   )
   func dirty(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -71,7 +71,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.21, S-D15, S7.11, S6.51 refreshing everything keeps what is changed",
+    "S6.21, S-D15, S7.11, S6.51 refreshing all objects keeps changes",
     arguments: StoreKind.allCases)
   func refreshAll(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -98,7 +98,7 @@ struct RefreshTests {
     }
   }
 
-  @Test("S6.22, S6.23 a fetch brings the row cache up to date, and objects when it is told to")
+  @Test("S6.22, S6.23 a fetch updates the row cache, and objects if requested")
   func refetch() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(1)
@@ -131,7 +131,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.16 the snapshot is what was read, and asking for it reads nothing",
+    "S6.16 committed values are the snapshot, without a statement",
     arguments: StoreKind.allCases)
   func snapshot(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -178,7 +178,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "S3.08, S-D01, S-D02, S-D03 one row is one object in a context, and others in others",
+    "S3.08, S-D01, S-D02, S-D03 a row is one object per context",
     arguments: StoreKind.allCases)
   func uniquing(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -202,7 +202,7 @@ struct RefreshTests {
     }
   }
 
-  @Test("S-D04, S-D05, S-D06, S6.48 what is let go, and when", arguments: StoreKind.allCases)
+  @Test("S-D04, S-D05, S-D06, S6.48 when objects are released", arguments: StoreKind.allCases)
   func lettingGo(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(5)
@@ -226,7 +226,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.50, S-D09 two sides that were both read hold each other until one is refreshed",
+    "S6.50, S-D09 a retain cycle of both sides lasts until one is refreshed",
     arguments: StoreKind.allCases)
   func cycle(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -244,7 +244,9 @@ struct RefreshTests {
     context.performAndWait { #expect(context.registeredCount == 0) }
   }
 
-  @Test("S-D10, S-G12 reset lets go of everything and says so", arguments: StoreKind.allCases)
+  @Test(
+    "S-D10, S-G12 reset removes all objects and posts a notification", arguments: StoreKind.allCases
+  )
   func reset(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(2)
@@ -280,7 +282,7 @@ struct RefreshTests {
     }
   }
 
-  @Test("Refreshing, deleting and rolling back much costs what there is, not its square")
+  @Test("Refreshing, deleting, and rolling back take linear time")
   func much() throws {
     let bed = try ContextBed(.memory)
     let context = bed.context()

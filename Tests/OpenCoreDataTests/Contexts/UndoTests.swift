@@ -85,7 +85,7 @@ struct UndoTests {
     #expect(found38 == ["p2"])
   }
 
-  @Test("What was saved is undone by the next save", arguments: StoreKind.allCases)
+  @Test("Undoing saved changes takes another save", arguments: StoreKind.allCases)
   func afterSave(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
@@ -123,7 +123,7 @@ struct UndoTests {
   }
 
   @Test(
-    "S6.49, S-D07, S-D08 the manager holds what was changed, until it is told to forget",
+    "S6.49, S-D07, S-D08 the undo manager retains changed objects until its actions are removed",
     arguments: StoreKind.allCases)
   func retention(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -156,7 +156,7 @@ struct UndoTests {
     context.performAndWait { #expect(context.registeredCount == 0) }
   }
 
-  @Test("A manager of its own: groups, levels, names, targets that are gone")
+  @Test("UndoManager: groups, levels, action names, released targets")
   func manager() {
     final class Counter {
       var value = 0
@@ -239,7 +239,7 @@ struct UndoTests {
     }
   }
 
-  @Test("A new change empties the redo stack; a group of the user's own takes several blocks")
+  @Test("A new change empties the redo stack; explicit groups span blocks")
   func ownGroups() throws {
     let bed = try ContextBed(.memory)
     let ids = try bed.addPeople(1)

@@ -12,7 +12,7 @@ struct ContainerTests {
     return container
   }
 
-  @Test("S3.01 the file is created, folders included, and opened the second time")
+  @Test("S3.01 the file and its folders are created, and opened the second time")
   func createsOrOpens() throws {
     let stack = try TestStack(model: TestModels.company())
     for round in 0..<2 {
@@ -54,7 +54,7 @@ struct ContainerTests {
     #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
   }
 
-  @Test("A store that is added asynchronously is told of on another queue", .timeLimit(.minutes(1)))
+  @Test("Adding a store asynchronously calls back on another queue", .timeLimit(.minutes(1)))
   func asynchronously() async throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
@@ -69,7 +69,7 @@ struct ContainerTests {
     #expect(count == 0)
   }
 
-  @Test("A store in memory needs no file and writes none")
+  @Test("An in-memory store has no file")
   func inMemory() throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
@@ -87,7 +87,7 @@ struct ContainerTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.path).isEmpty)
   }
 
-  @Test("A model that is nowhere to be found is named with the places looked at")
+  @Test("A missing model is reported with the searched locations")
   func missingModel() async {
     let missing = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

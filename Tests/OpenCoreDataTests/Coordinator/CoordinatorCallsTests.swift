@@ -2,7 +2,7 @@ import OpenCoreData
 import Synchronization
 import Testing
 
-@Suite("What a coordinator and its contexts are asked by programs written for Apple's framework")
+@Suite("API used by programs written for Core Data")
 struct CoordinatorCallsTests {
   /// What a coordinator has told, as `word: names of files`.
   private final class StoreNotes {
@@ -44,7 +44,7 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("A coordinator tells which stores it gets, is going to lose, and has lost")
+  @Test("Notifications of added and removed stores")
   func storeNotifications() throws {
     let stack = try TestStack(model: TestModels.company())
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
@@ -96,7 +96,7 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("A block that throws nothing needs no try; one that throws gives its error")
+  @Test("perform rethrows the block's error")
   func contextBlocks() async throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()
@@ -158,7 +158,7 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("A copied request asks for the same and is another")
+  @Test("A copied request is equal and independent")
   func copies() throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()

@@ -2,7 +2,7 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-@Suite("What a piece of work costs, for other people's tests")
+@Suite("Costs in tests of other packages")
 struct CostsTests {
   /// A container over a cold store of moods.
   private func container(_ stack: TestStack) throws -> NSPersistentContainer {

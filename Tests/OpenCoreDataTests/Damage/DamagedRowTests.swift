@@ -5,7 +5,7 @@ import Testing
 @testable import OpenCoreData
 
 /// What data can be wrong about is an error, nil or empty, and never a trap.
-@Suite("Damaged rows")
+@Suite("Corrupt rows")
 struct DamagedRowTests {
   /// A team 1 with the person 1 and the robot 2, a gadget 1 of the person; then the damage.
   private func damaged(_ sql: String...) throws -> NSManagedObjectContext {

@@ -17,7 +17,7 @@ private final class DecidingContext: NSManagedObjectContext, @unchecked Sendable
   }
 }
 
-@Suite("An override decides about faults whose rows are gone")
+@Suite("shouldHandleInaccessibleFault")
 struct InaccessibleFaultTests {
   /// Faults of three moods, the first of which is there; the program has what it needs to keep them.
   private static func faults(
@@ -44,7 +44,7 @@ struct InaccessibleFaultTests {
   }
 
   @Test(
-    "It is asked once for each such fault, with the object and its ID, and its answer is what counts",
+    "The override is called once for each such fault and decides",
     arguments: StoreKind.ofRows)
   func handled(kind: StoreKind) throws {
     let (context, moods, stack) = try Self.faults(kind)
@@ -63,7 +63,7 @@ struct InaccessibleFaultTests {
     withExtendedLifetime(stack) {}
   }
 
-  @Test("Where it answers no the program ends and names the object")
+  @Test("Returning false ends the program with the object's ID")
   func refused() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]

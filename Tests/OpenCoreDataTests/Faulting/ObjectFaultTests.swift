@@ -194,7 +194,7 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.14 rows stay cached for the objects that are held and go with the last",
+    "S6.14 rows stay cached for retained objects and are released with the last",
     arguments: StoreKind.allCases)
   func rowCacheLifetime(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)

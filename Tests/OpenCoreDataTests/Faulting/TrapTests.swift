@@ -66,7 +66,7 @@ struct TrapTests {
     }
   }
 
-  @Test("S-A18 a key that an object does not have is named, whatever the object was made by")
+  @Test("S-A18 an unknown key is named in the error")
   func unknownKeys() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -5,7 +5,7 @@ import ProfileEvents
 import SQLiteDriver
 import Testing
 
-@Suite("What a model becomes in the file")
+@Suite("Schema of a model")
 struct ModelTablesTests {
   /// A model of a document's inner part.
   static func model(_ inside: String) throws -> NSManagedObjectModel {

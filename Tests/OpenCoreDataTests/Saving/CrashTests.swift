@@ -12,7 +12,7 @@ struct CrashTests {
   /// Rows of one save.
   static let rows = 40
 
-  @Test("S16-1 a save that returned is there, and none is there by half")
+  @Test("S16-1 saves are durable and atomic")
   func killed() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("CrashTests-\(UUID().uuidString)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Ten thousand inserts, saved together or apart")
+@Suite("Ten thousand inserts, in one save or many")
 struct SaveGranularityTests {
   /// Each save is a transaction for its rows, behind one for their keys.
   @Test(arguments: [

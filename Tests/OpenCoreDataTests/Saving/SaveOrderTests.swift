@@ -42,7 +42,7 @@ private final class TracedItem: NSManagedObject {
   }
 }
 
-@Suite("The order of a save", .serialized)
+@Suite("Order of a save", .serialized)
 struct SaveOrderTests {
   private func stack(_ kind: StoreKind) throws -> SharedStack {
     TracedItem.registerClass(named: "TracedItem")
@@ -123,7 +123,7 @@ struct SaveOrderTests {
     }
   }
 
-  @Test("S7.14, S-B16 a willSave that never rests fails the save and names the object")
+  @Test("S7.14, S-B16 an endless willSave fails the save and names the object")
   func endlessWillSave() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()

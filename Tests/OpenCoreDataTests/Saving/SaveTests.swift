@@ -67,7 +67,7 @@ struct SaveTests {
   }
 
   @Test(
-    "What was saved is read back by a cold stack, whatever its type",
+    "A cold stack reads saved values of every type",
     arguments: StoreKind.allCases)
   func roundTrip(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.library())
@@ -232,7 +232,7 @@ struct SaveTests {
   }
 
   @Test(
-    "S3.04 rolling back throws unsaved changes away and writes nothing",
+    "S3.04 rolling back discards unsaved changes and writes nothing",
     arguments: StoreKind.allCases)
   func rollback(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -251,7 +251,7 @@ struct SaveTests {
     }
   }
 
-  @Test("A store that is only looked at refuses a save and stays as it is")
+  @Test("A read-only store can't be saved to and isn't modified")
   func readOnly() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(2, countries: 1)

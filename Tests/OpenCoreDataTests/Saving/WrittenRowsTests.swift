@@ -3,7 +3,7 @@ import SQLiteDriver
 import Testing
 
 /// Rows of one save go through one statement: what one of them holds is not the next one's.
-@Suite("Rows that share a statement")
+@Suite("Reuse of statements for rows")
 struct WrittenRowsTests {
   private let values: [String: any Sendable] = [
     "bool": true, "data": Data([0, 1, 2]), "date": Date(timeIntervalSinceReferenceDate: 7),
@@ -95,7 +95,7 @@ struct WrittenRowsTests {
       ])
   }
 
-  @Test("entities whose rows take the same statement, in turns")
+  @Test("entities with equal statements, alternating")
   func entitiesInTurns() throws {
     let model = NSManagedObjectModel()
     let animal = NSEntityDescription()

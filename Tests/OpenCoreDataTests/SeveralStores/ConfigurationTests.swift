@@ -49,7 +49,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A file has the tables of its configuration alone, and opens with no other")
+  @Test("A file has only the tables of its configuration, and opens with no other")
   func tables() throws {
     let two = try TwoStores(.files, configurations: ["Staff", "Places"])
     let url = try #require(two.stores[1].url)

@@ -48,7 +48,8 @@ struct SeveralStoresFetchTests {
     }
   }
 
-  @Test("IDs, dictionaries, pages and prefetches of two stores", arguments: TwoStores.Pair.allCases)
+  @Test(
+    "IDs, dictionaries, batches, and prefetches of two stores", arguments: TwoStores.Pair.allCases)
   func otherResults(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(9)

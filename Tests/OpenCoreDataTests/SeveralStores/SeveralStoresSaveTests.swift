@@ -90,7 +90,7 @@ struct SeveralStoresSaveTests {
     }
   }
 
-  @Test("What one store refuses no store keeps", arguments: TwoStores.Pair.allCases)
+  @Test("A save that fails in one store is rolled back in all", arguments: TwoStores.Pair.allCases)
   func allOrNothing(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)
@@ -135,7 +135,7 @@ struct SeveralStoresSaveTests {
   }
 
   @Test(
-    "Rows of one key in two stores are two objects to a merge", arguments: TwoStores.Pair.allCases)
+    "Merging distinguishes equal keys in two stores", arguments: TwoStores.Pair.allCases)
   func merging(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)

@@ -6,14 +6,14 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Stores that Apple's framework wrote", .enabled(if: SharedData.isHere, SharedData.absence))
+@Suite("Stores written by Core Data", .enabled(if: SharedData.isHere, SharedData.absence))
 struct AppleStoreTests {
   static let stores = [
     "moody/stores/Moody.moody", "moody/stores/Moody 2.moody", "moody/stores/Moody 3.moody",
     "moody/stores/Moody 4.moody", "moody/stores/Moody 5.moody", "stores/SampleModel_V1.sqlite",
   ]
 
-  @Test("Every row of every entity is read with nothing but the file", arguments: stores)
+  @Test("All rows of all entities are read without a model file", arguments: stores)
   func everyRowIsRead(path: String) throws {
     let copy = try Copy(of: path)
     let context = try copy.context()
@@ -121,7 +121,7 @@ struct AppleStoreTests {
     }
   }
 
-  @Test("What is saved to a copy is there, other rows and the metadata stay as they were")
+  @Test("Saving to a copy keeps other rows and the metadata")
   func saving() throws {
     let copy = try Copy(of: "moody/stores/Moody.moody")
     let model = try NSManagedObjectModel.inStore(at: copy.url)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Stores that are one document are read whole and written whole")
+@Suite("XML and binary stores")
 struct AtomicStoreTests {
   static let documents: [StoreKind] = [.xml, .binary]
 
@@ -153,7 +153,7 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["here", "new"])
   }
 
-  @Test("What somebody else wrote meanwhile is not overwritten", arguments: documents)
+  @Test("A document changed by another process isn't overwritten", arguments: documents)
   func writtenElsewhere(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let (one, other) = (try stack.coldContext(), try stack.coldContext())
@@ -168,7 +168,7 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["one", "two"])
   }
 
-  @Test("A document that is looked at is not written, one that cannot be made is an error")
+  @Test("A read-only document isn't written, and one that can't be created is an error")
   func lookedAt() throws {
     for kind in AtomicStoreTests.documents {
       let stack = try TestStack(kind, model: SchemaModels.library())
@@ -220,7 +220,8 @@ struct AtomicStoreTests {
   }
 
   @Test(
-    "Documents are moved, replaced and destroyed, and keep who may read them", arguments: documents)
+    "Documents are moved, replaced, and destroyed, and keep their permissions", arguments: documents
+  )
   func moved(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Derived attributes follow what they are derived from")
+@Suite("Derived attributes")
 struct DerivedAttributeTests {
   private static func model() -> NSManagedObjectModel {
     let book = SchemaModels.entity("Book", [SchemaModels.attribute("title", .stringAttributeType)])
@@ -56,7 +56,7 @@ struct DerivedAttributeTests {
       ).first)
   }
 
-  @Test("Triggers keep them right through inserts, updates and deletes, and the row cache follows")
+  @Test("Triggers update them after inserts, updates, and deletes, and the row cache follows")
   func triggersAndRowCacheAgree() throws {
     let stack = try TestStack(model: Self.model())
     let events = EventList()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Large values are kept in files beside the store")
+@Suite("External storage")
 struct ExternalDataTests {
   private static func model() -> NSManagedObjectModel {
     let photo = SchemaModels.entity(
@@ -36,7 +36,7 @@ struct ExternalDataTests {
     return bytes
   }
 
-  @Test("Batch requests leave no file behind that no row names")
+  @Test("Batch requests delete unreferenced files")
   func batches() throws {
     let stack = try TestStack(model: Self.model())
     let files = ExternalStorage(storeURL: stack.storeURL)

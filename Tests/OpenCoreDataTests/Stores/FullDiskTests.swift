@@ -4,14 +4,14 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Where there's no room, nothing is lost")
+@Suite("Full disks")
 struct FullDiskTests {
   private struct Unexpected: Error {
     let what: String
   }
 
   /// A limit for the size of files is that of a process, so that the move is made in one of its own.
-  @Test("S-H04 a store that cannot be moved stays what it is, where it is")
+  @Test("S-H04 a store that can't be moved is unchanged")
   func move() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("FullDiskTests-\(UUID().uuidString)")
@@ -66,7 +66,7 @@ struct FullDiskTests {
     guard lengths == [1, 400_000] else { throw Unexpected(what: "\(lengths)") }
   }
 
-  @Test("S-H04 a save for which there's no room changes nothing, and is made once there is")
+  @Test("S-H04 a save on a full disk changes nothing and succeeds later")
   func save() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext()

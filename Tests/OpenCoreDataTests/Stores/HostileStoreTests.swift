@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Stores that could come from anywhere are bounded, and only stores are destroyed")
+@Suite("Untrusted stores are read within limits, and only stores are destroyed")
 struct HostileStoreTests {
   private let stack: TestStack
 
@@ -259,7 +259,7 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("of a housekeeping table with very many rows, one is read")
+  @Test("only one row of a large housekeeping table is read")
   func readsOneRow() throws {
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
     try connection.execute(

@@ -2,7 +2,7 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@Suite("A store in memory")
+@Suite("In-memory stores")
 struct MemoryStoreTests {
   /// A context over a new store in memory, with two continents, four countries and eight moods.
   private func filledCoordinator() throws -> NSPersistentStoreCoordinator {
@@ -68,7 +68,7 @@ struct MemoryStoreTests {
     }
   }
 
-  @Test("Relationships change on both sides, deletions leave no link behind")
+  @Test("Relationships change on both sides, and deletions remove references")
   func links() throws {
     let coordinator = try filledCoordinator()
     let first = context(coordinator)

@@ -223,7 +223,7 @@ struct NullDeviceStoreTests {
     try expectDevice()
   }
 
-  @Test("Nothing that works on files touches the device")
+  @Test("File operations don't affect the device")
   func device() throws {
     let (coordinator, store) = try coordinator()
     let stack = try TestStack(model: Self.model())

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("What a document says is what the store holds")
+@Suite("Content of document stores")
 struct StoreDocumentTests {
   /// A value of each type, awkward ones among them.
   private static var values: [(String, NSAttributeType, [any Sendable])] {
@@ -143,7 +143,7 @@ struct StoreDocumentTests {
     </database>
     """
 
-  @Test("A document in Apple's form is read, and goes on with its numbers")
+  @Test("A document in Core Data's form is read, and its numbering continues")
   func apple() throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     try Data(Self.apples.utf8).write(to: stack.storeURL)
@@ -193,7 +193,7 @@ struct StoreDocumentTests {
   }
 
   @Test(
-    "What does not fit the model is an error that names it",
+    "Mismatches with the model are errors that name the element",
     arguments: [
       ("type=\"AUTHOR\" id", "type=\"WRITER\" id", "no entity 'WRITER'"),
       ("name=\"age\"", "name=\"years\"", "no attribute 'years'"),
@@ -213,7 +213,7 @@ struct StoreDocumentTests {
   }
 
   @Test(
-    "A damaged document is an error or a store, and no trap", arguments: AtomicStoreTests.documents)
+    "Corrupt documents never trap", arguments: AtomicStoreTests.documents)
   func damaged(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
@@ -256,7 +256,7 @@ struct StoreDocumentTests {
     #expect(opened > 0 && opened < 600)
   }
 
-  @Test("A key behind which there is none is refused")
+  @Test("A primary key at the maximum is an error")
   func lastKeys() throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     for (part, instead) in [
@@ -269,7 +269,7 @@ struct StoreDocumentTests {
     }
   }
 
-  @Test("A file of another form is refused, and says what it should be")
+  @Test("A file of another store type is an error that names the type")
   func otherForms() throws {
     let stack = try TestStack(.binary, model: SchemaModels.library())
     _ = try stack.coldContext()

@@ -3,7 +3,7 @@ import Testing
 @testable import OpenCoreData
 @testable import SQLiteDriver
 
-@Suite("Stores are made, moved, replaced, destroyed and described")
+@Suite("Adding, moving, replacing, and destroying stores")
 struct StoreFilesTests {
   private func addTag(_ name: String, to stack: TestStack) throws {
     let context = try stack.coldContext()
@@ -232,7 +232,7 @@ struct StoreFilesTests {
   }
 
   @Test(
-    "A size that is none is refused, and no file is made",
+    "An invalid size is an error, and no file is created",
     arguments: [0, -1, 2.5, "many"] as [any Sendable])
   func badPoolSize(option: any Sendable) throws {
     let stack = try TestStack(model: SchemaModels.library())
@@ -336,7 +336,7 @@ struct StoreFilesTests {
     #expect(!FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test("Files are replaced and destroyed, but not while somebody has them open")
+  @Test("Open files aren't replaced or destroyed")
   func filesAreReplacedAndDestroyed() throws {
     let (one, other) = (
       try TestStack(model: SchemaModels.library()), try TestStack(model: SchemaModels.library())
@@ -376,7 +376,7 @@ struct StoreFilesTests {
     #expect(try names(in: other.coldContext()) == ["other"])
   }
 
-  @Test("What is moved into place is one file: the rows of a log are in it, in WAL and without")
+  @Test("A migrated store is one file that includes the WAL's rows")
   func pendingWALIsCheckpointed() throws {
     for mode in ["WAL", "DELETE"] {
       let (one, other) = (

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("What a model becomes in the file")
+@Suite("Schema of a model")
 struct StoreShapeTests {
   /// The library with an abstract `Item`, a one-to-one and a relationship without an inverse.
   private func stack() throws -> TestStack {

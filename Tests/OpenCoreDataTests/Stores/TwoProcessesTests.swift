@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Two processes on one file")
+@Suite("Two processes with one file")
 struct TwoProcessesTests {
   private struct Unexpected: Error {
     let what: String

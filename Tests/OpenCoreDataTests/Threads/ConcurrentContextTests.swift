@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Contexts on several threads share one coordinator")
+@Suite("Contexts on several threads")
 struct ConcurrentContextTests {
   /// Seconds that `CDPROF_THREAD_SECONDS` names; one by default.
   static let seconds =

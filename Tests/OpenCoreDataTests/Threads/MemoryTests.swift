@@ -8,7 +8,7 @@ import Testing
 /// A process of its own, so that its memory is nobody else's.
 ///
 /// `CDPROF_MEMORY_OBJECTS=1000000` takes a million objects; 50,000 by default.
-@Suite("Memory of long walks")
+@Suite("Memory of long iterations")
 struct MemoryTests {
   /// The most that the process may grow by, in MB: five pages, the keys of the result, and slack. The
   /// sanitizers of the checked build keep memory of their own, freed blocks too.

@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 
 /// One search says what a run, the shell, and the shell's report have found.
-@Suite("The search for findings")
+@Suite("Detection of findings")
 struct FindingSearchTests {
   private static func finding(
     _ rule: RuleName = .faultStorm, line: Int = 1, count: Int = 12, what: String = "faults"

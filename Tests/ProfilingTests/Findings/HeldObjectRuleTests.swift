@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 
 /// Rules about objects in memory and what is written for them: each has sick work and sound work.
-@Suite("Rules over objects that are held, changed and saved")
+@Suite("Rules about retained, changed, and saved objects")
 struct HeldObjectRuleTests {
   @Test(arguments: [
     (["fetch Mood as m", "set m with latitude 1", "refresh m keep no"], ["lost-changes(Mood)"]),

@@ -9,7 +9,7 @@ import WorkbenchFixtures
 @testable import WorkbenchText
 
 /// People with a home and a place of work, both of one entity.
-@Suite("A storm is told by the way it was reached")
+@Suite("Fault storms are grouped by path")
 struct StormPathTests {
   @Test
   func relationshipsToOneEntityAreSeparateStorms() throws {

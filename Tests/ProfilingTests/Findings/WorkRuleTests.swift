@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 
 /// Each rule has work that is sick and work that is well.
-@Suite("Rules over a whole piece of work")
+@Suite("Rules about a run")
 struct WorkRuleTests {
   /// The findings of steps on a store of moods in 20 countries.
   private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Profiling
 
-@Suite("Functions of call stacks")
+@Suite("Call stacks")
 struct FunctionNameTests {
   @Test(arguments: [
     (

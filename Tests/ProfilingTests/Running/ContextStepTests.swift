@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-@Suite("Steps run in several contexts")
+@Suite("Steps in several contexts")
 struct ContextStepTests {
   /// Lines, and of some of them by index: the summary.
   struct Story: Sendable, CustomTestStringConvertible {

@@ -9,7 +9,7 @@ import WorkbenchFixtures
 @testable import StatementAnalysis
 @testable import WorkbenchText
 
-@Suite("A scenario is run")
+@Suite("Running scenarios")
 struct ScenarioRunnerTests {
   @Test(arguments: ScenarioFiles.runs)
   func everyPackagedScenarioMeetsItsExpectations(file: URL, scale: Int) throws {

@@ -9,7 +9,7 @@ import WorkbenchFixtures
 @testable import StatementAnalysis
 @testable import WorkbenchText
 
-@Suite("A session runs steps one at a time")
+@Suite("Sessions")
 struct SessionTests {
   private func session(readOnly: Bool = false) throws -> (Session, TemporaryFolder) {
     let typed = try TypedSession(readOnly: readOnly)

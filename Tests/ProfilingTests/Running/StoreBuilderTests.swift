@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("A store is filled by a plan")
+@Suite("Filling stores")
 struct StoreBuilderTests {
   /// City.mayor → Person, Person.home → City (must be), Person.boss → Person: two circles.
   private func circles() -> NSManagedObjectModel {

@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("Steps work on lists, on relationships and on the store itself")
+@Suite("Steps for lists, relationships, and stores")
 struct StoreStepTests {
   @Test
   func walkingCostsOnlyBatchesAndRelationshipFaults() throws {

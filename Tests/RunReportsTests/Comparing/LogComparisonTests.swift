@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import RunReports
 @testable import ScenarioLanguage
 
-@Suite("Two logs side by side")
+@Suite("Comparing logs")
 struct LogComparisonTests {
   private static let list = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZDATE FROM ZMOOD t0"
   private static let tags = "SELECT 0, t0.Z_PK FROM ZTAG t0"

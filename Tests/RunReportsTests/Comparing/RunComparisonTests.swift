@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import RunReports
 @testable import WorkbenchText
 
-@Suite("Two results side by side")
+@Suite("Comparing results")
 struct RunComparisonTests {
   private let before = FaultLesson(moods: 200, countries: 60).result()
 

@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import RunReports
 
-@Suite("The page can be used without a mouse, colours, scripts, or eyes")
+@Suite("Accessibility of the HTML report")
 struct PageAccessTests {
   private static let template = String(decoding: PackageResources.report_html, as: UTF8.self)
 

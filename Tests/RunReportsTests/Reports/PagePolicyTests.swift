@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import RunReports
 
-@Suite("A page's policy allows its own script and style sheet and nothing else")
+@Suite("Content security policy of the HTML report")
 struct PagePolicyTests {
   private static func page() throws -> String {
     var larger = FaultLesson(moods: 2_000).result()

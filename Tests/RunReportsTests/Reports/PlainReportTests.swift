@@ -10,7 +10,7 @@ import WorkbenchFixtures
   import FoundationXML
 #endif
 
-@Suite("Reports for terminals, comments and CI")
+@Suite("Text, Markdown, and JUnit reports")
 struct PlainReportTests {
   @Test func markdownHasVerdictTableAndFindings() {
     let text = MarkdownReport.text(FaultLesson.full)

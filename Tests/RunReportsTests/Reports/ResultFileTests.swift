@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("A result is read back from its JSON, whole")
+@Suite("JSON results round-trip")
 struct ResultFileTests {
   /// A result with everything a result can have.
   private static var rich: RunResult {

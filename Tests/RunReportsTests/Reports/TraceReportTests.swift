@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import RunReports
 
-@Suite("A result as trace events and as lines of JSON")
+@Suite("Trace and JSON Lines reports")
 struct TraceReportTests {
   private struct Trace: Decodable {
     struct Event: Decodable {

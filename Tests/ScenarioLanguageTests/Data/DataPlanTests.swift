@@ -4,7 +4,7 @@ import Testing
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("Data is made by a plan")
+@Suite("Generated data")
 struct DataPlanTests {
   private func attribute(
     _ type: NSAttributeType, minimum: String? = nil, maximum: String? = nil

@@ -4,7 +4,7 @@ import WorkbenchFixtures
 
 @testable import ScenarioLanguage
 
-@Suite("What a scenario says becomes values and names of the program, never code")
+@Suite("Exported programs escape text of the scenario")
 struct ScenarioExportTests {
   private func lines(of steps: String, named name: String = "odd") throws -> [String] {
     let scenario = try ScenarioReader.read(

@@ -4,7 +4,7 @@ import Testing
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("An expectation is a law over row counts")
+@Suite("Count expressions")
 struct CountConstraintTests {
   static let scope = CountExpressionScope(
     rows: ["Mood": 5000, "Country": 60, "Continent": 6], scale: 3)

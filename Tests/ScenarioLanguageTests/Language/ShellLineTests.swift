@@ -4,7 +4,7 @@ import Testing
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("A shell line is read as a step")
+@Suite("Shell lines")
 struct ShellLineTests {
   /// What is typed, and the one form it is printed in.
   static let lines: [(typed: String, text: String)] = [

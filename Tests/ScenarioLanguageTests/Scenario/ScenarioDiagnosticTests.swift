@@ -5,7 +5,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("A wrong scenario says where and what")
+@Suite("Errors in scenarios")
 struct ScenarioDiagnosticTests {
   /// A line of the scenario below, what it is replaced by, and what is said about it.
   struct Mistake: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import WorkbenchFixtures
 
 @testable import ScenarioLanguage
 
-@Suite("What was typed is saved as a scenario")
+@Suite("Saving shell runs as a scenario")
 struct ScenarioDraftTests {
   private func draft(_ tries: [[String]]) throws -> ScenarioDraft {
     let folder = ScenarioFiles.folder

@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("A scenario file is read")
+@Suite("Reading scenarios")
 struct ScenarioReaderTests {
   @Test
   func readsTheFaultLesson() throws {

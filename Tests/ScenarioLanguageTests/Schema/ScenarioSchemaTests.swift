@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("The published schema takes every scenario and no wrong one")
+@Suite("The JSON Schema accepts valid scenarios only")
 struct ScenarioSchemaTests {
   private let validator: SchemaValidator
 

@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @testable import StatementAnalysis
 
-@Suite("Indexes are proposed when they helped on a copy")
+@Suite("Index advice")
 struct IndexAdvisorTests {
   private static let point = "fetch Mood where \"latitude == 3 AND longitude == 3\""
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StatementAnalysis
 
-@Suite("What a statement asks of a table is read from its text")
+@Suite("Column uses of statements")
 struct TableNeedsTests {
   @Test(arguments: [
     ("SELECT 0, t0.Z_PK FROM ZA t0 WHERE  t0.ZX = ?", ["ZX"], [String](), [String]()),

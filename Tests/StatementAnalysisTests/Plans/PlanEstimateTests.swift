@@ -3,7 +3,7 @@ import Testing
 
 @testable import StatementAnalysis
 
-@Suite("Rows visited are estimated from what ANALYZE wrote")
+@Suite("Estimates from sqlite_stat1")
 struct PlanEstimateTests {
   /// 1,000 moods in 50 countries, analysed when asked for.
   private func connection(analysed: Bool = true) throws -> Connection {

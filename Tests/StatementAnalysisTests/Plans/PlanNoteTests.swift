@@ -3,7 +3,7 @@ import Testing
 
 @testable import StatementAnalysis
 
-@Suite("What a plan hides is said")
+@Suite("Plan assessments")
 struct PlanNoteTests {
   @Test(arguments: [
     ("", ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"], [String]()),

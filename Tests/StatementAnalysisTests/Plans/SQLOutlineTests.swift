@@ -2,7 +2,7 @@ import Testing
 
 @testable import StatementAnalysis
 
-@Suite("A statement's words, tables, and condition")
+@Suite("SQL outlines")
 struct SQLOutlineTests {
   @Test(arguments: [
     ("SELECT 0 FROM ZMOOD t0 WHERE  t0.Z_PK = ?", ["ZMOOD t0"]),

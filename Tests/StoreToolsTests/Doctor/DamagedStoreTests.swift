@@ -5,7 +5,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("A damaged store gives an error or a right answer, never a trap")
+@Suite("Corrupt stores never trap")
 struct DamagedStoreTests {
   /// A generator that repeats: xorshift.
   private struct Numbers {

@@ -5,7 +5,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("Nothing is found in a store that has everything and was used")
+@Suite("The doctor has no findings in valid stores with every feature")
 struct IntactStoreTests {
   private static let document = """
     <model>

@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("Stores of models of every kind stay sound while they are used")
+@Suite("Stores of random models stay valid")
 struct ModelKindTests {
   /// Objects of every entity are made, linked, changed and deleted in a fixed random order.
   @Test(arguments: ModelKind.all, [UInt64(1), 2])

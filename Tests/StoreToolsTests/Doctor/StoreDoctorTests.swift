@@ -5,7 +5,7 @@ import WorkbenchFixtures
 @testable import StoreTools
 @testable import WorkbenchText
 
-@Suite("The doctor finds what is wrong, and nothing else")
+@Suite("The doctor finds each kind of corruption")
 struct StoreDoctorTests {
   /// What is done to a sound store, and the rule that finds it.
   enum Corruption: String, CaseIterable, Sendable {

@@ -5,7 +5,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("A store of Apple's stays sound when it is written to")
+@Suite("Writing to Core Data's stores keeps them valid")
 struct WritingToApplesStoresTests {
   /// All rows of a file by table and key, and its metadata.
   private struct Contents {

@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import StoreTools
 @testable import WorkbenchText
 
-@Suite("An inspection says what is in a store")
+@Suite("Inspecting stores")
 struct StoreInspectorTests {
   /// The store of a small scenario, in a folder of its own.
   private func store() throws -> (url: URL, folder: TemporaryFolder) {

@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("A model is found in every form, and shown in every form")
+@Suite("Reading and printing models")
 struct FoundModelTests {
   private let folder: TemporaryFolder
 

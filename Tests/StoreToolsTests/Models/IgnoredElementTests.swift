@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("Models with parts that make no sense are read, told of, written back and used")
+@Suite("Models with invalid parts")
 struct IgnoredElementTests {
   private let folder: TemporaryFolder
 

@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("Checking a model finds each kind of trouble, and nothing in sound models")
+@Suite("Model rules")
 struct ModelRulesTests {
   private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import WorkbenchFixtures
 @testable import StoreTools
 @testable import WorkbenchText
 
-@Suite("A predicate is explained from its text to its plan")
+@Suite("Predicate explanations")
 struct PredicateExplanationTests {
   private func model() throws -> NSManagedObjectModel {
     try ModelFile.read(

@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import StoreTools
 @testable import WorkbenchText
 
-@Suite("Rows come out as they are in the file")
+@Suite("Rows match the file")
 struct StoreRowsTests {
   /// Everything of a store through the framework, held against plain SQL.
   @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)

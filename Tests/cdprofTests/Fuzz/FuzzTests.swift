@@ -8,7 +8,7 @@ import Testing
 ///
 /// `CDPROF_FUZZ_SECONDS` makes it go on for that long, `CDPROF_FUZZ_SEED` begins with another seed;
 /// a failure names the seed that repeats it.
-@Suite("What is damaged at random gives an error or an answer, in bounded time and memory")
+@Suite("Random corruption is handled in bounded time and memory")
 struct FuzzTests {
   /// What a round damages.
   enum Target: CaseIterable, Sendable {
