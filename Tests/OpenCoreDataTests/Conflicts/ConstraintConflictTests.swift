@@ -138,7 +138,7 @@ struct ConstraintConflictTests {
     }
   }
 
-  @Test("S11-38 without a constraint there are two", arguments: StoreKind.allCases)
+  @Test("S11-38 without a constraint, both are saved", arguments: StoreKind.allCases)
   func withoutConstraint(kind: StoreKind) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     for _ in 0..<2 {

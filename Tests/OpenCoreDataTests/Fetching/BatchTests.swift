@@ -56,7 +56,7 @@ struct BatchTests {
   }
 
   @Test(
-    "S6.37 what is inserted or deleted later changes neither count nor places",
+    "S6.37 later inserts and deletions change neither count nor positions",
     arguments: StoreKind.allCases)
   func fixedPlaces(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -77,7 +77,7 @@ struct BatchTests {
   }
 
   @Test(
-    "Pending changes are put in their places, and only what they are compared with is read",
+    "Pending changes are merged in order, reading only the rows they are compared with",
     arguments: StoreKind.allCases)
   func pending(kind: StoreKind) throws {
     let bed = try ContextBed(kind)

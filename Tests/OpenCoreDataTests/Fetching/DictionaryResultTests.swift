@@ -93,7 +93,7 @@ struct DictionaryResultTests {
         of: ["number", "name", "count", "weight", "price", "added", "flag"]))
   }
 
-  @Test("Objects come as their IDs, of the entity they are of", arguments: StoreKind.allCases)
+  @Test("Objects are returned as IDs with their actual entities", arguments: StoreKind.allCases)
   func objectIDs(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let itself = NSExpressionDescription()
@@ -183,7 +183,7 @@ struct DictionaryResultTests {
   }
 
   @Test(
-    "Groups are filtered, sorted and paged by what is computed",
+    "Groups are filtered, sorted, and paged by computed values",
     arguments: StoreKind.allCases)
   func having(kind: StoreKind) throws {
     let setup = try Setup(kind)
@@ -221,7 +221,7 @@ struct DictionaryResultTests {
   }
 
   @Test(
-    "Equal dictionaries come once when asked for; a join with ANY repeats none",
+    "Distinct results omit duplicates; a join with ANY adds none",
     arguments: StoreKind.allCases)
   func distinct(kind: StoreKind) throws {
     let setup = try Setup(kind)
@@ -235,7 +235,7 @@ struct DictionaryResultTests {
     }
   }
 
-  @Test("Dictionaries see what is saved, and come as Foundation's too")
+  @Test("Dictionary results contain saved values, also as NSDictionary")
   func pendingChanges() throws {
     let setup = try Setup(.sqlite)
     try setup.context.performAndWait {
@@ -258,7 +258,7 @@ struct DictionaryResultTests {
   }
 
   @Test(
-    "What no dictionary can hold is an error with words",
+    "Properties that dictionary results don't support are errors",
     arguments: [
       (["parts"], [], "Count it: parts.@count"), (["nam"], [], "no property nam"),
       (["name", "count"], ["name"], "'count' is neither grouped"),

@@ -6,7 +6,7 @@ import Testing
 @testable import OpenCoreData
 
 /// What each way of fetching, and of reading afterwards, costs.
-@Suite("What fetches and the faults after them cost")
+@Suite("Costs of fetches and subsequent faults")
 struct FetchCostTests {
   private func request(_ format: String? = nil) -> NSFetchRequest<NSManagedObject> {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
@@ -97,7 +97,7 @@ struct FetchCostTests {
   }
 
   @Test(
-    "S-C07, S-C29 counting makes no object; finding nothing isn't an error",
+    "S-C07, S-C29 counting creates no objects; an empty result isn't an error",
     arguments: StoreKind.allCases)
   func counting(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -120,7 +120,7 @@ struct FetchCostTests {
   }
 
   @Test(
-    "S-C11 a fetch request that is executed registers and sees what a fetch does",
+    "S-C11 execute() returns and registers the same objects as fetch",
     arguments: StoreKind.allCases)
   func executing(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -138,7 +138,7 @@ struct FetchCostTests {
   }
 
   @Test(
-    "S3.09, S-C12, S-C13, S-G22 each fetch asks the store, and leaves filled objects as they are",
+    "S3.09, S-C12, S-C13, S-G22 each fetch runs a SELECT and doesn't refresh realized objects",
     arguments: StoreKind.allCases)
   func again(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -200,7 +200,7 @@ struct FetchCostTests {
     }
   }
 
-  @Test("S6.09 a long fetch holds up its own context and no other")
+  @Test("S6.09 a long fetch blocks only its own context")
   func blocking() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(2)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Fetching in order, and in pages")
+@Suite("Sorting and paging")
 struct FetchOrderTests {
   @Test("S13-6 SQL orders names by their bytes")
   func bytesOrderNames() throws {
@@ -23,7 +23,7 @@ struct FetchOrderTests {
     }
   }
 
-  @Test("S6.26 paging by hand: the IDs, then a page at a time", arguments: StoreKind.allCases)
+  @Test("S6.26 manual paging: IDs, then one page at a time", arguments: StoreKind.allCases)
   func manualPaging(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(25, countries: 2)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Fetching")
 struct FetchTests {
   @Test(
-    "S6.24 an ID fetch loads whole rows and makes no object",
+    "S6.24 an ID fetch loads whole rows and creates no objects",
     arguments: StoreKind.allCases)
   func idFetch(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -81,7 +81,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S-C45 without a sort the plan decides on the order; a sort holds whatever happens to the file",
+    "S-C45 without a sort descriptor, the plan determines the order",
     arguments: StoreKind.allCases)
   func order(kind: StoreKind) throws {
     let model = SavingModels.items()
@@ -130,7 +130,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.30 S6.32 S6.33 a batched fetch loads keys, then a page at a time",
+    "S6.30 S6.32 S6.33 a batched fetch loads keys, then one batch at a time",
     arguments: StoreKind.allCases)
   func batches(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -171,7 +171,8 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.33 walking all pages costs 1 + ceil(N / B) SELECTs", arguments: [(100, 20), (101, 20)],
+    "S6.33 iterating over all batches costs 1 + ceil(N / B) SELECTs",
+    arguments: [(100, 20), (101, 20)],
     StoreKind.allCases)
   func walkPages(batch: (count: Int, size: Int), kind: StoreKind) throws {
     let (count, size) = batch
@@ -189,7 +190,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.44 registeredObject never asks the store",
+    "S6.44 registeredObject never runs a statement",
     arguments: StoreKind.allCases)
   func registeredObject(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -249,7 +250,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.47 the context keeps changed objects and lets clean ones go",
+    "S6.47 the context retains changed objects only",
     arguments: StoreKind.allCases)
   func weakRegistry(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -271,7 +272,7 @@ struct FetchTests {
     }
   }
 
-  @Test("S6.30 S6.33 100,000 objects in batches of 20 cost 1 SELECT, and 5,001 to walk")
+  @Test("S6.30 S6.33 100,000 objects in batches of 20 cost 1 SELECT, and 5,001 to iterate")
   func hundredThousandObjects() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
@@ -296,7 +297,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.07, S-C09, S-C10 unsaved changes are laid over a fetch, in its order, unless it says otherwise",
+    "S6.07, S-C09, S-C10 unsaved changes are merged into a fetch, in order, unless excluded",
     arguments: StoreKind.allCases)
   func pendingChanges(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -326,7 +327,7 @@ struct FetchTests {
   }
 
   @Test(
-    "A request that cannot be carried out is an NSError that names the next step",
+    "An invalid request throws an NSError with the next step",
     arguments: [
       ("Moods", nil, "no entity 'Moods'"), ("Mood", "country.iso3166Code == 1", "iso3166Code"),
     ], StoreKind.allCases)

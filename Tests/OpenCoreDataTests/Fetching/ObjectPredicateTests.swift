@@ -44,7 +44,7 @@ struct ObjectPredicateTests {
   }
 
   @Test(
-    "S12-15, S12-17 a key is looked up, not searched for; a link and a count are one SELECT",
+    "S12-15, S12-17 primary keys use a lookup; a relationship and a count are one SELECT",
     arguments: [
       ("Person", "SELF == %@", ["SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]),
       ("Person", "SELF IN {%@}", ["SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]),
@@ -63,7 +63,7 @@ struct ObjectPredicateTests {
     for line in lines { #expect(plan.contains { $0.contains(line) }, "\(plan)") }
   }
 
-  @Test("S12-16, S-C26 a fetch of one object by itself reads its row again")
+  @Test("S12-16, S-C26 fetching one object by itself reads its row again")
   func refetch() throws {
     let store = try CityStore(.sqlite)
     try store.context.performAndWait {
@@ -84,7 +84,7 @@ struct ObjectPredicateTests {
   }
 
   @Test(
-    "S12-24, S12-27, S12-28 a fetch always asks the store, and brings the matches alone",
+    "S12-24, S12-27, S12-28 a fetch always runs a SELECT and returns only matches",
     arguments: StoreKind.allCases)
   func costsOfMatches(kind: StoreKind) throws {
     let store = try CityStore(kind)
@@ -106,7 +106,7 @@ struct ObjectPredicateTests {
   }
 
   @Test(
-    "Pending objects are judged by entity and by themselves as rows are",
+    "Pending objects match by entity and identity like rows",
     arguments: StoreKind.allCases)
   func pendingObjects(kind: StoreKind) throws {
     let store = try CityStore(kind)

@@ -102,7 +102,7 @@ struct PredicateFetchTests {
     }
   }
 
-  @Test("S12-1, S12-8, S12-26 spellings and trees that mean the same have the same SQL")
+  @Test("S12-1, S12-8, S12-26 equivalent formats have the same SQL")
   func spellings() throws {
     let store = try CityStore(.sqlite)
     let age = NSExpression(forKeyPath: "age")
@@ -186,7 +186,7 @@ struct PredicateFetchTests {
   }
 
   @Test(
-    "S-C19 a block and a method are refused by the file and run by memory",
+    "S-C19 blocks and methods are errors in SQLite and evaluated in memory",
     arguments: StoreKind.allCases)
   func code(kind: StoreKind) throws {
     let store = try CityStore(kind)

@@ -53,7 +53,7 @@ struct PredicatePlanTests {
     Case("", "age IN {24, 25}", "SEARCH t0 USING INDEX Z_Person_byage (ZAGE=?)"),
   ]
 
-  @Test("S12-19, S8.11, S8.21, S-C30 indexes serve what they can")
+  @Test("S12-19, S8.11, S8.21, S-C30 predicates that use indexes")
   func indexesServeWhatTheyCan() throws {
     let store = try CityStore(.sqlite)
     let reader = try PlanReader(store)
@@ -85,7 +85,7 @@ struct PredicatePlanTests {
     }
   }
 
-  @Test("S-C17, S8.10 the store sorts by every listed comparison, and refuses a block")
+  @Test("S-C17, S8.10 the store sorts by every listed comparison, and rejects a block")
   func sortSelectors() throws {
     for kind in StoreKind.allCases {
       let store = try CityStore(kind)

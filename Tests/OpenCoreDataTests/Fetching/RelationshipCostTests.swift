@@ -4,10 +4,10 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("What following relationships costs")
+@Suite("Costs of following relationships")
 struct RelationshipCostTests {
   @Test(
-    "S6.40, S6.42, S6.43, S-C35, S-C36 a touch is free, a read fires once, a second walk is free",
+    "S6.40, S6.42, S6.43, S-C35, S-C36 access is free, reading fires once, a second iteration is free",
     arguments: StoreKind.allCases)
   func touches(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -56,7 +56,7 @@ struct RelationshipCostTests {
   }
 
   @Test(
-    "S-C38 a key path over a collection of faults fires each; an own description fires its object",
+    "S-C38 a key path over a collection fires each fault; a custom description fires its object",
     arguments: StoreKind.allCases)
   func keyPaths(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -81,7 +81,7 @@ struct RelationshipCostTests {
     }
   }
 
-  @Test("S-C39 isFault says nothing of the row cache", arguments: StoreKind.allCases)
+  @Test("S-C39 isFault doesn't depend on the row cache", arguments: StoreKind.allCases)
   func isFault(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
@@ -119,7 +119,7 @@ struct RelationshipCostTests {
     }
   }
 
-  @Test("S6.10 the row cache holds raw values; what an object makes of them is its own")
+  @Test("S6.10 the row cache contains raw values; objects decode their own")
   func rawValues() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)

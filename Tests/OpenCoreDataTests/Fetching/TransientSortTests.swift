@@ -57,7 +57,7 @@ struct TransientSortTests {
     people.map { $0.value(forKey: "fullName") as? String }
   }
 
-  @Test("S-C18 a store in memory sorts by a transient property, of which it asks the objects")
+  @Test("S-C18 an in-memory store sorts by a transient property of the objects")
   func memory() throws {
     let context = try stack(.memory).context()
     try context.performAndWait {
@@ -92,7 +92,7 @@ struct TransientSortTests {
     }
   }
 
-  @Test("S-C18 unsaved objects and a child's fetch are put into the same order")
+  @Test("S-C18 unsaved objects and a child's fetch have the same order")
   func unsavedAndChild() throws {
     let context = try stack(.memory).context()
     try context.performAndWait {
@@ -115,7 +115,7 @@ struct TransientSortTests {
     }
   }
 
-  @Test("S-C18 an asynchronous fetch from memory has that order too")
+  @Test("S-C18 an asynchronous fetch from memory has the same order")
   func asynchronous() async throws {
     let context = try stack(.memory).context()
     let found: [String?] = try await withCheckedThrowingContinuation { continuation in
@@ -133,7 +133,7 @@ struct TransientSortTests {
     #expect(found == ["Adams, Al", "Adams, Bo", "Brown, Cy", "Cole, Al"])
   }
 
-  @Test("S-C18 SQLite's store refuses it and says why; a count needs no order")
+  @Test("S-C18 a SQLite store rejects it with a reason; a count needs no order")
   func sqlite() throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
@@ -150,7 +150,7 @@ struct TransientSortTests {
     }
   }
 
-  @Test("A key that there is not is an error beside a transient one", arguments: StoreKind.allCases)
+  @Test("An unknown key next to a transient one is an error", arguments: StoreKind.allCases)
   func unknownKeys(kind: StoreKind) throws {
     let context = try stack(kind).context()
     context.performAndWait {

@@ -87,7 +87,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("A request begins behind a token, a date, a transaction; a predicate picks authors")
+  @Test("A request begins after a token, date, or transaction; a predicate filters authors")
   func requests() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
@@ -166,7 +166,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("Deleting history takes what is before a place; numbers are never given twice")
+  @Test("Deleting history removes earlier transactions; numbers are never reused")
   func purge() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
@@ -188,7 +188,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("A token behind which transactions were deleted has expired: error 134301")
+  @Test("A token followed by deleted transactions has expired: error 134301")
   func expiry() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
@@ -292,7 +292,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("The tables have Apple's names, columns and numbers")
+  @Test("The tables have Core Data's names, columns, and numbers")
   func tables() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let connection = try Connection(path: stack.storeURL.path, access: .reading)
@@ -316,7 +316,7 @@ struct HistoryTests {
       ])
   }
 
-  @Test("Another coordinator's commit is told, with the place in the history")
+  @Test("Another coordinator's commit posts a notification with its history token")
   func remoteChange() async throws {
     let options = [
       NSPersistentHistoryTrackingKey: true,
@@ -345,7 +345,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("A save of another process is heard of, and can be merged")
+  @Test("A save of another process posts a notification and can be merged")
   func secondProcess() async throws {
     let options = [
       NSPersistentHistoryTrackingKey: true,

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Call stacks")
 struct CallStackTests {
-  @Test("A sink that asks for stacks gets them; their functions can be named later")
+  @Test("Stacks are recorded on request and symbolicated later")
   func stacksOfEvents() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)

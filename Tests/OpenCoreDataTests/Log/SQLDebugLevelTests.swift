@@ -40,7 +40,7 @@ struct SQLDebugLevelTests {
     }.map(\.date)
   }
 
-  @Test("S-H11 the levels nest, level 0 says nothing, and a fill of a fault is told from a fetch")
+  @Test("S-H11 levels are cumulative, level 0 is silent, and fulfilled faults differ from fetches")
   func levelsNest() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
@@ -129,7 +129,7 @@ struct SQLDebugLevelTests {
       ])
   }
 
-  @Test("A bound text stays on its line, and values are kept back unless they are asked for")
+  @Test("A bound string stays on its line, and values are private by default")
   func boundTexts() throws {
     let stack = try TestStack(model: KinshipModel.make())
     let evil = "a\"\nCoreData: sql: COMMIT\u{1B}[2J"
@@ -154,7 +154,7 @@ struct SQLDebugLevelTests {
     }
   }
 
-  @Test("S15-1 opening a store tells its pragmas and probes, making one its tables too")
+  @Test("S15-1 opening a store logs its pragmas and probes, and creating one logs its tables")
   func openingIsLogged() throws {
     let stack = try TestStack.moody()
     let made = try lines(1, of: stack) { _ in }

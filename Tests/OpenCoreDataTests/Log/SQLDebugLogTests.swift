@@ -19,7 +19,7 @@ struct SQLDebugLogTests {
     #expect(lines.lines.count { $0.contains("Connecting") } == 1)
   }
 
-  @Test("S15-2 a batched region list logs its keys, then its page, each with two times")
+  @Test("S15-2 a batched fetch logs its keys, then its batch, each with two times")
   func batchedRegions() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 5, continents: 1)
@@ -92,7 +92,7 @@ struct SQLDebugLogTests {
         == "CoreData: annotation: total fetch execution time: Ts for 4 rows.")
   }
 
-  @Test("The level is asked for by Apple's argument or by the environment")
+  @Test("The level is set by argument or environment")
   func askedFor() {
     let flag = "-com.apple.CoreData.SQLDebug"
     #expect(SQLDebugLog.askedFor(["program", flag, "3"], nil) == 3)

@@ -3,7 +3,7 @@ import ManagedModel
 import OpenCoreData
 import Testing
 
-@Suite("Fetch requests that a model names")
+@Suite("Fetch request templates")
 struct FetchTemplateTests {
   @Test(arguments: StoreKind.allCases)
   func templatesBecomeRequestsWithTheirValues(kind: StoreKind) throws {

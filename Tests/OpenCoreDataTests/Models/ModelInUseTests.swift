@@ -5,7 +5,7 @@ import ProfileEvents
 import SQLiteDriver
 import Testing
 
-@Suite("A model in use: stores made with it, opened with another, objects of its entities")
+@Suite("Models in use")
 struct ModelInUseTests {
   static let note = """
     <entity name="Note" representedClassName="Note">
@@ -75,7 +75,7 @@ struct ModelInUseTests {
   }
 
   @Test(
-    "S-A13 class and blob format do not count, a hash modifier does",
+    "S-A13 the class and the format of data don't affect the hash, a hash modifier does",
     arguments: [
       ("representedClassName=\"Note\"", "representedClassName=\"Sheet\""),
       ("attributeType=\"Binary\"", "attributeType=\"Binary\" customClassName=\"NewFormat\""),
@@ -93,7 +93,7 @@ struct ModelInUseTests {
     #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
   }
 
-  @Test("S-A12 an index alone changes no hash: it is never made, unless a modifier says so")
+  @Test("S-A12 an index doesn't change the hash and isn't created without a hash modifier")
   func indexChangesRequireAHashModifier() throws {
     let stack = try TestStack(model: ModelTablesTests.model(Self.note))
     _ = try stack.coldContext()
@@ -120,7 +120,7 @@ struct ModelInUseTests {
     #expect(try indexes(new) == [[.text("Z_Note_byText")]])
   }
 
-  @Test("S-A08 no object is of an abstract entity; one of its subentities is")
+  @Test("S-A08 an abstract entity can't be instantiated, a subentity can")
   func abstractEntitiesHaveNoObjects() async throws {
     let stack = try TestStack(model: ModelTablesTests.model(ModelTablesTests.people))
     let context = try stack.coldContext()
@@ -140,7 +140,7 @@ struct ModelInUseTests {
     #expect(abstract.message.contains("'Person' is abstract"))
   }
 
-  @Test("S-A17 a class that doesn't exist leaves a plain object with its values")
+  @Test("S-A17 a missing class falls back to NSManagedObject")
   func misspelledClassesGivePlainObjects() throws {
     let model = try ModelTablesTests.model(
       Self.note.replacingOccurrences(of: "Name=\"Note\"", with: "Name=\"Noet\""))

@@ -113,7 +113,7 @@ struct ModelTablesTests {
     }
   }
 
-  @Test("S4.11 many-to-many has a table of its own, one-to-many a column")
+  @Test("S4.11 many-to-many has a join table, one-to-many a column")
   func joinTablesAreForManyToMany() throws {
     let library = try TestStack(model: TestModels.library())
     _ = try library.coldContext()
@@ -125,7 +125,7 @@ struct ModelTablesTests {
     #expect(!statements.contains { $0.hasPrefix("CREATE TABLE Z_") && $0.contains("EMPLOYEES") })
   }
 
-  @Test("S4.13 several relationships of two entities are kept apart; a tree holds itself")
+  @Test("S4.13 several relationships of two entities are separate; a tree refers to itself")
   func relationshipsAreSeparate() throws {
     let model = try Self.model(
       """
@@ -168,7 +168,7 @@ struct ModelTablesTests {
     }
   }
 
-  @Test("S4.14 without an inverse, deleting the target leaves a key that leads nowhere")
+  @Test("S4.14 without an inverse, deleting the target leaves a dangling key")
   func unidirectionalKeysDangle() throws {
     let model = try Self.model(
       """

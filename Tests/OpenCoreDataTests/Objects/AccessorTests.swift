@@ -69,7 +69,7 @@ struct AccessorTests {
   }
 
   @Test(
-    "S5.05 a lazy accessor decodes on the first read alone, and again after a refault",
+    "S5.05 a lazy accessor decodes on the first read, and again after refaulting",
     arguments: StoreKind.allCases)
   func lazy(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -139,7 +139,7 @@ struct AccessorTests {
     #expect(columns.count > 8 && !columns.contains([.text("ZNOTE")]))
   }
 
-  @Test("S5.11 S-B21 without its will and did calls an accessor misses faults and changes")
+  @Test("S5.11 S-B21 an accessor without will and did calls misses faults and changes")
   func missingBracket() throws {
     let stack = try stack(.sqlite)
     let writer = try stack.context()
@@ -166,7 +166,7 @@ struct AccessorTests {
   }
 
   @Test(
-    "S5.09 S-B05 a default value is there right after the insert", arguments: StoreKind.allCases)
+    "S5.09 S-B05 a default value is set by the insert", arguments: StoreKind.allCases)
   func defaults(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
@@ -196,7 +196,7 @@ struct AccessorTests {
     #expect(row == [[.integer(1), .text("integer"), .real(0)]])
   }
 
-  @Test("Relationships set through primitive values reach the other side when they are bracketed")
+  @Test("Setting primitive relationship values between will and did calls updates the inverse")
   func primitiveRelationships() throws {
     let context = try stack(.sqlite).context()
     context.performAndWait {

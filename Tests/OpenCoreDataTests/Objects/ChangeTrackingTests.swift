@@ -31,7 +31,8 @@ struct ChangeTrackingTests {
   }
 
   @Test(
-    "S7.02 there and back again: changed, but nothing to persist", arguments: StoreKind.allCases)
+    "S7.02 changing a value and restoring it: changed, but nothing to persist",
+    arguments: StoreKind.allCases)
   func thereAndBack(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       driver.setValue("b", forKey: "name")
@@ -41,7 +42,7 @@ struct ChangeTrackingTests {
     }
   }
 
-  @Test("S7.03 persistent changes are told from the snapshot, not the file")
+  @Test("S7.03 persistent changes are compared with the snapshot, not the file")
   func snapshot() throws {
     let stack = try GraphStack(.sqlite, model: DrivingModel.make())
     let (mine, theirs) = (try stack.context(), try stack.context())
@@ -118,7 +119,7 @@ struct ChangeTrackingTests {
     }
   }
 
-  @Test("While did-change is posted, the current event is the one it tells of")
+  @Test("During did-change, the current event is the posted one")
   func eventOfTheNotification() throws {
     try saved(.sqlite) { context, driver in
       let heard = LineList()
@@ -152,7 +153,7 @@ struct ChangeTrackingTests {
   }
 
   @Test(
-    "S-C37 a fault answers for its identity, entity, context and state without firing, in a set too",
+    "S-C37 identity, entity, context, and state of a fault don't fire it",
     arguments: StoreKind.allCases)
   func safeOnFaults(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: DrivingModel.make())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("A composite attribute is a dictionary for the program and a column an element in the file")
+@Suite("Composite attributes")
 struct CompositeAttributeTests {
   private static let document = """
     <model>

@@ -8,7 +8,7 @@ final class DeclaringPerson: NSManagedObject {
   @Managed("parent") var parent: DeclaringPerson?
 }
 
-@Suite("Delete rules and what a relationship takes")
+@Suite("Delete rules and relationship values")
 struct DeletionTests {
   private func stack(_ kind: StoreKind) throws -> GraphStack {
     try GraphStack(kind, model: KinshipModel.make())
@@ -33,7 +33,8 @@ struct DeletionTests {
     }
   }
 
-  @Test("S-E01 deny refuses while it leads somewhere, and only then", arguments: StoreKind.allCases)
+  @Test(
+    "S-E01 deny prevents deletion only while there are destinations", arguments: StoreKind.allCases)
   func deny(kind: StoreKind) throws {
     try list("kept", of: "Kept", kind) { _, context, list in
       context.delete(list)
@@ -47,7 +48,7 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-E02 nullify empties an optional inverse; a required one is refused until it is set again",
+    "S-E02 nullify clears an optional inverse; a required one fails validation until it's set",
     arguments: StoreKind.allCases)
   func nullify(kind: StoreKind) throws {
     let model = try KinshipModel.make()
@@ -68,7 +69,7 @@ struct DeletionTests {
     }
   }
 
-  @Test("S-E03 cascade fetches what it must delete", arguments: StoreKind.allCases)
+  @Test("S-E03 cascade fetches the objects to delete", arguments: StoreKind.allCases)
   func cascade(kind: StoreKind) throws {
     try list("songs", of: "Song", kind) { stack, context, list in
       let cost = try costs(of: context) {
@@ -115,7 +116,7 @@ struct DeletionTests {
   }
 
   @Test(
-    "S4.16 S-E08 a relationship that the class does not declare is kept all the same",
+    "S4.16 S-E08 a relationship that the class doesn't declare is maintained",
     arguments: StoreKind.allCases)
   func undeclared(kind: StoreKind) throws {
     DeclaringPerson.registerClass()
@@ -138,7 +139,7 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-E12 a to-many without inverse is one owner's: another that takes the object has it alone",
+    "S-E12 an object in a to-many without inverse has one owner",
     arguments: StoreKind.allCases)
   func oneWay(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -210,7 +211,7 @@ struct DeletionTests {
     }
   }
 
-  @Test("S3.03, S-B01 what was not saved is seen by nobody else, and gone with its stack")
+  @Test("S3.03, S-B01 unsaved changes are private to the context and lost with it")
   func unsaved() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
@@ -228,7 +229,7 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-B02 a temporary ID's URI has no store, a saved one's has; the object is the same",
+    "S-B02 the URI of a temporary ID has no store, that of a permanent one has",
     arguments: StoreKind.allCases)
   func identifiers(kind: StoreKind) throws {
     let context = try stack(kind).context()

@@ -23,7 +23,7 @@ struct FetchedPropertyTests {
   }
 
   @Test(
-    "S-E18 fetched at the first reading, kept until the object is refreshed, in order",
+    "S-E18 fetched on first access, in order, and cached until the object is refreshed",
     arguments: StoreKind.allCases)
   func peers(kind: StoreKind) throws {
     let bed = try ContextBed(kind, model: model())

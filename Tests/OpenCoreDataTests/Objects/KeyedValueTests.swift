@@ -46,7 +46,7 @@ private final class KeyedPerson: NSManagedObject {
   }
 }
 
-@Suite("Values by key", .serialized)
+@Suite("Key-value coding", .serialized)
 struct KeyedValueTests {
   private static let numbers: [(String, NSAttributeType, any Sendable)] = [
     ("int16", .integer16AttributeType, Int16(1)), ("int32", .integer32AttributeType, Int32(1)),
@@ -159,7 +159,7 @@ struct KeyedValueTests {
     return try GraphStack(kind, model: model).context()
   }
 
-  @Test("A class's own computed property is read and set by key", arguments: StoreKind.allCases)
+  @Test("A class's computed property is accessible by key", arguments: StoreKind.allCases)
   func accessors(kind: StoreKind) throws {
     let context = try people(kind)
     try context.performAndWait {

@@ -68,7 +68,7 @@ final class TalkativeCar: NSManagedObject {
   }
 }
 
-@Suite("What the framework calls on an object", .serialized)
+@Suite("Life-cycle methods of objects", .serialized)
 struct LifecycleTests {
   private func stack(_ kind: StoreKind) throws -> GraphStack {
     TalkativeCar.registerClass()
@@ -81,7 +81,7 @@ struct LifecycleTests {
   }
 
   @Test(
-    "S5.10 S-B06 awakeFromInsert runs once in a life, and what it sets is changed until the save",
+    "S5.10 S-B06 awakeFromInsert runs once, and its values are changes until the save",
     arguments: StoreKind.allCases)
   func life(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -114,7 +114,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("S-B07 what is set in awakeFromFetch changes neither object, context nor the other side")
+  @Test("S-B07 values set in awakeFromFetch aren't changes")
   func settingAtFetch() throws {
     let stack = try stack(.sqlite)
     let writer = try stack.context()
@@ -140,7 +140,7 @@ struct LifecycleTests {
   }
 
   @Test(
-    "S-D17 didTurnIntoFault is called at a refault and when the context lets the object go",
+    "S-D17 didTurnIntoFault is called when refaulting and when the context releases the object",
     arguments: StoreKind.allCases)
   func leaving(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -166,7 +166,7 @@ struct LifecycleTests {
   }
 
   @Test(
-    "S4.10 prepareForDeletion takes empty parents along, once an object",
+    "S4.10 prepareForDeletion deletes empty parents, once per object",
     arguments: StoreKind.allCases)
   func deletion(kind: StoreKind) throws {
     let context = try stack(kind).context()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Classes with validation of their own")
+@Suite("Custom validation")
 struct MethodOverridesTests {
   private class Silent: NSManagedObject {
     override func willSave() {}
@@ -28,14 +28,14 @@ struct MethodOverridesTests {
     var value: Value?
   }
 
-  @Test("A class that overrides validateValue is told from one that overrides other methods")
+  @Test("Overriding validateValue is detected")
   func overrides() {
     #expect(!MethodOverrides.ofValidation.mayExist(in: NSManagedObject.self))
     #expect(!MethodOverrides.ofValidation.mayExist(in: Silent.self))
     #expect(MethodOverrides.ofValidation.mayExist(in: Strict.self))
   }
 
-  @Test("An inherited override counts, whatever the heir adds")
+  @Test("An inherited override is detected")
   func inherited() {
     #expect(MethodOverrides.ofValidation.mayExist(in: Heir.self))
   }
@@ -44,7 +44,7 @@ struct MethodOverridesTests {
     override func didChangeValue(forKey key: String) {}
   }
 
-  @Test("Each method has a place of its own")
+  @Test("Overrides are detected per method")
   func methods() {
     #expect(MethodOverrides.ofChanges.mayExist(in: Observer.self))
     #expect(!MethodOverrides.ofChanges.mayExist(in: Strict.self))

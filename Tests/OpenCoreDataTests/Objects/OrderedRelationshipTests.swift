@@ -35,7 +35,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
-    "S4.12 S-E19 an ordered relationship keeps its order, sorts a fetch, and has nothing twice",
+    "S4.12 S-E19 an ordered relationship keeps its order, sorts a fetch, and has no duplicates",
     arguments: StoreKind.allCases)
   func order(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
@@ -70,7 +70,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
-    "The list changes by every way there is, and other contexts see the order of the last save",
+    "Every mutation of the list is saved, and other contexts read the saved order",
     arguments: StoreKind.allCases)
   func changes(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
@@ -116,7 +116,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
-    "Places begin with 2048, grow by 1024, halve between, and are numbered again when none is left")
+    "Order keys begin at 2048, grow by 1024, are halved between, and are renumbered if exhausted")
   func places() throws {
     let stack = try GraphStack(.sqlite, model: KinshipModel.make())
     let context = try stack.context()
@@ -154,7 +154,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
-    "New places ascend and leave as many as possible alone",
+    "New order keys ascend and change as few rows as possible",
     arguments: [
       ([nil, nil, nil], [2048, 3072, 4096]), ([2048, nil], [nil, 3072]),
       ([nil, 2048], [1024, nil]), ([2048, nil, 3072], [nil, 2560, nil]),
@@ -167,7 +167,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
-    "An ordered end of a many-to-many, both ends ordered, and one without inverse keep their order",
+    "Ordered many-to-many relationships keep their order",
     arguments: StoreKind.allCases)
   func otherKinds(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())

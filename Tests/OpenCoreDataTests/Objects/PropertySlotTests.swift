@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Generated accessors read and write what the names do")
+@Suite("Generated accessors match key-value coding")
 struct PropertySlotTests {
   /// How the loaded model differs from the one the class was generated from.
   enum Loaded: CaseIterable {

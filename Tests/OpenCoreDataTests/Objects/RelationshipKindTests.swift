@@ -4,7 +4,7 @@ import ProfileEvents
 import SQLiteDriver
 import Testing
 
-@Suite("Relationships of every kind")
+@Suite("Kinds of relationships")
 struct RelationshipKindTests {
   private func context(_ kind: StoreKind) throws -> (GraphStack, NSManagedObjectContext) {
     let stack = try GraphStack(kind, model: KinshipModel.make())
@@ -16,7 +16,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S4.13 two relationships to one entity, one to itself and a one-to-one stay apart",
+    "S4.13 two relationships to one entity, one to itself, and a one-to-one are separate",
     arguments: StoreKind.allCases)
   func several(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
@@ -47,7 +47,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S-E11 a many-to-many of an entity with itself is right on both sides",
+    "S-E11 a reflexive many-to-many is consistent on both sides",
     arguments: StoreKind.allCases)
   func reflexive(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
@@ -71,7 +71,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S-E13 friendships are an entity: one way or both, and gone with either person",
+    "S-E13 a join entity: one way or both, deleted with either side",
     arguments: StoreKind.allCases)
   func friends(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
@@ -101,7 +101,7 @@ struct RelationshipKindTests {
     }
   }
 
-  @Test("S4.11 only a many-to-many gets a table of its own")
+  @Test("S4.11 only a many-to-many has a join table")
   func joinTables() throws {
     let (stack, context) = try context(.sqlite)
     try context.performAndWait { try context.save() }
@@ -144,7 +144,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S4.09 nullify empties, cascade deletes, deny refuses, no action leaves a dangling reference",
+    "S4.09 nullify clears, cascade deletes, deny prevents, no action leaves a dangling reference",
     arguments: StoreKind.allCases)
   func deleteRules(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
@@ -182,7 +182,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S4.14 S-E09 without an inverse a delete leaves a reference that cannot be filled",
+    "S4.14 S-E09 without an inverse, a deletion leaves a dangling reference",
     arguments: StoreKind.allCases)
   func unidirectional(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
@@ -246,7 +246,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S4.08 S-E07 the other side of a relationship follows at once, from either side",
+    "S4.08 S-E07 the inverse is set immediately, from either side",
     arguments: StoreKind.allCases)
   func inverseAtOnce(kind: StoreKind) throws {
     let (_, context) = try context(kind)
@@ -262,7 +262,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S-E05 S-E06 either side makes the same graph; a move leaves the old set and joins the new",
+    "S-E05 S-E06 either side creates the same graph; a move changes both sets",
     arguments: StoreKind.allCases)
   func moving(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
@@ -290,7 +290,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "IDs of a relationship come without its objects", arguments: StoreKind.allCases)
+    "objectIDs(forRelationshipNamed:) creates no objects", arguments: StoreKind.allCases)
   func objectIDs(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Deleted rows and the lists that had them")
+@Suite("Deleted rows in to-many relationships")
 struct StaleListTests {
   /// The names of what a to-many leads to, for a context that has read nothing of it, and the SELECTs.
   private func read(
@@ -18,7 +18,7 @@ struct StaleListTests {
   }
 
   @Test(
-    "A many-to-many has no deleted row, although the context that deleted it did not know the list",
+    "A many-to-many omits a row deleted by a context that hadn't read the list",
     arguments: StoreKind.allCases)
   func overwritten(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -56,7 +56,7 @@ struct StaleListTests {
   }
 
   @Test(
-    "A list without an inverse has no deleted row for whoever reads it afterwards",
+    "A to-many without inverse omits rows deleted earlier",
     arguments: StoreKind.allCases)
   func oneWay(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind, model: KinshipModel.make())
@@ -75,7 +75,7 @@ struct StaleListTests {
   }
 
   @Test(
-    "What is put back into a list from which others have taken it meanwhile is saved",
+    "An object added again after another context removed it is saved",
     arguments: StoreKind.allCases)
   func putBack(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -106,7 +106,7 @@ struct StaleListTests {
   }
 
   @Test(
-    "A one-to-many is what the other ends' rows say, whatever the list's owner has saved",
+    "A one-to-many is determined by the destinations' rows",
     arguments: StoreKind.allCases)
   func toManyMatchesItsDestinationsRows(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -127,7 +127,7 @@ struct StaleListTests {
   }
 
   @Test(
-    "A many-to-many is the same from both ends, although one end gave the change up before the save",
+    "A many-to-many is equal from both sides after one side discards the change",
     arguments: StoreKind.allCases)
   func bothEnds(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)

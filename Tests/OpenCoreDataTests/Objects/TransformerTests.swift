@@ -150,7 +150,7 @@ struct TransformerTests {
   }
 
   @Test(
-    "S5.03 six colours packed are 18 bytes, archived more; both come back",
+    "S5.03 six packed colors take 18 bytes, an archive more; both round-trip",
     arguments: StoreKind.allCases)
   func roundTrip(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -189,7 +189,7 @@ struct TransformerTests {
   }
 
   @Test(
-    "S5.04 transformables are decoded when their objects are filled, read or not",
+    "S5.04 transformable values are decoded when their object is realized",
     arguments: StoreKind.allCases)
   func eager(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -211,7 +211,7 @@ struct TransformerTests {
   }
 
   @Test(
-    "S5.08 S-B20 a value changed in place goes unnoticed and is lost; a new one is saved",
+    "S5.08 S-B20 a value mutated in place isn't saved; a new one is",
     arguments: StoreKind.allCases)
   func mutable(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -236,7 +236,7 @@ struct TransformerTests {
   }
 
   @Test(
-    "A transformable value goes into a file by its size and comes back transformed",
+    "Large transformable values are stored externally",
     arguments: StoreKind.allCases, [6, 40_000])
   func outside(kind: StoreKind, count: Int) throws {
     let stack = try stack(kind)
@@ -327,7 +327,7 @@ struct TransformerTests {
     }
   }
 
-  @Test("Values of a class with NSCoding only are archived by NSKeyedUnarchiveFromData alone")
+  @Test("NSCoding-only values are archived by NSKeyedUnarchiveFromData only")
   func codedClasses() throws {
     let name = NSValueTransformerName.keyedUnarchiveFromDataTransformerName
     #expect(name.rawValue == "NSKeyedUnarchiveFromData")
@@ -349,7 +349,7 @@ struct TransformerTests {
     #expect(secure.transformedValue(archive) as? [String: [Int]] == plain)
   }
 
-  @Test("Archives that Foundation would stop the process on are nil")
+  @Test("Archives for which Foundation would end the process are nil")
   func hostileArchives() throws {
     let names: [NSValueTransformerName] = [
       .secureUnarchiveFromDataTransformerName, .keyedUnarchiveFromDataTransformerName,
@@ -403,7 +403,7 @@ struct TransformerTests {
     }
   }
 
-  @Test("A child context's value comes to its parent as the transformer makes it")
+  @Test("A child's value is transformed when it's saved to the parent")
   func child() throws {
     let parent = try stack(.sqlite).context()
     let mood = try parent.performAndWait {
@@ -422,7 +422,7 @@ struct TransformerTests {
     }
   }
 
-  @Test("A value of which the transformer makes no data is refused; an equal one isn't a change")
+  @Test("A value that can't be transformed fails; an equal one isn't a change")
   func refused() throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
@@ -450,7 +450,7 @@ struct TransformerTests {
   }
 
   @Test(
-    "Values are compared, never archives of them: neither a save nor an equal value changes anything",
+    "Values are compared, not their archives",
     arguments: StoredValue.allCases, StoreKind.allCases)
   private func comparedValues(stored: StoredValue, kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -479,7 +479,7 @@ struct TransformerTests {
     }
   }
 
-  @Test("A secure archive of a dictionary saves with unrelated changes, however its bytes vary")
+  @Test("A dictionary whose archive varies is saved with unrelated changes")
   func secureArchive() throws {
     let context = try stack(.sqlite).context()
     let value = Dictionary(uniqueKeysWithValues: (0..<40).map { ("key\($0)", [$0, $0 + 1]) })

@@ -88,7 +88,7 @@ struct ValidationTests {
     }
   }
 
-  @Test("An integer too wide for its type is shown and refused, not cut")
+  @Test("An integer too large for its type fails validation and isn't truncated")
   func widths() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
@@ -105,7 +105,7 @@ struct ValidationTests {
     }
   }
 
-  @Test("S-B04 a required nil is refused before SQL", arguments: StoreKind.allCases)
+  @Test("S-B04 a required nil fails before any SQL", arguments: StoreKind.allCases)
   func mandatory(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     context.performAndWait {
@@ -133,7 +133,7 @@ struct ValidationTests {
     }
   }
 
-  @Test("S-F02 nothing is checked before it is asked for: by a call, or by a save")
+  @Test("S-F02 values are validated only by a call or a save")
   func onRequest() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
@@ -184,7 +184,7 @@ struct ValidationTests {
     }
   }
 
-  @Test("S-E15 an object whose relationship is required makes nothing by itself and is refused")
+  @Test("S-E15 a missing required relationship fails validation")
   func requiredRelationship() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
@@ -222,7 +222,7 @@ struct ValidationTests {
     }
   }
 
-  @Test("S-F08 an error's user info has the object, the key, the value, a sentence and a reason")
+  @Test("S-F08 an error's user info has object, key, value, description, and reason")
   func userInfo() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
@@ -236,7 +236,7 @@ struct ValidationTests {
     }
   }
 
-  @Test("Predicates set by code say their own words, or give their own code")
+  @Test("Predicates set in code have their own warnings or codes")
   func warnings() throws {
     let model = try DrivingModel.make()
     let attribute = try #require(model.entitiesByName["Driver"]?.attributesByName["serial"])

@@ -75,7 +75,7 @@ final class CarefulDriver: NSManagedObject {
   }
 }
 
-@Suite("Validators of a class", .serialized)
+@Suite("Validation methods", .serialized)
 struct ValidatorTests {
   private func context(_ kind: StoreKind = .sqlite) throws -> NSManagedObjectContext {
     CarefulDriver.reset()
@@ -83,7 +83,7 @@ struct ValidatorTests {
   }
 
   @Test(
-    "S7.25 S7.15 a property's validator refuses, or wraps the value round; the save is stable",
+    "S7.25 S7.15 a validation method rejects or replaces the value",
     arguments: StoreKind.allCases)
   func property(kind: StoreKind) throws {
     let context = try context(kind)
@@ -139,7 +139,7 @@ struct ValidatorTests {
     }
   }
 
-  @Test("S-F06 twelve with a license is refused; without a birthday, or sixteen exactly, is fine")
+  @Test("S-F06 interproperty validation")
   func license() throws {
     let context = try context()
     context.performAndWait {
@@ -180,7 +180,7 @@ struct ValidatorTests {
     }
   }
 
-  @Test("S-F10 a delete that is refused fails the save and deletes nothing")
+  @Test("S-F10 a deletion that fails validation fails the save and deletes nothing")
   func deletion() throws {
     let context = try context()
     try context.performAndWait {

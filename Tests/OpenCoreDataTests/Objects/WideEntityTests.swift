@@ -8,7 +8,7 @@ struct WideEntityTests {
   private static let count = 150
 
   @Test(
-    "Each of 150 properties is found, changed, told, saved and undone",
+    "Each of 150 properties is read, changed, saved, and undone",
     arguments: StoreKind.allCases)
   func everyPlace(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: WideEntityTests.model()).context()
@@ -38,7 +38,7 @@ struct WideEntityTests {
     }
   }
 
-  @Test("A key is found however its characters are composed")
+  @Test("Keys match regardless of Unicode composition")
   func composition() throws {
     let model = NSManagedObjectModel()
     let entity = NSEntityDescription()
@@ -59,7 +59,7 @@ struct WideEntityTests {
     }
   }
 
-  @Test("A value that isn't a number is saved once, not for ever")
+  @Test("NaN is saved once, not with every save")
   func notANumber() throws {
     let context = try GraphStack(.memory, model: WideEntityTests.model()).context()
     try context.performAndWait {

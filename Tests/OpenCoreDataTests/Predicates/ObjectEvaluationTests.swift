@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "A FETCH inside a fetch runs once, wherever it stands and whatever the store does with it",
+    "A FETCH in a predicate runs once, in every position and store",
     arguments: [
       "country IN FETCH(%@, %@, NO)", "FETCH(%@, %@, YES) == 1",
       "SUBQUERY(country.moods, $m, $m.country IN FETCH(%@, %@, NO)).@count > 0",

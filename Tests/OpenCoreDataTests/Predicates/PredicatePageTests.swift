@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "S12-4 the spellings of one row print the same, and what they print parses to an equal tree")
+    "S12-4 equivalent formats are printed the same, and the result parses to an equal tree")
   func spellingsOfARowAreEqual() throws {
     for row in PredicatePage.sections.flatMap(\.rows) {
       let first = try NSPredicate.parse(row.spellings[0])

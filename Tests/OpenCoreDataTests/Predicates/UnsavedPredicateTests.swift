@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(
-    "With an offset, unsaved objects come whatever the offset; with a limit, none come in the place of others"
+    "Offset and limit with unsaved objects"
   )
   func offsetAndLimitAreTheStores() throws {
     let stack = try SharedStack(.sqlite, Self.model())

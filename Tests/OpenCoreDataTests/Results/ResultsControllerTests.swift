@@ -2,7 +2,7 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@Suite("The results controller")
+@Suite("Fetched results controllers")
 struct ResultsControllerTests {
   /// Employees of three departments, in a file or in memory.
   private struct Company {
@@ -65,7 +65,7 @@ struct ResultsControllerTests {
   static let types: [NSPersistentStore.StoreType] = [.sqlite, .inMemory]
 
   @Test(
-    "S3.10 S-I02 one pass tells will, delete, insert, move, update, did, with old and new paths",
+    "S3.10 S-I02 one change calls will, delete, insert, move, update, did, with old and new index paths",
     arguments: types, [0, 2])
   func onePass(type: NSPersistentStore.StoreType, batch: Int) throws {
     let company = try Company(type: type)
@@ -95,7 +95,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S3.11 a change that a merge brings tells the same", arguments: types)
+  @Test("S3.11 a merged change makes the same calls", arguments: types)
   func merged(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type)
     let (mine, theirs) = (company.context(), company.context())
@@ -145,7 +145,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I04 a section's last object takes it away, a first one brings it", arguments: types)
+  @Test("S-I04 a section's last object removes it, a first one adds it", arguments: types)
   func sectionsComeAndGo(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type, employees: 3)
     let context = company.context()
@@ -234,7 +234,7 @@ struct ResultsControllerTests {
     #expect(unsorted.message.contains("needs a fetch request with sort descriptors"))
   }
 
-  @Test("What is told always leads to what a fetch gives", arguments: types, [0, 3])
+  @Test("Reported changes always lead to the fetched result", arguments: types, [0, 3])
   func randomChanges(type: NSPersistentStore.StoreType, batch: Int) throws {
     let company = try Company(type: type, employees: 20)
     let context = company.context()
@@ -268,7 +268,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("An empty list of sort descriptors is accepted: new objects come at the end")
+  @Test("Empty sort descriptors are accepted: new objects are appended")
   func noOrder() throws {
     let company = try Company()
     let context = company.context()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Changes")
+@Suite("Pending changes")
 struct ChangeTests {
   private func workshop(
     _ kind: StoreKind = .sqlite
@@ -20,7 +20,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "A fault can be deleted without reading it first, and a row that is gone already too",
+    "A fault can be deleted without reading it, even if its row is missing",
     arguments: StoreKind.ofRows)
   func deletingFaults(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
@@ -50,7 +50,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "Deleting a new object takes it out of the context: nothing is left to save",
+    "Deleting a new object leaves nothing to save",
     arguments: StoreKind.allCases)
   func deletingInserted(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
@@ -68,7 +68,7 @@ struct ChangeTests {
     }
   }
 
-  @Test("What is set again after a refresh is written once", arguments: StoreKind.allCases)
+  @Test("A value set again after a refresh is written once", arguments: StoreKind.allCases)
   func settingAfterRefresh(kind: StoreKind) throws {
     let (stack, context) = try workshop(kind)
     try context.performAndWait {
@@ -83,7 +83,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "A refreshed deletion is none: its rules are not carried out",
+    "Refreshing a deleted object cancels the deletion",
     arguments: StoreKind.allCases)
   func refreshedDeletion(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
@@ -121,7 +121,7 @@ struct ChangeTests {
     }
   }
 
-  @Test("After a conflict with another process, a merging refresh lets the save through")
+  @Test("A merging refresh resolves a conflict with another process")
   func resolvingConflicts() throws {
     let (stack, context) = try workshop()
     try context.performAndWait {
@@ -161,7 +161,7 @@ struct ChangeTests {
     }
   }
 
-  @Test("A row seen deleted is not brought back by a slower reader", arguments: StoreKind.allCases)
+  @Test("A slower reader doesn't restore a deleted row", arguments: StoreKind.allCases)
   func slowReaders(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     try context.performAndWait {
@@ -182,7 +182,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "A block may come back to its own context through another one",
+    "Nested blocks can reenter their own context",
     arguments: StoreKind.allCases)
   func nestedPerform(kind: StoreKind) throws {
     let (_, first) = try workshop(kind)
@@ -193,7 +193,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "Rows that refer to a row that was deleted meanwhile are found from it",
+    "Rows that refer to a deleted row are found",
     arguments: StoreKind.ofRows)
   func danglingReferences(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -219,7 +219,7 @@ struct ChangeTests {
     }
   }
 
-  @Test("Objects that refer to each other go with their context", arguments: StoreKind.allCases)
+  @Test("Retain cycles of objects end with their context", arguments: StoreKind.allCases)
   func deregisteredObjectsReleaseEachOther(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     weak var person: NSManagedObject?
@@ -236,7 +236,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "Rows of an ID fetch stay with its IDs when pending changes were laid over it",
+    "Rows of an ID fetch are retained by its IDs with pending changes",
     arguments: StoreKind.allCases)
   func idFetchWithPendingChanges(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
@@ -257,7 +257,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "Rows that two fetches loaded ahead along different paths both stay",
+    "Rows prefetched along different paths are retained",
     arguments: StoreKind.allCases)
   func prefetchesOfTwoFetches(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
@@ -284,7 +284,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "A batched result keeps its unsaved objects when a save gives them their keys",
+    "A batched result keeps unsaved objects after a save",
     arguments: StoreKind.allCases)
   func batchesAcrossASave(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)

@@ -97,7 +97,7 @@ struct SaveOrderTests {
   }
 
   @Test(
-    "S7.13, S7.15 what willSave or a validation sets is saved, after one more round",
+    "S7.13, S7.15 values set in willSave or validation are saved after another round",
     arguments: StoreKind.allCases, [true, false])
   func mutation(kind: StoreKind, inWillSave: Bool) throws {
     let stack = try stack(kind)
@@ -140,7 +140,7 @@ struct SaveOrderTests {
   }
 
   @Test(
-    "S7.16, S-B10 one invalid object of ten keeps all of them unsaved",
+    "S7.16, S-B10 one invalid object prevents the save of all",
     arguments: StoreKind.allCases)
   func validationFailure(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -161,7 +161,7 @@ struct SaveOrderTests {
     }
   }
 
-  @Test("S7.18 IDs asked for are permanent before the save, for one transaction")
+  @Test("S7.18 permanent IDs can be obtained before the save, for one transaction")
   func permanentIDs() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
@@ -181,7 +181,7 @@ struct SaveOrderTests {
     }
   }
 
-  @Test("S7.19, S-B10 a statement that fails undoes the whole save and keeps IDs temporary")
+  @Test("S7.19, S-B10 a failed statement rolls back the save and keeps IDs temporary")
   func atomicity() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
@@ -282,7 +282,7 @@ struct SaveOrderTests {
     }
   }
 
-  @Test("S16-5 a fetch during a save's transaction gives the old state at once")
+  @Test("S16-5 a fetch during a save's transaction returns the old state immediately")
   func fetchDuringSave() throws {
     let stack = try stack(.sqlite)
     let (writer, reader) = (stack.context(), stack.context())

@@ -35,7 +35,7 @@ struct SaveTests {
     }
   }
 
-  @Test("S15-9 a new mood and its touched region are two transactions, in the book's order")
+  @Test("S15-9 a new mood and its region are saved in two transactions")
   func moodAndRegion() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 1)

@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-@Suite("Steps for lists, relationships, and stores")
+@Suite("Steps for results, relationships, and stores")
 struct StoreStepTests {
   @Test
   func walkingCostsOnlyBatchesAndRelationshipFaults() throws {
