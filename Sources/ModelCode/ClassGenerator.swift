@@ -1,27 +1,28 @@
 package import ManagedModel
 
-/// Writes the Swift of a model: classes with typed properties, fetch requests, registration.
+/// Generates Swift source code for a model: classes with typed properties, fetch requests, and
+/// registration.
 ///
-/// The same model gives the same text. Nothing is read or written but memory.
+/// The same model always results in the same source code. No files are read or written.
 package struct ClassGenerator {
   private let plan: ModelPlan
   private let file: String
 
-  /// Plans what is to be written.
+  /// Plans the source code.
   ///
   /// - Parameters:
-  ///   - model: A model that `validate()` finds nothing wrong with.
-  ///   - file: The name of the model's file, without folders: `Shop.xcdatamodeld`. The type that
-  ///     registers the classes is called after it.
-  /// - Throws: an error for each class that two unrelated entities name or that Swift cannot say, and
-  ///   for a model without entities.
+  ///   - model: A model for which `validate()` returns no errors.
+  ///   - file: The name of the model's file without folders, such as `Shop.xcdatamodeld`. The type
+  ///     that registers the classes is named after it.
+  /// - Throws: An error for each class that two unrelated entities use or whose name isn't valid in
+  ///   Swift, and for a model without entities.
   package init(_ model: NSManagedObjectModel, file: String) throws(ModelErrors) {
     let name = file.split(separator: ".").first.map(String.init) ?? file
     plan = try ModelPlan(model, name: name, file: file)
     self.file = file
   }
 
-  /// What the user should know of the result, a sentence each; none as a rule.
+  /// Notes about the result for the user, one sentence each; usually empty.
   package var notes: [String] {
     var notes: [String] = []
     if plan.assignsClasses {
@@ -39,7 +40,7 @@ package struct ClassGenerator {
     return notes
   }
 
-  /// A file for each class, one for its properties, and one that registers the classes.
+  /// Returns a file for each class, one for its properties, and one that registers the classes.
   package func files(_ style: ClassStyle) -> [GeneratedFile] {
     var files: [GeneratedFile] = []
     for entry in plan.classes {
@@ -61,11 +62,12 @@ package struct ClassGenerator {
     return files
   }
 
-  /// Everything in one file, for a build: classes as each entity's Codegen setting asks for them.
+  /// Returns all code in one file, for a build, with the classes that each entity's Codegen setting
+  /// specifies.
   ///
-  /// "Manual/None" gives nothing, "Category/Extension" the properties alone.
+  /// "Manual/None" generates nothing, and "Category/Extension" only the properties.
   ///
-  /// - Parameter name: The file's name.
+  /// - Parameter name: The name of the file.
   package func singleFile(named name: String) -> GeneratedFile {
     let classes = plan.classes.filter { $0.entity.codeGenerationType != nil }
     return file(named: name, isPublic: !classes.isEmpty) { source in

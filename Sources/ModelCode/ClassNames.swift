@@ -1,23 +1,24 @@
 import ManagedModel
 
-/// The class that each entity of a model has in Swift.
+/// The Swift class names of a model's entities.
 ///
-/// A model in which no entity has one gets a class for each, called as the entity.
+/// If no entity of a model specifies a class, each one gets a class with the name of the entity.
 struct ClassNames {
-  /// Whether the classes are called after entities that name none.
+  /// A Boolean value that indicates whether the classes are named after the entities because the
+  /// model specifies none.
   let areAssigned: Bool
 
   init(_ model: NSManagedObjectModel) {
     areAssigned = model.entities.allSatisfy { ClassNames.given($0) == nil }
   }
 
-  /// The name; nil for an entity whose objects are plain ones.
+  /// Returns the class name of an entity, or `nil` if its objects are plain managed objects.
   subscript(entity: NSEntityDescription) -> String? {
     guard areAssigned else { return ClassNames.given(entity) }
     return entity.name.map { SwiftNames.types.contains($0) ? $0 + "Object" : $0 }
   }
 
-  /// The last part of the class name in the model, as of `Shop.Order`.
+  /// Returns the last component of the class name in the model, such as of `Shop.Order`.
   private static func given(_ entity: NSEntityDescription) -> String? {
     guard let full = entity.managedObjectClassName, full != "NSManagedObject" else { return nil }
     let name = full.split(separator: ".").last.map(String.init) ?? ""

@@ -1,14 +1,14 @@
 import ManagedModel
 
 extension ClassPlan {
-  /// The class itself, without its properties.
+  /// Writes the class without its properties.
   func writeClass(to source: inout SourceLines) {
     let kind = entity.isAbstract ? "What subentities of" : "An object of"
     source.comment("\(kind) the entity `\(entity)`\(entity.isAbstract ? " have in common" : "").")
     source.line("public class \(SwiftNames.quoted(name)): \(parent ?? "NSManagedObject") {}")
   }
 
-  /// The extension with the properties, and that with the places they have in a row.
+  /// Writes the extension with the properties, and the one with their slots in a row.
   func writeProperties(to source: inout SourceLines) {
     source.block("extension \(SwiftNames.quoted(name))") { source in
       writeFetchRequest(to: &source)

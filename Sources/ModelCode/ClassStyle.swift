@@ -1,7 +1,7 @@
-/// Which classes are written for the entities of a model.
+/// The kinds of source code to generate for the entities of a model.
 package enum ClassStyle: String, CaseIterable, Sendable {
-  /// A class and its properties for every entity, as Xcode's "Class Definition".
+  /// A class with its properties for every entity, like Xcode's "Class Definition".
   case `class`
-  /// Only the properties, for classes that are written by hand, as Xcode's "Category/Extension".
+  /// Only the properties, for handwritten classes, like Xcode's "Category/Extension".
   case `extension`
 }

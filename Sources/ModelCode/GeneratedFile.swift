@@ -1,21 +1,24 @@
 import ManagedModel
 
-/// A Swift file that a model was written as.
+/// A generated Swift file.
 package struct GeneratedFile: Sendable, Equatable {
-  /// The name, ending included.
+  /// The name, including its extension.
   package let name: String
-  /// The text, which begins with `marker`.
+  /// The source code, which begins with `marker`.
   package let text: String
 
-  /// What the first line of every generated file begins with.
+  /// The beginning of the first line of every generated file.
   ///
-  /// A file that does not begin with it was written by hand and is never replaced.
+  /// A file that doesn't begin with it is handwritten and is never replaced.
   package static let marker = "// Written by cdprof generate"
 
-  /// `isPublic` says whether a public declaration of the body names something of the framework's.
+  /// Creates a file.
+  ///
+  /// `isPublic` indicates whether a public declaration of the body refers to a type of the
+  /// framework.
   init(name: String, body: String, model: String, isPublic: Bool) {
     self.name = name
-    // Names of the model may have characters that hide code from a reader.
+    // Names in the model can contain characters that hide code from a reader.
     text = PrintableText.escaped(
       """
       \(GeneratedFile.marker) from \(PrintableText.line(model)). Changes are lost.

@@ -1,20 +1,20 @@
 package import Foundation
 
-/// A folder that generated files are written to.
+/// A folder for generated files.
 package struct GeneratedFolder {
-  /// What writing a file came to.
+  /// The result of writing a file.
   package enum Outcome: String, Sendable {
     case written
-    /// The file had the same text already, and was left alone.
+    /// The file already had the same contents and wasn't written.
     case unchanged
   }
 
-  /// A file that was written by hand and has the name of a generated one.
+  /// An error for handwritten files with the names of generated ones.
   package struct Occupied: Error, CustomStringConvertible {
-    /// The files' paths.
+    /// The paths of the files.
     package let paths: [String]
 
-    /// Says which files, and what to do.
+    /// The error message, with the files and the suggested fix.
     package var description: String {
       paths.map { "\($0): the file was not written by cdprof generate, so it isn't replaced." }
         .joined(separator: "\n")
@@ -26,20 +26,23 @@ package struct GeneratedFolder {
   private let url: URL
   private let force: Bool
 
+  /// Creates a folder for generated files.
+  ///
   /// - Parameters:
-  ///   - url: The folder, which is made when it is missing.
-  ///   - force: Whether files that weren't generated may be replaced.
+  ///   - url: The folder, which is created if it doesn't exist.
+  ///   - force: A Boolean value that indicates whether to replace files that weren't generated.
   package init(_ url: URL, force: Bool = false) {
     self.url = url
     self.force = force
   }
 
-  /// Writes the files, or none when one of their places is taken.
+  /// Writes the files, or none if a path is occupied.
   ///
-  /// Files that have the text already keep their dates, so that nothing is compiled again.
+  /// Files that already have the same contents keep their modification dates, so that they aren't
+  /// recompiled.
   ///
-  /// - Returns: What happened to each file, in the order given.
-  /// - Throws: `Occupied`, or an error of the file system.
+  /// - Returns: The result for each file, in the given order.
+  /// - Throws: `Occupied`, or a file system error.
   package func write(_ files: [GeneratedFile]) throws -> [(path: String, outcome: Outcome)] {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     let places = files.map { ($0, url.appendingPathComponent($0.name)) }
@@ -56,7 +59,7 @@ package struct GeneratedFolder {
   private func isReplaceable(_ place: URL) -> Bool {
     var status = stat()
     guard lstat(place.path, &status) == 0 else { return true }
-    // A link is replaced itself; a folder, pipe, or device never is.
+    // A link itself is replaced; a folder, pipe, or device never is.
     guard stat(place.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return false }
     if force { return true }
     guard let data = try? Data(contentsOf: place) else { return false }

@@ -1,17 +1,18 @@
 import ManagedModel
 
-/// What is written of a model: its classes, parents before their children.
+/// The classes to generate for a model, with superclasses before subclasses.
 struct ModelPlan {
   /// The name of the type that registers the classes.
   let name: String
   let classes: [ClassPlan]
-  /// Whether the model names no classes, so that they have to be set before it is used.
+  /// A Boolean value that indicates whether the model specifies no classes, so that they have to be
+  /// set before it's used.
   let assignsClasses: Bool
 
-  /// Decides on every name and type.
+  /// Determines all names and types.
   ///
-  /// - Throws: an error for each class that two unrelated entities name or that Swift cannot say, and
-  ///   one for a model without entities.
+  /// - Throws: An error for each class that two unrelated entities use or whose name isn't valid in
+  ///   Swift, and for a model without entities.
   init(_ model: NSManagedObjectModel, name: String, file: String) throws(ModelErrors) {
     let names = ClassNames(model)
     var errors: [ModelError] = []
@@ -25,7 +26,8 @@ struct ModelPlan {
             "No class can be called \(name) in Swift, because its properties use that type.",
             nextStep: "Choose another class name.", entity: entity.name, file: file))
       } else if let owner = owners[name] {
-        // Below its owner an entity shares the class as it is; elsewhere its properties would differ.
+        // A descendant of its owner shares the class unchanged; other entities would have different
+        // properties.
         guard !entity.isKind(of: owner) else { continue }
         errors.append(
           ModelError(
@@ -65,7 +67,7 @@ extension ClassPlan {
     self.name = name
     self.entity = entity
     registeredName = names.areAssigned ? name : entity.managedObjectClassName
-    // Properties of parents without a class of their own are declared here.
+    // Properties of ancestors without their own class are declared here.
     var declaring: [NSEntityDescription] = [entity]
     var next = entity.superentity
     while let ancestor = next, names[ancestor].map({ owners[$0] !== ancestor }) ?? true {
@@ -101,7 +103,8 @@ extension ClassPlan {
 }
 
 extension SwiftType {
-  /// The type of a property; nil for a fetched one and for a relationship that leads nowhere.
+  /// Creates the type of a property, or returns `nil` for a fetched property and for a relationship
+  /// without a destination.
   fileprivate init?(_ property: NSPropertyDescription, _ names: ClassNames) {
     if let attribute = property as? NSAttributeDescription {
       self.init(attribute)

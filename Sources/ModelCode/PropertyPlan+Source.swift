@@ -1,12 +1,12 @@
 import ManagedModel
 
 extension PropertyPlan {
-  /// The name among the slots, where `declarations` is taken.
+  /// The name of the slot, with a replacement for `declarations`, which is taken.
   var slotName: String {
     name == "declarations" ? "declarationsValue" : name
   }
 
-  /// The property and, for a to-many, its twin that reads later.
+  /// Writes the property and, for a to-many relationship, its lazily read counterpart.
   func write(to source: inout SourceLines) {
     let key = SwiftNames.literal(property.name)
     switch type {
@@ -90,7 +90,7 @@ extension SwiftType {
     }
   }
 
-  /// What stands for nil.
+  /// The value that replaces `nil`.
   fileprivate var fallback: String {
     guard case .scalar(let name) = self else { return "" }
     return name == "Bool" ? " ?? false" : " ?? 0"
@@ -98,7 +98,8 @@ extension SwiftType {
 }
 
 extension PropertyPlan {
-  /// The methods that change a to-many one object at a time, with Xcode's names.
+  /// Writes the methods that change a to-many relationship one object at a time, with Xcode's
+  /// names.
   func writeMutators(
     of className: String, element: String, isOrdered: Bool, to source: inout SourceLines
   ) {

@@ -1,12 +1,12 @@
 import ManagedModel
 
-/// One property of a class as it is written.
+/// A property of a class to generate.
 struct PropertyPlan {
   let property: NSPropertyDescription
-  /// As Swift says it, without backticks.
+  /// The name in Swift, without backticks.
   let name: String
-  /// What the accessor gives.
+  /// The type of the accessor.
   let type: SwiftType
-  /// The number and offset of its slot; nil when it has none that generated code reads.
+  /// The index and offset of the property's slot, or `nil` if generated code doesn't read one.
   let slot: (index: Int, offset: Int)?
 }

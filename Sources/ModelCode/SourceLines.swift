@@ -1,4 +1,4 @@
-/// Lines of Swift as the formatter leaves them: two spaces a level, 100 columns.
+/// Lines of Swift in the style of the formatter: two spaces per level, 100 columns.
 struct SourceLines {
   private(set) var lines: [String] = []
   private var depth = 0
@@ -9,18 +9,18 @@ struct SourceLines {
     lines.joined(separator: "\n") + "\n"
   }
 
-  /// A line as it is.
+  /// Adds a line.
   mutating func line(_ text: String) {
     lines.append(text.isEmpty ? "" : indent + text)
   }
 
-  /// An empty line, but for the first of a block.
+  /// Adds an empty line, except at the start of a block.
   mutating func gap() {
     guard let last = lines.last, !last.isEmpty, !last.hasSuffix("{") else { return }
     lines.append("")
   }
 
-  /// A documentation comment: the first sentence, then what else there is to say, filled to width.
+  /// Adds a documentation comment: a summary and an optional discussion, wrapped to the line width.
   mutating func comment(_ first: String, _ more: String? = nil) {
     fill(first)
     guard let more else { return }
@@ -28,7 +28,7 @@ struct SourceLines {
     fill(more)
   }
 
-  /// Lines between braces.
+  /// Adds lines in braces.
   mutating func block(_ head: String, _ body: (inout SourceLines) -> Void) {
     let count = lines.count + 1
     line(head + " {")
@@ -42,7 +42,9 @@ struct SourceLines {
     }
   }
 
-  /// A function without parameters, whose result is moved to a line of its own where it is long.
+  /// Adds a function without parameters.
+  ///
+  /// The result of a long declaration is moved to a separate line.
   mutating func block(
     _ head: String, returning result: String, _ body: (inout SourceLines) -> Void
   ) {
@@ -58,7 +60,8 @@ struct SourceLines {
     line("}")
   }
 
-  /// A head with arguments in parentheses, which are moved below it when the line is too long.
+  /// Adds a block whose declaration has arguments in parentheses, which are moved below it if the
+  /// line is too long.
   mutating func block(
     _ head: String, _ arguments: [String], _ end: String, _ body: (inout SourceLines) -> Void
   ) {
@@ -69,7 +72,7 @@ struct SourceLines {
     line("}")
   }
 
-  /// A getter or setter, on one line where there is room.
+  /// Adds a getter or setter, on one line if it fits.
   mutating func accessor(_ word: String, _ body: String) {
     let whole = "\(word) { \(body) }"
     if indent.count + whole.count <= SourceLines.width {
@@ -79,13 +82,13 @@ struct SourceLines {
     }
   }
 
-  /// A call or a declaration with arguments, broken as the formatter breaks it.
+  /// Adds a call or a declaration with arguments, wrapped like the formatter does.
   mutating func call(_ head: String, _ arguments: [String], _ end: String = "") {
     let whole = "\(head)(\(arguments.joined(separator: ", ")))\(end)"
     guard indent.count + whole.count > SourceLines.width else { return line(whole) }
     line(head + "(")
     depth += 1
-    // What follows a declaration's parameters is on its own line; a call's end isn't.
+    // The text after a declaration's parameters is on its own line; the end of a call isn't.
     let close = end.isEmpty ? ")" : ""
     var current = ""
     for (index, argument) in arguments.enumerated() {

@@ -1,8 +1,10 @@
 import ManagedModel
 
-/// Names and texts as Swift can say them.
+/// Conversion of names and strings to valid Swift.
 package enum SwiftNames {
-  /// A word that Swift takes as an identifier; letters that it does not take become underscores.
+  /// Returns a valid Swift identifier.
+  ///
+  /// Invalid characters are replaced with underscores.
   static func identifier(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -14,17 +16,17 @@ package enum SwiftNames {
     return result.isEmpty ? "_" : result
   }
 
-  /// Whether a string is an identifier as it is.
+  /// Returns whether a string is a valid identifier.
   static func isIdentifier(_ text: String) -> Bool {
     identifier(text) == text
   }
 
-  /// An identifier in backticks where it is a word of Swift's own.
+  /// Returns an identifier, in backticks if it's a Swift keyword.
   static func quoted(_ identifier: String) -> String {
     keywords.contains(identifier) ? "`\(identifier)`" : identifier
   }
 
-  /// A text as a literal, in quotation marks.
+  /// Returns a string literal, including its quotation marks.
   package static func literal(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
@@ -42,12 +44,12 @@ package enum SwiftNames {
     return result + "\""
   }
 
-  /// A name with its first letter in upper case, as in `addToMoods`.
+  /// Returns a name with its first letter in uppercase, as in `addToMoods`.
   static func capitalized(_ name: String) -> String {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 
-  /// The comment that keeps the linter silent about a name that the model has chosen.
+  /// Returns the comment that suppresses the linter's warning about a name from the model.
   static func lintException(for name: String) -> String? {
     var rules: [String] = []
     let isPlain = name.unicodeScalars.allSatisfy(\.isASCII)
@@ -66,7 +68,7 @@ package enum SwiftNames {
       || (!scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.isXIDContinue))
   }
 
-  /// Members of every managed object, which no property can be called.
+  /// Members of every managed object, which can't be used as property names.
   static let taken: Set<String> = [
     "awakeFromFetch", "awakeFromInsert", "changedValues", "copy", "debugDescription",
     "description", "didSave", "didTurnIntoFault", "entity", "faultingState", "hasChanges",
@@ -76,14 +78,14 @@ package enum SwiftNames {
     "willSave", "willTurnIntoFault",
   ]
 
-  /// Types that generated code names, which no class can be called.
+  /// Types that generated code uses, which can't be used as class names.
   static let types: Set<String> = [
     "Any", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64",
     "NSFetchRequest", "NSManagedObject", "NSManagedObjectID", "NSManagedObjectModel",
     "PropertySlot", "RelatedObjects", "Set", "SlotDeclaration", "Slots", "String", "URL", "UUID",
   ]
 
-  /// Swift's own words, which nothing can be called without backticks.
+  /// Swift keywords, which can be used as names only in backticks.
   package static let keywords: Set<String> = [
     "Any", "Protocol", "Self", "Type", "actor", "as", "associatedtype", "async", "await", "break",
     "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum",

@@ -2,18 +2,18 @@ import ManagedModel
 
 /// The Swift type of a property.
 enum SwiftType {
-  /// A number or a boolean that is never nil.
+  /// A number or Boolean that can't be `nil`.
   case scalar(String)
-  /// A value that may be nil.
+  /// A value that can be `nil`.
   case optional(String)
   /// The destination of a to-one relationship.
   case toOne(String)
-  /// The objects of a to-many, whose class is given.
+  /// The objects of a to-many relationship, by class.
   case toMany(String, isOrdered: Bool)
-  /// What only the application knows: a transformable, a composite.
+  /// A type that only the application knows: a transformable or composite attribute.
   case any(String)
 
-  /// The type of an attribute: Xcode's choices, with Swift's types instead of `NSNumber`.
+  /// Creates the type of an attribute, like Xcode, with Swift types instead of `NSNumber`.
   init(_ attribute: NSAttributeDescription) {
     func number(_ name: String) -> SwiftType {
       attribute.usesScalarValueType ? .scalar(name) : .optional(name)
@@ -40,14 +40,14 @@ enum SwiftType {
     }
   }
 
-  /// The type of a relationship.
+  /// Creates the type of a relationship.
   init(_ relationship: NSRelationshipDescription, destination: String) {
     self =
       relationship.isToMany
       ? .toMany(destination, isOrdered: relationship.isOrdered) : .toOne(destination)
   }
 
-  /// As it is written in a declaration.
+  /// The type as written in a declaration.
   var text: String {
     switch self {
     case .scalar(let name): name

@@ -1,8 +1,9 @@
-/// Checks whether a string in a model is a type in Swift's syntax: `Color`, `[String: Any]`.
+/// Checks whether a string in a model is a Swift type, such as `Color` or `[String: Any]`.
 struct TypeText {
   private var rest: Substring
 
-  /// The type without spaces and `*` around it and without `?` behind it; nil for anything else.
+  /// Returns the type without surrounding spaces and `*` and without a trailing `?`, or `nil` if
+  /// it's not a type.
   static func type(_ text: String) -> String? {
     var word = Substring(text)
     while let first = word.first, first == " " || first == "*" { word.removeFirst() }

@@ -7,25 +7,25 @@ import Synchronization
   import Musl
 #endif
 
-/// Call stacks of events: taken by frame pointers, named later.
+/// The call stacks of events, captured with frame pointers and symbolicated later.
 package enum CallStack {
   private static let depth = 64
   private static let tables = Mutex<[String: SymbolTable]>([:])
 
-  /// The return addresses of the calling thread, innermost first.
+  /// Returns the return addresses of the calling thread, innermost first.
   ///
-  /// Some 50 ns for 30 frames.
+  /// **Cost:** about 50 ns for 30 frames.
   package static func addresses() -> [UInt] {
     [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
       count = Int(cstackframes_walk(buffer.baseAddress, depth))
     }
   }
 
-  /// The function that an address lies in and the file it was loaded from; nil where neither the
-  /// linker nor the file's symbol table knows it.
+  /// Returns the function that contains an address and the file it was loaded from, or `nil` if
+  /// neither the dynamic linker nor the file's symbol table contains it.
   ///
-  /// Reads a file's symbols at the first address inside it: for reports, not for the moment of the
-  /// event.
+  /// The first lookup in a file reads its symbols, so use this method for reports, not while
+  /// recording events.
   package static func symbol(at address: UInt) -> (function: String, image: String)? {
     var found = cstackframes_symbol()
     guard cstackframes_find(address, &found) != 0, let file = found.file else { return nil }
@@ -39,7 +39,8 @@ package enum CallStack {
     return name.map { (demangled($0), path) }
   }
 
-  /// The file that an address was loaded from, and how far behind its beginning the address is.
+  /// Returns the file that an address was loaded from, and the offset of the address from the start
+  /// of the image.
   package static func image(of address: UInt) -> (file: String, offset: UInt)? {
     var found = cstackframes_symbol()
     guard cstackframes_find(address, &found) != 0, let file = found.file else { return nil }
@@ -55,18 +56,20 @@ package enum CallStack {
   }
 }
 
-/// The Swift runtime's own demangler; the result is the caller's to free.
+/// The demangler of the Swift runtime.
+///
+/// The caller frees the result.
 @_silgen_name("swift_demangle")
 private func demangle(
   _ name: UnsafePointer<CChar>?, _ length: Int, _ buffer: UnsafeMutablePointer<CChar>?,
   _ bufferSize: UnsafeMutablePointer<Int>?, _ flags: UInt32
 ) -> UnsafeMutablePointer<CChar>?
 
-/// A place in a source file that caused an event: a scenario's step, a shell's line, a call.
+/// The source location that caused an event: a scenario's step, a line in the shell, or a call.
 package struct CallSite: Hashable, Sendable, Codable, CustomStringConvertible {
-  /// `Scenarios/faults.yml`, `shell`, or a `#fileID`.
+  /// The file: `Scenarios/faults.yml`, `shell`, or a `#fileID`.
   package var file: String
-  /// Counted from 1.
+  /// The line, starting at 1.
   package var line: Int
 
   package init(file: String, line: Int) {
@@ -74,7 +77,7 @@ package struct CallSite: Hashable, Sendable, Codable, CustomStringConvertible {
     self.line = line
   }
 
-  /// `faults.yml:16`: the last path component and the line.
+  /// The last path component and the line, such as `faults.yml:16`.
   package var description: String {
     let name = file.split(separator: "/").last.map(String.init) ?? file
     return "\(name):\(line)"
@@ -87,11 +90,12 @@ package struct CallSite: Hashable, Sendable, Codable, CustomStringConvertible {
   import Musl
 #endif
 
-/// The functions of one ELF file (64 bit), from its full symbol table.
+/// The functions of a 64-bit ELF file, from its full symbol table.
 ///
-/// The dynamic linker knows exported symbols only, and a program exports none of its own functions.
-/// Reading costs the size of the table, once; a lookup is a binary search. A file that is not what it
-/// says gives an empty table.
+/// The dynamic linker knows only exported symbols, and a program exports none of its own functions.
+/// An invalid file results in an empty table.
+///
+/// **Cost:** reading is proportional to the size of the table; a lookup is a binary search.
 struct SymbolTable {
   private struct Function {
     let address: UInt64
@@ -102,13 +106,13 @@ struct SymbolTable {
   private var functions: [Function] = []
   private var names: [UInt8] = []
 
-  /// Reads the table of a file.
+  /// Reads the symbol table of a file.
   init(path: String) {
     guard let bytes = SymbolTable.contents(path) else { return }
     bytes.withUnsafeBytes { read($0) }
   }
 
-  /// The mangled name of the function at an address, counted from where the file was loaded.
+  /// Returns the mangled name of the function at an address, relative to the start of the image.
   func name(at offset: UInt64) -> String? {
     var (low, high) = (0, functions.count)
     while low < high {
@@ -141,7 +145,7 @@ struct SymbolTable {
         add(file, symbol)
       }
     }
-    // Of several names for one address the one with the most code is last, and found.
+    // Of several symbols with the same address, the largest one is last and is found.
     functions.sort { ($0.address, $0.size) < ($1.address, $1.size) }
   }
 

@@ -1,10 +1,11 @@
-/// What is always counted, without a sink and without reading a clock.
+/// The counters that are always updated, without a sink and without reading a clock.
 ///
-/// A context owns one, a store owns one under its lock; reading adds them up. Nothing is global.
+/// Each context has its own counters, and each store has counters guarded by its lock. Reading adds
+/// them up. There are no global counters.
 package struct Counters: Sendable, Equatable {
   package var fetches = 0
   package var saves = 0
-  /// Rounds of validation and `willSave` of those saves.
+  /// The number of passes of validation and `willSave` in these saves.
   package var saveRounds = 0
   package var selects = 0
   package var inserts = 0
@@ -14,7 +15,7 @@ package struct Counters: Sendable, Equatable {
   package var rows = 0
   package var objectFaultHits = 0
   package var objectFaultMisses = 0
-  /// Object faults that a parent context filled.
+  /// The number of object faults fulfilled from a parent context.
   package var objectFaultsFromParent = 0
   package var relationshipFaultHits = 0
   package var relationshipFaultMisses = 0
@@ -23,17 +24,17 @@ package struct Counters: Sendable, Equatable {
 
   package init() {}
 
-  /// Object and relationship faults together, whatever filled them.
+  /// The number of object and relationship faults, from any source.
   package var faults: Int {
     hits + misses + objectFaultsFromParent + relationshipFaultsFromParent
   }
 
-  /// Object and relationship faults filled from the row cache.
+  /// The number of object and relationship faults fulfilled from the row cache.
   package var hits: Int { objectFaultHits + relationshipFaultHits }
-  /// Object and relationship faults filled from the database.
+  /// The number of object and relationship faults fulfilled from the database.
   package var misses: Int { objectFaultMisses + relationshipFaultMisses }
 
-  /// The counter behind a metric's word; nil for gauges and times, which are not counters.
+  /// The counter for a metric, or `nil` for gauges and times, which aren't counters.
   package subscript(metric: Metric) -> Int? {
     switch metric {
     case .fetches: fetches
@@ -54,12 +55,12 @@ package struct Counters: Sendable, Equatable {
     }
   }
 
-  /// What came between two readings.
+  /// Returns the difference between two readings.
   package static func - (later: Counters, earlier: Counters) -> Counters {
     later.combined(with: earlier, by: -)
   }
 
-  /// Two owners' counters added up.
+  /// Returns the sum of two sets of counters.
   package static func + (first: Counters, second: Counters) -> Counters {
     first.combined(with: second, by: +)
   }
@@ -83,9 +84,10 @@ package struct Counters: Sendable, Equatable {
 }
 
 extension Counters {
-  /// Adds what an event counts for, so that events add up to the scope's own counters.
+  /// Adds an event to the counters that it affects, so that the sum of all events equals the
+  /// scope's own counters.
   ///
-  /// Kinds that no metric counts add nothing.
+  /// Events that no metric counts have no effect.
   package mutating func count(_ event: Event) {
     switch event.kind {
     case .fetch: fetches += 1

@@ -1,39 +1,39 @@
-/// One thing that happened, emitted once it's over.
+/// An event, emitted when it ends.
 ///
-/// Created only while a sink is attached. Children are emitted before their parents, because an event
-/// is emitted at its end; `id` gives the order in which events began.
+/// Events are created only while a sink is attached. Because an event is emitted at its end,
+/// children are emitted before their parents. The order of `id` is the order in which events began.
 package struct Event: Sendable, Identifiable {
-  /// Counted from 1 in the order of beginning, for each hub.
+  /// The ID, starting at 1 for each hub, in the order in which events began.
   package var id: Int
-  /// The event this one happened inside of; 0 when there is none.
+  /// The ID of the enclosing event, or 0.
   package var parent: Int
   package var kind: EventKind
-  /// Nanoseconds of `MonotonicClock` at the beginning.
+  /// The start time, in nanoseconds of `MonotonicClock`.
   package var begin: UInt64
-  /// Nanoseconds from beginning to end.
+  /// The duration, in nanoseconds.
   package var duration: UInt64
-  /// The operating system's number of the thread.
+  /// The operating system's thread ID.
   package var thread: UInt64
-  /// The context's name; nil when it has none or no context took part.
+  /// The context's name, or `nil` if it has none or no context was involved.
   package var context: String?
   package var entity: String?
-  /// The relationship of a relationship fault, or the step of a key path of a prefetch.
+  /// The relationship of a relationship fault, or the key path component of a prefetch.
   package var relationship: String?
   package var object: ObjectReference?
-  /// Faults only.
+  /// The source of a fault's values, for faults only.
   package var source: FaultSource?
-  /// Rows returned, objects saved or merged, or rows changed, by kind.
+  /// The number of rows returned, objects saved or merged, or rows changed, depending on the kind.
   package var rows: Int
-  /// Saves only: the rounds of validation and `willSave` until one changed nothing.
+  /// The number of passes of validation and `willSave` until one changed nothing, for saves only.
   package var rounds: Int
-  /// Statements, and the events that name what they asked for.
+  /// The statement, for statements and for events that record their query.
   package var statement: StatementRecord?
-  /// The file of a store opening.
+  /// The file, for the opening of a store.
   package var path: String?
-  /// What a fetch or count asked for; nil unless a sink asked for rows.
+  /// The request of a fetch or count, or `nil` unless a sink requires rows.
   package var request: RequestRecord?
   package var callSite: CallSite?
-  /// Return addresses, innermost first; empty unless a sink asked for stacks.
+  /// The return addresses, innermost first; empty unless a sink requires stacks.
   package var stack: [UInt]
 
   package init(
@@ -51,11 +51,11 @@ package struct Event: Sendable, Identifiable {
   }
 }
 
-/// The conditions of a request, as texts.
+/// The conditions of a request, as strings.
 package struct RequestRecord: Sendable {
-  /// The predicate's format, constants included; nil without one.
+  /// The predicate's format string, including constants, or `nil` if there is no predicate.
   package var predicate: String?
-  /// The sort descriptors; empty without any.
+  /// The sort descriptors.
   package var sort: [String]
 
   package init(predicate: String?, sort: [String]) {
@@ -64,26 +64,27 @@ package struct RequestRecord: Sendable {
   }
 }
 
-/// A statement as it ran.
+/// An executed statement.
 package struct StatementRecord: Sendable {
   package var kind: StatementKind
-  /// The text with its placeholders; the same text is the same shape.
+  /// The SQL with its placeholders, which identifies the statement.
   package var sql: String
-  /// Bound values as SQLDebug prints them; nil unless a sink asked for binds.
+  /// The bound values as SQLDebug prints them, or `nil` unless a sink requires them.
   package var binds: [String]?
-  /// Values bound as `_Z_intarrayN`, counted; the log says that they were bound.
+  /// The number of arrays bound as `_Z_intarrayN`, which the log mentions.
   package var intArrays: Int
-  /// What SQLite did for it; nil unless a sink asked for the work.
+  /// The work that SQLite did, or `nil` unless a sink requires it.
   package var work: StatementWork?
-  /// The objects of its rows; nil unless a sink asked for rows, and for rows that aren't objects.
+  /// The objects of the rows, or `nil` unless a sink requires rows, and for rows that aren't
+  /// objects.
   package var found: [FoundObject]?
-  /// The plan as the `sqlite3` shell draws it; nil unless a sink asked for plans.
+  /// The query plan as the `sqlite3` shell draws it, or `nil` unless a sink requires plans.
   package var plan: [String]?
 
-  /// An object that a row was read of.
+  /// An object whose row was read.
   package struct FoundObject: Sendable, Hashable {
     package var object: ObjectReference
-    /// The name of the class that such objects have.
+    /// The name of the object's class.
     package var className: String
 
     package init(object: ObjectReference, className: String) {
@@ -118,41 +119,45 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
   case statement
   case transaction
   case notification
-  /// A context merged changes from another; `rows` are the objects in the notification.
+  /// A context merged changes from another; `rows` is the number of objects in the notification.
   case merge
   case migrationStep
-  /// A store was connected to; `path` says which file.
+  /// A store was opened; `path` is its file.
   case storeOpening
 }
 
-/// What filled a fault.
+/// The source from which a fault was fulfilled.
 package enum FaultSource: String, Sendable, Codable {
-  /// The store's row cache; no statement ran.
+  /// The store's row cache.
+  ///
+  /// No statement was executed.
   case rowCache
   /// A parent context.
   case parent
-  /// The database; at least one statement ran.
+  /// The database.
+  ///
+  /// At least one statement was executed.
   case database
 }
 
-/// What a statement does, by which the counters count it.
+/// The purpose of a statement, which determines how it's counted.
 package enum StatementKind: String, Sendable, Codable {
   /// Reads rows of entities.
   case select
   case insert
   case update
   case delete
-  /// `BEGIN`, `COMMIT`, `ROLLBACK` of a write transaction.
+  /// `BEGIN`, `COMMIT`, or `ROLLBACK` of a write transaction.
   case transaction
   /// Metadata, primary keys, pragmas, schema.
   case housekeeping
 }
 
-/// Names one object of a store, cheaply enough to be part of every fault event.
+/// A reference to an object in a store, inexpensive enough to be part of every fault event.
 package struct ObjectReference: Hashable, Sendable {
   /// The store's identifier (`Z_UUID`).
   package var store: String
-  /// The name of the object's own entity, not of the entity that was asked for.
+  /// The name of the object's own entity, not of the fetched entity.
   package var entity: String
   /// `Z_PK`.
   package var primaryKey: Int64
@@ -163,7 +168,7 @@ package struct ObjectReference: Hashable, Sendable {
     self.primaryKey = primaryKey
   }
 
-  /// `x-coredata://STORE/Entity/p4`, the URI that Apple's framework prints for the same object.
+  /// The URI that Core Data prints for the same object, such as `x-coredata://STORE/Entity/p4`.
   package var uri: String {
     "x-coredata://\(store)/\(entity)/p\(primaryKey)"
   }

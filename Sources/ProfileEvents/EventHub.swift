@@ -1,8 +1,10 @@
 import Synchronization
 
-/// Passes events to its sinks; one for each coordinator.
+/// Passes events to sinks.
 ///
-/// With no sink, `isListening` is the only thing a hot path reads.
+/// Each coordinator has one hub.
+///
+/// Without a sink, a hot path reads only `isListening`.
 package final class EventHub: Sendable {
   private let sinks = Mutex<[any EventSink]>([])
   private let state = Atomic<Int>(0)
@@ -10,17 +12,17 @@ package final class EventHub: Sendable {
 
   package init() {}
 
-  /// Whether an event is worth building.
+  /// A Boolean value that indicates whether there's a sink that receives events.
   package var isListening: Bool {
     state.load(ordering: .relaxed) != 0
   }
 
-  /// The union of what the sinks asked for; empty when none listens.
+  /// The union of the details that the sinks require; empty if there are no sinks.
   package var detail: EventDetail {
     EventDetail(rawValue: state.load(ordering: .relaxed) >> 1)
   }
 
-  /// Adds a sink; it hears of what ends from now on.
+  /// Adds a sink, which receives events that end from now on.
   package func add(_ sink: any EventSink) {
     sinks.withLock { sinks in
       sinks.append(sink)
@@ -28,7 +30,7 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// Removes a sink; unknown ones are ignored.
+  /// Removes a sink, or does nothing if it wasn't added.
   package func remove(_ sink: any EventSink) {
     sinks.withLock { sinks in
       sinks.removeAll { $0 === sink }
@@ -36,12 +38,12 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// The number of the event that begins now.
+  /// Returns the ID for an event that begins now.
   package func nextID() -> Int {
     lastID.add(1, ordering: .relaxed).newValue
   }
 
-  /// Tells every sink of an event that is over.
+  /// Passes an event that ended to every sink.
   package func emit(_ event: Event) {
     for sink in sinks.withLock({ $0 }) {
       sink.record(event)
@@ -54,19 +56,19 @@ package final class EventHub: Sendable {
   }
 }
 
-/// Receives events: the workbench's recorder, the SQLDebug log, a test's list.
+/// A receiver of events, such as the workbench's recorder, the SQLDebug log, or a list in a test.
 ///
-/// `record` is called on the thread where the event ended, one event at a time for each context but
-/// from several threads for several contexts.
+/// `record` is called on the thread on which the event ended. Calls for one context are serial;
+/// calls for several contexts can come from several threads at once.
 package protocol EventSink: AnyObject, Sendable {
-  /// What must be collected beyond the cheap fields.
+  /// The details to record in addition to the inexpensive fields.
   var detail: EventDetail { get }
 
-  /// Takes one event that is over.
+  /// Records an event that ended.
   func record(_ event: Event)
 }
 
-/// What costs extra to collect and is therefore asked for.
+/// The event details that are recorded only if required, because of their cost.
 package struct EventDetail: OptionSet, Sendable {
   package let rawValue: Int
 
@@ -74,16 +76,16 @@ package struct EventDetail: OptionSet, Sendable {
     self.rawValue = rawValue
   }
 
-  /// Bound values, which may be private.
+  /// Bound values, which can contain private data.
   package static let binds = EventDetail(rawValue: 1)
   /// Call stacks.
   package static let stacks = EventDetail(rawValue: 2)
-  /// SQLite's counters of each statement, about 400 ns a run.
+  /// SQLite's counters for each statement, about 400 ns per execution.
   package static let work = EventDetail(rawValue: 4)
-  /// The objects of a SELECT's rows, one by one, and what a count asked for.
+  /// Each object in the rows of a SELECT, and the request of a count.
   package static let rows = EventDetail(rawValue: 8)
-  /// SQLite's plan of each SELECT: one `EXPLAIN QUERY PLAN` a run.
+  /// The query plan of each SELECT: one `EXPLAIN QUERY PLAN` per execution.
   package static let plans = EventDetail(rawValue: 16)
-  /// The statements by which a store is opened or made.
+  /// The statements that open or create a store.
   package static let opening = EventDetail(rawValue: 32)
 }

@@ -6,16 +6,16 @@
   import Darwin
 #endif
 
-/// The one clock of events and statements: nanoseconds that never run backwards.
+/// The clock of events and statements, in nanoseconds that never decrease.
 package enum MonotonicClock {
-  /// Nanoseconds since an unnamed moment before the process began.
+  /// Returns the nanoseconds since an arbitrary time before the process began.
   package static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
   }
 
-  /// The operating system's number of the current thread.
+  /// Returns the operating system's ID of the current thread.
   package static func threadID() -> UInt64 {
     #if canImport(Darwin)
       var id: UInt64 = 0

@@ -1,24 +1,26 @@
-/// What SQLite did for one run of a statement, by its own counters.
+/// The work that SQLite did for one execution of a statement, from SQLite's own counters.
 ///
-/// The counts repeat: the same statement on the same file with the same values gives the same
-/// numbers, on any machine, as long as SQLite's version is the same. The pages also depend on
-/// what the connection has cached.
+/// The counts are reproducible: the same statement with the same file, values, and SQLite version
+/// has the same counts on any machine. The page counts also depend on the connection's cache.
 package struct StatementWork: Sendable, Hashable {
-  /// Instructions of SQLite's virtual machine, the closest there is to exact work.
+  /// The number of VM steps, the most exact measure of work.
   package var vmSteps: Int
-  /// Rows stepped over in scans of whole tables or whole indexes.
+  /// The number of rows stepped over in full table scans and full index scans.
   package var fullScanSteps: Int
-  /// Sorts done outside an index.
+  /// The number of sorts that didn't use an index.
   package var sorts: Int
-  /// Rows put into indexes that were made for this run alone.
+  /// The number of rows inserted into automatic indexes.
   package var autoIndexRows: Int
-  /// Calls of functions that are not SQLite's own, such as `NSCoreDataStringSearch`.
+  /// The number of calls of functions that aren't SQLite's own, such as `NSCoreDataStringSearch`.
   package var functionCalls: Int
-  /// Comparisons by collations that are not SQLite's own, such as `NSCollateLocaleSensitive`.
+  /// The number of comparisons by collations that aren't SQLite's own, such as
+  /// `NSCollateLocaleSensitive`.
   package var collationCalls: Int
-  /// Pages read from the file or its log, as the connection had not cached them.
+  /// The number of pages read from the file or its WAL because the connection hadn't cached them.
   package var pagesRead: Int
-  /// Pages written to the log or the file; a transaction's are its COMMIT's.
+  /// The number of pages written to the WAL or the file.
+  ///
+  /// Those of a transaction belong to its COMMIT.
   package var pagesWritten: Int
 
   package init(
@@ -35,7 +37,7 @@ package struct StatementWork: Sendable, Hashable {
     self.pagesWritten = pagesWritten
   }
 
-  /// The work of two runs together.
+  /// Returns the sum of the work of two executions.
   package static func + (one: StatementWork, other: StatementWork) -> StatementWork {
     StatementWork(
       vmSteps: one.vmSteps + other.vmSteps,
@@ -47,7 +49,7 @@ package struct StatementWork: Sendable, Hashable {
       pagesWritten: one.pagesWritten + other.pagesWritten)
   }
 
-  /// What was done since an earlier reading of the same counters.
+  /// Returns the work since an earlier reading of the same counters.
   package static func - (later: StatementWork, earlier: StatementWork) -> StatementWork {
     StatementWork(
       vmSteps: later.vmSteps - earlier.vmSteps,

@@ -1,25 +1,27 @@
 import CSQLite
 
-/// The virtual table module behind `_Z_intarrayN`: one column `value INTEGER`, read from an
+/// The virtual table module of `_Z_intarrayN`, with the column `value INTEGER`, which reads an
 /// `IntArray` without copying it.
 ///
-/// The module has no `xCreate`, which makes the table eponymous: it is there as soon as the module
-/// is registered under its name. Nothing is written to any schema, so it works on immutable and
-/// read-only connections and inside transactions, and expires no prepared statement.
-/// See <https://www.sqlite.org/vtab.html#epoonlyvtab>.
+/// The module has no `xCreate`, which makes the table eponymous: it exists as soon as the module is
+/// registered under its name. The module writes to no schema, so it works with immutable and
+/// read-only connections and in transactions, and expires no prepared statements. See
+/// <https://www.sqlite.org/vtab.html#epoonlyvtab>.
 enum IntArrayModule {
-  /// The planner's estimate for an array that is empty when the statement is prepared.
+  /// The planner's estimate for an array that is empty when a statement is prepared.
   private static let rowsOfAnUnboundArray = 100
 
-  /// Registers a table of that name; the module shares the array with the caller.
+  /// Registers a table with a name.
+  ///
+  /// The module shares the array with the caller.
   static func register(_ name: String, _ array: IntArray, on handle: OpaquePointer) -> Int32 {
-    // SQLite calls the destructor also when registering fails.
+    // SQLite also calls the destructor if registering fails.
     sqlite3_create_module_v2(handle, name, module, Retained.pass(array)) { pointer in
       if let pointer { Retained.release(pointer) }
     }
   }
 
-  // Written once while it is made, only read by SQLite after that.
+  // Initialized once; SQLite only reads it.
   private nonisolated(unsafe) static let module: UnsafePointer<sqlite3_module> = {
     let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
     var methods = sqlite3_module()
@@ -67,9 +69,9 @@ extension IntArrayModule {
     return SQLITE_OK
   }
 
-  /// There is one way to read the table: all of it.
+  /// Describes the only way to read the table, a full scan.
   ///
-  /// The estimate is the number of values bound now.
+  /// The estimate is the current number of values.
   private static func bestIndex(
     _ table: UnsafeMutablePointer<sqlite3_vtab>?, _ info: UnsafeMutablePointer<sqlite3_index_info>?
   ) -> Int32 {
@@ -98,7 +100,7 @@ extension IntArrayModule {
     return SQLITE_OK
   }
 
-  /// Begins a scan of the values bound at this moment.
+  /// Starts a scan of the current values.
   private static func filter(_ base: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
     guard let cursor = cursor(base), let array = table(cursor.pointee.base.pVtab)?.pointee.array
     else { return SQLITE_INTERNAL }
@@ -136,12 +138,12 @@ extension IntArrayModule {
   }
 }
 
-/// The values behind one table `_Z_intarrayN` of one connection.
+/// The values of a table `_Z_intarrayN` of a connection.
 ///
-/// SQLite's module and the connection share it. Binding replaces `current` as a whole, so a cursor
-/// that is open keeps reading the values it began with.
+/// SQLite's module and the connection share it. Binding replaces `current`, so an open cursor keeps
+/// reading the values that it started with.
 final class IntArray {
-  /// Never changed once made: cursors hold it without copying.
+  /// An immutable array of values, which cursors reference without copying.
   final class Values {
     let values: ContiguousArray<Int64>
 

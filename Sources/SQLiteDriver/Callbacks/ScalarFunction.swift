@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A Swift closure that SQL calls as a function.
+/// A Swift closure that is registered as an SQL function.
 final class ScalarFunction {
   typealias Body = @Sendable ([SQLiteValue]) throws -> SQLiteValue
 
@@ -12,7 +12,9 @@ final class ScalarFunction {
     self.counts = counts
   }
 
-  /// Called by SQLite once a row, on the connection's thread.
+  /// Calls the closure.
+  ///
+  /// SQLite calls this function, usually once per row, on the connection's thread.
   static func call(
     _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
   ) {
@@ -30,7 +32,7 @@ final class ScalarFunction {
 }
 
 extension SQLiteValue {
-  /// Copies an argument of a function.
+  /// Copies a function's argument.
   init(argument: OpaquePointer?) {
     switch ColumnType(code: sqlite3_value_type(argument)) {
     case .null:
@@ -50,7 +52,7 @@ extension SQLiteValue {
     }
   }
 
-  /// Makes the value a function's result.
+  /// Sets the value as a function's result.
   func give(to context: OpaquePointer?) {
     switch self {
     case .null:
@@ -67,7 +69,7 @@ extension SQLiteValue {
   }
 }
 
-/// A Swift closure that compares two texts for `COLLATE`.
+/// A Swift closure that compares two strings for `COLLATE`.
 final class Collation {
   typealias Compare = @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
 
@@ -79,9 +81,9 @@ final class Collation {
     self.counts = counts
   }
 
-  /// Called by SQLite for each comparison, on the connection's thread.
+  /// Calls the closure with UTF-8 bytes.
   ///
-  /// The bytes are UTF-8.
+  /// SQLite calls this function for each comparison, on the connection's thread.
   static func call(
     _ data: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?,
     _ rightCount: Int32, _ right: UnsafeRawPointer?
@@ -96,19 +98,19 @@ final class Collation {
   }
 }
 
-/// The only place where an object travels through SQLite as a raw pointer and comes back.
+/// Passes an object through SQLite as a raw pointer.
 ///
-/// SQLite owns one count from `pass` on and gives it back through its destructor callback, which
-/// calls `release`. In between `borrow` reads the object without changing the count.
+/// After `pass`, SQLite owns a reference, which its destructor callback releases by calling
+/// `release`. In between, `borrow` accesses the object without changing the reference count.
 enum Retained {
-  /// Adds a count that SQLite will own.
+  /// Retains an object for SQLite.
   static func pass(_ object: AnyObject) -> UnsafeMutableRawPointer {
     Unmanaged.passRetained(object).toOpaque()
   }
 
-  /// The object behind a pointer whose count SQLite still owns.
+  /// Returns the object for a pointer while SQLite owns a reference to it.
   ///
-  /// The type must be the one passed.
+  /// The type must be that of the passed object.
   @inline(__always)
   static func borrow<Object: AnyObject>(
     _ pointer: UnsafeMutableRawPointer, as type: Object.Type
@@ -116,7 +118,7 @@ enum Retained {
     Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Reads from the object without touching its count, for callbacks that run once a row.
+  /// Accesses the object without changing its reference count, for callbacks that run once per row.
   @inline(__always)
   static func read<Object: AnyObject, Result>(
     _ pointer: UnsafeMutableRawPointer, as type: Object.Type, _ body: (Object) -> Result
@@ -124,15 +126,15 @@ enum Retained {
     Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
   }
 
-  /// Gives SQLite's count back.
+  /// Releases SQLite's reference.
   static func release(_ pointer: UnsafeMutableRawPointer) {
     Unmanaged<AnyObject>.fromOpaque(pointer).release()
   }
 }
 
-/// How often SQL has called the functions and collations of one connection since it was opened.
+/// The number of calls of a connection's functions and collations since it was opened.
 final class CallbackCounts {
-  // The connection's thread alone reads and writes them.
+  // Only the connection's thread reads and writes them.
   @exclusivity(unchecked) var functions = 0
   @exclusivity(unchecked) var collations = 0
 }

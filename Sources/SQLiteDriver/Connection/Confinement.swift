@@ -1,20 +1,21 @@
 import CSQLite
 
-/// Keeps the statements of a connection inside of its store: SQLite's authorizer.
+/// Confines the statements of a connection to its store, as SQLite's authorizer.
 ///
-/// Asked when a statement is prepared, never while it runs.
-// Sendable unchecked: only the connection's thread reads and writes it.
+/// It's called when a statement is prepared, not while it runs.
+// Sendable is unchecked: only the connection's thread reads and writes it.
 final class Confinement: @unchecked Sendable {
-  /// What was refused since the last error, and why.
+  /// The actions that were rejected since the last error, with the reason.
   @exclusivity(unchecked) private var refusal: String?
 
-  /// What the statement that failed was refused, and why; nil if something else is wrong with it.
+  /// Returns the actions that were rejected for the statement that failed, with the reason, or
+  /// `nil` if it failed for another cause.
   func takeRefusal() -> String? {
     defer { refusal = nil }
     return refusal
   }
 
-  /// Has SQLite ask here.
+  /// Registers the authorizer.
   func serve(_ handle: OpaquePointer) {
     sqlite3_set_authorizer(
       handle,
@@ -71,15 +72,15 @@ final class Confinement: @unchecked Sendable {
     "rtree_i32",
   ]
 
-  /// Whether a pragma concerns only the store and its connection.
+  /// Returns whether a pragma affects only the store and its connection.
   ///
-  /// Others set paths, limits of the whole process, how far a schema is trusted, or lock the other
-  /// connections of the store out.
+  /// Other pragmas set paths, process-wide limits, or how far a schema is trusted, or lock out
+  /// other connections of the store.
   static func allows(pragma name: String) -> Bool {
     pragmas.contains(name.lowercased())
   }
 
-  /// The pragmas that a store may be opened with, in lowercase.
+  /// The pragmas that can be set when a store is opened, in lowercase.
   static let pragmas: Set<String> = [
     "analysis_limit", "application_id", "auto_vacuum", "automatic_index", "busy_timeout",
     "cache_size", "cache_spill", "case_sensitive_like", "cell_size_check", "checkpoint_fullfsync",

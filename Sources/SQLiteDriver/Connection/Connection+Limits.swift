@@ -1,20 +1,23 @@
 import CSQLite
 import Foundation
 
-// What a connection is never allowed, and what one that only reads is allowed less.
+// The restrictions of all connections, and the additional ones of read-only connections.
 
 extension Connection {
-  /// Turns off what no store needs and what a hostile schema could use.
+  /// Turns off features that stores don't need and that a malicious schema could use.
   ///
-  /// - Parameter isReadOnly: For a file that's opened read-only, which can come from anywhere. Views are
-  ///   off there too: a store has none, and one instead of a table can be endless.
+  /// - Parameters:
+  ///   - handle: The connection's handle.
+  ///   - isReadOnly: A Boolean value that indicates whether the file is opened read-only and can
+  ///     come from any source. In this case, views are also turned off: a store has none, and a
+  ///     view in place of a table can be endless.
   static func harden(_ handle: OpaquePointer, isReadOnly: Bool) throws(SQLiteError) {
     var settings = [
       (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
       (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false),
     ]
     if isReadOnly {
-      // A writer has to trust the schema: triggers of a range index write to an R-tree.
+      // A writer has to trust the schema, because triggers of a range index write to an R-tree.
       settings += [
         (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false), (SQLITE_DBCONFIG_DEFENSIVE, true),
         (SQLITE_DBCONFIG_ENABLE_VIEW, false),
@@ -28,12 +31,12 @@ extension Connection {
     }
   }
 
-  /// Keeps all statements that are prepared from now on inside of the store.
+  /// Confines all statements prepared from now on to the store.
   ///
-  /// Also turns on SQLite's defensive mode: no statement can write to the schema as if it were a table.
-  /// No value can be longer than 256 MB.
-  /// - Throws: `SQLITE_AUTH` from then on, with what isn't allowed: `ATTACH`, `VACUUM INTO`, functions
-  ///   that load code, and pragmas that concern more than the store.
+  /// Also turns on SQLite's defensive mode, in which statements can't write to the schema tables.
+  /// Values can't be longer than 256 MB. Statements that aren't allowed throw `SQLITE_AUTH` with
+  /// the reason: `ATTACH`, `VACUUM INTO`, functions that load code, and pragmas that affect more
+  /// than the store.
   package func confine() {
     guard confinement == nil else { return }
     let confinement = Confinement()
@@ -43,39 +46,44 @@ extension Connection {
     self.confinement = confinement
   }
 
-  /// Makes statements that read a view fail from now on: one instead of a table can be endless.
+  /// Makes statements that read a view fail from now on.
+  ///
+  /// A view in place of a table can be endless.
   package func refuseViews() {
     _ = cdprof_db_config(use(), SQLITE_DBCONFIG_ENABLE_VIEW, 0)
   }
 
-  /// Whether a pragma can be set when a store is opened: it concerns only the store.
+  /// Returns whether a pragma can be set when a store is opened, which requires that it affects
+  /// only the store.
   ///
-  /// Opening a store with another one throws `SQLITE_MISUSE`.
+  /// Opening a store with another pragma throws `SQLITE_MISUSE`.
   package static func allows(pragma name: String) -> Bool {
     Confinement.allows(pragma: name)
   }
 
-  /// The names for which `allows(pragma:)` is true, in lowercase and in order.
+  /// The names for which `allows(pragma:)` returns `true`, in lowercase and sorted.
   package static var allowedPragmas: [String] { Confinement.pragmas.sorted() }
 
-  /// Bounds the memory that SQLite takes for all connections of the process.
+  /// Limits the memory that SQLite uses for all connections of the process.
   ///
-  /// A statement that needs more fails with `SQLITE_NOMEM`, and its connection stays usable.
+  /// A statement that needs more fails with `SQLITE_NOMEM`. Its connection can still be used.
   package static func limitMemory(toBytes bytes: Int64) {
     sqlite3_hard_heap_limit64(bytes)
   }
 
-  /// VM steps that a statement of a read-only connection may take: about a minute.
+  /// The maximum number of VM steps of a statement on a read-only connection, about a minute.
   static let readOnlySteps = 10_000_000_000
 
-  /// Bytes of a value or a row; larger values are kept in files of their own.
+  /// The maximum size of a value or row, in bytes.
+  ///
+  /// Larger values are stored externally.
   private static let longestValue: Int32 = 256 << 20
 
   private static let readOnlyLimits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_LENGTH, longestValue),
     (SQLITE_LIMIT_SQL_LENGTH, 16 << 20),
     (SQLITE_LIMIT_VDBE_OP, 10_000_000),
-    // VACUUM, which fails there, attaches one.
+    // VACUUM, which isn't allowed there, attaches one.
     (SQLITE_LIMIT_ATTACHED, 1),
     (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10_000),
     (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
@@ -83,25 +91,25 @@ extension Connection {
   ]
 }
 
-/// How many VM steps a connection's statements may take.
-// Sendable unchecked: only the connection's thread reads and writes it.
+/// Limits the VM steps of a connection's statements.
+// Sendable is unchecked: only the connection's thread reads and writes it.
 final class StepBudget: @unchecked Sendable {
-  /// VM steps from one call of the progress handler to the next.
+  /// The number of VM steps between calls of the progress handler.
   private static let interval = 10_000
 
-  /// The limit that's in force, in VM steps; nil for none.
+  /// The current limit, in VM steps, or `nil` for no limit.
   @exclusivity(unchecked) private(set) var limit: Int?
   @exclusivity(unchecked) private var used = 0
-  /// Whether the limit is for several statements together.
+  /// A Boolean value that indicates whether several statements share the limit.
   @exclusivity(unchecked) private var isShared = false
-  /// Whether the last statement was stopped by the limit.
+  /// A Boolean value that indicates whether the last statement exceeded the limit.
   @exclusivity(unchecked) private(set) var isExceeded = false
 
   init(limit: Int?) {
     self.limit = limit
   }
 
-  /// Starts a statement.
+  /// Starts counting for a statement.
   func begin() {
     guard limit != nil, !isShared else { return }
     used = 0
@@ -114,7 +122,7 @@ final class StepBudget: @unchecked Sendable {
     serve(handle)
   }
 
-  /// Has SQLite ask here while statements run, if there's a limit.
+  /// Registers the progress handler, if there's a limit.
   func serve(_ handle: OpaquePointer) {
     guard limit != nil else { return sqlite3_progress_handler(handle, 0, nil, nil) }
     sqlite3_progress_handler(
@@ -132,7 +140,7 @@ final class StepBudget: @unchecked Sendable {
     return false
   }
 
-  /// Runs the closure with a limit for all its statements together.
+  /// Runs a closure with a limit that all its statements share.
   func sharing<Result>(
     _ shared: Int, on handle: OpaquePointer, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -149,34 +157,38 @@ final class StepBudget: @unchecked Sendable {
 }
 
 extension Connection {
-  /// Lets each statement from now on take at most that many VM steps.
+  /// Limits the number of VM steps of each statement from now on.
   ///
-  /// A statement that goes beyond it throws `SQLITE_ERROR` with the limit.
+  /// A statement that exceeds the limit throws `SQLITE_ERROR` with the limit.
   package func limitSteps(_ steps: Int) {
     budget.restrict(to: steps, on: use())
   }
 
-  /// Runs the closure, in which all statements together take at most that many VM steps.
+  /// Runs a closure with a limit on the total VM steps of its statements.
   ///
-  /// For statements whose cost a valid store bounds, and a hostile one need not. A statement that goes
-  /// beyond it throws `SQLITE_ERROR` with the limit. Inside of another such closure, the outer limit
-  /// is in force.
+  /// Use it for statements whose cost is bounded in a valid store, but not in a malicious one. A
+  /// statement that exceeds the limit throws `SQLITE_ERROR` with the limit. In a nested call, the
+  /// outer limit applies.
   package func withStepLimit<Result>(
     _ steps: Int, _ body: () throws -> Result
   ) rethrows -> Result {
     try budget.sharing(steps, on: use(), body)
   }
 
-  /// Whether the limit stopped a statement since `withStepLimit(_:_:)` began.
+  /// A Boolean value that indicates whether a statement exceeded the limit since
+  /// `withStepLimit(_:_:)` began.
   package var isStepLimitReached: Bool { budget.isExceeded }
 
-  /// Whether a SELECT finds a row; it's run to its first, once, and isn't kept prepared.
+  /// Returns whether a SELECT returns a row.
+  ///
+  /// The statement runs up to its first row and isn't cached.
   package func hasRow(_ sql: String) throws(SQLiteError) -> Bool {
     let statement = try prepare(sql)
     return try statement.step()
   }
 
-  /// An error that the limits of this connection caused, in words that state the limit; nil for others.
+  /// Returns an error that describes the exceeded limit of this connection, or `nil` for other
+  /// errors.
   static func limitError(
     _ code: Int32, sql: String?, handle: OpaquePointer?, budget: StepBudget?,
     confinement: Confinement?
@@ -201,8 +213,8 @@ extension Connection {
   }
 }
 
-/// The way to a running statement from another thread.
-// Sendable unchecked: the lock guards the handle, which is nil once the connection is closing.
+/// Interrupts a running statement from another thread.
+// Sendable is unchecked: the lock guards the handle, which is nil once the connection is closing.
 final class Interruption: @unchecked Sendable {
   private let lock = NSLock()
   private var handle: OpaquePointer?
@@ -217,31 +229,35 @@ final class Interruption: @unchecked Sendable {
     }
   }
 
-  /// Whether the connection is closed.
+  /// A Boolean value that indicates whether the connection is closed.
   var isEnded: Bool { lock.withLock { handle == nil } }
 
-  /// After this no interruption reaches the handle, which may be closed.
+  /// Detaches the handle, which can then be closed without being interrupted.
   func end() {
     lock.withLock { handle = nil }
   }
 }
 
-/// Waits for other connections' locks as SQLite does by itself.
+/// Waits for locks of other connections with the same timing as SQLite's busy handler.
 ///
-/// The connection retains it as long as SQLite may call it, on the connection's thread.
+/// The connection retains it while SQLite can call it, on the connection's thread.
 final class LockWaits: Sendable {
-  /// Milliseconds that one statement waits at most.
+  /// The maximum time that a statement waits, in milliseconds.
   let patience: Int
 
-  /// Milliseconds from one attempt to the next; the last goes on.
+  /// The pauses between attempts, in milliseconds.
+  ///
+  /// The last one is repeated.
   private static let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
 
-  /// - Parameter milliseconds: How long one statement waits before it fails as busy.
+  /// Creates a busy handler.
+  ///
+  /// - Parameter milliseconds: The time that a statement waits before it fails with `SQLITE_BUSY`.
   init(patience milliseconds: Int32) {
     patience = Int(milliseconds)
   }
 
-  /// Has SQLite ask here when a lock is taken.
+  /// Registers the busy handler.
   func serve(_ handle: OpaquePointer) {
     sqlite3_busy_handler(
       handle,
@@ -252,7 +268,7 @@ final class LockWaits: Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Waits for the next attempt; false when there is to be none.
+  /// Waits for the next attempt, and returns whether to make one.
   private func pause(after attempts: Int) -> Bool {
     let pauses = LockWaits.pauses
     let last = pauses.count - 1

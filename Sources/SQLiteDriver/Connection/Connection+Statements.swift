@@ -1,12 +1,14 @@
 import CSQLite
 
 extension Connection {
-  /// A statement for the text, reset and with nothing bound.
+  /// Returns a prepared statement for SQL, reset and without bound values.
   ///
-  /// The SQL is prepared once and cached; asking again returns the same statement. While a caller
-  /// binds or steps it, the same text gives a second statement that is not kept.
-  /// `reset()`, stepping to the end or dropping it makes a statement free again.
-  /// Throws for SQL that SQLite can't prepare, is empty, or contains more than one statement.
+  /// Statements are prepared once and cached; the same SQL returns the same statement. If the
+  /// cached statement is in use, this method returns a second one that isn't cached. A statement is
+  /// available again after `reset()`, after the last row, or when it's released.
+  ///
+  /// - Throws: An error if SQLite can't prepare the SQL, if it's empty, or if it contains more than
+  ///   one statement.
   package func statement(_ sql: String) throws(SQLiteError) -> Statement {
     budget.begin()
     switch statements.find(sql) {
@@ -22,10 +24,10 @@ extension Connection {
     }
   }
 
-  /// Runs every statement of the text to its end and ignores the rows.
+  /// Runs all statements in SQL and ignores their rows.
   ///
-  /// Stops at the first that fails; those before it stay done. A short text of one statement, such
-  /// as `BEGIN`, is kept prepared.
+  /// Stops at the first error; the effects of previous statements remain. A short single statement,
+  /// such as `BEGIN`, is cached.
   package func execute(_ sql: String) throws(SQLiteError) {
     if Connection.isShortStatement(sql) {
       let statement = try statement(sql)
@@ -45,8 +47,8 @@ extension Connection {
     }
   }
 
-  /// Whether SQL is certainly one statement, short enough to be cached: it begins with a word
-  /// and has no semicolon.
+  /// Returns whether SQL is certainly a single short statement that can be cached: it starts with a
+  /// word and contains no semicolon.
   private static func isShortStatement(_ sql: String) -> Bool {
     let bytes = sql.utf8
     guard let first = bytes.first, bytes.count <= 40 else { return false }
@@ -54,7 +56,7 @@ extension Connection {
     return isLetter && !bytes.contains(UInt8(ascii: ";"))
   }
 
-  /// All rows of a small read, copied.
+  /// Returns copies of all rows of a small query.
   ///
   /// The statement is cached.
   package func values(
@@ -72,7 +74,7 @@ extension Connection {
     return rows
   }
 
-  /// An uncached statement, for SQL that is run once.
+  /// Returns an uncached statement, for SQL that runs once.
   func prepare(_ sql: String, flags: UInt32 = 0) throws(SQLiteError) -> Statement {
     let bytes = Array(sql.utf8)
     let (handle, end) = try prepare(bytes, from: 0, flags: flags)
@@ -88,7 +90,9 @@ extension Connection {
     return statement
   }
 
-  /// Prepares the first statement behind `start`; the handle is nil where only comments are left.
+  /// Prepares the first statement after `start`.
+  ///
+  /// The handle is `nil` if only comments follow.
   private func prepare(
     _ bytes: [UInt8], from start: Int, flags: UInt32
   ) throws(SQLiteError) -> (handle: OpaquePointer?, end: Int) {
@@ -115,22 +119,23 @@ extension Connection {
 }
 
 extension Connection {
-  /// Makes a closure callable from SQL.
+  /// Registers a closure as an SQL function.
   ///
-  /// A name registered before is replaced.
+  /// Replaces a function with the same name. SQLite calls the closure on the connection's thread,
+  /// usually once per row. The closure must not use the connection. Because a schema can call the
+  /// function, it must not have relevant side effects. An error that the closure throws becomes the
+  /// statement's error.
   ///
-  /// The closure runs on the connection's thread, once a row, and must not use the connection.
-  /// A schema can call it, so it must not have side effects that matter.
-  /// What it throws becomes the statement's error. `argumentCount` -1 takes any number.
-  /// A `deterministic` function gives the same result for the same arguments; only such a one may
-  /// be used in an index or be computed once for a whole statement.
+  /// With an `argumentCount` of -1, the function takes any number of arguments. A `deterministic`
+  /// function returns the same result for the same arguments; only such a function can be used in
+  /// an index or be evaluated once per statement.
   package func createFunction(
     _ name: String, argumentCount: Int32, deterministic: Bool,
     _ body: @escaping @Sendable ([SQLiteValue]) throws -> SQLiteValue
   ) throws(SQLiteError) {
-    // A schema isn't trusted with other functions; triggers and indexes need these.
+    // A schema can't use functions without this flag; triggers and indexes need these.
     let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (deterministic ? SQLITE_DETERMINISTIC : 0)
-    // SQLite calls the destructor also when registering fails.
+    // SQLite also calls the destructor if registering fails.
     let code = sqlite3_create_function_v2(
       use(), name, argumentCount, flags, Retained.pass(ScalarFunction(body, counts: callbacks)),
       { ScalarFunction.call($0, $1, $2) }, nil, nil, { if let data = $0 { Retained.release(data) } }
@@ -138,12 +143,12 @@ extension Connection {
     guard code == SQLITE_OK else { throw error(code) }
   }
 
-  /// Makes a closure usable behind `COLLATE`.
+  /// Registers a closure as a collation for `COLLATE`.
   ///
-  /// It gets two texts as UTF-8 and returns a number below, at or above 0, as `strcmp` does.
-  ///
-  /// The closure runs on the connection's thread, once a comparison, and must not use the
-  /// connection. An index made with a collation is only right while the collation stays the same.
+  /// The closure takes two UTF-8 strings and returns a number below, equal to, or above 0, like
+  /// `strcmp`. SQLite calls it on the connection's thread for each comparison. The closure must not
+  /// use the connection. An index that uses a collation is valid only as long as the collation
+  /// doesn't change.
   package func createCollation(
     _ name: String,
     _ compare: @escaping @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
@@ -153,7 +158,7 @@ extension Connection {
       use(), name, SQLITE_UTF8, data,
       { Collation.call($0, $1, $2, $3, $4) }, { if let data = $0 { Retained.release(data) } })
     guard code == SQLITE_OK else {
-      // Here SQLite leaves the destructor to the caller.
+      // In this case, SQLite leaves the destructor to the caller.
       Retained.release(data)
       throw error(code)
     }
@@ -161,18 +166,18 @@ extension Connection {
 }
 
 extension Connection {
-  /// Makes `values` the rows of the table `_Z_intarray<index>`: one column, `value INTEGER`.
+  /// Makes `values` the rows of the table `_Z_intarray<index>` with the column `value INTEGER`.
   ///
-  /// The array is shared, not copied; the values stay until they are replaced. A statement in the
-  /// middle of its rows keeps those it began with. Works with every access and in transactions;
-  /// nothing reaches the file or its schema.
+  /// The array is shared, not copied, and is used until it's replaced. A statement that is reading
+  /// rows keeps the previous values. This works with every kind of access and in transactions, and
+  /// modifies neither the file nor its schema.
   package func bindIntArray(
     _ index: Int, _ values: ContiguousArray<Int64>
   ) throws(SQLiteError) {
     try intArray(index).current = IntArray.Values(values)
   }
 
-  /// The array behind a table, registered on first need.
+  /// Returns the array of a table, and registers the table on first use.
   private func intArray(_ index: Int) throws(SQLiteError) -> IntArray {
     if let array = intArrays[index] { return array }
     let array = IntArray()
@@ -182,7 +187,7 @@ extension Connection {
     return array
   }
 
-  /// Registers an empty table if preparing failed for the lack of it.
+  /// Registers an empty table if preparing a statement failed because it was missing.
   func provideIntArray(missedBy error: SQLiteError) throws(SQLiteError) -> Bool {
     let start = "no such table: \(Connection.intArrayPrefix)"
     guard error.message.hasPrefix(start), let index = Int(error.message.dropFirst(start.count)),
@@ -196,14 +201,13 @@ extension Connection {
 }
 
 extension Connection {
-  /// How SQLite would run the text now.
+  /// Returns SQLite's query plan for SQL without running it.
   ///
-  /// Nothing is run.
+  /// Parameters don't need values, and `_Z_intarrayN` tables don't need arrays. However, if there's
+  /// a partial index, the values determine whether it contains the rows. Functions and collations
+  /// in the SQL must be registered. Prepares one statement, which isn't cached.
   ///
-  /// Parameters need no values and `_Z_intarrayN` tables no arrays; but where there is a partial index,
-  /// the values decide whether it contains the rows. Functions and collations in the SQL must be
-  /// registered. One statement, not cached.
-  /// - Parameter binds: values of the first parameters; those that do not fit are left out.
+  /// - Parameter binds: The values of the first parameters. Values without a parameter are ignored.
   package func explainQueryPlan(
     _ sql: String, binds: [SQLiteValue] = []
   ) throws(SQLiteError) -> QueryPlan {
@@ -225,10 +229,11 @@ extension Connection {
 }
 
 extension Connection {
-  /// Replaces the database of another connection by a copy of this one's, page by page.
+  /// Replaces the database of another connection with a copy of this one, page by page.
   ///
-  /// Waits for locks as a statement does. A copy of a file in WAL mode says that it is in WAL mode too,
-  /// which a database in memory can't be: change the journal mode of the file first.
+  /// Waits for locks like a statement does. The copy of a file in WAL mode is marked as being in
+  /// WAL mode, which an in-memory database doesn't support: change the journal mode of the file
+  /// first.
   package func copy(into target: Connection) throws(SQLiteError) {
     guard let backup = sqlite3_backup_init(target.use(), "main", use(), "main") else {
       throw target.error(sqlite3_errcode(target.use()))

@@ -1,19 +1,20 @@
 import CSQLite
 
 extension Connection {
-  /// Rows the last INSERT, UPDATE or DELETE changed, without those its triggers changed.
+  /// The number of rows that the last INSERT, UPDATE, or DELETE changed, excluding changes by
+  /// triggers.
   package var changes: Int {
     Int(sqlite3_changes64(use()))
   }
 
-  /// Whether a BEGIN waits for its COMMIT.
+  /// A Boolean value that indicates whether a transaction is open.
   package var isInTransaction: Bool {
     sqlite3_get_autocommit(use()) == 0
   }
 
-  /// Ends what a user left open: runs in the middle of their rows and a transaction.
+  /// Resets statements that are still reading rows, and rolls back an open transaction.
   ///
-  /// Without either, two cheap calls.
+  /// **Cost:** two inexpensive calls if there's nothing to do.
   func rest() {
     guard let handle else { return }
     guard isInTransaction || sqlite3_txn_state(handle, nil) != SQLITE_TXN_NONE else { return }
@@ -22,18 +23,18 @@ extension Connection {
       if sqlite3_stmt_busy(running) != 0 { sqlite3_reset(running) }
       statement = sqlite3_next_stmt(handle, running)
     }
-    // Fails only where SQLite has rolled back by itself.
+    // Fails only if SQLite has already rolled back.
     if isInTransaction { try? execute("ROLLBACK") }
   }
 }
 
-/// A counter SQLite keeps for each connection.
+/// A counter that SQLite keeps for each connection.
 ///
 /// See <https://www.sqlite.org/c3ref/c_dbstatus_options.html>.
 enum ConnectionStatus {
   /// Pages read from the file.
   case cacheMisses
-  /// Pages written to the file or its log.
+  /// Pages written to the file or its WAL.
   case cacheWrites
 
   var code: Int32 {

@@ -2,39 +2,44 @@ import CSQLite
 import Foundation
 import ProfileEvents
 
-/// One handle on one database file.
+/// A connection to a database file.
 ///
-/// A connection is used by one thread at a time; SQLite's own mutex is off. Only `interrupt()` may
-/// be called from any thread. `ConnectionPool` hands connections from thread to thread.
-/// Using a connection after `close()` traps.
-// Sendable unchecked: ConnectionPool hands a connection from lease to lease under its lock.
+/// Only one thread at a time can use a connection, because SQLite's own mutex is off. `interrupt()`
+/// can be called from any thread. `ConnectionPool` passes connections between threads. It's a
+/// programmer error to use a connection after `close()`.
+// Sendable is unchecked: ConnectionPool passes a connection from lease to lease under its lock.
 package final class Connection: @unchecked Sendable {
-  /// What the connection may do to the file and its folder.
+  /// The kinds of access to the file and its folder.
   package enum Access: Sendable {
-    /// Never changes a byte in the folder and never creates a file there.
+    /// Reads without modifying or creating any file in the folder.
     case looking
-    /// Reads a store that others may write at the same time. SQLite may create `-wal` and `-shm`.
+    /// Reads a store that other processes or connections can write at the same time.
+    ///
+    /// SQLite can create `-wal` and `-shm` files.
     case reading
-    /// Reads and writes, creates the file if need be, and keeps a write-ahead log.
+    /// Reads and writes, creates the file if necessary, and uses a WAL.
     case writing
   }
 
-  /// How a connection is opened.
+  /// The options for opening a connection.
   package struct Options: Sendable {
-    /// How long a statement waits for another connection's lock before it fails as busy.
+    /// The time, in milliseconds, that a statement waits for another connection's lock before it
+    /// fails with `SQLITE_BUSY`.
     package var busyTimeoutMilliseconds: Int32 = 10_000
-    /// Run as `pragma name=value`, in order, before a writing connection turns to WAL.
+    /// The pragmas to run as `pragma name=value`, in order, before a writing connection switches to
+    /// WAL mode.
     ///
-    /// With a pragma `journal_mode` among them the connection does not turn to WAL by itself.
-    /// Other connections leave out those that change the file or how it is kept.
+    /// If they include `journal_mode`, the connection doesn't switch to WAL mode. Connections that
+    /// don't write omit the pragmas that change the file or its format.
     package var pragmas: [(String, String)] = []
-    /// Whether the path names a database in the memory of the process instead of a file.
+    /// A Boolean value that indicates whether the path is the name of an in-memory database instead
+    /// of a file.
     ///
-    /// All connections with the same path use the same database; it goes with the last of them. It has
-    /// no write-ahead log: a writer waits until no statement reads, and readers wait for a commit.
-    /// The path begins with a slash.
+    /// All connections of the process with the same path share the database, which is released with
+    /// the last of them. It has no WAL: a writer waits until no statement reads, and readers wait
+    /// for a commit. The path must begin with a slash.
     package var isInMemory = false
-    /// Statements kept prepared.
+    /// The maximum number of cached statements.
     package var statementLimit = 200
 
     package init(
@@ -47,39 +52,46 @@ package final class Connection: @unchecked Sendable {
     }
   }
 
-  /// The path as given.
+  /// The path, as given.
   ///
-  /// A private copy's connection keeps the path of the original.
+  /// For the connection of a temporary copy, this is the path of the original.
   package let path: String
   package let access: Access
 
-  /// The files as they were when this connection began to look; nil for other accesses.
+  /// The files as inspected when this connection was opened, or `nil` for other kinds of access
+  /// than `.looking`.
   package let inspection: StoreFileInspection?
 
-  /// What is read instead of the file in a read-only open; nil after `close()`.
+  /// The temporary copy that a read-only connection reads instead of the file, or `nil` after
+  /// `close()`.
   var copy: PrivateCopy?
-  /// Nil after `close()`.
+  /// The SQLite handle, or `nil` after `close()`.
   var handle: OpaquePointer?
   let interruption: Interruption
   let waits: LockWaits
   let callbacks = CallbackCounts()
   let budget: StepBudget
-  /// Nil until `confine()`.
+  /// The authorizer, or `nil` before `confine()`.
   var confinement: Confinement?
   var statements: StatementCache
   var intArrays: [Int: IntArray] = [:]
 
-  /// Opens a file and reads its first page, so that what isn't a database fails here.
+  /// Opens a file and reads its first page, so that opening a file that isn't a database fails.
   ///
-  /// Throws what SQLite says; `StoreFileProblem.examine(path:)` finds words for it.
-  /// The path `:memory:` gives a database of its own in memory.
+  /// The path `:memory:` opens a separate in-memory database.
+  ///
+  /// - Throws: SQLite's error. `StoreFileProblem.examine(path:)` returns a description of the
+  ///   problem.
   package convenience init(
     path: String, access: Access, options: Options = .init()
   ) throws(SQLiteError) {
     try self.init(path: path, access: access, options: options, sharing: nil)
   }
 
-  /// `copy`: the private copy another connection made of the same state of the same file.
+  /// Opens a connection.
+  ///
+  /// - Parameter copy: The temporary copy that another connection created of the same state of the
+  ///   file.
   init(
     path: String, access: Access, options: Options, sharing copy: PrivateCopy?
   ) throws(SQLiteError) {
@@ -108,33 +120,32 @@ package final class Connection: @unchecked Sendable {
     close()
   }
 
-  /// Finalises the cached statements and closes the file.
+  /// Finalizes the cached statements and closes the file.
   ///
-  /// Closing twice is harmless.
-  ///
-  /// A statement that is still referenced keeps the handle in SQLite until it's released.
+  /// Subsequent calls have no effect. A statement that is still referenced keeps the SQLite handle
+  /// open until it's released.
   package func close() {
     guard let handle else { return }
     statements.removeAll()
     interruption.end()
     self.handle = nil
-    // A statement that's still referenced keeps the handle open, and SQLite must not call back here any more.
+    // A statement that's still referenced keeps the handle open, and SQLite must no longer call
+    // back.
     sqlite3_set_authorizer(handle, nil, nil)
     sqlite3_progress_handler(handle, 0, nil, nil)
     sqlite3_close_v2(handle)
     copy = nil
   }
 
-  /// Stops the statement that is running, which then throws `SQLITE_INTERRUPT`.
+  /// Interrupts the running statement, which then throws `SQLITE_INTERRUPT`.
   ///
-  /// From any thread.
-  ///
-  /// Without a running statement nothing happens. A write that is interrupted is rolled back.
+  /// Call this method from any thread. It has no effect if no statement is running. An interrupted
+  /// write is rolled back.
   package func interrupt() {
     interruption.send()
   }
 
-  /// The handle, or a trap for a connection that was closed.
+  /// Returns the handle, or stops with a precondition failure if the connection is closed.
   func use() -> OpaquePointer {
     guard let handle else {
       preconditionFailure("The connection to \(path) was used after it was closed.")
@@ -165,14 +176,14 @@ extension Connection {
     }
   }
 
-  /// Opens a shared database in memory, with SQLite's own file system for them.
+  /// Opens a shared in-memory database with SQLite's own VFS for such databases.
   static func openMemory(_ path: String, _ access: Access) throws(SQLiteError) -> OpenedFile {
     let flags =
       access == .writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
     return OpenedFile(handle: try openFile(path, flags, fileSystem: "memdb"))
   }
 
-  /// The settings of a new connection, and a first read that finds out what isn't a database.
+  /// Configures a new connection, and reads from it to detect files that aren't databases.
   func configure(_ options: Options) throws(SQLiteError) {
     waits.serve(use())
     try Connection.harden(use(), isReadOnly: access == .looking)
@@ -189,13 +200,13 @@ extension Connection {
     try run("PRAGMA schema_version")
   }
 
-  /// What makes a file keep a write-ahead log.
+  /// The SQL that switches a file to WAL mode.
   fileprivate static let logPragma = "pragma journal_mode=wal"
 
-  /// Turns to WAL, waiting as long as for any other lock.
+  /// Switches to WAL mode, and waits for locks as long as a statement does.
   ///
-  /// Of two connections that convert a new file at once, each has the lock that the other waits for. SQLite
-  /// then doesn't wait but fails at once, so that one releases its lock.
+  /// If two connections convert a new file at the same time, each has the lock that the other waits
+  /// for. SQLite then fails immediately instead of waiting, so that one of them releases its lock.
   private func turnToLog(_ options: Options) throws(SQLiteError) {
     let patience = UInt64(max(0, options.busyTimeoutMilliseconds)) * 1_000_000
     let start = MonotonicClock.now()
@@ -210,19 +221,22 @@ extension Connection {
     }
   }
 
-  /// Pragmas that change the file or how it is kept: for the writer alone.
+  /// The pragmas that change the file or its format, which only the writer runs.
   fileprivate static let writingPragmas: Set<String> = [
     "application_id", "auto_vacuum", "encoding", "incremental_vacuum", "journal_mode",
     "journal_size_limit", "locking_mode", "optimize", "page_size", "user_version", "wal_checkpoint",
   ]
 
-  /// Runs one statement and ignores its rows; SQL with a second one is an error.
+  /// Runs one statement and ignores its rows.
+  ///
+  /// SQL with a second statement is an error.
   private func run(_ sql: String) throws(SQLiteError) {
     let statement = try prepare(sql)
     while try statement.step() {}
   }
 
-  /// A name that SQLite takes for a file and not for a URI, a temporary or a memory database.
+  /// Returns a name that SQLite interprets as a file, not as a URI, a temporary database, or an
+  /// in-memory database.
   private static func plainName(_ path: String) throws(SQLiteError) -> String {
     if path == ":memory:" { return path }
     guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -260,7 +274,7 @@ extension Connection {
 }
 
 extension Connection.Options {
-  /// The pragmas that a connection runs first, in order, as SQL.
+  /// Returns the SQL of the pragmas that a connection runs first, in order.
   package func statements(for access: Connection.Access) -> [String] {
     var statements: [String] = []
     var namesJournal = false
@@ -276,17 +290,18 @@ extension Connection.Options {
   }
 }
 
-/// A handle that was opened, and the file that it reads.
+/// An open handle with the file that it reads.
 struct OpenedFile {
   var handle: OpaquePointer
-  /// The files as they were before the first read; nil unless looking.
+  /// The files as inspected before the first read, or `nil` unless the access is `.looking`.
   var inspection: StoreFileInspection?
   /// The copy that is read instead of the file.
   var copy: PrivateCopy?
 }
 
-/// The SQLite library this process runs with, which may differ from the header it was built with.
+/// The SQLite library that the process runs with, which can differ from the header it was built
+/// with.
 package enum SQLiteLibrary {
-  /// The version, as in `3.40.1`.
+  /// The version, such as `3.40.1`.
   package static var version: String { String(cString: sqlite3_libversion()) }
 }

@@ -1,17 +1,18 @@
 import Foundation
 import ProfileEvents
 
-/// Connections over one file: one that writes, and readers that are leased one thread at a time.
+/// A pool of connections to one file: a writer, and readers that are checked out by one thread at a
+/// time.
 ///
-/// All methods may be called from any thread. No connection is ever with two threads at once.
-// Sendable unchecked: `lock` guards the mutable state, `writerLock` the use of the writer.
+/// All methods can be called from any thread. A connection is never used by two threads at once.
+// Sendable is unchecked: `lock` guards the mutable state, `writerLock` the use of the writer.
 package final class ConnectionPool: @unchecked Sendable {
-  /// What a new connection gets before anyone uses it.
+  /// A closure that configures a new connection before its first use.
   ///
-  /// A closure of several lines must say `connection throws(SQLiteError) in`.
+  /// A closure with several statements needs the signature `connection throws(SQLiteError) in`.
   package typealias Configure = @Sendable (Connection) throws(SQLiteError) -> Void
 
-  /// The number of readers that are kept by default.
+  /// The default number of idle readers to keep.
   package static let usualReaders = 4
 
   package let path: String
@@ -20,12 +21,12 @@ package final class ConnectionPool: @unchecked Sendable {
   private let maximumReaders: Int
   private let configure: Configure
 
-  /// Whether the connections share a database in memory.
+  /// A Boolean value that indicates whether the connections share an in-memory database.
   package var isInMemory: Bool { options.isInMemory }
 
   private let writer: Connection?
   private let writerLock = NSLock()
-  /// The thread inside `withWriter`; nil between two uses.
+  /// The thread that is running `withWriter`, or `nil`.
   ///
   /// Guarded by `lock`.
   private var writingThread: UInt64?
@@ -35,29 +36,30 @@ package final class ConnectionPool: @unchecked Sendable {
   ///
   /// Guarded by `lock`.
   private var idle: [Connection] = []
-  /// The state of the files the readers look at; nil unless looking.
+  /// The state of the files that read-only readers use, or `nil` for other kinds of access.
   ///
   /// Guarded by `lock`.
   private var lookedAt: StoreFileInspection?
-  /// The copy all readers share, if there is one.
+  /// The temporary copy that all readers share, if there is one.
   ///
   /// Guarded by `lock`.
   private var copy: PrivateCopy?
   /// Guarded by `lock`.
   private var isClosed = false
-  /// The ways to the connections that are open, in use or not.
+  /// The interruptions of all open connections, in use or idle.
   ///
   /// Guarded by `lock`.
   private var interruptions: [Interruption] = []
 
-  /// Opens the first connection: the writer, or for `.looking` a reader, so that a file that
-  /// cannot be used fails here.
+  /// Opens the first connection, so that opening a file that can't be used fails.
   ///
-  /// `access` is that of the pool as a whole: with `.writing` readers are opened as `.reading`;
-  /// with `.looking` or `.reading` there's no writer. `configure` runs once on each connection,
-  /// before anyone gets it: functions, collations, timing. At most `maximumReaders` readers are
-  /// kept when they aren't in use; more are opened as needed. `:memory:` isn't a path for a pool: each of its
-  /// connections would have a database of its own.
+  /// This is the writer, or a reader for `.looking`.
+  ///
+  /// `access` applies to the entire pool: with `.writing`, readers are opened as `.reading`; with
+  /// `.looking` or `.reading`, there's no writer. `configure` runs once for each connection before
+  /// its first use, for example to register functions and collations. At most `maximumReaders` idle
+  /// readers are kept; more are opened as needed. `:memory:` isn't a valid path, because each
+  /// connection would have a separate database.
   package init(
     path: String, access: Connection.Access, options: Connection.Options = .init(),
     maximumReaders: Int = usualReaders, configure: @escaping Configure = { _ in }
@@ -86,20 +88,22 @@ package final class ConnectionPool: @unchecked Sendable {
     interruptions = [first.interruption]
   }
 
-  /// Stops the statements that run now, on all connections; each fails with `SQLITE_INTERRUPT`.
+  /// Interrupts the running statements of all connections; each fails with `SQLITE_INTERRUPT`.
   ///
-  /// From any thread. Where no statement runs, nothing happens.
+  /// Call this method from any thread. It has no effect on connections without a running statement.
   package func interrupt() {
     for interruption in lock.withLock({ interruptions }) { interruption.send() }
   }
 
-  /// Stops the statement that the writer runs now, which fails with `SQLITE_INTERRUPT`; readers go on.
+  /// Interrupts the running statement of the writer, which fails with `SQLITE_INTERRUPT`.
   ///
-  /// From any thread. Where it runs none, nothing happens. SQLite rolls back what the statement has
-  /// written, with the transaction around it.
+  /// Readers aren't affected.
+  ///
+  /// Call this method from any thread. It has no effect if the writer isn't running a statement.
+  /// SQLite rolls back the changes of the statement and of its transaction.
   package func interruptWriter() { writer?.interrupt() }
 
-  /// Keeps the way to a new connection, and forgets those to closed ones.
+  /// Stores the interruption of a new connection, and removes those of closed ones.
   private func note(_ connection: Connection) {
     lock.withLock {
       interruptions.removeAll(where: \.isEnded)
@@ -111,15 +115,15 @@ package final class ConnectionPool: @unchecked Sendable {
     close()
   }
 
-  /// A reader for the calling thread alone, until it is given back.
+  /// Checks out a reader for exclusive use by the calling thread until it's returned.
   ///
-  /// Never waits for another user.
+  /// Never waits for another user. A `.looking` reader opened later than the first can read a newer
+  /// state; see `reopenIfChanged()`. In memory, a reader can't read during an open write
+  /// transaction: on the thread inside `withWriter`, this method returns the writer itself.
   ///
-  /// Opening one costs some 100 µs; an idle one costs a lock. Throws `SQLITE_MISUSE` after
-  /// `close()`, which another thread may have called.
-  /// A looking reader opened later than the first may see a newer state; see `reopenIfChanged()`.
-  /// In memory, a reader can't read during an open write transaction: on the thread inside
-  /// `withWriter`, the writer itself is leased.
+  /// **Cost:** a lock if a reader is idle, or about 100 µs to open one.
+  ///
+  /// - Throws: `SQLITE_MISUSE` after `close()`, which another thread can have called.
   package func lease() throws(SQLiteError) -> Connection {
     if let writer = borrowedWriter { return writer }
     let (reader, copy) = try takeIdle()
@@ -137,19 +141,22 @@ package final class ConnectionPool: @unchecked Sendable {
     return connection
   }
 
-  /// The writer, for reads of the thread that uses it while nothing else could read.
+  /// The writer, for reads on the thread that uses it when no other connection can read.
   private var borrowedWriter: Connection? {
     guard isInMemory, let writer else { return nil }
     let thread = MonotonicClock.threadID()
     return lock.withLock { writingThread == thread } ? writer : nil
   }
 
-  /// Whether a leased connection is the writer, which must be returned before `withWriter` ends.
+  /// Returns whether a checked-out connection is the writer, which must be returned before
+  /// `withWriter` ends.
   package func isWriter(_ connection: Connection) -> Bool { connection === writer }
 
-  /// A private copy of the database in memory, configured like every connection.
+  /// Returns a separate copy of the in-memory database, configured like every connection.
   ///
-  /// The caller closes it. Cost: as many bytes as the database has.
+  /// The caller closes it.
+  ///
+  /// **Cost:** copies the entire database.
   package func copyInMemory() throws(SQLiteError) -> Connection {
     let copy = try Connection(path: ":memory:", access: .writing)
     do {
@@ -164,7 +171,9 @@ package final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// Takes a reader back: ends its runs and its transaction, and keeps it or closes it.
+  /// Returns a reader to the pool.
+  ///
+  /// Resets its statements, rolls back its transaction, and keeps or closes it.
   package func returnToPool(_ connection: Connection) {
     if connection === writer { return }
     connection.rest()
@@ -178,10 +187,12 @@ package final class ConnectionPool: @unchecked Sendable {
     if !isKept { connection.close() }
   }
 
-  /// Looks again when the store was written to since the pool began to look.
+  /// Reopens the store if it was written to since the pool opened it read-only.
   ///
-  /// True: readers leased from now on see the new state, those that are out keep the old one until
-  /// they are given back. False: nothing changed. Costs some microseconds, or an opening.
+  /// **Cost:** several microseconds, or the cost of opening.
+  ///
+  /// - Returns: `true` if readers checked out from now on read the new state; those that are in use
+  ///   keep the previous one until they're returned. `false` if nothing changed.
   package func reopenIfChanged() throws(SQLiteError) -> Bool {
     guard let seen = lock.withLock({ lookedAt }), seen.isStale else { return false }
     let connection = try Connection(path: path, access: access, options: options)
@@ -202,11 +213,13 @@ package final class ConnectionPool: @unchecked Sendable {
     return true
   }
 
-  /// Runs the closure with the writer; others wait until it returns.
+  /// Runs a closure with exclusive use of the writer.
   ///
-  /// Throws `SQLITE_MISUSE` after `close()`, which another thread may have called. Traps when the
-  /// pool has no writer, and when it is called inside itself.
-  /// A transaction the closure leaves open stays open for the next caller.
+  /// Other callers wait until the closure returns. A transaction that the closure leaves open stays
+  /// open for the next caller. It's a programmer error to call this method if the pool has no
+  /// writer, or from inside the closure.
+  ///
+  /// - Throws: `SQLITE_MISUSE` after `close()`, which another thread can have called.
   package func withWriter<Result>(
     _ body: (Connection) throws -> Result
   ) throws -> Result {
@@ -226,9 +239,9 @@ package final class ConnectionPool: @unchecked Sendable {
     return try body(writer)
   }
 
-  /// Closes the writer, once it isn't in use, and the idle readers.
+  /// Closes the idle readers, and the writer as soon as it isn't in use.
   ///
-  /// A leased reader is closed when it is given back. Closing twice is harmless.
+  /// A checked-out reader is closed when it's returned. Subsequent calls have no effect.
   package func close() {
     let readers = lock.withLock {
       isClosed = true
@@ -237,7 +250,7 @@ package final class ConnectionPool: @unchecked Sendable {
       return idle
     }
     for reader in readers { reader.close() }
-    // Last: the last connection to close checkpoints the log and removes it.
+    // Last, because the last connection to close checkpoints the WAL and removes it.
     writerLock.withLock { writer?.close() }
   }
 

@@ -1,24 +1,24 @@
-/// The steps SQLite plans for a statement, as EXPLAIN QUERY PLAN gives them.
+/// The steps of a statement's query plan, as returned by EXPLAIN QUERY PLAN.
 package struct QueryPlan: Sendable, Hashable {
-  /// A step and the steps inside it.
+  /// A step, with the steps inside it.
   package struct Node: Sendable, Hashable {
-    /// SQLite's number of the step, unique in its plan.
+    /// SQLite's ID of the step, unique in its plan.
     package let id: Int
-    /// The number of the step around it; 0 for none.
+    /// The ID of the enclosing step, or 0.
     package let parent: Int
-    /// SQLite's words, as in `SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)`.
+    /// SQLite's description, such as `SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)`.
     package let detail: String
     package let children: [Node]
   }
 
-  /// One row of EXPLAIN QUERY PLAN.
+  /// A row of EXPLAIN QUERY PLAN.
   struct Row {
     var id: Int
     var parent: Int
     var detail: String
   }
 
-  /// The outermost steps, in SQLite's order: loops from the outside in.
+  /// The top-level steps, in SQLite's order: nested loops from the outside in.
   package let roots: [Node]
 
   init(_ rows: [Row]) {
@@ -44,7 +44,7 @@ package struct QueryPlan: Sendable, Hashable {
     nodes.flatMap { [$0] + flattened($0.children) }
   }
 
-  /// The tree as the `sqlite3` shell draws it, without its first line `QUERY PLAN`.
+  /// The tree as the `sqlite3` shell draws it, without the first line, `QUERY PLAN`.
   package var lines: [String] {
     QueryPlan.lines(of: roots, indent: "")
   }
@@ -59,38 +59,38 @@ package struct QueryPlan: Sendable, Hashable {
 }
 
 extension QueryPlan.Node {
-  /// What a step does with a table.
+  /// The kinds of access to a table.
   package enum Operation: Sendable {
-    /// Reads all of it, or all of one of its indexes.
+    /// A full table scan or full index scan.
     case scan
-    /// Goes to the rows it wants by a key or an index.
+    /// A search for specific rows by primary key or index.
     case search
-    /// Anything else: a sort, a subquery, a compound.
+    /// Another step, such as a sort, a subquery, or a compound.
     case other
   }
 
-  /// What the step does, by its verb.
+  /// The kind of the step, from the first word of its description.
   package var operation: Operation {
     if detail.hasPrefix("SCAN ") { return .scan }
     if detail.hasPrefix("SEARCH ") { return .search }
     return .other
   }
 
-  /// The table read, by the name the statement gives it (its alias); nil for constant rows and for
-  /// steps that read none.
+  /// The table that is read, by its name in the statement (the alias), or `nil` for constant rows
+  /// and for steps that don't read a table.
   package var table: String? {
     guard operation != .other else { return nil }
     let words = words.dropFirst()
     if words.starts(with: ["CONSTANT", "ROW"]) || words.dropFirst().starts(with: ["CONSTANT"]) {
       return nil
     }
-    // Up to SQLite 3.35 the text was `SCAN TABLE ZMOOD AS t0`.
+    // Before SQLite 3.36, the description was `SCAN TABLE ZMOOD AS t0`.
     let names = words.first == "TABLE" || words.first == "SUBQUERY" ? words.dropFirst() : words
     if let alias = names.dropFirst(2).first, names.dropFirst().first == "AS" { return alias }
     return names.first
   }
 
-  /// The stored index used; nil for none, for the primary key and for an automatic one.
+  /// The stored index that is used, or `nil` for none, the primary key, or an automatic index.
   package var index: String? {
     guard !isAutomaticIndex, let place = words.firstIndex(of: "INDEX"), !isVirtualTable,
       words[..<place].contains("USING"), place + 1 < words.count
@@ -98,7 +98,7 @@ extension QueryPlan.Node {
     return words[place + 1]
   }
 
-  /// What the search compares, as in `ZNAME=? AND ZAGE>?`; nil without a comparison.
+  /// The constraint of the search, such as `ZNAME=? AND ZAGE>?`, or `nil` if there is none.
   package var constraint: String? {
     let words = words
     guard operation == .search, let using = words.firstIndex(of: "USING") else { return nil }
@@ -113,19 +113,22 @@ extension QueryPlan.Node {
     return nil
   }
 
-  /// Whether the rows themselves need not be read: the index contains every column that is read.
+  /// A Boolean value that indicates whether the index is a covering index: it contains every column
+  /// that is read.
   package var isCovering: Bool { detail.contains(" COVERING INDEX") }
 
-  /// Whether the index is made for this run alone.
+  /// A Boolean value that indicates whether the index is an automatic index, created for this
+  /// execution only.
   package var isAutomaticIndex: Bool { detail.contains(" USING AUTOMATIC ") }
 
-  /// Whether the step goes by the table's primary key.
+  /// A Boolean value that indicates whether the step uses the table's primary key.
   package var usesPrimaryKey: Bool { detail.contains(" PRIMARY KEY") }
 
-  /// Whether the table isn't a stored one: an integer array, an R-tree, a full-text index.
+  /// A Boolean value that indicates whether the table is a virtual table: an integer array, an
+  /// R-tree, or a full-text index.
   package var isVirtualTable: Bool { detail.contains(" VIRTUAL TABLE ") }
 
-  /// What the step sorts for; nil when it makes no temporary B-tree.
+  /// The purpose of the step's temp B-tree, or `nil` if it doesn't use one.
   package var tempBTreePurpose: String? {
     let start = "USE TEMP B-TREE FOR "
     let end = " USING TEMP B-TREE"
@@ -133,7 +136,7 @@ extension QueryPlan.Node {
     return detail.hasSuffix(end) ? String(detail.dropLast(end.count)) : nil
   }
 
-  /// The name under which other steps read what this step makes.
+  /// The name by which other steps refer to the result of this step.
   var definedName: String? {
     let words = words
     guard let verb = words.first, verb == "CO-ROUTINE" || verb == "MATERIALIZE" else { return nil }
@@ -146,11 +149,14 @@ extension QueryPlan.Node {
 }
 
 extension QueryPlan {
-  /// The plan with the condition of each partial index that is scanned behind its name.
+  /// Returns the plan with the WHERE clause of each scanned partial index after its name.
   ///
-  /// `SCAN t0 USING INDEX warm` becomes `SCAN t0 USING INDEX warm WHERE ZLATITUDE > 50`: SQLite's words do
-  /// not distinguish such a scan from one of all rows. The printed form can be read back.
-  /// - Parameter condition: The condition of the index of a name; nil when it is not partial.
+  /// `SCAN t0 USING INDEX warm` becomes `SCAN t0 USING INDEX warm WHERE ZLATITUDE > 50`, because
+  /// SQLite's description doesn't distinguish such a scan from a full one. The printed form can be
+  /// parsed.
+  ///
+  /// - Parameter condition: A closure that returns the WHERE clause of the index with a name, or
+  ///   `nil` if it isn't a partial index.
   package func telling(
     conditionsOfPartialIndexes condition: (String) -> String?
   ) -> QueryPlan {
@@ -170,8 +176,7 @@ extension QueryPlan {
 extension QueryPlan.Node {
   static let conditionMark = " WHERE "
 
-  /// The condition of the partial index that is scanned; nil for any other step, and as long as it
-  /// isn't set.
+  /// The WHERE clause of the scanned partial index, or `nil` for any other step and until it's set.
   package var partialCondition: String? {
     guard operation == .scan, let mark = detail.firstRange(of: QueryPlan.Node.conditionMark) else {
       return nil
@@ -181,9 +186,9 @@ extension QueryPlan.Node {
 }
 
 extension Connection {
-  /// The condition of a partial index, on one line; nil for any other index.
+  /// Returns the WHERE clause of a partial index on one line, or `nil` for any other index.
   ///
-  /// One statement.
+  /// **Cost:** one statement.
   package func conditionOfIndex(_ name: String) -> String? {
     let rows = try? values(
       "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(name)])
@@ -191,7 +196,7 @@ extension Connection {
     return Connection.condition(ofIndex: sql)
   }
 
-  /// The WHERE clause of `CREATE INDEX`, outside of parentheses and quotes.
+  /// Returns the WHERE clause of `CREATE INDEX`, outside parentheses and quotes.
   static func condition(ofIndex sql: String) -> String? {
     var depth = 0
     var quote: Character?
@@ -217,14 +222,14 @@ extension Connection {
 }
 
 extension QueryPlan {
-  /// Reads a plan that was printed: by the `sqlite3` shell, by `lines`, or by SQLDebug.
+  /// Parses a plan printed by the `sqlite3` shell, by `lines`, or by SQLDebug.
   ///
-  /// Takes the tree of newer libraries (`` `--SEARCH t0 … ``) and the columns of older ones
-  /// (`0|0|0|SEARCH TABLE …`), with or without the line `QUERY PLAN`. Other lines are left out, so
-  /// text without a plan gives one without steps.
+  /// Supports the tree of newer libraries (`` `--SEARCH t0 … ``) and the columns of older ones
+  /// (`0|0|0|SEARCH TABLE …`), with or without the line `QUERY PLAN`. Other lines are ignored, so
+  /// text without a plan results in a plan without steps.
   package init(lines: [String]) {
     var rows: [Row] = []
-    /// The numbers of the steps that are open, from the outside in.
+    /// The IDs of the enclosing steps, from the outside in.
     var open: [Int] = []
     for line in lines {
       if let (depth, detail) = QueryPlan.drawn(line) {
@@ -238,7 +243,7 @@ extension QueryPlan {
     self.init(rows)
   }
 
-  /// The depth and the words of a line such as `|  |--SCAN t1`.
+  /// Returns the depth and the description in a line such as `|  |--SCAN t1`.
   private static func drawn(_ line: String) -> (depth: Int, detail: String)? {
     var depth = 0
     var rest = line[...]
@@ -250,7 +255,7 @@ extension QueryPlan {
     return (depth, String(rest.dropFirst(3)))
   }
 
-  /// The words of a line such as `0|0|0|SCAN TABLE ZMOOD AS t0`.
+  /// Returns the description in a line such as `0|0|0|SCAN TABLE ZMOOD AS t0`.
   private static func column(_ line: String) -> String? {
     let parts = line.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, parts[..<3].allSatisfy({ Int($0) != nil }) else { return nil }
@@ -259,11 +264,11 @@ extension QueryPlan {
 }
 
 extension QueryPlan {
-  /// The steps that read every row of a stored table or of one of its indexes.
+  /// The full scans of stored tables or their indexes.
   ///
-  /// `SCAN … USING COVERING INDEX` is one: it reads the whole index. Scans of integer arrays and
-  /// other virtual tables, of constant rows and of subqueries are not; a subquery that is read
-  /// under another name can't be distinguished from a table and counts.
+  /// `SCAN … USING COVERING INDEX` is included, because it reads the entire index. Scans of integer
+  /// arrays and other virtual tables, of constant rows, and of subqueries aren't included. A
+  /// subquery that is read by another name can't be distinguished from a table and is included.
   package var fullScans: [Node] {
     let nodes = nodes
     let inner = Set(nodes.compactMap(\.definedName))
@@ -275,33 +280,34 @@ extension QueryPlan {
     }
   }
 
-  /// Whether some stored table is read as a whole.
+  /// A Boolean value that indicates whether the plan contains a full scan.
   package var isFullScan: Bool {
     !fullScans.isEmpty
   }
 
-  /// What the temp B-trees of the plan are for: `ORDER BY`, `GROUP BY`, `DISTINCT`,
-  /// `UNION`, or `RIGHT PART OF ORDER BY` where an index gives the first part.
+  /// The purposes of the plan's temp B-trees: `ORDER BY`, `GROUP BY`, `DISTINCT`, `UNION`, or
+  /// `RIGHT PART OF ORDER BY` if an index provides the first part.
   package var tempBTrees: [String] {
     nodes.compactMap(\.tempBTreePurpose)
   }
 
-  /// Whether the plan uses a temp B-tree.
+  /// A Boolean value that indicates whether the plan uses a temp B-tree.
   package var usesTempBTree: Bool {
     !tempBTrees.isEmpty
   }
 
-  /// Whether some table is searched by its primary key.
+  /// A Boolean value that indicates whether the plan searches a table by its primary key.
   package var searchesPrimaryKey: Bool {
     nodes.contains { $0.operation == .search && $0.usesPrimaryKey }
   }
 
-  /// Whether SQLite makes an index for this statement alone, each time it runs.
+  /// A Boolean value that indicates whether SQLite creates an automatic index, for every execution
+  /// of this statement.
   package var usesAutomaticIndex: Bool {
     nodes.contains(where: \.isAutomaticIndex)
   }
 
-  /// The names of the stored indexes used, in plan order, each once.
+  /// The names of the stored indexes in use, in plan order and without duplicates.
   package var indexes: [String] {
     var names: [String] = []
     for case let name? in nodes.map(\.index) where !names.contains(name) {

@@ -3,23 +3,23 @@ package import ProfileEvents
 
 /// A prepared statement.
 ///
-/// It is used on the thread that uses its connection.
-///
-/// Ask `Connection.statement(_:)` for one, bind, step until false, and `reset()` when you stop
-/// earlier: a statement left in the middle of its rows keeps a read transaction open.
-/// Do not keep one longer than the lease of its connection; drop it on the connection's thread.
+/// Use it on the thread that uses its connection. Get a statement from `Connection.statement(_:)`,
+/// bind values, and call `step()` until it returns `false`. Call `reset()` if you stop earlier,
+/// because a statement that is still reading rows keeps a read transaction open. Don't keep a
+/// statement after its connection is returned to the pool, and release it on the connection's
+/// thread.
 package final class Statement {
-  /// The state of a statement: checked out, or free for others.
+  /// The state of a statement: in use, or available.
   enum State: UInt8 {
-    /// Reset, nothing bound.
+    /// Reset, without bound values.
     case clean
-    /// Handed out, bound or in the middle of its rows.
+    /// In use: values are bound, or rows are being read.
     case inUse
-    /// Stepped to the end.
+    /// All rows were read.
     case done
   }
 
-  /// The text, as given.
+  /// The SQL, as given.
   package let sql: String
   let handle: OpaquePointer
   let callbacks: CallbackCounts
@@ -29,7 +29,7 @@ package final class Statement {
   // `@exclusivity(unchecked)`: one thread at a time, and never read and written in one access.
   @exclusivity(unchecked) var state = State.inUse
 
-  /// Takes over a prepared handle and finalises it when it goes.
+  /// Creates a statement from a prepared handle, which it finalizes when it's released.
   init(handle: OpaquePointer, sql: String, connection: Connection) {
     self.handle = handle
     self.sql = sql
@@ -42,12 +42,12 @@ package final class Statement {
     sqlite3_finalize(handle)
   }
 
-  /// Runs to the next row.
+  /// Advances to the next row.
   ///
-  /// True: there is one, read it by the column accessors. False: the end.
+  /// After the last row, and after an error, the next `step()` runs the statement again with the
+  /// same values. After an error, the statement is reset and keeps no lock.
   ///
-  /// After the end, and after an error, the next `step()` runs the statement again with the same
-  /// values. After an error the statement is reset: it has no lock.
+  /// - Returns: `true` if there's a row, whose columns can be read; `false` after the last row.
   package func step() throws(SQLiteError) -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW {
@@ -61,7 +61,7 @@ package final class Statement {
     throw failure(code)
   }
 
-  /// Ends the run, releases locks and rows, and clears all values.
+  /// Ends the execution, releases locks and rows, and clears all bound values.
   package func reset() {
     guard state != .clean else { return }
     rewind()
@@ -69,14 +69,15 @@ package final class Statement {
     state = .clean
   }
 
-  /// Ends the run and releases locks and rows; bound values stay, for a run that binds every
-  /// value again.
+  /// Ends the execution, and releases locks and rows.
+  ///
+  /// Bound values remain, for an execution that binds all of them again.
   package func rewind() {
     sqlite3_reset(handle)
     state = .inUse
   }
 
-  /// Makes a cached statement ready for its next user.
+  /// Prepares a cached statement for its next user.
   func prepareForUse() {
     reset()
     state = .inUse
@@ -94,9 +95,9 @@ package final class Statement {
   }
 }
 
-// Texts and bytes are bound with their known length, so they may hold zero bytes. SQLite copies them,
-// unless they are bound in place, so they may go away at once. Indexes count from 1. Binding fails for
-// an index that the SQL doesn't have, and while the statement is between two of its rows.
+// Strings and bytes are bound with their length, so they can contain zero bytes. SQLite copies
+// them, unless they're bound in place. Indexes start at 1. Binding fails if the SQL doesn't contain
+// the parameter, or while the statement is reading rows.
 extension Statement {
   /// Binds a value of any kind.
   package func bind(_ value: SQLiteValue, at index: Int32) throws(SQLiteError) {
@@ -133,8 +134,10 @@ extension Statement {
       text.withUTF8 { cdprof_bind_text(handle, index, $0.baseAddress, UInt64($0.count)) })
   }
 
-  /// Binds a string by its UTF-8, which must stay where it is until another value is bound there or the
-  /// statement is reset.
+  /// Binds a UTF-8 string without copying it.
+  ///
+  /// Its memory must stay valid until the statement is reset or another value is bound to the
+  /// parameter.
   package func bindTextInPlace(
     _ bytes: UnsafeRawBufferPointer, at index: Int32
   ) throws(SQLiteError) {
@@ -147,13 +150,17 @@ extension Statement {
     try check(sqlite3_bind_null(handle, index))
   }
 
-  /// Binds bytes; none at all is an empty value, not NULL.
+  /// Binds bytes.
+  ///
+  /// An empty buffer is an empty value, not NULL.
   package func bindBlob(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
     try check(cdprof_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count)))
   }
 
-  /// Binds bytes, which must stay where they are until another value is bound there or the statement is
-  /// reset.
+  /// Binds bytes without copying them.
+  ///
+  /// Their memory must stay valid until the statement is reset or another value is bound to the
+  /// parameter.
   package func bindBlobInPlace(
     _ bytes: UnsafeRawBufferPointer, at index: Int32
   ) throws(SQLiteError) {
@@ -176,67 +183,67 @@ extension Statement {
   }
 }
 
-// Columns count from 0. The accessors read the row the last `step()` stopped at; without one, and
-// for a column that doesn't exist, they give 0, nothing or null. Each is one or two calls of C and
-// copies nothing unless it says so.
+// Columns start at 0. The accessors read the current row of `step()`. Without one, or for a column
+// that doesn't exist, they return 0, an empty value, or NULL. Each makes one or two C calls and
+// copies nothing unless documented.
 extension Statement {
-  /// Columns of the result; 0 for a statement that returns no rows.
+  /// The number of result columns, which is 0 for a statement that returns no rows.
   package var columnCount: Int32 {
     sqlite3_column_count(handle)
   }
 
-  /// The name of a result column: its alias, or what the text says.
+  /// Returns the name of a result column: its alias, or its expression in the SQL.
   package func columnName(_ column: Int32) -> String {
     sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
   }
 
-  /// The storage class of the row's value.
+  /// Returns the storage class of a value in the current row.
   ///
-  /// Ask before any accessor that converts.
+  /// Call this method before any accessor that converts the value.
   package func type(_ column: Int32) -> ColumnType {
     ColumnType(code: sqlite3_column_type(handle, column))
   }
 
-  /// Whether the row's value is NULL.
+  /// Returns whether a value in the current row is NULL.
   package func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
-  /// The value as an integer, converted as SQLite's CAST does.
+  /// Returns a value as an integer, converted like SQLite's CAST.
   package func int64(_ column: Int32) -> Int64 {
     sqlite3_column_int64(handle, column)
   }
 
-  /// The value as a floating-point number, converted as SQLite's CAST does.
+  /// Returns a value as a floating-point number, converted like SQLite's CAST.
   package func double(_ column: Int32) -> Double {
     sqlite3_column_double(handle, column)
   }
 
-  /// SQLite's own memory of a string, as UTF-8 without a terminator.
+  /// Returns SQLite's memory of a string, as UTF-8 without a terminator.
   ///
-  /// Valid until the next `step()`, `reset()` or conversion of the same column. Empty for NULL.
+  /// Valid until the next `step()`, `reset()`, or conversion of the same column. Empty for NULL.
   package func text(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
     let start = sqlite3_column_text(handle, column)
     return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// SQLite's own memory of a blob, or of a string's bytes.
+  /// Returns SQLite's memory of a blob, or of a string's bytes.
   ///
-  /// Valid until the next `step()`, `reset()` or conversion of the same column. Empty for NULL and
-  /// for a value of no bytes; `type(_:)` distinguishes them.
+  /// Valid until the next `step()`, `reset()`, or conversion of the same column. Empty for NULL and
+  /// for an empty value; use `type(_:)` to distinguish them.
   package func blob(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// A copy of a string.
+  /// Returns a copy of a string.
   ///
-  /// Invalid UTF-8 becomes U+FFFD.
+  /// Invalid UTF-8 is replaced with U+FFFD.
   package func string(_ column: Int32) -> String {
     String(decoding: text(column), as: UTF8.self)
   }
 
-  /// A copy of the row's value.
+  /// Returns a copy of a value in the current row.
   package func value(_ column: Int32) -> SQLiteValue {
     switch type(column) {
     case .null: .null
@@ -249,26 +256,27 @@ extension Statement {
 }
 
 extension Statement {
-  /// One of SQLite's counters of this statement, since it was prepared or the counter was reset.
+  /// Returns one of SQLite's counters for this statement, since it was prepared or the counter was
+  /// reset.
   ///
-  /// A cached statement counts on for all its users: reset the counter before the run to be
-  /// measured. About 40 ns a counter.
+  /// The counters of a cached statement accumulate over all its users: reset the counter before the
+  /// execution to measure. **Cost:** about 40 ns per counter.
   package func status(_ counter: StatementStatus, reset: Bool) -> Int {
     Int(sqlite3_stmt_status(handle, counter.code, reset ? 1 : 0))
   }
 
-  /// Whether running the statement leaves the file as it is.
+  /// A Boolean value that indicates whether the statement doesn't modify the file.
   package var isReadOnly: Bool {
     sqlite3_stmt_readonly(handle) != 0
   }
 }
 
 extension Statement {
-  /// What SQLite did for this statement since it was prepared.
+  /// The work that SQLite did for this statement since it was prepared.
   ///
-  /// Read it before and after a run; the difference is the run's. The pages and the calls of functions
-  /// and collations are those of the whole connection, which runs one statement at a time, apart from
-  /// statements that are between two of their rows. About 300 ns.
+  /// Read it before and after an execution and compute the difference. The page counts and the
+  /// calls of functions and collations are those of the entire connection, which runs one statement
+  /// at a time, except for statements that are still reading rows. **Cost:** about 300 ns.
   package var work: StatementWork {
     StatementWork(
       vmSteps: status(.vmSteps, reset: false),
@@ -278,7 +286,7 @@ extension Statement {
       pagesWritten: status(of: .cacheWrites))
   }
 
-  /// One of SQLite's counters of the statement's connection.
+  /// Returns one of SQLite's counters for the statement's connection.
   private func status(of counter: ConnectionStatus) -> Int {
     var current: Int32 = 0
     var highest: Int32 = 0
@@ -287,23 +295,26 @@ extension Statement {
   }
 }
 
-/// A counter SQLite keeps for each statement.
+/// A counter that SQLite keeps for each statement.
 ///
 /// See <https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>.
 package enum StatementStatus: Sendable, CaseIterable {
-  /// Rows stepped over in scans of whole tables: an index might help.
+  /// The number of rows stepped over in full table scans, which an index might avoid.
   case fullScanSteps
-  /// Sorts done outside an index.
+  /// The number of sorts that didn't use an index.
   case sorts
-  /// Rows put into indexes made for one run.
+  /// The number of rows inserted into automatic indexes.
   case autoIndexes
-  /// Instructions of SQLite's virtual machine, the closest there is to exact work.
+  /// The number of VM steps, the most exact measure of work.
   case vmSteps
-  /// Times the text was prepared again because the schema or a value changed.
+  /// The number of times the statement was prepared again because the schema or a bound value
+  /// changed.
   case reprepares
-  /// Runs begun.
+  /// The number of executions.
   case runs
-  /// Bytes the statement occupies now. Never reset.
+  /// The memory of the statement, in bytes.
+  ///
+  /// Never reset.
   case memory
 
   var code: Int32 {

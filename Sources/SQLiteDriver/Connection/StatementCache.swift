@@ -1,10 +1,10 @@
-/// The prepared statements of one connection, by text.
+/// The prepared statements of a connection, by SQL.
 struct StatementCache {
-  /// The entry of the cache for SQL.
+  /// The result of a cache lookup.
   enum Found {
-    /// A statement that isn't in use.
+    /// A statement that is available.
     case idle(Statement)
-    /// A statement that is being bound or stepped.
+    /// A statement that is in use.
     case taken
     case absent
   }
@@ -24,9 +24,9 @@ struct StatementCache {
     self.limit = limit
   }
 
-  /// Looks up SQL.
+  /// Looks up the statement for SQL.
   ///
-  /// Asking for the same text as the time before costs no hashing.
+  /// **Cost:** no hashing if the SQL is the same as in the previous lookup.
   mutating func find(_ sql: String) -> Found {
     if latest >= slots.count || slots[latest].statement.sql != sql {
       guard let place = places[sql] else { return .absent }
@@ -37,7 +37,8 @@ struct StatementCache {
     return isIdle(latest) ? .idle(slots[latest].statement) : .taken
   }
 
-  /// Keeps a statement whose text is not in the cache; the least recently used one makes room.
+  /// Adds a statement whose SQL isn't in the cache, and removes the least recently used one if
+  /// necessary.
   mutating func insert(_ statement: Statement) {
     guard limit > 0 else { return }
     if slots.count >= limit { evict() }
@@ -47,16 +48,17 @@ struct StatementCache {
     slots.append(Slot(statement: statement, lastUse: uses))
   }
 
-  /// Lets all statements go.
+  /// Removes all statements.
   ///
-  /// Those that are still referenced live until they're released.
+  /// Those that are still referenced stay valid until they're released.
   mutating func removeAll() {
     slots.removeAll()
     places.removeAll()
     latest = 0
   }
 
-  /// A statement that was released while in use is idle again: only the cache references it.
+  /// Returns whether a statement is available, which includes one that was released while in use:
+  /// only the cache references it.
   private mutating func isIdle(_ place: Int) -> Bool {
     slots[place].statement.state != .inUse
       || isKnownUniquelyReferenced(&slots[place].statement)

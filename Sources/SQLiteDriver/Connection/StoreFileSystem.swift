@@ -2,14 +2,16 @@ import CSQLite
 import Foundation
 import Synchronization
 
-/// The VFS of every connection that isn't read-only: the system's, confined to a store's own files.
+/// The VFS of all connections that aren't read-only: the system's VFS, confined to the store's
+/// files.
 ///
-/// A rollback journal can name a super-journal: a file anywhere, which SQLite reads and then deletes
-/// once the journal is rolled back. Core Data never writes such a journal, and a journal may come from
-/// anywhere, so SQLite gets an empty placeholder instead of the file, and the file isn't deleted. Whether
-/// the file exists still decides whether the journal is rolled back, as SQLite documents it.
+/// A rollback journal can name a super-journal: an arbitrary file that SQLite reads, and deletes
+/// once the journal is rolled back. Core Data never writes such a journal, and a journal can come
+/// from any source, so SQLite reads an empty placeholder instead of the file, and the file isn't
+/// deleted. The existence of the file still determines whether the journal is rolled back, as
+/// SQLite documents.
 ///
-/// A database, journal, or WAL that exists and isn't a regular file isn't opened: a FIFO would block.
+/// A database, journal, or WAL that isn't a regular file isn't opened, because a FIFO would block.
 enum StoreFileSystem {
   static let name = "cdprof-store"
 
@@ -21,7 +23,7 @@ enum StoreFileSystem {
     }
   }
 
-  // Set once, before SQLite gets to know the copy; SQLite only reads it.
+  // Set once, before SQLite uses the copy; SQLite only reads it.
   private nonisolated(unsafe) static let base = sqlite3_vfs_find(nil)
 
   private static let registration: Int32 = {
@@ -72,7 +74,7 @@ enum StoreFileSystem {
     superJournals.withLock { _ = $0.insert(UInt(bitPattern: name)) }
   }
 
-  /// Reads as a file without content.
+  /// The path of a file that reads as empty.
   // Never changed or freed.
   private nonisolated(unsafe) static let standIn = UnsafePointer(strdup("/dev/null"))
 

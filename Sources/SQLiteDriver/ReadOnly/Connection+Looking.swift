@@ -2,18 +2,19 @@ import CSQLite
 import Foundation
 
 extension Connection {
-  /// Whether a copy is read because the store has a transaction to roll back.
+  /// A Boolean value that indicates whether a temporary copy is read, because the store has a
+  /// transaction to roll back.
   ///
-  /// Tell the user.
+  /// Inform the user if it's `true`.
   package var isPrivateCopy: Bool {
     copy != nil
   }
 
-  /// Opens a file so that nothing in its folder changes, and reads its first page.
+  /// Opens a file read-only, without changes to its folder, and reads its first page.
   ///
-  /// Waits until the last write is 20 ms ago, so that the next one shows, and starts again when
-  /// a writer intervenes. A store that is written to all the time is busy: after 0.3 s of
-  /// waiting, or after six openings.
+  /// Waits until the last write is 20 ms old, so that the next one is detectable, and restarts if a
+  /// writer intervenes. If the store is written to continuously, this fails as busy after 0.3 s of
+  /// waiting or six attempts.
   static func look(
     at path: String, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
@@ -31,7 +32,7 @@ extension Connection {
         if !inspection.isStale { return opened }
         sqlite3_close_v2(opened.handle)
       } catch {
-        // A half-written state can look like any error; a lasting one is real.
+        // A half-written state can cause any error; a persistent one is real.
         if !inspection.isStale { throw error }
       }
     }
@@ -39,13 +40,14 @@ extension Connection {
   }
 
   private static let maximumWaits = 60
-  /// In microseconds.
+  /// The time to wait, in microseconds.
   private static let wait: UInt32 = 5_000
-  /// Each may cost a copy of the whole file.
+  /// The maximum number of attempts, each of which can copy the entire file.
   private static let maximumOpenings = 6
 
-  /// Opens the files as they were inspected, and reads the first page; see `look(at:sharing:)` for
-  /// what makes sure that they still are that way.
+  /// Opens the inspected files and reads the first page.
+  ///
+  /// `look(at:sharing:)` ensures that they haven't changed.
   static func openFiles(
     _ inspection: StoreFileInspection, sharing shared: PrivateCopy? = nil
   ) throws(SQLiteError) -> OpenedFile {
@@ -59,7 +61,7 @@ extension Connection {
     do {
       try harden(handle, isReadOnly: true)
       if !isImmutable { try run("PRAGMA locking_mode = EXCLUSIVE", on: handle) }
-      // Sorts and temporary tables make no files either.
+      // Sorts and temporary tables don't create files either.
       try run("PRAGMA temp_store = MEMORY", on: handle)
       try run("PRAGMA schema_version", on: handle)
     } catch {
@@ -69,7 +71,7 @@ extension Connection {
     return OpenedFile(handle: handle, inspection: inspection, copy: copy)
   }
 
-  /// The path as a URI with its first parameter: every byte but plain ones as `%xx`.
+  /// Returns the path as a percent-encoded URI with its first parameter.
   private static func uri(_ path: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes = Array("file://".utf8)

@@ -1,17 +1,18 @@
 import CSQLite
 import Foundation
 
-/// The bytes of a database file, read through SQLite's own file system.
+/// A database file that is read through SQLite's own VFS.
 ///
-/// Closing any descriptor of a file drops every POSIX lock that this process has on it, also those of
-/// SQLite's connections. SQLite knows and closes late; our own `close` would not.
-/// See <https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
+/// Closing any descriptor of a file releases all POSIX locks that this process has on it, including
+/// those of SQLite's connections. SQLite accounts for this and delays closing; a plain `close`
+/// wouldn't. See
+/// <https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
 final class DatabaseFile {
   private let system: UnsafeMutablePointer<sqlite3_vfs>
-  // SQLite keeps both for as long as the file is open.
+  // SQLite uses both while the file is open.
   private let name: sqlite3_filename
   private let memory: UnsafeMutableRawPointer
-  /// In bytes, when the file was opened.
+  /// The size in bytes when the file was opened.
   let size: Int64
 
   init(path: String) throws(SQLiteError) {
@@ -51,7 +52,8 @@ final class DatabaseFile {
     memory.assumingMemoryBound(to: sqlite3_file.self)
   }
 
-  /// Fills the buffer from an offset on and returns the bytes read: fewer at the end of the file.
+  /// Fills the buffer from an offset on, and returns the number of bytes read, which is smaller at
+  /// the end of the file.
   func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(SQLiteError) -> Int {
@@ -63,7 +65,7 @@ final class DatabaseFile {
   }
 }
 
-/// The first hundred bytes of a database file.
+/// The first 100 bytes of a database file.
 ///
 /// See <https://www.sqlite.org/fileformat.html#the_database_header>.
 struct DatabaseHeader {
@@ -81,14 +83,15 @@ struct DatabaseHeader {
     bytes = [UInt8](buffer[..<count])
   }
 
-  /// In bytes; nil when the header does not name a possible one.
+  /// The page size in bytes, or `nil` if the header contains an invalid one.
   private var pageSize: Int64? {
     let stored = Int64(bytes[16]) << 8 | Int64(bytes[17])
     let size = stored == 1 ? 65_536 : stored
     return size >= 512 && size & (size - 1) == 0 ? size : nil
   }
 
-  /// Pages, as the last writer noted; nil when a writer older than SQLite 3.7 came after.
+  /// The number of pages according to the last writer, or `nil` if a version before SQLite 3.7
+  /// wrote afterward.
   private var pageCount: Int64? {
     let count = number(at: 28)
     return count > 0 && number(at: 24) == number(at: 92) ? count : nil
@@ -98,9 +101,10 @@ struct DatabaseHeader {
     bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) }
   }
 
-  /// Compares the header with the file, next to the inspected WAL and journal.
+  /// Returns the problem found by comparing the header with the file and the inspected WAL and
+  /// journal.
   ///
-  /// With a log or a journal to be applied, the size is not yet what it should be.
+  /// If there's a WAL or a journal to apply, the size can differ from the header.
   func problem(path: String, _ inspection: StoreFileInspection) -> StoreFileProblem? {
     guard bytes.starts(with: DatabaseHeader.magic) else {
       let text = String(decoding: bytes, as: UTF8.self)
@@ -122,21 +126,22 @@ struct DatabaseHeader {
   }
 }
 
-/// Identifies a version of a file: its identity, size, and modification time.
+/// Identifies a version of a file by its identity, size, and modification time.
 ///
-/// The time has the file system's resolution, often some milliseconds: two writes within that look
-/// like one when the size stays. `StoreFileInspection.isSettled` is true when that is over.
+/// The time has the file system's resolution, often several milliseconds: two writes within that
+/// time can't be distinguished if the size stays the same. `StoreFileInspection.isSettled` is
+/// `true` once that time has passed.
 package struct FileStamp: Sendable, Hashable {
   package let device: UInt64
   package let inode: UInt64
-  /// In bytes.
+  /// The size in bytes.
   package let size: Int64
-  /// Of the last writing, in nanoseconds since 1970.
+  /// The modification time, in nanoseconds since 1970.
   package let modified: Int64
 
-  /// The stamp of a regular file; nil when there is none of that name.
+  /// Creates the stamp of a regular file, or returns `nil` if there is none with that name.
   ///
-  /// - Parameter followsLinks: Whether links are followed.
+  /// - Parameter followsLinks: A Boolean value that indicates whether links are followed.
   package init?(path: String, followsLinks: Bool = true) {
     var info = stat()
     let result = followsLinks ? stat(path, &info) : lstat(path, &info)
@@ -152,13 +157,14 @@ package struct FileStamp: Sendable, Hashable {
     modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
-  /// The permissions of a file; 0 if there's none.
+  /// Returns the permissions of a file, or 0 if it doesn't exist.
   static func permissions(path: String) -> mode_t {
     var info = stat()
     return stat(path, &info) == 0 ? info.st_mode & 0o777 : 0
   }
 
-  /// Whether something that isn't a regular file has that name: a link, a folder, a FIFO, a device.
+  /// Returns whether a path refers to something other than a regular file: a link, folder, FIFO, or
+  /// device.
   static func isSpecial(path: String) -> Bool {
     var info = stat()
     return lstat(path, &info) == 0 && info.st_mode & S_IFMT != S_IFREG

@@ -1,20 +1,20 @@
 import CSQLite
 import Foundation
 
-/// A temporary copy of a database with a transaction to roll back.
+/// A temporary copy of a database that has a transaction to roll back.
 ///
-/// The folder is removed when the last connection that reads the copy is closed. Nothing outside of it
+/// Its folder is removed when the last connection to the copy is closed. Nothing outside the folder
 /// is written or removed, whatever the journal contains; see `StoreFileSystem`.
 final class PrivateCopy: Sendable {
-  /// The copied database, rolled back.
+  /// The path of the copied database, after the rollback.
   let path: String
-  /// What was copied, as it was found before.
+  /// The original files, as inspected before copying.
   let source: StoreFileInspection
   private let folder: String
 
-  /// Copies the files and lets SQLite roll the copy back.
+  /// Copies the files and rolls back the copy.
   ///
-  /// Costs reading and writing all of it.
+  /// **Cost:** reads and writes the entire database.
   init(of source: StoreFileInspection) throws(SQLiteError) {
     self.source = source
     folder = try TemporaryFolders.make(outside: source.folder)
@@ -35,13 +35,14 @@ final class PrivateCopy: Sendable {
   }
 }
 
-/// Copies the files of a store, and rolls a copy back.
+/// Copies the files of a store and rolls back the copy.
 package enum SettledCopy {
-  /// Copies a database with its journal and WAL, and rolls the copy back if the journal is hot.
+  /// Copies a database with its journal and WAL, and rolls back the copy if the journal is hot.
   ///
-  /// Nothing outside of the copy's folder is written or removed. There must be no file at `copy`.
-  /// - Throws: `SQLITE_CANTOPEN` for a file that can't be read or isn't regular, `SQLITE_FULL` when the
-  ///   copy can't be written, `SQLITE_CORRUPT` for an invalid journal.
+  /// Nothing outside the copy's folder is written or removed. There must be no file at `copy`.
+  ///
+  /// - Throws: `SQLITE_CANTOPEN` if a file can't be read or isn't regular, `SQLITE_FULL` if the
+  ///   copy can't be written, `SQLITE_CORRUPT` if the journal is invalid.
   package static func copyStore(from source: String, to copy: String) throws(SQLiteError) {
     let inspection = try StoreFileInspection(path: source)
     let copied = try copyDatabase(inspection.path, to: copy)
@@ -51,14 +52,16 @@ package enum SettledCopy {
     chmod(copy, FileStamp.permissions(path: inspection.path) | 0o600)
   }
 
-  /// Bytes moved at once.
+  /// The number of bytes to copy at a time.
   private static let chunk = 1 << 20
 
-  /// Opening for writing and reading once rolls back; closing checkpoints and removes a WAL.
+  /// Rolls back a copy by opening it for writing and reading from it.
   ///
-  /// - Parameter copiedBytes: The size of the database and its journal. A journal has most of the pages
-  ///   that the database had before and doesn't have now, so one that makes it many times larger is
-  ///   invalid; the file would consist of holes.
+  /// Closing it checkpoints and removes a WAL.
+  ///
+  /// - Parameter copiedBytes: The size of the database and its journal. A journal contains most of
+  ///   the pages that the database had before and no longer has, so a journal that makes it many
+  ///   times larger is invalid; the file would be mostly sparse.
   static func rollBack(_ path: String, copiedBytes: Int64) throws(SQLiteError) {
     try StoreFileSystem.register()
     let handle = try Connection.openFile(
@@ -77,9 +80,9 @@ package enum SettledCopy {
     }
   }
 
-  /// Copies a database through SQLite's own file system, which keeps this process's locks on it.
+  /// Copies a database through SQLite's own VFS, which preserves this process's locks on it.
   ///
-  /// - Returns: The bytes copied.
+  /// - Returns: The number of bytes copied.
   static func copyDatabase(_ source: String, to copy: String) throws(SQLiteError) -> Int64 {
     let file = try DatabaseFile(path: source)
     try checkSpace(for: file.size, of: source, at: copy)
@@ -96,10 +99,12 @@ package enum SettledCopy {
     return offset
   }
 
-  /// Copies a regular file; a link, a device, or a pipe isn't read.
+  /// Copies a regular file.
   ///
-  /// - Returns: The bytes copied; nil if there's no such file.
-  /// - Throws: `SQLITE_CANTOPEN` for anything but a regular file, `SQLITE_FULL` when the copy can't be
+  /// Links, devices, and pipes aren't read.
+  ///
+  /// - Returns: The number of bytes copied, or `nil` if the file doesn't exist.
+  /// - Throws: `SQLITE_CANTOPEN` if it isn't a regular file, `SQLITE_FULL` if the copy can't be
   ///   written.
   @discardableResult
   package static func copyFile(_ source: String, to copy: String) throws(SQLiteError) -> Int64? {
@@ -128,7 +133,8 @@ package enum SettledCopy {
     }
   }
 
-  /// Fails before a copy that can't be finished is begun: a file of holes can be larger than any disk.
+  /// Throws an error before starting a copy that can't be completed, because a sparse file can be
+  /// larger than any disk.
   private static func checkSpace(
     for size: Int64, of source: String, at copy: String
   ) throws(SQLiteError) {

@@ -1,17 +1,17 @@
 import CSQLite
 import Foundation
 
-/// A file system for SQLite that only looks: it is the system's own, but it opens databases, logs
-/// and journals for reading alone, creates and deletes none of them and takes no locks.
+/// A read-only VFS based on the system's: it opens databases, WALs, and journals only for reading,
+/// creates and deletes none of them, and takes no locks.
 ///
-/// Without locks and shared memory SQLite reads a write-ahead log in exclusive mode, with the
-/// log's index in its own memory. `vfs=unix-none` does nearly the same; it would create a log that
-/// disappeared, delete one next to an empty database, change the WAL's owner if root reads it, and drop
-/// the locks of this process's other connections when it closes (see `DatabaseFile`).
+/// Without locks and shared memory, SQLite reads a WAL in exclusive mode, with the WAL index in its
+/// own memory. `vfs=unix-none` is similar, but would create a WAL that disappeared, delete one next
+/// to an empty database, change the WAL's owner if root reads it, and release the locks of this
+/// process's other connections on closing (see `DatabaseFile`).
 enum ReadOnlyVFS {
   static let name = "cdprof-looking"
 
-  /// Makes the file system known to SQLite, once for the process.
+  /// Registers the VFS with SQLite, once per process.
   static func register() throws(SQLiteError) {
     guard registration == SQLITE_OK else {
       let code = ResultCode(rawValue: registration)
@@ -19,7 +19,7 @@ enum ReadOnlyVFS {
     }
   }
 
-  // Set once, before SQLite gets to know the copy; SQLite only reads it.
+  // Set once, before SQLite uses the copy; SQLite only reads it.
   private nonisolated(unsafe) static let base = sqlite3_vfs_find(nil)
 
   private static let registration: Int32 = {
@@ -33,7 +33,9 @@ enum ReadOnlyVFS {
     return sqlite3_vfs_register(copy, 0)
   }()
 
-  /// The kinds of files that stay; the rest are SQLite's own temporary ones.
+  /// The kinds of files that are never created or deleted.
+  ///
+  /// The others are SQLite's temporary files.
   private static let keptKinds =
     SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL
 
@@ -43,14 +45,15 @@ enum ReadOnlyVFS {
   ) -> Int32 {
     guard let base, let file, let open = base.pointee.xOpen else { return SQLITE_CANTOPEN }
     guard flags & keptKinds != 0 else { return open(base, name, file, flags, result) }
-    // Only a rollback reads a super-journal, and nothing is rolled back here.
+    // Only a rollback reads a super-journal, and a read-only connection doesn't roll back.
     guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0 else {
       file.pointee.pMethods = nil
       return SQLITE_CANTOPEN
     }
     let writing = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_DELETEONCLOSE
     var changed = flags & ~writing | SQLITE_OPEN_READONLY
-    // Run by root, SQLite gives a log or journal it opens to the owner of the database.
+    // When run by root, SQLite changes the owner of a WAL or journal that it opens to the
+    // database's owner.
     let owned = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL
     if changed & owned != 0 { changed = changed & ~owned | SQLITE_OPEN_SUPER_JOURNAL }
     let code = open(base, name, file, changed, result)
@@ -61,18 +64,18 @@ enum ReadOnlyVFS {
   }
 }
 
-/// The methods of the system's database files with locking and shared memory taken out.
-// Sendable unchecked: the lock guards the table, and what it points to never changes.
+/// The system's I/O methods for database files, without locking and shared memory.
+// Sendable is unchecked: the lock guards the table, and what it points to never changes.
 final class LockFreeMethods: @unchecked Sendable {
   static let shared = LockFreeMethods()
 
   private let lock = NSLock()
-  /// By the original.
+  /// The modified methods, by the original.
   ///
-  /// There are as few as a system has ways to lock; they are never freed.
+  /// There are as many as the system has locking methods. They're never freed.
   private var copies: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
 
-  /// The changed copy of the given methods.
+  /// Returns a modified copy of I/O methods.
   func made(from original: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods> {
     lock.lock()
     defer { lock.unlock() }

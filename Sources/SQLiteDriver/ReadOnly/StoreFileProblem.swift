@@ -1,26 +1,28 @@
 import CSQLite
 import Foundation
 
-/// Why a file cannot be used as a store, found out before or after SQLite refused it.
+/// The reason a file can't be used as a store, determined before or after SQLite rejects it.
 package enum StoreFileProblem: Error, Sendable, Hashable {
   case missing(path: String)
   case directory(path: String)
-  /// A socket, a pipe or a device.
+  /// The path refers to a socket, a pipe, or a device.
   case notAFile(path: String)
-  /// The file is there; the system does not let us read it.
+  /// The file exists, but the process isn't allowed to read it.
   case unreadable(path: String, reason: String)
-  /// Nothing was ever written to it.
+  /// The file is empty.
   case empty(path: String)
-  /// No SQLite header. An encrypted database looks the same.
+  /// The file has no SQLite header.
+  ///
+  /// An encrypted database has none either.
   case notADatabase(path: String)
-  /// The whole graph as one XML document, as Apple's framework writes it on macOS.
+  /// The store is a single XML document, as written by Core Data on macOS.
   case documentStore(path: String)
-  /// The header gives more bytes than the file has, as in a truncated copy.
+  /// The header specifies more bytes than the file has, as in a truncated copy.
   case truncated(path: String, expectedBytes: Int64, foundBytes: Int64)
-  /// A SQLite file whose content contradicts itself.
+  /// The contents of the SQLite file are inconsistent.
   case corrupt(path: String, reason: String)
 
-  /// The closest result code, for callers that pass on SQLite's errors.
+  /// The closest result code, for callers that forward SQLite's errors.
   package var code: ResultCode {
     switch self {
     case .missing, .notAFile, .unreadable: .cantOpen
@@ -32,7 +34,7 @@ package enum StoreFileProblem: Error, Sendable, Hashable {
 }
 
 extension StoreFileProblem: CustomStringConvertible {
-  /// What is wrong with which file, as a sentence without a full stop.
+  /// The problem and the file, as a message without a period.
   package var description: String {
     switch self {
     case .missing(let path):
@@ -58,11 +60,11 @@ extension StoreFileProblem: CustomStringConvertible {
 }
 
 extension StoreFileProblem {
-  /// Looks at a file and says what is wrong with it; nil when it opens and its schema can be read.
+  /// Returns the problem of a file, or `nil` if it can be opened and its schema can be read.
   ///
-  /// Changes nothing in the folder and doesn't wait. Reads the header and the schema, not every
-  /// page: damage further in shows when it is read. A file with a transaction to roll back is not
-  /// opened, and one that is written to meanwhile gets the benefit of the doubt.
+  /// Doesn't modify the folder and doesn't wait. Reads the header and the schema, not every page:
+  /// other corruption is detected when it's read. A file with a transaction to roll back isn't
+  /// opened, and one that is written to at the same time is assumed to be valid.
   package static func examine(path: String) -> StoreFileProblem? {
     for _ in 0..<maximumTries {
       if let problem = ofPath(path) { return problem }
@@ -79,7 +81,7 @@ extension StoreFileProblem {
     return nil
   }
 
-  /// A journal or WAL that isn't a regular file.
+  /// Returns the problem of a journal or WAL that isn't a regular file.
   private static func ofNeighbors(_ path: String) -> StoreFileProblem? {
     let resolved = StoreFileInspection.resolved(path)
     return ["-wal", "-journal"].first { FileStamp.isSpecial(path: resolved + $0) }
@@ -88,7 +90,7 @@ extension StoreFileProblem {
 
   private static let maximumTries = 6
 
-  /// What the header and the schema contain.
+  /// Returns the problem of the header or the schema.
   private static func ofFiles(
     _ inspection: StoreFileInspection, path: String
   ) -> StoreFileProblem? {
@@ -106,7 +108,7 @@ extension StoreFileProblem {
     }
   }
 
-  /// The problem behind an error SQLite gave for the file; nil when the file is not to blame.
+  /// Returns the problem that caused an error of SQLite, or `nil` if the file isn't the cause.
   package static func of(_ error: SQLiteError, path: String) -> StoreFileProblem? {
     switch error.code.primary {
     case .notADatabase: .notADatabase(path: path)
@@ -117,7 +119,7 @@ extension StoreFileProblem {
     }
   }
 
-  /// What the file system provides.
+  /// Returns the problem that the file system reports for a path.
   package static func ofPath(_ path: String) -> StoreFileProblem? {
     if path.isEmpty || path.utf8.contains(0) { return .missing(path: path) }
     var info = stat()
@@ -138,33 +140,38 @@ extension StoreFileProblem {
   }
 }
 
-/// What lies around a database file, and how it can be read without touching any of it.
+/// The state of a database file and the files next to it, which determines how to read it without
+/// modifying any of them.
 ///
-/// Nothing is opened but the first byte of a journal. Four calls of `stat`, some microseconds.
+/// **Cost:** four calls of `stat`, several microseconds. Only the first byte of a journal is read.
 package struct StoreFileInspection: Sendable, Hashable {
-  /// How to look at the file.
+  /// The ways to read the file.
   package enum Method: Sendable, Hashable {
-    /// Everything is in the database file, which is opened as immutable.
+    /// All data is in the database file, which is opened as immutable.
     case immutable
-    /// Committed rows are in the `-wal` file: it is read with its index in memory.
+    /// The `-wal` file contains committed rows and is read with its index in memory.
     case writeAheadLog
-    /// A hot journal must be rolled back, which writes: a copy is read instead.
+    /// A hot journal must be rolled back, which writes: a temporary copy is read instead.
     case privateCopy
   }
 
-  /// The path with links resolved; the WAL and the journal are next to it.
+  /// The path with links resolved.
+  ///
+  /// The WAL and the journal are next to it.
   package let path: String
   package let database: FileStamp
-  /// The write-ahead log.
+  /// The WAL.
   package let log: FileStamp?
   /// The rollback journal.
   package let journal: FileStamp?
-  /// Whether the journal contains pages to roll back.
+  /// A Boolean value that indicates whether the journal contains pages to roll back.
   ///
-  /// True also while another process is in the middle of a transaction with a rollback journal.
+  /// It's also `true` while another process has an open transaction with a rollback journal.
   package let journalIsHot: Bool
 
-  /// Throws `SQLITE_CANTOPEN`, with a sentence that says why, when there's no such file.
+  /// Inspects the files at a path.
+  ///
+  /// - Throws: `SQLITE_CANTOPEN` with the reason if the file doesn't exist.
   package init(path: String) throws(SQLiteError) {
     if let problem = StoreFileProblem.ofPath(path) {
       throw SQLiteError(code: problem.code, message: problem.description)
@@ -174,7 +181,7 @@ package struct StoreFileInspection: Sendable, Hashable {
       let problem = StoreFileProblem.missing(path: path)
       throw SQLiteError(code: problem.code, message: problem.description)
     }
-    // SQLite follows no link there either, and waits for the writer of a FIFO.
+    // SQLite doesn't follow links for these files either, and would wait for the writer of a FIFO.
     for suffix in ["-wal", "-journal"] where FileStamp.isSpecial(path: resolved + suffix) {
       let problem = StoreFileProblem.notAFile(path: path + suffix)
       throw SQLiteError(code: problem.code, message: problem.description)
@@ -186,8 +193,10 @@ package struct StoreFileInspection: Sendable, Hashable {
     journalIsHot = StoreFileInspection.isHot(journal, path: resolved + "-journal")
   }
 
-  /// An empty database file is always read as it is: with a WAL or a journal next to it, SQLite would
-  /// delete those.
+  /// The way to read the file.
+  ///
+  /// An empty database file is always read as immutable, because SQLite would delete a WAL or
+  /// journal next to it.
   package var method: Method {
     if database.size == 0 { return .immutable }
     if journalIsHot { return .privateCopy }
@@ -195,19 +204,21 @@ package struct StoreFileInspection: Sendable, Hashable {
     return .immutable
   }
 
-  /// Whether the files changed since, or cannot be found any more.
+  /// A Boolean value that indicates whether the files changed since the inspection, or no longer
+  /// exist.
   ///
-  /// Three calls of `stat`.
+  /// **Cost:** three calls of `stat`.
   package var isStale: Bool {
     FileStamp(path: path) != database
       || FileStamp(path: path + "-wal", followsLinks: false) != log
       || FileStamp(path: path + "-journal", followsLinks: false) != journal
   }
 
-  /// Whether a write from now on is sure to show in the stamps.
+  /// A Boolean value that indicates whether any later write is detectable in the stamps.
   ///
-  /// A file system's clock ticks every few milliseconds. A file written within the last tick may
-  /// be written again without a change of its time. Times that lie ahead are taken as settled.
+  /// A file system's clock ticks every few milliseconds. A file written within the last tick can be
+  /// written again without a change of its modification time. Times in the future are assumed to be
+  /// settled.
   var isSettled: Bool {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -218,10 +229,10 @@ package struct StoreFileInspection: Sendable, Hashable {
     }
   }
 
-  /// In nanoseconds; twice the longest tick of Linux.
+  /// The time in nanoseconds after which a write is detectable: twice the longest tick on Linux.
   private static let settlingTime: Int64 = 20_000_000
 
-  /// The folder the files are in.
+  /// The folder that contains the files.
   var folder: String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
@@ -233,9 +244,10 @@ package struct StoreFileInspection: Sendable, Hashable {
     return String(cString: found)
   }
 
-  /// SQLite's own test: a journal without content, or with a first byte of zero, is over.
+  /// Returns whether a journal is hot, by SQLite's own test: a journal that is empty or starts with
+  /// a zero byte isn't.
   ///
-  /// One that cannot be read counts as hot, so that it is not passed over in silence.
+  /// A journal that can't be read is considered hot, so that it isn't silently ignored.
   private static func isHot(_ journal: FileStamp?, path: String) -> Bool {
     guard let journal, journal.size > 0 else { return false }
     let file = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

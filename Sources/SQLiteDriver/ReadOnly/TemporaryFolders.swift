@@ -1,22 +1,25 @@
 import Foundation
 import Synchronization
 
-/// The temporary folders of this process: private copies, scratch stores.
+/// The temporary folders of this process, for temporary copies and scratch stores.
 ///
-/// A process keeps a lock on each of its folders for as long as it lives. A folder that no process has
-/// locked was left behind by a process that was killed, and `removeLeftBehind()` removes it.
+/// A process keeps a lock on each of its folders while it runs. An unlocked folder was left behind
+/// by a process that was killed, and `removeLeftBehind()` removes it.
 package enum TemporaryFolders {
   /// The descriptors that keep the locks, by path.
   private static let open = Mutex<[String: Int32]>([:])
 
   private static let prefix = "cdprof-scratch-"
-  /// An empty file in each folder: only a folder that has it is removed.
+  /// The name of an empty file in each folder.
+  ///
+  /// Only folders that contain it are removed.
   private static let marker = ".cdprof-scratch"
 
-  /// Creates an empty folder that only this user can enter, and returns its path.
+  /// Creates an empty folder that only this user can access, and returns its path.
   ///
-  /// - Parameter folder: A folder not to create it in, with links resolved; nil if any will do.
-  /// - Throws: `SQLITE_FULL` with the reason: there's no space, or no permission.
+  /// - Parameter folder: A folder, with links resolved, outside which to create the new folder, or
+  ///   `nil` for any location.
+  /// - Throws: `SQLITE_FULL` with the reason if there's no space or no permission.
   package static func make(outside folder: String? = nil) throws(SQLiteError) -> String {
     try make(outside: folder, in: parents)
   }
@@ -43,27 +46,27 @@ package enum TemporaryFolders {
       message: "could not create a temporary folder: \(String(cString: strerror(reason)))")
   }
 
-  /// Removes a folder with everything in it; links in it aren't followed.
+  /// Removes a folder with its contents, without following links.
   ///
-  /// A folder of another process, or one that's already removed, is left alone.
+  /// A folder of another process, or one that was already removed, isn't affected.
   package static func remove(_ path: String) {
     guard let lock = open.withLock({ $0.removeValue(forKey: path) }) else { return }
     removeTree(AT_FDCWD, path, depth: 0)
-    // The lock goes last: until then, no other process removes the folder.
+    // Release the lock last: until then, no other process removes the folder.
     close(lock)
   }
 
   /// Removes all folders of this process.
   ///
-  /// For the end of the process; call it from any thread.
+  /// Call this method from any thread before the process ends.
   package static func removeAll() {
     for path in open.withLock({ Array($0.keys) }) { remove(path) }
   }
 
   /// Removes the folders that killed processes of this user left behind.
   ///
-  /// Lists the directories for temporary files. Links aren't followed, and a folder that a living
-  /// process has locked stays.
+  /// Lists the directories for temporary files. Links aren't followed, and a folder that a running
+  /// process has locked isn't removed.
   package static func removeLeftBehind() { removeLeftBehind(in: parents) }
 
   static func removeLeftBehind(in parents: [String]) {
@@ -90,11 +93,11 @@ package enum TemporaryFolders {
 
   /// Locks and marks a new folder.
   ///
-  /// False when another process, which took it for one left behind, was faster.
+  /// Returns `false` if another process treated it as left behind and removed it first.
   private static func claim(_ path: String) -> Bool {
     let directory = openFolder(AT_FDCWD, path)
     guard directory >= 0 else { return false }
-    // A file system without locks refuses; there, nothing is ever found to be left behind.
+    // The file system doesn't support locks; no folder is ever considered left behind there.
     if !lock(directory), errno == EWOULDBLOCK {
       close(directory)
       return false
@@ -124,7 +127,7 @@ package enum TemporaryFolders {
     guard fstat(directory, &info) == 0, info.st_uid == geteuid(), info.st_mode & 0o077 == 0,
       lock(directory)
     else { return }
-    // A process killed before it marked its folder has put nothing into it.
+    // A process killed before it marked its folder hasn't put anything into it.
     guard isMarked(directory) else {
       unlinkat(parent, name, AT_REMOVEDIR)
       return
@@ -140,15 +143,17 @@ package enum TemporaryFolders {
 
   // MARK: Trees
 
-  /// Deeper ones than are ever created stay.
+  /// The maximum depth to remove, which exceeds that of created folders.
   private static let maximumDepth = 16
 
-  /// Removes a folder and what is in it; a link is removed, not followed.
+  /// Removes a folder and its contents.
+  ///
+  /// Links are removed, not followed.
   private static func removeTree(_ parent: Int32, _ name: String, depth: Int) {
     guard depth < maximumDepth else { return }
     let directory = openFolder(parent, name)
     guard directory >= 0 else { return }
-    // The marker goes last, so that what is interrupted here can still be recognized.
+    // The marker is removed last, so that a partially removed folder is still recognized.
     let all = names(in: directory)
     for entry in all.filter({ $0 != marker }) + all.filter({ $0 == marker }) {
       var info = stat()
@@ -167,7 +172,7 @@ package enum TemporaryFolders {
     openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
   }
 
-  /// The names in a folder without `.` and `..`; empty when it can't be listed.
+  /// Returns the names in a folder without `.` and `..`, or an empty array if it can't be listed.
   private static func names(in directory: Int32) -> [String] {
     guard let stream = fdopendir(dup(directory)) else { return [] }
     defer { closedir(stream) }

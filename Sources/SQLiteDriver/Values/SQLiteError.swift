@@ -1,16 +1,16 @@
 import CSQLite
 
-/// What SQLite refused, with the text it refused it for.
+/// An error of SQLite, with the SQL that caused it.
 package struct SQLiteError: Error, Sendable, Hashable {
   /// The extended result code.
   package let code: ResultCode
-  /// SQLite's message, or ours where SQLite was not asked.
+  /// SQLite's message, or this package's if SQLite wasn't called.
   package let message: String
-  /// The statement's text, when the error belongs to one.
+  /// The SQL, if the error belongs to a statement.
   ///
-  /// Bound values are never part of it.
+  /// It never contains bound values.
   package let sql: String?
-  /// Where in `sql` the fault lies, in UTF-8 bytes; nil when SQLite names no place.
+  /// The position of the error in `sql`, in UTF-8 bytes, or `nil` if SQLite reports none.
   package let offset: Int?
 
   package init(code: ResultCode, message: String, sql: String? = nil, offset: Int? = nil) {
@@ -20,9 +20,9 @@ package struct SQLiteError: Error, Sendable, Hashable {
     self.offset = offset
   }
 
-  /// Reads the last error of a handle.
+  /// Creates an error from the last error of a handle.
   ///
-  /// Call it before any other call on that handle.
+  /// Call this initializer before any other call with that handle.
   init(handle: OpaquePointer?, code: Int32, sql: String? = nil) {
     var message = ResultCode(rawValue: code).text
     var offset: Int?
@@ -36,13 +36,15 @@ package struct SQLiteError: Error, Sendable, Hashable {
 }
 
 extension SQLiteError: CustomStringConvertible {
-  /// `SQLITE_ERROR: no such table: X`, then the text, with a caret under the place if it is known.
+  /// The error, such as `SQLITE_ERROR: no such table: X`, and the SQL, with a caret below the
+  /// position if it's known.
   package var description: String {
     guard let sql else { return "\(code.name): \(message)" }
     return "\(code.name): \(message)\n\(excerpt ?? sql)"
   }
 
-  /// The line of the SQL with the error and a caret under it; nil without a position.
+  /// The line of the SQL that contains the error and a caret below it, or `nil` if the position is
+  /// unknown.
   package var excerpt: String? {
     guard let sql, let offset, offset <= sql.utf8.count else { return nil }
     let newline = UInt8(ascii: "\n")
@@ -55,11 +57,11 @@ extension SQLiteError: CustomStringConvertible {
   }
 }
 
-/// One of SQLite's result codes, usually an extended one.
+/// A SQLite result code, usually an extended one.
 ///
-/// The constants below are primary codes unless their name says more; compare with
-/// `error.code.primary` where any kind of, say, busy will do.
-/// See <https://www.sqlite.org/rescode.html>.
+/// The constants below are primary codes unless their name is more specific. Compare with
+/// `error.code.primary` to match, for example, any kind of busy error. See
+/// <https://www.sqlite.org/rescode.html>.
 package struct ResultCode: RawRepresentable, Hashable, Sendable {
   package let rawValue: Int32
 
@@ -67,12 +69,12 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  /// The general code an extended one refines: its low eight bits.
+  /// The primary code of an extended one: its low eight bits.
   package var primary: ResultCode {
     ResultCode(rawValue: rawValue & 0xFF)
   }
 
-  /// SQLite's own short English text, as in `database is locked`.
+  /// SQLite's short description, such as `database is locked`.
   package var text: String {
     String(cString: sqlite3_errstr(rawValue))
   }
@@ -80,7 +82,7 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
 
 extension ResultCode {
   package static let error = ResultCode(rawValue: SQLITE_ERROR)
-  /// A function that is written in Swift threw an error.
+  /// A function implemented in Swift threw an error.
   ///
   /// An extended code of this package, above those of SQLite.
   package static let functionFailed = ResultCode(rawValue: SQLITE_ERROR | 0x70 << 8)
@@ -94,23 +96,23 @@ extension ResultCode {
   package static let cantOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
   package static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
   package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
-  /// The authorizer refused the statement.
+  /// The authorizer rejected the statement.
   package static let authorization = ResultCode(rawValue: SQLITE_AUTH)
   /// The file isn't a SQLite database.
   ///
-  /// An encrypted one looks the same.
+  /// Encrypted databases have the same error.
   package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
 
-  /// Extended: the path names a folder.
+  /// Extended code: the path refers to a folder.
   package static let cantOpenIsDirectory = ResultCode(rawValue: SQLITE_CANTOPEN | (2 << 8))
-  /// Extended: a unique index has such a row already.
+  /// Extended code: a unique index already contains the values.
   package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
 }
 
 extension ResultCode: CustomStringConvertible {
-  /// SQLite's name of the code, as in `SQLITE_BUSY_SNAPSHOT`.
+  /// SQLite's name of the code, such as `SQLITE_BUSY_SNAPSHOT`.
   ///
-  /// A code this table does not know gets its primary name and its number.
+  /// For an unknown code, this is its primary name and its number.
   package var name: String {
     if let name = ResultCode.names[rawValue] { return name }
     guard let name = ResultCode.names[primary.rawValue] else { return "SQLITE_\(rawValue)" }

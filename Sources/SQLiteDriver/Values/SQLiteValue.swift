@@ -1,9 +1,9 @@
 import CSQLite
 
-/// A value as SQLite stores it, copied out of or into a statement.
+/// A SQLite value, copied to or from a statement.
 ///
-/// Rows on the hot path are read by `Statement`'s typed accessors instead; this type is for binds
-/// that are kept, for functions and for small housekeeping reads.
+/// Performance-critical code uses the typed accessors of `Statement` instead. This type is for
+/// stored bound values, for functions, and for small housekeeping queries.
 package enum SQLiteValue: Sendable, Hashable {
   case null
   case integer(Int64)
@@ -13,9 +13,10 @@ package enum SQLiteValue: Sendable, Hashable {
 }
 
 extension SQLiteValue: CustomStringConvertible {
-  /// The value as Apple's SQLDebug prints a bind: `18`, `"s"`, `(null)`; bytes as `<0aff>`.
+  /// The value as Apple's SQLDebug prints a bound value: `18`, `"s"`, `(null)`, or `<0aff>` for
+  /// bytes.
   ///
-  /// Nothing is escaped and nothing is cut short.
+  /// It isn't escaped or truncated.
   package var description: String {
     switch self {
     case .null: "(null)"
@@ -39,7 +40,7 @@ extension SQLiteValue: CustomStringConvertible {
   }
 }
 
-/// The storage class of one value of a row, whatever the column declares.
+/// The storage class of a value in a row, independent of the column's declared type.
 package enum ColumnType: Sendable {
   case integer
   case real
