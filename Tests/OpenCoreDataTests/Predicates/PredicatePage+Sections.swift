@@ -103,7 +103,9 @@ extension PredicatePage {
         ]),
     Section(
       title: "Casts",
-      words: "A cast of a constant is a constant of that type, which is printed as a cast.",
+      words:
+        "A cast of a constant is a constant of that type, which is printed as a cast, or, if it's a "
+        + "decimal, as a number.",
       rows: [
         Row("seconds since 2001", "born > CAST(3.5, 'NSDate')"),
         Row("number", "CAST(born, 'NSNumber') > 3"), Row("string", "CAST(age, 'NSString') == '3'"),
