@@ -99,22 +99,22 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Rows that the counted SELECTs returned."
     case .scanned:
       "Steps between rows in full table and full index scans, by SQLite's counter: N - 1 for a scan "
-        + "of N rows. They depend on the plan, and so on indexes and SQLite's version. An SQL log "
+        + "of N rows. They depend on the plan, and so on indexes and SQLite's version. A SQL log "
         + "doesn't contain them."
     case .sorts:
-      "Sorts in a temporary b-tree instead of an index. Like `scanned`, they depend on the plan."
+      "Sorts in a temporary B-tree instead of an index. Like `scanned`, they depend on the plan."
     case .calls:
       "SQLite's calls to functions and collations of the framework, such as the one for `[cd]`. Like "
         + "`scanned`, they depend on the plan."
     case .vmsteps:
-      "Instructions of SQLite's virtual machine for the counted statements, a measure of CPU work. "
+      "Operations of SQLite's bytecode engine for the counted statements, a measure of CPU work. "
         + "They depend on the plan and SQLite's version: expect bounds, not exact numbers."
     case .pageins:
       "Pages that the counted statements read from the file or the WAL because they weren't in "
         + "SQLite's page cache; a page usually has 4,096 bytes."
     case .pageouts:
-      "Pages that statements and their COMMIT wrote to the WAL, or to the file without one. Pages "
-        + "that a checkpoint copies don't count."
+      "Pages that statements and their COMMIT wrote to the WAL, or to the file if there's no WAL. "
+        + "Pages that a checkpoint copies don't count."
     case .faults:
       "Object and relationship faults that fired (Instruments: Faults)."
     case .hits:

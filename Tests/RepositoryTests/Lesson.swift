@@ -14,7 +14,7 @@ struct Lesson {
     func value(of key: String) -> String? {
       lines.first { $0.hasPrefix("\(key):") }.map { line in
         let value = line.dropFirst(key.count + 1).prefix { $0 != "#" }
-        return value.trimmingCharacters(in: .whitespaces)
+        return value.trimmingCharacters(in: CharacterSet(charactersIn: " \""))
       }
     }
     self.path = path

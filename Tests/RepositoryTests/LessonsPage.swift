@@ -14,27 +14,28 @@ enum LessonsPage {
       return """
         ## \(heading(folder))
 
-        | lesson | guess first |
+        | scenario | guess first |
         | --- | --- |
         \(rows.joined(separator: "\n"))
         """
     }
     return """
-      # Lessons
+      # Scenarios
 
       <!-- Written from the scenario files. Do not edit:
            CDPROF_UPDATE_DOCS=1 swift test --filter LessonsTests -->
 
-      Each file is a lesson: the same work done in several ways, and what each way must cost. Read the
-      story, guess, then run it and look at the table:
+      Each scenario does the same work in several variants and states what each variant must cost.
+      Read the story, guess, then run the scenario and compare your guess with the table:
 
       ```
       cdprof run Scenarios/06-fetching/ladder.yml --report html
       ```
 
-      The numbers are laws: they hold at every `--scale`, and each says how sure one may be of it.
-      [scenario-format.md](../Documentation/scenario-format.md) explains the words. Change a line and run
-      it again. The folders carry the numbers of the book's chapters.
+      The expected counts are formulas, so they're met at every `--scale`, and each one has a
+      source. [scenario-format.md](../Documentation/scenario-format.md) describes the keys. Change a
+      line and run the scenario again. The folders are numbered by the chapters of *Core Data* by
+      Florian Kugler and Daniel Eggert (objc.io).
 
       \(parts.joined(separator: "\n\n"))
 
@@ -43,7 +44,7 @@ enum LessonsPage {
 
   /// `06-fetching` is `Chapter 6: fetching`.
   private static func heading(_ folder: String) -> String {
-    guard let number = Int(folder.prefix(2)) else { return "Begin here" }
+    guard let number = Int(folder.prefix(2)) else { return "Start here" }
     return "Chapter \(number): \(folder.dropFirst(3).replacing("-", with: " "))"
   }
 }

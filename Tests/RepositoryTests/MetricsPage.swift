@@ -16,9 +16,9 @@ enum MetricsPage {
       <!-- Written from Sources/ProfileEvents/Metric.swift. Do not edit:
            CDPROF_UPDATE_DOCS=1 swift test --filter DocumentationTests -->
 
-      These are the names of metrics in `expect:` of a scenario, in the shell's output, in JSON results,
-      and in reports. A metric is *exact* if equal work gives equal counts; expectations require an
-      exact metric.
+      Metrics appear in a scenario's `expect:`, in the shell's output, in JSON results, and in
+      reports. A metric is *exact* if equal work gives equal counts. Only exact metrics can be
+      expected.
 
       | metric | counts | scopes | exact | meaning |
       | --- | --- | --- | --- | --- |

@@ -17,14 +17,14 @@ extension PredicatePage {
         Row("in a range", "age BETWEEN {3, 5}", "age between {3,5}"),
         Row("in a list", "age IN {3, 5}"),
         Row("not in a list", "NOT age IN {3, 5}", "age NOT IN {3, 5}", "!(age IN {3, 5})"),
-        Row("a substring of", "'nn' IN name"),
+        Row("is a substring of", "'nn' IN name"),
         Row("contains a string", "name CONTAINS 'nn'"),
         Row("contains an element", "{3, 5} CONTAINS age"),
         Row("begins with", "name BEGINSWITH 'A'"), Row("ends with", "name ENDSWITH 'a'"),
         Row("matches a pattern: `?` is one character, `*` any number", "name LIKE 'A?n*'"),
         Row("matches a regular expression completely", "name MATCHES 'A[nN]+a?'"),
         Row("conforms to a uniform type identifier", "name UTI-CONFORMS-TO 'public.text'"),
-        Row("equal uniform type identifiers", "name UTI-EQUALS 'public.text'"),
+        Row("equals a uniform type identifier", "name UTI-EQUALS 'public.text'"),
         Row("a method of the left side", "name isEqualToString: 'Ann'"),
         Row("a Boolean", "hidden == YES", "hidden", "hidden == TRUE", "hidden == 1"),
       ]),
@@ -33,30 +33,30 @@ extension PredicatePage {
       words:
         "Options follow the operator in brackets, in any order. Spaces before them are allowed.",
       rows: [
-        Row("case insensitive", "name ==[c] 'ann'"),
-        Row("diacritic insensitive", "name BEGINSWITH[d] 'A'"),
+        Row("case-insensitive", "name ==[c] 'ann'"),
+        Row("diacritic-insensitive", "name BEGINSWITH[d] 'A'"),
         Row("both", "name CONTAINS[cd] 'a'", "name CONTAINS [dc] 'a'"),
         Row("already normalized", "name ENDSWITH[n] 'a'"),
-        Row("locale sensitive", "name <[l] 'b'"),
+        Row("locale-sensitive", "name <[l] 'b'"),
         Row("whole words", "name MATCHES[w] 'a.*'"),
       ]),
     Section(
       title: "Compounds and quantifiers",
       rows: [
-        Row("both", "age > 3 AND age < 5", "age > 3 && age < 5"),
-        Row("either", "age < 3 OR age > 5", "age < 3 || age > 5"),
+        Row("and", "age > 3 AND age < 5", "age > 3 && age < 5"),
+        Row("or", "age < 3 OR age > 5", "age < 3 || age > 5"),
         Row("not", "NOT age == 3", "! age == 3"),
         Row("always true", "TRUEPREDICATE"), Row("always false", "FALSEPREDICATE"),
         Row("at least one", "ANY friends.age > 3", "SOME friends.age > 3"),
         Row("all of them", "ALL friends.age > 3"),
         Row("none of them", "NOT ANY friends.age > 3", "NONE friends.age > 3"),
-        Row("those that match", "SUBQUERY(friends, $f, $f.age > 3).@count > 1"),
+        Row("the number of those that match", "SUBQUERY(friends, $f, $f.age > 3).@count > 1"),
       ]),
     Section(
       title: "Key paths",
       rows: [
         Row("a key", "age == 3", "SELF.age == 3", "#age == 3"),
-        Row("over relationships", "town.name == 'Ayr'"),
+        Row("a key path across relationships", "town.name == 'Ayr'"),
         Row("a key that is a reserved word", "#in == 3"),
         Row("the object itself", "SELF != nil"),
         Row("any key of a dictionary", "ANYKEY == 3"),
@@ -80,14 +80,16 @@ extension PredicatePage {
       words:
         "In descending order of precedence. `**` is right-associative; all others are left-associative.",
       rows: [
-        Row("negative", "0 - age == 3", "-age == 3"), Row("bitwise not", "~age == 3"),
+        Row("negation", "0 - age == 3", "-age == 3"), Row("bitwise NOT", "~age == 3"),
         Row("power", "age ** 2 == 9"), Row("product", "age * 2 == 6"),
         Row("quotient", "age / 2 == 1"), Row("remainder", "age %% 2 == 1"),
         Row("sum", "age + 1 == 4"), Row("difference", "age - 1 == 2"),
-        Row("shifts", "age << 1 == 6"), Row("shifts", "age >> 1 == 1"),
-        Row("bits", "age & 1 == 1"), Row("bits", "age ^ 1 == 2"), Row("bits", "age | 1 == 3"),
-        Row("collections", "{1} UNION {2} == {1, 2}"),
-        Row("collections", "{1} INTERSECT {2} == {}"), Row("collections", "{1} MINUS {2} == {1}"),
+        Row("left shift", "age << 1 == 6"), Row("right shift", "age >> 1 == 1"),
+        Row("bitwise AND", "age & 1 == 1"), Row("bitwise XOR", "age ^ 1 == 2"),
+        Row("bitwise OR", "age | 1 == 3"),
+        Row("union", "{1} UNION {2} == {1, 2}"),
+        Row("intersection", "{1} INTERSECT {2} == {}"),
+        Row("difference of collections", "{1} MINUS {2} == {1}"),
       ]),
     Section(
       title: "Functions",
@@ -101,7 +103,9 @@ extension PredicatePage {
         ]),
     Section(
       title: "Casts",
-      words: "A cast of a constant is a constant of that type, which is printed as a cast.",
+      words:
+        "A cast of a constant is a constant of that type, which is printed as a cast, or, if it's a "
+        + "decimal, as a number.",
       rows: [
         Row("seconds since 2001", "born > CAST(3.5, 'NSDate')"),
         Row("number", "CAST(born, 'NSNumber') > 3"), Row("string", "CAST(age, 'NSString') == '3'"),

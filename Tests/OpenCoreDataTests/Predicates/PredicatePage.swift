@@ -55,7 +55,7 @@ struct PredicatePage {
       "<!-- Written from Tests/OpenCoreDataTests/Predicates. Do not edit:",
       "     CDPROF_UPDATE_DOCS=1 swift test --filter PredicatePageTests -->", "",
       "The formats that `NSPredicate(format:)` and `cdprof predicate` parse, and how the predicate is",
-      "printed. A printed format parses to an equal predicate. Keywords are case insensitive. *Store*",
+      "printed. A printed format parses to an equal predicate. Keywords are case-insensitive. *Store*",
       "states whether a SQLite store supports it; other formats throw an error with the reason. In",
       "memory (`evaluate(with:)` and in-memory stores), all are supported. The entity is a `Person` with",
       "a `town` and `friends`. `cdprof predicate FORMAT --model M --entity E --sql` prints the SQL.",
