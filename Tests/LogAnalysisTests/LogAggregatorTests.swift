@@ -7,8 +7,8 @@ import WorkbenchFixtures
 
 @Suite("Counts of a log")
 struct LogAggregatorTests {
-  /// The prefetch's time is inside its fetch's.
-  @Test func nestedTimesBelongToTheirStatements() {
+  /// The time of a fetch includes that of its prefetch.
+  @Test func nestedTimesAreAssignedToTheirStatements() {
     let report = LogTexts.report(
       """
       CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0
@@ -32,7 +32,7 @@ struct LogAggregatorTests {
     #expect(report.unmatchedTimes == 0)
   }
 
-  /// What the system's log hides is a SELECT where the time of a fetch follows.
+  /// A statement redacted by the system log is a SELECT if the time of a fetch follows.
   @Test func redactedStatementsAreClassifiedByTheirTimes() {
     let report = LogTexts.report(
       "CoreData: sql: <private>\n" + LogTexts.fetch("<private>", rows: 3)
@@ -46,7 +46,7 @@ struct LogAggregatorTests {
     #expect(report.costs.all == [.selects: 3, .rows: 5, .fetches: 2, .misses: 1])
   }
 
-  /// A fetch has a total time; what a save asks for itself has SQLite's alone.
+  /// A fetch logs a total time; a SELECT that a save runs logs only SQLite's time.
   @Test func selectsOfASaveAreNotFetches() {
     let own = [
       "sql: BEGIN EXCLUSIVE",
@@ -58,25 +58,26 @@ struct LogAggregatorTests {
     let fetch = LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
     let report = LogTexts.report(fetch + save)
     #expect(report.costs.all[.selects] == 2 && report.costs.all[.fetches] == 1)
-    // A conflict is looked at behind the ROLLBACK; our log says then what the save took.
-    let lost =
+    // A save reads a conflict's rows after the ROLLBACK; OpenCoreData then logs the time of the save.
+    let conflict =
       save.replacingOccurrences(of: "COMMIT", with: "ROLLBACK")
       + own[1...2].map {
         "CoreData: \($0)\n"
       }.joined()
-    #expect(LogTexts.report(fetch + lost).costs.all[.fetches] == 2, "it may have been cut off")
-    let told = lost + "cdprof: annotation: save execution time: 0.0044s for 0 objects.\n"
-    #expect(LogTexts.report(fetch + told).costs.all[.fetches] == 1)
-    // Behind the last line there may have been more.
-    let cut = LogTexts.report(
+    #expect(LogTexts.report(fetch + conflict).costs.all[.fetches] == 2, "the log may be truncated")
+    let withSaveTime =
+      conflict + "cdprof: annotation: save execution time: 0.0044s for 0 objects.\n"
+    #expect(LogTexts.report(fetch + withSaveTime).costs.all[.fetches] == 1)
+    // The log may be truncated after its last line.
+    let truncated = LogTexts.report(
       fetch + save + fetch.split(separator: "\n").prefix(2).joined(separator: "\n"))
-    #expect(cut.costs.all[.fetches] == 2)
-    // A log without any such times says nothing about them.
+    #expect(truncated.costs.all[.fetches] == 2)
+    // Without times, all SELECTs count as fetches.
     let bare = LogTexts.report("CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0\n" + save)
     #expect(bare.costs.all[.fetches] == 2)
   }
 
-  /// `log show --style json` has a key a line: the thread and the time stand below the message.
+  /// `log show --style json` writes a key per line, with the thread and the time after the message.
   @Test func multilineRecordsKeepThreadAndTime() {
     func record(_ text: String, _ thread: Int) -> String {
       """
@@ -134,7 +135,7 @@ struct LogAggregatorTests {
     #expect(report.statements.map(\.connection) == [1_000, 2_000])
   }
 
-  /// A save is two transactions, of which one writes rows; what Core Data keeps for itself isn't a row.
+  /// A save is two transactions, one of which writes rows; updates of `Z_PRIMARYKEY` don't count.
   @Test func savesAreCountedLikeTheCounters() {
     let report = LogTexts.report(
       [
@@ -165,7 +166,7 @@ struct LogAggregatorTests {
     #expect(statement.times.mean == 5_050)
   }
 
-  /// A list that shows a country of each mood: two storms, between whose faults lie the other's.
+  /// A list that shows the country of each mood: two interleaved fault storms.
   @Test func stormsNeedEnoughFaults() {
     let storm = (1...30).map { LogTexts.fault("Mood", $0) + LogTexts.fault("Country", $0) }
     let report = LogTexts.report(

@@ -29,8 +29,8 @@ struct LogDocumentationTests {
     #expect(text[start..<end] == table, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  /// Every key of the JSON is on the page.
-  @Test func keysAreDocumented() throws {
+  /// Each key of the JSON report is documented.
+  @Test func jsonKeysAreDocumented() throws {
     let text = try String(contentsOf: Self.page, encoding: .utf8)
     var report = LogTexts.report(
       "cdprof: begin a\nCoreData: annotation: what\nCoreData: error: no\n"
@@ -53,7 +53,7 @@ struct LogDocumentationTests {
     guard let map = value as? [String: Any] else { return }
     for (key, value) in map {
       keys.insert(key)
-      // Their keys are words with a table of their own.
+      // Their keys are documented in separate tables.
       if !["kinds", "classes", "metrics"].contains(key) { collect(value, into: &keys) }
     }
   }

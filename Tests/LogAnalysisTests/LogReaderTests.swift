@@ -7,9 +7,9 @@ import WorkbenchFixtures
 
 @Suite("Logs are read without losing lines")
 struct LogReaderTests {
-  /// Genuine logs: lines, statements run, lines by kind.
+  /// Genuine logs: the number of lines, of executions, and of lines of each kind.
   ///
-  /// Two lines of each say where it is from.
+  /// Two lines of each name its origin.
   @Test(
     .enabled(if: SharedData.moodyStores != nil),
     arguments: [
@@ -36,7 +36,9 @@ struct LogReaderTests {
       ("17-connecting-and-journal.log", 4, 1, [.connecting: 1, .sql: 1]),
       ("18-objcio-eqp-sqlite-shell.txt", 9, 0, [.plan: 7]),
     ] as [(String, Int, Int, [LogKind: Int])])
-  func genuineLogs(name: String, lines: Int, calls: Int, kinds: [LogKind: Int]) throws {
+  func readsGenuineLogsWithoutUnrecognizedLines(
+    name: String, lines: Int, calls: Int, kinds: [LogKind: Int]
+  ) throws {
     let report = try LogReader.read(SharedData.url("sqldebug/\(name)").path)
     #expect(report.lines == lines)
     #expect(report.unrecognized == 0)
@@ -48,7 +50,7 @@ struct LogReaderTests {
     var bytes = Array("\u{FEFF}ata: sql: BEGIN EXCLUSIVE\r\n".utf8)
     bytes += Array("hello \u{1B}[31mred\u{1B}[0m\r\n\r\n".utf8)
     bytes += [0x43, 0xFF, 0xFE, 0x0A]
-    bytes += Array("CoreData: annotation: nobody knows this\n".utf8)
+    bytes += Array("CoreData: annotation: an unknown message\n".utf8)
     bytes +=
       Array("CoreData: details: SQLite bind[0] = \"\u{FFFD}".utf8) + [0xC3, 0x28]
       + Array("\"\n".utf8)
@@ -59,11 +61,11 @@ struct LogReaderTests {
     #expect(
       report.kinds == [.sql: 2, .app: 2, .blank: 1, .bind: 1, .metadata: 1])
     #expect(report.unrecognized == 1)
-    #expect(report.unrecognizedLines.map(\.text) == ["nobody knows this"])
+    #expect(report.unrecognizedLines.map(\.text) == ["an unknown message"])
     #expect(report.kinds.values.reduce(report.unrecognized, +) == report.lines)
   }
 
-  /// A terminal breaks lines at its last column, in the middle of a name too.
+  /// A terminal wraps lines at its last column, even within a name.
   @Test(arguments: [
     "SELECT t0.Z_ENT, t0.Z_PK FROM ZM|OOD t0 WHERE  t0.ZCOUNTRY = ? ORDER BY t0.ZDATE",
     "SELECT t0.Z_ENT, t0.Z_PK FROM ZMOOD t0 WHERE  t0.|ZCOUNTRY = ? ORDER BY t0.ZDATE",
@@ -77,7 +79,7 @@ struct LogReaderTests {
     #expect(report.kinds[.app] == 1)
   }
 
-  /// A statement over several lines, broken in a name and between words, with a print in between.
+  /// A statement wrapped within a name and between words, with app output in between.
   @Test func wrappedStatementsAreRejoined() {
     let report = LogTexts.report(
       """
@@ -112,7 +114,7 @@ struct LogReaderTests {
     #expect(report.costs.byRelationship["Item.tags"] == [.misses: 1])
   }
 
-  /// A CI service stamps each line, those too that go on with the one before.
+  /// A CI service puts a time stamp before each line, including continuation lines.
   @Test(arguments: ["2024-03-01T10:11:12.2234567Z ", "[10:11:12]: ▸ ", "[10:11:12]: "])
   func ciTimestampsAreStripped(stamp: String) {
     let report = LogTexts.report(
@@ -152,7 +154,7 @@ struct LogReaderTests {
     #expect(report.statements.map(\.number) == [1, 2, 3, 4])
   }
 
-  @Test func lineLengthIsLimited() {
+  @Test func readsVeryLongLines() {
     let report = LogTexts.report(
       "CoreData: sql: SELECT \(String(repeating: "x", count: 5_000_000))\nCoreData: sql: COMMIT\n")
     #expect(report.lines == 2 && report.kinds == [.sql: 2])
