@@ -37,10 +37,10 @@ struct PagePolicyTests {
         && !page.contains(PagePolicy.placeholder))
     #expect(page.firstMatch(of: /\son[a-z]+="/) == nil)
     let start = try #require(page.range(of: "http-equiv")?.lowerBound)
-    #expect(page[..<start].ranges(of: "<meta").count == 2, "only the encoding comes before it")
+    #expect(page[..<start].ranges(of: "<meta").count == 2, "only the encoding may precede it")
   }
 
-  @Test func positionsAreStyleSheetRules() throws {
+  @Test func inlineStylesBecomeStyleSheetRules() throws {
     let html =
       "<style>a{}</style><i style=\"left:1%;width:2%\"></i><b style=\"left:3%\"></b>"
       + "<u style=\"left:1%;width:2%\"></u><script>1</script>"
@@ -51,7 +51,7 @@ struct PagePolicyTests {
         + "<u data-s=\"1\"></u><script>1</script>")
   }
 
-  /// The page works, and a script that got into it does not.
+  /// The page's script runs; an injected script doesn't.
   @Test(.enabled(if: Chromium.isExpected, "no Chromium here"))
   func browserRunsOnlyThePagesScript() throws {
     let page = try Self.page()

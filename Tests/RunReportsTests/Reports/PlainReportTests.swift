@@ -12,7 +12,7 @@ import WorkbenchFixtures
 
 @Suite("Text, Markdown, and JUnit reports")
 struct PlainReportTests {
-  @Test func markdownHasVerdictTableAndFindings() {
+  @Test func markdownContainsResultTableAndFindings() {
     let text = MarkdownReport.text(FaultLesson.full)
     #expect(text.hasPrefix("## ✓ Fault storm: 6 of 6 variants, 10 of 10 expectations\n"))
     #expect(text.contains("The same work takes between **2 SELECTs** and **5,061**."))
@@ -32,7 +32,7 @@ struct PlainReportTests {
     #expect(!MarkdownText.plain("<b>*a*|").contains("<"))
   }
 
-  @Test func junitHasACaseForEachExpectation() throws {
+  @Test func junitHasOneTestCasePerExpectation() throws {
     var result = FaultLesson(moods: 200).result(missing: true)
     result.scenario = "<\"&\u{1}"
     result.variants[0].expectations = []
@@ -45,7 +45,7 @@ struct PlainReportTests {
     #expect(parser.parse())
   }
 
-  @Test func textReportMatchesTheTerminal() {
+  @Test func textReportContainsResultAndCommand() {
     let text = TextReport.text(FaultLesson.full)
     #expect(text.hasPrefix("Fault storm   chapter 15   ✓ 6 of 6 variants"))
     #expect(text.contains("▲ fault-storm(Mood): 5,000 single-row SELECTs from faults.yml:16"))
