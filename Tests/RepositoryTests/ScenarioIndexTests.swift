@@ -1,32 +1,32 @@
 import Foundation
 import Testing
 
-@Suite("Lessons are listed and begin with a question")
-struct LessonsTests {
-  @Test func lessonIndexIsGenerated() throws {
-    let text = LessonsPage.text(of: try Lesson.all())
+@Suite("Index of scenarios")
+struct ScenarioIndexTests {
+  @Test func indexMatchesTheScenarioFiles() throws {
+    let text = ScenarioIndexPage.text(of: try ScenarioSummary.all())
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
-      let file = Repository.root.appending(path: LessonsPage.path)
+      let file = Repository.root.appending(path: ScenarioIndexPage.path)
       try text.write(to: file, atomically: true, encoding: .utf8)
     }
-    let page = try Repository.text(of: LessonsPage.path)
+    let page = try Repository.text(of: ScenarioIndexPage.path)
     #expect(page == text, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  @Test func everyLessonAsksTheReaderToGuess() throws {
-    for lesson in try Lesson.all() {
-      #expect(!lesson.name.isEmpty && !lesson.question.isEmpty, "\(lesson.path)")
-      #expect(!lesson.question.contains("|"), "\(lesson.path)")
+  @Test func everyStoryAsksTheReaderToGuess() throws {
+    for scenario in try ScenarioSummary.all() {
+      #expect(!scenario.name.isEmpty && !scenario.question.isEmpty, "\(scenario.path)")
+      #expect(!scenario.question.contains("|"), "\(scenario.path)")
     }
   }
 
-  /// The folder's number is the chapter's, and no two files would write the same report.
-  @Test func everyLessonIsInTheFolderOfItsChapter() throws {
-    let lessons = try Lesson.all()
-    for lesson in lessons where !lesson.folder.isEmpty {
-      #expect(lesson.chapter == Int(lesson.folder.prefix(2)), "\(lesson.path)")
+  /// File names must also be unique, because reports are named after them.
+  @Test func scenariosAreInTheFoldersOfTheirChapters() throws {
+    let scenarios = try ScenarioSummary.all()
+    for scenario in scenarios where !scenario.folder.isEmpty {
+      #expect(scenario.chapter == Int(scenario.folder.prefix(2)), "\(scenario.path)")
     }
-    let names = lessons.map { ($0.path as NSString).lastPathComponent }
+    let names = scenarios.map { ($0.path as NSString).lastPathComponent }
     #expect(Set(names).count == names.count)
   }
 }
