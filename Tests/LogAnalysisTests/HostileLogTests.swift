@@ -143,8 +143,8 @@ struct HostileLogTests {
   /// An app prints after every line.
   @Test func appOutputDoesNotChangeTheResult() {
     let whole =
-      Array(LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3).utf8)
-      + Array((0..<12).map { LogTexts.fault("Tag", $0) }.joined().utf8)
+      Array(SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3).utf8)
+      + Array((0..<12).map { SampleLogs.fault("Tag", $0) }.joined().utf8)
     let plain = report(whole)
     let text = String(decoding: whole, as: UTF8.self)
     let prints = [
@@ -163,8 +163,8 @@ struct HostileLogTests {
   /// The lines of two threads alternate.
   @Test func interleavedThreadsAreSeparated() {
     let lines =
-      ((0..<5).map { LogTexts.fault("Tag", $0) }.joined()
-      + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3, time: "0.0300s"))
+      ((0..<5).map { SampleLogs.fault("Tag", $0) }.joined()
+      + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3, time: "0.0300s"))
       .split(separator: "\n")
     func line(_ thread: Int, _ line: Substring) -> String {
       "2024-05-01 10:00:00.000 App[12:\(thread)] \(line)\n"

@@ -19,7 +19,7 @@ struct LogAdviceTests {
   func missingBoundValuesAreTakenFromTheStore(binds: [String], isComplete: Bool) throws {
     let store = try AdvisedStore()
     let details = binds.enumerated().map { "CoreData: details: SQLite bind[\($0)] = \($1)\n" }
-    let report = LogTexts.report("CoreData: sql: \(Self.search)\n" + details.joined())
+    let report = SampleLogs.report("CoreData: sql: \(Self.search)\n" + details.joined())
     #expect(
       report.statements[0].boundValues == (isComplete ? [.real(3), .real(4)] : nil))
     let advice = try report.advice(on: store.url)
@@ -29,7 +29,7 @@ struct LogAdviceTests {
 
   @Test func skipsStatementsThatNoIndexCanHelp() throws {
     let store = try AdvisedStore()
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         "SELECT 0, t0.Z_PK, t0.ZLATI<…>", "BEGIN EXCLUSIVE",
         "SELECT 0, t0.Z_PK FROM ZSOMETHINGELSE t0 WHERE  t0.ZNAME = ?",
@@ -44,17 +44,17 @@ struct LogAdviceTests {
 
   @Test func onlyTheMostExpensiveStatementsAreTested() {
     let many = (0..<300).map {
-      LogTexts.fetch(
+      SampleLogs.fetch(
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 LIMIT \($0)", rows: 1, time: "0.0\(100 + $0)s")
     }
-    let advised = LogTexts.report(many.joined()).advisedStatements
+    let advised = SampleLogs.report(many.joined()).advisedStatements
     #expect(advised.count == LogReport.mostAdvised)
     #expect(advised.first?.sql.hasSuffix("LIMIT 299") == true)
   }
 
   @Test func reportsShowBoundValuesOnlyOnRequest() throws {
     let store = try AdvisedStore()
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       "CoreData: sql: \(Self.search)\nCoreData: details: SQLite bind[0] = 3.5\n"
         + "CoreData: details: SQLite bind[1] = 4.5\n")
     let advice = try report.advice(on: store.url)

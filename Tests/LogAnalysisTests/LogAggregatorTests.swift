@@ -9,7 +9,7 @@ import WorkbenchFixtures
 struct LogAggregatorTests {
   /// The time of a fetch includes that of its prefetch.
   @Test func nestedTimesAreAssignedToTheirStatements() {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       """
       CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0
       CoreData: annotation: sql connection fetch time: 0.0003s
@@ -34,9 +34,9 @@ struct LogAggregatorTests {
 
   /// A statement redacted by the system log is a SELECT if the time of a fetch follows.
   @Test func redactedStatementsAreClassifiedByTheirTimes() {
-    let report = LogTexts.report(
-      "CoreData: sql: <private>\n" + LogTexts.fetch("<private>", rows: 3)
-        + LogTexts.fetch("<private>", rows: 1)
+    let report = SampleLogs.report(
+      "CoreData: sql: <private>\n" + SampleLogs.fetch("<private>", rows: 3)
+        + SampleLogs.fetch("<private>", rows: 1)
         + "CoreData: annotation: fault fulfilled from database for : <private>\n"
         + "CoreData: sql: <private>\nCoreData: sql: <private>\n"
         + "CoreData: annotation: total count request execution time: 0.0004s for count of 9.\n")
@@ -55,8 +55,8 @@ struct LogAggregatorTests {
       "sql: UPDATE ZITEM SET Z_FOK_LIST = ? WHERE Z_PK=?", "sql: COMMIT",
     ]
     let save = own.map { "CoreData: \($0)\n" }.joined()
-    let fetch = LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
-    let report = LogTexts.report(fetch + save)
+    let fetch = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
+    let report = SampleLogs.report(fetch + save)
     #expect(report.costs.all[.selects] == 2 && report.costs.all[.fetches] == 1)
     // A save reads a conflict's rows after the ROLLBACK; OpenCoreData then logs the time of the save.
     let conflict =
@@ -64,16 +64,17 @@ struct LogAggregatorTests {
       + own[1...2].map {
         "CoreData: \($0)\n"
       }.joined()
-    #expect(LogTexts.report(fetch + conflict).costs.all[.fetches] == 2, "the log may be truncated")
+    #expect(
+      SampleLogs.report(fetch + conflict).costs.all[.fetches] == 2, "the log may be truncated")
     let withSaveTime =
       conflict + "cdprof: annotation: save execution time: 0.0044s for 0 objects.\n"
-    #expect(LogTexts.report(fetch + withSaveTime).costs.all[.fetches] == 1)
+    #expect(SampleLogs.report(fetch + withSaveTime).costs.all[.fetches] == 1)
     // The log may be truncated after its last line.
-    let truncated = LogTexts.report(
+    let truncated = SampleLogs.report(
       fetch + save + fetch.split(separator: "\n").prefix(2).joined(separator: "\n"))
     #expect(truncated.costs.all[.fetches] == 2)
     // Without times, all SELECTs count as fetches.
-    let bare = LogTexts.report("CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0\n" + save)
+    let bare = SampleLogs.report("CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0\n" + save)
     #expect(bare.costs.all[.fetches] == 2)
   }
 
@@ -97,7 +98,7 @@ struct LogAggregatorTests {
       },\n
       """
     }
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       "[" + record("sql: SELECT 0, t0.Z_PK FROM ZA t0", 1)
         + record("sql: SELECT 0, t0.Z_PK FROM ZB t0", 2)
         + record("annotation: sql connection fetch time: 0.0001s", 1)
@@ -113,7 +114,7 @@ struct LogAggregatorTests {
 
   @Test func trailingNULIsIgnored() {
     let sql = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZA t0"
-    let report = LogTexts.report("\(sql)\0\n\(sql)\n\0\0\n")
+    let report = SampleLogs.report("\(sql)\0\n\(sql)\n\0\0\n")
     #expect(report.statements.map(\.calls) == [2] && !report.statements[0].isCut)
     #expect(report.kinds == [.sql: 2, .blank: 1])
   }
@@ -121,7 +122,7 @@ struct LogAggregatorTests {
   @Test func threadsAreSeparated() {
     let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
     let b = "2024-01-01 10:00:00.000 App[1:200] CoreData:"
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       """
       \(a) sql: SELECT 0, t0.Z_PK FROM ZITEM t0
       \(b) sql: SELECT 0, t0.Z_PK FROM ZTAG t0
@@ -137,7 +138,7 @@ struct LogAggregatorTests {
 
   /// A save is two transactions, one of which writes rows; updates of `Z_PRIMARYKEY` don't count.
   @Test func savesAreCountedLikeTheCounters() {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         "BEGIN EXCLUSIVE", "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
         "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?", "COMMIT",
@@ -155,11 +156,11 @@ struct LogAggregatorTests {
 
   @Test func percentilesAreComputedFromTimes() {
     let text = (1...100).map { number in
-      LogTexts.fetch(
+      SampleLogs.fetch(
         "SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 1,
         time: "0.\(number + 10_000)s".replacing("0.1", with: "0."))
     }.joined()
-    let statement = LogTexts.report(text).statements[0]
+    let statement = SampleLogs.report(text).statements[0]
     #expect(statement.calls == 100 && statement.times.count == 100)
     #expect(statement.times.percentile(95) == 9_500)
     #expect(statement.times.largest == 10_000)
@@ -168,9 +169,9 @@ struct LogAggregatorTests {
 
   /// A list that shows the country of each mood: two interleaved fault storms.
   @Test func stormsNeedEnoughFaults() {
-    let storm = (1...30).map { LogTexts.fault("Mood", $0) + LogTexts.fault("Country", $0) }
-    let report = LogTexts.report(
-      storm.joined() + (1...9).map { LogTexts.fault("Region", $0) }.joined())
+    let storm = (1...30).map { SampleLogs.fault("Mood", $0) + SampleLogs.fault("Country", $0) }
+    let report = SampleLogs.report(
+      storm.joined() + (1...9).map { SampleLogs.fault("Region", $0) }.joined())
     #expect(report.storms.map(\.name) == ["fault-storm(Mood)", "fault-storm(Country)"])
     #expect(report.storms.map(\.count) == [30, 30])
     #expect(report.storms.map(\.firstLine) == [1, 5])
@@ -179,29 +180,29 @@ struct LogAggregatorTests {
   }
 
   @Test func fetchLoopsNeedConsecutiveFetches() {
-    let fetch = LogTexts.fetch(
+    let fetch = SampleLogs.fetch(
       "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = ?  LIMIT 1", rows: 1)
     let others = (1...6).map {
-      LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0 LIMIT \($0)", rows: 1)
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0 LIMIT \($0)", rows: 1)
     }.joined()
-    let loop = LogTexts.report(String(repeating: fetch, count: 12))
+    let loop = SampleLogs.report(String(repeating: fetch, count: 12))
     #expect(loop.storms.map(\.name) == ["fetch-loop(ZITEM)"])
     #expect(loop.costs.all[.fetches] == 12)
-    let apart = LogTexts.report(String(repeating: fetch + others, count: 12))
+    let apart = SampleLogs.report(String(repeating: fetch + others, count: 12))
     #expect(apart.storms.isEmpty)
     let slow = (0..<12).map { second in
       fetch.replacing(
         "CoreData:", with: "2024-01-01 10:00:\(second * 3 + 10).000 App[1:1] CoreData:")
     }
-    #expect(LogTexts.report(slow.joined()).storms.isEmpty)
+    #expect(SampleLogs.report(slow.joined()).storms.isEmpty)
   }
 
   @Test func sectionsAreCountedSeparately() {
-    let report = LogTexts.report(
-      LogTexts.fault("Mood", 1) + "cdprof: begin list\n" + LogTexts.fault("Mood", 2)
+    let report = SampleLogs.report(
+      SampleLogs.fault("Mood", 1) + "cdprof: begin list\n" + SampleLogs.fault("Mood", 2)
         + "2024-01-01 10:00:00.000 App[1:2] cdprof: begin detail view \n"
-        + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3) + "cdprof: end\n"
-        + LogTexts.fault("Mood", 3))
+        + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3) + "cdprof: end\n"
+        + SampleLogs.fault("Mood", 3))
     #expect(report.sections.map(\.name) == ["list", "detail view"])
     #expect(
       report.sections.map(\.costs.all) == [

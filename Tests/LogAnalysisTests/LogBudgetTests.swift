@@ -9,9 +9,9 @@ import WorkbenchFixtures
 @Suite("Budgets for sections of a log")
 struct LogBudgetTests {
   private static let log =
-    "cdprof: begin list\n" + (1...12).map { LogTexts.fault("Country", $0) }.joined()
-    + "cdprof: begin count\n" + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3)
-    + "cdprof: end\n" + LogTexts.fault("Mood", 1)
+    "cdprof: begin list\n" + (1...12).map { SampleLogs.fault("Country", $0) }.joined()
+    + "cdprof: begin count\n" + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3)
+    + "cdprof: end\n" + SampleLogs.fault("Mood", 1)
 
   /// Reads a budget from a file next to the scenarios, so that their models are found.
   private func budget(_ text: String) throws -> LogBudget {
@@ -33,7 +33,7 @@ struct LogBudgetTests {
           expect: {selects(Mood): 1, rows: 1..3, fetches: 1, saves: 0, misses: 0}
         - {name: absent, expect: {selects: 1}}
       """)
-    let report = LogTexts.report(Self.log)
+    let report = SampleLogs.report(Self.log)
     let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: report)
     #expect(!judgment.holds)
     #expect(judgment.missing.map(\.name) == ["absent"])
@@ -52,7 +52,7 @@ struct LogBudgetTests {
 
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
-    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
     #expect(judgment.results[0]?.map(\.holds) == [true, false])
     #expect(judgment.results[0]?.last?.metric == "findings")
   }
@@ -62,7 +62,7 @@ struct LogBudgetTests {
     func holds(_ findings: String) throws -> Bool {
       let budget = try budget(
         "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
-      return try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+      return try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
         .results[0]?.allSatisfy(\.holds) == true
     }
     #expect(try holds("fault-storm(Country)"))
@@ -83,13 +83,13 @@ struct LogBudgetTests {
   ])
   func relationshipFaultsMatchCountPerRowAndFaultStorm(finding: String, holds: Bool) throws {
     let lists = (1...12).map { key in
-      LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY = ?", rows: 5)
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY = ?", rows: 5)
         + "CoreData: annotation: to-many relationship fault \"moods\" for objectID 0xa7 "
         + "<x-coredata://0/Country/p\(key)> fulfilled from database.  Got 5 rows\n"
     }
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(finding)]}}]")
-    let report = LogTexts.report("cdprof: begin list\n" + lists.joined())
+    let report = SampleLogs.report("cdprof: begin list\n" + lists.joined())
     let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
     #expect(results?.last?.metric == "findings" && results?.last?.holds == holds)
   }
@@ -103,9 +103,9 @@ struct LogBudgetTests {
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: \(times), findings: \(findings)}}]")
     let loop = String(
-      repeating: LogTexts.fetch(
+      repeating: SampleLogs.fetch(
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
-    var report = LogTexts.report("cdprof: begin list\n" + loop + "cdprof: end\n")
+    var report = SampleLogs.report("cdprof: begin list\n" + loop + "cdprof: end\n")
     report.name(by: LogTables(budget.model))
     let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
     #expect(results?.allSatisfy(\.holds) == holds, "\(String(describing: results))")
@@ -138,7 +138,7 @@ struct LogBudgetTests {
         - {name: list, expect: {selects: 12, plan(m): avoids scan, findings: [fault-storm(Country)]}}
       """)
     let judgment = try LogBudgetEvaluator(budget: scenario).judgment(
-      of: LogTexts.report(Self.log))
+      of: SampleLogs.report(Self.log))
     #expect(
       judgment.notJudged == [
         "list · plan(m): query plans aren't evaluated in a log",
@@ -161,7 +161,7 @@ struct LogBudgetTests {
       steps: [{fetch: Mood, as: m}]
       variants: [{name: list, expect: {selects: 12}}]
       """)
-    let results = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
       .results[0]
     #expect(results?.allSatisfy(\.holds) == holds)
   }
@@ -197,8 +197,8 @@ struct LogBudgetTests {
     let budget = try LogBudget.read(path: scenario.path, model: nil)
     #expect(budget.isScenario && budget.sections.count == 6)
     let judgment = try LogBudgetEvaluator(budget: budget).judgment(
-      of: LogTexts.report(
-        "cdprof: begin held\n" + LogTexts.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
+      of: SampleLogs.report(
+        "cdprof: begin held\n" + SampleLogs.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
     #expect(judgment.missing.count == 5)
     #expect(judgment.results[0]?.map(\.metric) == ["selects", "misses"])
     #expect(judgment.notJudged.contains { $0.hasPrefix("held · faults") })

@@ -56,7 +56,7 @@ struct LogReaderTests {
       + Array("\"\n".utf8)
     bytes += Array("Type: Notice | Timestamp: 2023-06-12 10:00:00 | Category: sql\n".utf8)
     bytes += Array("CoreData: sql: COMMIT".utf8)
-    let report = LogTexts.report(bytes)
+    let report = SampleLogs.report(bytes)
     #expect(report.lines == 8)
     #expect(
       report.kinds == [.sql: 2, .app: 2, .blank: 1, .bind: 1, .metadata: 1])
@@ -74,14 +74,14 @@ struct LogReaderTests {
   ])
   func statementBrokenInANameIsRejoined(sql: String) {
     let lines = sql.replacingOccurrences(of: "|", with: "\n")
-    let report = LogTexts.report("CoreData: sql: \(lines)\nmood t0 is the best\n")
+    let report = SampleLogs.report("CoreData: sql: \(lines)\nmood t0 is the best\n")
     #expect(report.statements.map(\.sql) == [sql.replacingOccurrences(of: "|", with: "")])
     #expect(report.kinds[.app] == 1)
   }
 
   /// A statement wrapped within a name and between words, with app output in between.
   @Test func wrappedStatementsAreRejoined() {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       """
       CoreData: sql: SELECT t0.Z_ENT, t0.Z_PK, t0.ZMARKEDFORDELE
       TIONDATE, t0.ZNAME
@@ -117,7 +117,7 @@ struct LogReaderTests {
   /// A CI service puts a time stamp before each line, including continuation lines.
   @Test(arguments: ["2024-03-01T10:11:12.2234567Z ", "[10:11:12]: ▸ ", "[10:11:12]: "])
   func ciTimestampsAreStripped(stamp: String) {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         "CoreData: sql: SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELE", "TIONDATE, t0.ZNAME",
         "  FROM ZITEM t0",
@@ -143,7 +143,7 @@ struct LogReaderTests {
 
   @Test func truncatedStatementsMatchTheirFullText() {
     let long = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ?"
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         long, "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZN<…>", "SELECT 0, t0.Z_PK, t0.Z_OPT,",
         "SELECT t0.Z_ENT, t0.Z_PK, t0.ZBIG<…>", "SELECT t0.Z_ENT, t0.Z_PK, t0.ZBIG, t0.ZBIGG…",
@@ -155,7 +155,7 @@ struct LogReaderTests {
   }
 
   @Test func readsVeryLongLines() {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       "CoreData: sql: SELECT \(String(repeating: "x", count: 5_000_000))\nCoreData: sql: COMMIT\n")
     #expect(report.lines == 2 && report.kinds == [.sql: 2])
     #expect(report.statements.last?.sql == "COMMIT")

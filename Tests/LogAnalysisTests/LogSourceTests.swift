@@ -43,7 +43,8 @@ struct LogSourceTests {
   }
 
   private static let log = Array(
-    String(repeating: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 2), count: 900).utf8)
+    String(repeating: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 2), count: 900).utf8
+  )
 
   @Test func compressedLogsAreRead() throws {
     let plain = try LogReader.read(file(Self.log))

@@ -92,7 +92,7 @@ struct LogWrapTests {
   }
 
   private func report(_ lines: [String]) -> LogReport {
-    LogTexts.report(lines.joined(separator: "\n") + "\n")
+    SampleLogs.report(lines.joined(separator: "\n") + "\n")
   }
 
   /// The results that don't depend on how the log is wrapped.
@@ -148,7 +148,7 @@ struct LogWrapTests {
   /// Lines of equal length, lists, truncated statements, and multiline output aren't wrapped lines.
   @Test(arguments: [
     String(
-      repeating: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 ORDER BY t0.ZDATE", rows: 3),
+      repeating: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 ORDER BY t0.ZDATE", rows: 3),
       count: 50)
       + "an app's print\n",
     String(
@@ -165,7 +165,7 @@ struct LogWrapTests {
       count: 20),
   ])
   func intactLogsAreUnchanged(text: String) {
-    let report = LogTexts.report(text)
+    let report = SampleLogs.report(text)
     #expect(report.wrap == nil)
     #expect(report.statements.allSatisfy { !$0.sql.contains("print") })
   }

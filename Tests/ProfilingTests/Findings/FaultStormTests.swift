@@ -13,12 +13,12 @@ import WorkbenchFixtures
     ("prefetched", []), ("held", []), ("batched", []),
   ])
   func faultStormScenarioHasTheExpectedFindings(name: String, findings: [String]) throws {
-    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
+    let variant = try #require(FaultStormScenario.full.variants.first { $0.name == name })
     #expect(variant.findings.map(\.name) == findings)
   }
 
   @Test func findingContainsCountCallSiteAndFix() throws {
-    let storm = try #require(FaultLesson.full.variants.first)
+    let storm = try #require(FaultStormScenario.full.variants.first)
     #expect(
       storm.findings.map(\.line) == [
         "  ! fault-storm(Mood)           5,000 single-row SELECTs from this line"
@@ -41,7 +41,7 @@ import WorkbenchFixtures
     ("plain", ["verified: 61 → 2 SELECTs (prefetched)"]), ("realized", ["not verified"]),
   ])
   func fixIsVerifiedOnlyIfAVariantRanIt(name: String, verified: [String]) throws {
-    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
+    let variant = try #require(FaultStormScenario.full.variants.first { $0.name == name })
     #expect(variant.findings.map(\.triedText) == verified)
   }
 
@@ -86,7 +86,7 @@ import WorkbenchFixtures
       }
     }
     let fetch = Step(
-      verb: .fetch, subject: "Country", location: EventScript.mood
+      verb: .fetch, subject: "Country", location: EventScript.moodFetch
     ).prefetching("continent")
     let finding = try #require(
       FindingSearch.findings(in: recording, context: StepContext(fetch: fetch)).first)
@@ -99,15 +99,15 @@ import WorkbenchFixtures
 
   /// A fix that the fetch already contains isn't suggested.
   @Test(arguments: [
-    (FaultLesson.plain.prefetching("country"), "Country", "released before it was read"),
-    (FaultLesson.plain.with(.faults, .flag(false)), "Mood", "self IN"),
-    (FaultLesson.plain, "Mood", "request.returnsObjectsAsFaults = false"),
+    (FaultStormScenario.plain.prefetching("country"), "Country", "released before it was read"),
+    (FaultStormScenario.plain.with(.faults, .flag(false)), "Mood", "self IN"),
+    (FaultStormScenario.plain, "Mood", "request.returnsObjectsAsFaults = false"),
   ])
   func fixMatchesTheFetch(fetch: Step, entity: String, fix: String) throws {
     let recording = Self.step { script in
       for key in 1...10 { script.fault(entity, key: key, sql: "one") }
     }
-    let context = StepContext(fetch: fetch, reachedThrough: FaultLesson.reached)
+    let context = StepContext(fetch: fetch, reachedThrough: FaultStormScenario.reached)
     let finding = try #require(FindingSearch.findings(in: recording, context: context).first)
     #expect(finding.cure.text.contains(fix))
   }

@@ -202,10 +202,10 @@ struct HeldObjectRuleTests {
     let steps = [
       Step(
         verb: .context, subject: "ui", options: [StepOption(.queue, .choice(queue.rawValue))],
-        location: EventScript.mood),
+        location: EventScript.moodFetch),
       Step(verb: .save, options: [StepOption(.context, .name("ui"))], location: EventScript.touch),
     ]
-    script.step(steps[0].text, at: EventScript.mood) {}
+    script.step(steps[0].text, at: EventScript.moodFetch) {}
     script.step(steps[1].text, at: EventScript.touch) {
       script.save("Mood", sql: "UPDATE ZMOOD SET ZLATITUDE = ?, Z_OPT = ?", rows: objects)
     }

@@ -119,12 +119,12 @@ struct WorkRuleTests {
   @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])
   func batchedFetchWalkIsFound(batches: Int, names: [String]) {
     let script = EventScript()
-    script.step("fetch", at: EventScript.mood) {
+    script.step("fetch", at: EventScript.moodFetch) {
       script.fetch("Mood", sql: "keys", rows: 40)
-      for _ in 0..<batches { script.page("Mood", sql: "rows", rows: 20) }
+      for _ in 0..<batches { script.batchLoad("Mood", sql: "rows", rows: 20) }
     }
     script.step("touch", at: EventScript.touch) {
-      for _ in 0..<5 { script.page("Mood", sql: "rows", rows: 20) }
+      for _ in 0..<5 { script.batchLoad("Mood", sql: "rows", rows: 20) }
     }
     let recording = script.recorder.recording(steps: script.steps)
     let found = script.steps.flatMap {
@@ -139,10 +139,12 @@ struct WorkRuleTests {
   ])
   func fetchToCountIsFound(verbs: [Verb], reads: [String], names: [String]) {
     let script = EventScript()
-    script.step("fetch Mood as moods", name: "moods", at: EventScript.mood) {
+    script.step("fetch Mood as moods", name: "moods", at: EventScript.moodFetch) {
       script.fetch("Mood", sql: "rows", rows: 40)
     }
-    var steps = [Step(verb: .fetch, subject: "Mood", name: "moods", location: EventScript.mood)]
+    var steps = [
+      Step(verb: .fetch, subject: "Mood", name: "moods", location: EventScript.moodFetch)
+    ]
     for verb in verbs {
       let step = Step(verb: verb, subject: "moods", reads: reads, location: EventScript.touch)
       script.step(step.text, at: EventScript.touch) {}

@@ -73,11 +73,11 @@ import WorkbenchText
 
   @Test(arguments: [
     (
-      FaultLesson.oneMood,
+      FaultStormScenario.oneMood,
       "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, ... FROM ZMOOD t0 WHERE  t0.Z_PK = ?"
     ),
     (
-      FaultLesson.oneCountry,
+      FaultStormScenario.oneCountry,
       "SELECT t0.Z_ENT, t0.Z_PK, t0.Z_OPT, ... FROM ZREGION t0 WHERE  t0.Z_PK = ?"
     ),
     ("SELECT COUNT(*) FROM ZITEM", "SELECT COUNT(*) FROM ZITEM"),

@@ -14,7 +14,7 @@ import WorkbenchFixtures
     ("held", [2, 5_060, 0, 0, 0]), ("batched", [252, 10_060, 0, 0, 0]),
   ])
   func countsEventsOfEachVariant(name: String, expected: [Int]) throws {
-    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
+    let variant = try #require(FaultStormScenario.full.variants.first { $0.name == name })
     let metrics: [Metric] = [.selects, .rows, .faults, .hits, .misses]
     #expect(metrics.map { variant.metrics[$0] ?? -1 } == expected)
     #expect(variant.metrics[.time] == nil)
@@ -76,7 +76,7 @@ import WorkbenchFixtures
     #expect(Track.merged(marks, pixel: 5).map(\.count) == [2, 1])
     #expect(Track.merged(marks, pixel: 1).map(\.count) == [1, 1, 1])
 
-    let storm = try #require(FaultLesson.full.variants.first)
+    let storm = try #require(FaultStormScenario.full.variants.first)
     #expect(storm.tracks.map(\.name.rawValue) == ["Fetches", "Saves", "Faults", "Cache Misses"])
     #expect(storm.tracks.map(\.count) == [1, 0, 5_060, 5_060])
     #expect(storm.tracks.map(\.isDensity) == [false, false, true, true])

@@ -13,13 +13,13 @@ struct LogComparisonTests {
 
   /// A log of a fetch and object faults that miss the row cache.
   private static func log(_ faults: Int, time: String = "0.0002s", extra: String = "") -> String {
-    "cdprof: begin list\n" + LogTexts.fetch(list, rows: 100, time: time)
-      + (0..<faults).map { LogTexts.fault("Country", $0) }.joined()
+    "cdprof: begin list\n" + SampleLogs.fetch(list, rows: 100, time: time)
+      + (0..<faults).map { SampleLogs.fault("Country", $0) }.joined()
       + "cdprof: begin detail\n" + extra + "cdprof: end\n"
   }
 
   private func comparison(_ before: String, _ after: String) -> RunComparison {
-    RunComparison(LogTexts.report(before), LogTexts.report(after))
+    RunComparison(SampleLogs.report(before), SampleLogs.report(after))
   }
 
   @Test(
@@ -46,10 +46,10 @@ struct LogComparisonTests {
 
   /// A statement is the same even if its lines are wrapped differently.
   @Test func statementsAreMatchedByTheirText() throws {
-    let before = Self.log(2, extra: LogTexts.fetch(Self.tags, rows: 5))
+    let before = Self.log(2, extra: SampleLogs.fetch(Self.tags, rows: 5))
     let wrapped = Self.list.replacing(" FROM", with: "\n  FROM")
     let after = Self.log(5).replacing(Self.list, with: wrapped)
-      .replacing("cdprof: end\n", with: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZNEW t0", rows: 1))
+      .replacing("cdprof: end\n", with: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZNEW t0", rows: 1))
     let comparison = comparison(before, after)
     let counts = comparison.statements.map { [$0.calls.before, $0.calls.after] }
     #expect(counts == [[1, 1], [2, 5], [1, 0], [0, 1]])
@@ -69,7 +69,7 @@ struct LogComparisonTests {
 
   @Test func timesNeverFailTheComparison() throws {
     func log(_ times: [String]) -> String {
-      times.map { LogTexts.fetch(Self.list, rows: 1, time: $0) }.joined()
+      times.map { SampleLogs.fetch(Self.list, rows: 1, time: $0) }.joined()
     }
     let quick = log(["0.0001s", "0.0002s", "0.0003s"])
     let slow = log(["0.0010s", "0.0020s", "0.0030s"])

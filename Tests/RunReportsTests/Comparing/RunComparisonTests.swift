@@ -9,7 +9,7 @@ import WorkbenchFixtures
 
 @Suite("Comparing results")
 struct RunComparisonTests {
-  private let before = FaultLesson(moods: 200, countries: 60).result()
+  private let before = FaultStormScenario(moods: 200, countries: 60).result()
 
   /// A value of `--fail-on`, and the number of failures if the prefetch is lost.
   @Test(
@@ -19,7 +19,7 @@ struct RunComparisonTests {
       ("selects, findings", 2),
     ] as [(String?, Int)])
   func changedCountsFailTheComparison(words: String?, failures: Int) throws {
-    let after = FaultLesson(moods: 200, countries: 60).result(missing: true)
+    let after = FaultStormScenario(moods: 200, countries: 60).result(missing: true)
     let comparison = RunComparison(before, after)
     let gate = try words.map { try ComparisonGate($0) } ?? .standard
     let actual = gate.failures(of: comparison)

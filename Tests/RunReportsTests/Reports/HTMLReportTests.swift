@@ -22,7 +22,7 @@ import WorkbenchFixtures
   }
 
   @Test func firstScreenIsInOrder() throws {
-    let page = try HTMLReport.page(FaultLesson.full)
+    let page = try HTMLReport.page(FaultStormScenario.full)
     expect(
       page,
       contains: [
@@ -41,7 +41,7 @@ import WorkbenchFixtures
   }
 
   @Test func unmetExpectationsComeFirst() throws {
-    let page = try HTMLReport.page(FaultLesson(moods: 200).result(missing: true))
+    let page = try HTMLReport.page(FaultStormScenario(moods: 200).result(missing: true))
     expect(
       page,
       contains: [
@@ -70,7 +70,7 @@ import WorkbenchFixtures
       ([[.selects: 1]], "This work costs 1 SELECT."), ([], "Every variant costs 0 SELECTs."),
     ] as [([[Metric: Int]], String)])
   func summaryStatesTheLargestDifference(metrics: [[Metric: Int]], summary: String) throws {
-    var result = FaultLesson(moods: 1, countries: 1).result()
+    var result = FaultStormScenario(moods: 1, countries: 1).result()
     result.variants = metrics.enumerated().map { index, metrics in
       var variant = VariantResult(name: "variant \(index)")
       variant.metrics = metrics
@@ -82,7 +82,7 @@ import WorkbenchFixtures
 
   /// Bars share one scale: 2 of 5,061 is a dot, and 252 is a twentieth.
   @Test func barWidthsAreProportional() throws {
-    let page = try HTMLReport.page(FaultLesson.full)
+    let page = try HTMLReport.page(FaultStormScenario.full)
     // The style sheet contains the widths by number.
     let rules = page.matches(of: /\[data-s="([0-9]+)"\]{width:([0-9.]+)% !important}/)
     let widthOf = Dictionary(rules.map { ($0.1, String($0.2)) }) { first, _ in first }
@@ -93,7 +93,7 @@ import WorkbenchFixtures
   }
 
   @Test func pageLoadsNoExternalResources() throws {
-    let page = try HTMLReport.page(FaultLesson.full)
+    let page = try HTMLReport.page(FaultStormScenario.full)
     let links = page.matches(of: /(?:src|href)\s*=\s*"([^"]*)"/).map { String($0.1) }
     #expect(!links.isEmpty)
     #expect(links.allSatisfy { $0.hasPrefix("#") || $0 == "data:," })
@@ -106,7 +106,7 @@ import WorkbenchFixtures
     "<script>alert(1)</script>", "\"\u{301} onload=alert(1) x=\"", "</title><i>", "a&b",
   ])
   func escapesAllStrings(hostile: String) throws {
-    var result = FaultLesson(moods: 20, countries: 5).result()
+    var result = FaultStormScenario(moods: 20, countries: 5).result()
     result.scenario = hostile
     result.file = hostile
     result.story = hostile
@@ -129,7 +129,7 @@ import WorkbenchFixtures
   }
 
   @Test func hundredThousandEventsFitInAMegabyte() throws {
-    let result = FaultLesson(moods: 26_000).result()
+    let result = FaultStormScenario(moods: 26_000).result()
     let events = result.variants.flatMap(\.events).reduce(0) { $0 + $1.count }
     #expect(events > 100_000)
     let page = try HTMLReport.page(result)
@@ -143,17 +143,17 @@ import WorkbenchFixtures
 
   /// As many variants as possible, each with the most events that are drawn one by one.
   @Test func singleEventTracksAreSmall() throws {
-    var result = FaultLesson(moods: 1_900).result()
+    var result = FaultStormScenario(moods: 1_900).result()
     result.variants = Array(repeating: result.variants[0], count: 30)
     let tracks = ReportTracks(result)
     #expect(tracks.panels.reduce(0) { $0 + $1.pathLength } <= 250_000)
     #expect(try HTMLReport.page(result).utf8.count < 1_000_000)
-    #expect(ReportTracks(FaultLesson(moods: 100).result()).units == 16_000)
+    #expect(ReportTracks(FaultStormScenario(moods: 100).result()).units == 16_000)
   }
 
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func browserShowsTheJSONNumbersWithoutErrors() throws {
-    for result in [FaultLesson.full, FaultLesson(moods: 300).result(missing: true)] {
+    for result in [FaultStormScenario.full, FaultStormScenario(moods: 300).result(missing: true)] {
       let shown = try Chromium(opening: HTMLReport.page(result))
       #expect(shown.console == [])
       let written = try JSONSerialization.jsonObject(with: JSONReport.data(result))
@@ -194,7 +194,7 @@ import WorkbenchFixtures
       </script>
       """
     // The page's Content-Security-Policy would block the script.
-    let page = try HTMLReport.page(FaultLesson.full)
+    let page = try HTMLReport.page(FaultStormScenario.full)
       .replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
     let shown = try Chromium(opening: page + script, width: 390)
     let title = try #require(
@@ -205,7 +205,7 @@ import WorkbenchFixtures
   /// Checks widths from a small phone to a laptop, with a name that is wider than a phone.
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func pageFitsItsWindow() throws {
-    var result = FaultLesson.full
+    var result = FaultStormScenario.full
     result.variants[1].name = "everything, merged by a list that shows everything that there is"
     let page = try HTMLReport.page(result)
     let source = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
@@ -266,7 +266,7 @@ import WorkbenchFixtures
 
   /// Without findings, the page doesn't claim anything that no rule checked.
   @Test func pageWithoutFindingsStatesOnlyWhatIsKnown() throws {
-    var quiet = FaultLesson(moods: 20).result()
+    var quiet = FaultStormScenario(moods: 20).result()
     for index in quiet.variants.indices {
       quiet.variants[index].findings = []
       quiet.variants[index].metrics[.misses] = 0

@@ -9,7 +9,7 @@ import WorkbenchFixtures
 
 @Suite("JSON report") struct JSONReportTests {
   @Test func resultFileHasTheDocumentedShape() throws {
-    let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultLesson.full))
+    let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultStormScenario.full))
     let file = try #require(written as? [String: Any])
     #expect(file["scenario"] as? String == "Fault storm")
     #expect(file["seed"] as? Int == 7)
@@ -36,7 +36,7 @@ import WorkbenchFixtures
 
   /// Expected values are numbers or lists of names.
   @Test func expectedValuesKeepTheirTypes() throws {
-    var result = FaultLesson(moods: 20, countries: 5).result()
+    var result = FaultStormScenario(moods: 20, countries: 5).result()
     let location = CallSite(file: "faults.yml", line: 9)
     result.variants[0].expectations = [
       ExpectationResult(
@@ -55,8 +55,8 @@ import WorkbenchFixtures
   }
 
   @Test func equalRunsGiveEqualBytes() throws {
-    let first = try JSONReport.data(FaultLesson(moods: 50).result())
-    let second = try JSONReport.data(FaultLesson(moods: 50).result())
+    let first = try JSONReport.data(FaultStormScenario(moods: 50).result())
+    let second = try JSONReport.data(FaultStormScenario(moods: 50).result())
     #expect(first == second)
     #expect(first.last == UInt8(ascii: "\n"))
   }

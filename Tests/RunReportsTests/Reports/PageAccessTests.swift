@@ -55,12 +55,12 @@ struct PageAccessTests {
 
   private static var page: String {
     get throws {
-      var result = FaultLesson(moods: 200).result(missing: true)
+      var result = FaultStormScenario(moods: 200).result(missing: true)
       result.variants[0].stacks = [
         StackShape(kind: .objectFault, subject: "Mood", count: 7, frames: ["list()", "main"])
       ]
       result.variants[0].take(repeats: [1_000_000, 2_000_000, 4_000_000])
-      var larger = FaultLesson(moods: 2_000).result()
+      var larger = FaultStormScenario(moods: 2_000).result()
       larger.scale = 10
       return try HTMLReport.page(RunResult(joining: [result, larger]))
     }
@@ -113,7 +113,7 @@ struct PageAccessTests {
     #expect(growth.contains("plain: constant") && growth.contains("held: constant"))
     #expect(page.contains("7 × fault Mood") && page.contains("list()\nmain"))
     #expect(page.contains("2 ms (1 ms to 4 ms, 3 runs)"))
-    #expect(try !HTMLReport.page(FaultLesson(moods: 20).result()).contains("Scaling"))
+    #expect(try !HTMLReport.page(FaultStormScenario(moods: 20).result()).contains("Scaling"))
   }
 
   /// Values at the scales 1, 10, and 100, and the expected description of their growth.

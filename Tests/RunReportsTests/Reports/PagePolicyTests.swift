@@ -9,10 +9,10 @@ import WorkbenchFixtures
 @Suite("Content security policy of the HTML report")
 struct PagePolicyTests {
   private static func page() throws -> String {
-    var larger = FaultLesson(moods: 2_000).result()
+    var larger = FaultStormScenario(moods: 2_000).result()
     larger.scale = 10
     return try HTMLReport.page(
-      RunResult(joining: [FaultLesson(moods: 200).result(missing: true), larger]))
+      RunResult(joining: [FaultStormScenario(moods: 200).result(missing: true), larger]))
   }
 
   private static func source(of tag: String, in page: String) throws -> String {

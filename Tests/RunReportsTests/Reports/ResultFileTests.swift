@@ -12,7 +12,7 @@ import WorkbenchFixtures
 struct ResultFileTests {
   /// A result that uses every feature of the format.
   private static var fullResult: RunResult {
-    var result = FaultLesson(moods: 300, countries: 5).result(missing: true)
+    var result = FaultStormScenario(moods: 300, countries: 5).result(missing: true)
     result.variants[0].take(repeats: [4_000_000, 5_000_000, 9_000_000])
     result.variants[0].scopedMetrics[ScopedMetric(.misses, .step("moods"))] = 3
     result.variants[0].scopedMetrics[
@@ -69,7 +69,8 @@ struct ResultFileTests {
     throws
   {
     var text = String(
-      decoding: try JSONReport.data(FaultLesson(moods: 300, countries: 5).result()), as: UTF8.self)
+      decoding: try JSONReport.data(FaultStormScenario(moods: 300, countries: 5).result()),
+      as: UTF8.self)
     let range = try #require(text.firstRange(of: old), "\(old) is not in the file")
     text.replaceSubrange(range, with: new)
     let error = try #require(throws: ScenarioDiagnostics.self) {

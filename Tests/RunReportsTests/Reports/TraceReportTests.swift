@@ -31,7 +31,7 @@ struct TraceReportTests {
     let displayTimeUnit: String
   }
 
-  private static let result = FaultLesson(moods: 300, countries: 60).result()
+  private static let result = FaultStormScenario(moods: 300, countries: 60).result()
 
   private func trace(_ result: RunResult) throws -> [Trace.Event] {
     try JSONDecoder().decode(Trace.self, from: TraceReport.data(result)).traceEvents
@@ -69,7 +69,7 @@ struct TraceReportTests {
     #expect(fault.dur == Double(lane.marks[0].duration) / 1_000)
     #expect(fault.name == "fault Mood (miss)")
     #expect(fault.args?.object?.hasSuffix("/Mood/p1") == true)
-    #expect(fault.args?.sql == FaultLesson.oneMood)
+    #expect(fault.args?.sql == FaultStormScenario.oneMood)
   }
 
   @Test func counterTracksEndAtTheTotals() throws {
