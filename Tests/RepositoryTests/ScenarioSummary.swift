@@ -37,10 +37,8 @@ struct ScenarioSummary {
 
   /// All scenario files, those in `Scenarios` itself first.
   static func all() throws -> [ScenarioSummary] {
-    try Repository.files(below: "Scenarios").filter { $0.hasSuffix(".yml") }.map(
-      ScenarioSummary.init
-    )
-    .sorted { ($0.folder, $0.path) < ($1.folder, $1.path) }
+    try Repository.files(below: "Scenarios").filter { $0.hasSuffix(".yml") }
+      .map(ScenarioSummary.init).sorted { ($0.folder, $0.path) < ($1.folder, $1.path) }
   }
 
   /// Splits the text after `.`, `?`, or `!` if a space follows.

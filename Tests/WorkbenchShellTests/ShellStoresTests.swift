@@ -210,7 +210,7 @@ struct ShellStoresTests {
     let file = folder.file("runs.\(ending)")
     let name = LineWords.plain(file.path)
     #expect(shell.type("report \(name)").lines == ["  \(file.path): 2 runs"])
-    #expect(shell.type("report \(name)").failure == nil, "its own file again")
+    #expect(shell.type("report \(name)").failure == nil, "the shell can replace its own file")
     let text = try String(contentsOf: file, encoding: .utf8)
     #expect(text.contains("made") && text.contains("run 2"))
     if ending == "json" {

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 /// Runs a separate program, because tests don't run a run loop on the main thread.
-@Suite("Main-queue contexts and the main run loop") struct MainRunLoopTests {
+@Suite("Main-queue contexts and the main run loop")
+struct MainRunLoopTests {
   /// A program that exits with the number of the first failed expectation.
   private static let source = """
     import Dispatch

@@ -5,7 +5,8 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-@Suite("Fault storms") struct FaultStormTests {
+@Suite("Fault storms")
+struct FaultStormTests {
   /// The findings of each variant; the variants without fault storms have none.
   @Test(arguments: [
     ("fault storm", ["fault-storm(Mood)", "fault-storm(Mood.country)"]),

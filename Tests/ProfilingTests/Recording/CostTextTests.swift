@@ -5,7 +5,8 @@ import Testing
 import WorkbenchFixtures
 import WorkbenchText
 
-@Suite("Text of costs, statements, and plans") struct CostTextTests {
+@Suite("Text of costs, statements, and plans")
+struct CostTextTests {
   @Test(arguments: [
     (
       "moods: 5,000 Mood, all faults", [1, 5_000, 0, 0], 8,

@@ -6,7 +6,8 @@ import WorkbenchFixtures
 
 @testable import StatementAnalysis
 
-@Suite("Recording") struct RecordingTests {
+@Suite("Recording")
+struct RecordingTests {
   /// The expected SELECTs, rows, faults, hits, and misses of each variant.
   @Test(arguments: [
     ("fault storm", [5_061, 10_060, 5_060, 0, 5_060]), ("plain", [61, 5_060, 5_060, 5_000, 60]),

@@ -6,7 +6,8 @@ import WorkbenchFixtures
 
 @testable import Profiling
 
-@Suite("Track of saves") struct SaveTrackTests {
+@Suite("Track of saves")
+struct SaveTrackTests {
   /// Collects lines of a log from any thread.
   private final class Lines: Sendable {
     let all = Mutex<[String]>([])

@@ -52,8 +52,8 @@ struct ScenarioRunnerTests {
 
     let store = folder.file("faults.sqlite")
     #expect(
-      try ScenarioData.counts(in: store, model: NSManagedObjectModel.inStore(at: store)).map(
-        \.count)
+      try ScenarioData.counts(in: store, model: NSManagedObjectModel.inStore(at: store))
+        .map(\.count)
         == [6, 60, 5000])
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["faults.sqlite"])

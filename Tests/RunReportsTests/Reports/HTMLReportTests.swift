@@ -9,7 +9,8 @@ import WorkbenchFixtures
 @testable import StatementAnalysis
 @testable import WorkbenchText
 
-@Suite("HTML report") struct HTMLReportTests {
+@Suite("HTML report")
+struct HTMLReportTests {
   @Test(arguments: [2_100_000, 33_000_000, 40_000, 7_000_000_000, 55_000_000_000] as [UInt64])
   func axisTicksAreDistinct(length: UInt64) {
     let ticks = ReportTracks.ticks(length)

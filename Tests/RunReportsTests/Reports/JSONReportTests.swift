@@ -7,7 +7,8 @@ import WorkbenchFixtures
 
 @testable import Profiling
 
-@Suite("JSON report") struct JSONReportTests {
+@Suite("JSON report")
+struct JSONReportTests {
   @Test func resultFileHasTheDocumentedShape() throws {
     let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultStormScenario.full))
     let file = try #require(written as? [String: Any])

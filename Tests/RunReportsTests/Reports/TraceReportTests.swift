@@ -38,9 +38,9 @@ struct TraceReportTests {
   }
 
   /// The events of the tracks whose metadata name starts with `name`.
-  private func trackEvents(_ name: String, _ variant: Int, in events: [Trace.Event]) -> [Trace
-    .Event]
-  {
+  private func trackEvents(
+    _ name: String, _ variant: Int, in events: [Trace.Event]
+  ) -> [Trace.Event] {
     let ids = Set(
       events.filter {
         $0.ph == "M" && $0.name == "thread_name" && $0.pid == variant

@@ -10,18 +10,15 @@ struct StoreDoctorTests {
   /// A corruption of a valid store, and the rule that finds it.
   enum Corruption: String, CaseIterable, Sendable {
     case corruptIndex, noMetadata, unreadableMetadata, noUUID, unreadableModel, missingTable
-    case wrongEntity, noEntity, lowKeyCounter, noKeyCounter, lowHistoryKeyCounter, stringForInteger
-    case missingDestination, wrongDestination, wrongConcreteEntity, orphanedJoin, oneSided
-    case missingFile, unownedFile, missingRelationshipIndex, missingFetchIndex, missingUniqueIndex
-    case redundantIndex, duplicate, wrongCount, wrongSum, wrongCopy, wrongString
-    case zeroPrimaryKey, exhaustedKeys, wrongParent, ownParent, duplicateEntity, integerOutOfRange,
-      noVersion,
-      missingTrigger
-    case noJoinOrderKey, duplicateJoinOrderKey, noOrderKey, duplicateOrderKey, noValue, noOwner,
-      noExternalMarker,
-      noFileName
-    case changeWithoutTransaction, deletionOfExistingRow, insertionOfMissingRow,
-      missingTransactionString
+    case wrongEntity, noEntity, lowKeyCounter, noKeyCounter, lowHistoryKeyCounter
+    case stringForInteger, missingDestination, wrongDestination, wrongConcreteEntity, orphanedJoin
+    case oneSided, missingFile, unownedFile, missingRelationshipIndex, missingFetchIndex
+    case missingUniqueIndex, redundantIndex, duplicate, wrongCount, wrongSum, wrongCopy
+    case wrongString, zeroPrimaryKey, exhaustedKeys, wrongParent, ownParent, duplicateEntity
+    case integerOutOfRange, noVersion, missingTrigger, noJoinOrderKey, duplicateJoinOrderKey
+    case noOrderKey, duplicateOrderKey, noValue, noOwner, noExternalMarker, noFileName
+    case changeWithoutTransaction, deletionOfExistingRow, insertionOfMissingRow
+    case missingTransactionString
 
     var rule: DoctorRuleName {
       switch self {

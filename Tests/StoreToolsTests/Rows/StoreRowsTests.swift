@@ -218,7 +218,7 @@ extension RowText {
     case (.text(let text), .blob(let bytes)):
       UUID(uuidString: text).map { withUnsafeBytes(of: $0.uuid) { Array($0) } } == bytes
     case (.bytes(let data), .blob(let bytes)):
-      // The first byte of a value with external storage tells where the value is stored.
+      // The first byte of a value with external storage specifies where the value is stored.
       Array(data) == bytes || [1] + Array(data) == bytes
     case (.object(let uri), .integer(let key)): uri.hasSuffix("/p\(key)")
     default: false

@@ -4,7 +4,8 @@ import OpenCoreData
 import Testing
 
 /// Tests of the recipes of chapter 13.
-@Suite("Searching and sorting strings") struct TextTests {
+@Suite("Searching and sorting strings")
+struct TextTests {
   @Test(
     arguments: [
       ("S13-1 composed", "Saint-\u{C9}tienne", "saint-etienne", "saintetienne"),
