@@ -8,8 +8,8 @@ import WorkbenchFixtures
 
 @Suite("Every line of a modified log is counted once")
 struct HostileLogTests {
-  /// Shapes that the genuine logs lack: our own lines, and what is seen in other loggers.
-  private static let made = """
+  /// Lines that the genuine logs lack: those of OpenCoreData and of other loggers.
+  private static let synthetic = """
     CoreData: annotation: Connecting to sqlite database file at "/tmp/A B/Store.sqlite"
     cdprof: annotation: this log has row-cache hits and save times
     cdprof: begin list
@@ -36,7 +36,7 @@ struct HostileLogTests {
     """
 
   private static var logs: [(name: String, bytes: [UInt8])] {
-    var logs = [(name: "made", bytes: Array(made.utf8))]
+    var logs = [(name: "synthetic", bytes: Array(synthetic.utf8))]
     guard SharedData.moodyStores != nil, let folder = try? SharedData.url("sqldebug") else {
       return logs
     }
@@ -48,7 +48,7 @@ struct HostileLogTests {
     return logs
   }
 
-  /// A log's lines, given to a reader one by one.
+  /// Reads a log's lines one by one.
   private func report(_ bytes: some Collection<UInt8>) -> LogReport {
     var reader = LogReader(file: "log")
     var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -59,28 +59,29 @@ struct HostileLogTests {
     return report
   }
 
-  private func counted(_ report: LogReport) -> Int {
+  private func countedLines(_ report: LogReport) -> Int {
     report.kinds.values.reduce(report.unrecognized, +)
   }
 
-  private func calls(_ report: LogReport) -> [String: Int] {
+  private func executions(_ report: LogReport) -> [String: Int] {
     Dictionary(report.statements.map { ($0.sql, $0.calls) }, uniquingKeysWith: +)
   }
 
-  /// Cut off behind and in front of each byte, as a ring buffer or a copied piece is.
+  /// Truncates the log before and after each byte, as a ring buffer or a copied excerpt does.
   @Test(arguments: logs.indices)
-  func cutAnywhere(index: Int) {
+  func countsEveryLineOfTruncatedLogs(index: Int) {
     let lines = Self.logs[index].bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
     for (number, line) in lines.enumerated() {
-      // What is a few lines away has no part in how a line is read.
+      // Lines further away don't affect how a line is read.
       let before = Array(lines[max(0, number - 4)..<number])
       let after = Array(lines[(number + 1)..<min(lines.count, number + 5)])
-      for place in line.indices {
-        let parts: [[ArraySlice<UInt8>]] = [before + [line[..<place]], [line[place...]] + after]
+      for offset in line.indices {
+        let parts: [[ArraySlice<UInt8>]] = [before + [line[..<offset]], [line[offset...]] + after]
         for part in parts {
           let report = report(Array(part.joined(separator: [0x0A])))
-          guard counted(report) == report.lines else {
-            Issue.record("\(Self.logs[index].name):\(number + 1) cut at \(place): \(report.kinds)")
+          guard countedLines(report) == report.lines else {
+            Issue.record(
+              "\(Self.logs[index].name):\(number + 1) truncated at \(offset): \(report.kinds)")
             return
           }
         }
@@ -88,15 +89,15 @@ struct HostileLogTests {
     }
   }
 
-  /// A byte that became another one, and random lines left out, doubled and swapped.
+  /// Overwrites random bytes, swaps two lines, and repeats one.
   @Test(arguments: logs.indices)
-  func damagedAndShuffled(index: Int) {
+  func countsEveryLineOfCorruptLogs(index: Int) {
     var random = SeededGenerator(seed: UInt64(index), stream: "log")
     for _ in 0..<60 {
       var bytes = Self.logs[index].bytes
       for _ in 0..<4 {
-        let place = Int.random(in: bytes.indices, using: &random)
-        bytes[place] = UInt8.random(in: 0...255, using: &random)
+        let offset = Int.random(in: bytes.indices, using: &random)
+        bytes[offset] = UInt8.random(in: 0...255, using: &random)
       }
       var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
       lines.swapAt(
@@ -104,13 +105,13 @@ struct HostileLogTests {
       )
       lines.append(lines[Int.random(in: lines.indices, using: &random)])
       let report = report(Array(lines.joined(separator: [0x0A])))
-      #expect(counted(report) == report.lines)
+      #expect(countedLines(report) == report.lines)
     }
   }
 
-  /// Ends of lines, colours, a logger's prefix: the log says the same.
+  /// Line endings, colors, and a logger's prefix don't change the result.
   @Test(arguments: logs.indices)
-  func writtenInAnotherWay(index: Int) {
+  func resultIsIndependentOfLineEndingsColorsAndPrefixes(index: Int) {
     let bytes = Self.logs[index].bytes
     let plain = report(bytes)
     func lines(_ change: (ArraySlice<UInt8>) -> [UInt8]) -> [UInt8] {
@@ -121,14 +122,14 @@ struct HostileLogTests {
       Array(
         bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
           .joined(separator: [0x0D, 0x0A])))
-    let colours = report(
+    let colors = report(
       lines { $0.isEmpty ? [] : Array("\u{1B}[1;34m".utf8) + $0 + Array("\u{1B}[0m".utf8) })
-    for (way, other) in [("CRLF", ends), ("colours", colours)] {
-      #expect(other.kinds == plain.kinds, "\(Self.logs[index].name) with \(way)")
-      #expect(calls(other) == calls(plain), "\(Self.logs[index].name) with \(way)")
-      #expect(other.costs.all == plain.costs.all, "\(Self.logs[index].name) with \(way)")
+    for (format, other) in [("CRLF", ends), ("colors", colors)] {
+      #expect(other.kinds == plain.kinds, "\(Self.logs[index].name) with \(format)")
+      #expect(executions(other) == executions(plain), "\(Self.logs[index].name) with \(format)")
+      #expect(other.costs.all == plain.costs.all, "\(Self.logs[index].name) with \(format)")
     }
-    guard Self.logs[index].name == "made" else { return }
+    guard Self.logs[index].name == "synthetic" else { return }
     let prefix = Array("2024-05-01 10:00:00.000 App[12:345] ".utf8)
     let logged = report(
       lines { line in
@@ -139,11 +140,11 @@ struct HostileLogTests {
     #expect(logged.statements.map(\.own) == plain.statements.map(\.own))
   }
 
-  /// An app prints after every line; of Core Data's part nothing changes.
-  @Test func betweenAnAppsOwnPrints() {
+  /// An app prints after every line.
+  @Test func appOutputDoesNotChangeTheResult() {
     let whole =
-      Array(LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3).utf8)
-      + Array((0..<12).map { LogTexts.fault("Tag", $0) }.joined().utf8)
+      Array(SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3).utf8)
+      + Array((0..<12).map { SampleLogs.fault("Tag", $0) }.joined().utf8)
     let plain = report(whole)
     let text = String(decoding: whole, as: UTF8.self)
     let prints = [
@@ -159,11 +160,11 @@ struct HostileLogTests {
     }
   }
 
-  /// Two threads' lines in turn: each has its own times.
+  /// The lines of two threads alternate.
   @Test func interleavedThreadsAreSeparated() {
     let lines =
-      ((0..<5).map { LogTexts.fault("Tag", $0) }.joined()
-      + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3, time: "0.0300s"))
+      ((0..<5).map { SampleLogs.fault("Tag", $0) }.joined()
+      + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3, time: "0.0300s"))
       .split(separator: "\n")
     func line(_ thread: Int, _ line: Substring) -> String {
       "2024-05-01 10:00:00.000 App[12:\(thread)] \(line)\n"

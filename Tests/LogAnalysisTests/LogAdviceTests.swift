@@ -11,25 +11,25 @@ struct LogAdviceTests {
   private static let search =
     "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE ( t0.ZLATITUDE = ? AND  t0.ZLONGITUDE = ?)"
 
-  /// A search with its values, without them, with hidden ones, and with too few: the index is the same.
+  /// A search with its bound values, without them, with redacted ones, and with too few.
   @Test(
     arguments: [
       (["3.0", "4.0"], true), ([], false), (["<private>", "<private>"], false), (["3.0"], false),
     ] as [([String], Bool)])
-  func missingBindsAreTakenFromTheStore(binds: [String], areTaken: Bool) throws {
+  func missingBoundValuesAreTakenFromTheStore(binds: [String], isComplete: Bool) throws {
     let store = try AdvisedStore()
     let details = binds.enumerated().map { "CoreData: details: SQLite bind[\($0)] = \($1)\n" }
-    let report = LogTexts.report("CoreData: sql: \(Self.search)\n" + details.joined())
+    let report = SampleLogs.report("CoreData: sql: \(Self.search)\n" + details.joined())
     #expect(
-      report.statements[0].boundValues == (areTaken ? [.real(3), .real(4)] : nil))
+      report.statements[0].boundValues == (isComplete ? [.real(3), .real(4)] : nil))
     let advice = try report.advice(on: store.url)
     #expect(advice.proposals.map(\.title) == ["Mood (latitude, longitude)"])
     #expect(advice.unmeasured.isEmpty)
   }
 
-  @Test func uselessIndexesAreOmitted() throws {
+  @Test func skipsStatementsThatNoIndexCanHelp() throws {
     let store = try AdvisedStore()
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         "SELECT 0, t0.Z_PK, t0.ZLATI<…>", "BEGIN EXCLUSIVE",
         "SELECT 0, t0.Z_PK FROM ZSOMETHINGELSE t0 WHERE  t0.ZNAME = ?",
@@ -44,17 +44,17 @@ struct LogAdviceTests {
 
   @Test func onlyTheMostExpensiveStatementsAreTested() {
     let many = (0..<300).map {
-      LogTexts.fetch(
+      SampleLogs.fetch(
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 LIMIT \($0)", rows: 1, time: "0.0\(100 + $0)s")
     }
-    let advised = LogTexts.report(many.joined()).advisedStatements
+    let advised = SampleLogs.report(many.joined()).advisedStatements
     #expect(advised.count == LogReport.mostAdvised)
     #expect(advised.first?.sql.hasSuffix("LIMIT 299") == true)
   }
 
-  @Test func jsonHasAdviceWithoutBindValues() throws {
+  @Test func reportsShowBoundValuesOnlyOnRequest() throws {
     let store = try AdvisedStore()
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       "CoreData: sql: \(Self.search)\nCoreData: details: SQLite bind[0] = 3.5\n"
         + "CoreData: details: SQLite bind[1] = 4.5\n")
     let advice = try report.advice(on: store.url)

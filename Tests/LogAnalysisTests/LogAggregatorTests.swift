@@ -7,9 +7,9 @@ import WorkbenchFixtures
 
 @Suite("Counts of a log")
 struct LogAggregatorTests {
-  /// The prefetch's time is inside its fetch's.
-  @Test func nestedTimesBelongToTheirStatements() {
-    let report = LogTexts.report(
+  /// The time of a fetch includes that of its prefetch.
+  @Test func nestedTimesAreAssignedToTheirStatements() {
+    let report = SampleLogs.report(
       """
       CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0
       CoreData: annotation: sql connection fetch time: 0.0003s
@@ -32,11 +32,11 @@ struct LogAggregatorTests {
     #expect(report.unmatchedTimes == 0)
   }
 
-  /// What the system's log hides is a SELECT where the time of a fetch follows.
+  /// A statement redacted by the system log is a SELECT if the time of a fetch follows.
   @Test func redactedStatementsAreClassifiedByTheirTimes() {
-    let report = LogTexts.report(
-      "CoreData: sql: <private>\n" + LogTexts.fetch("<private>", rows: 3)
-        + LogTexts.fetch("<private>", rows: 1)
+    let report = SampleLogs.report(
+      "CoreData: sql: <private>\n" + SampleLogs.fetch("<private>", rows: 3)
+        + SampleLogs.fetch("<private>", rows: 1)
         + "CoreData: annotation: fault fulfilled from database for : <private>\n"
         + "CoreData: sql: <private>\nCoreData: sql: <private>\n"
         + "CoreData: annotation: total count request execution time: 0.0004s for count of 9.\n")
@@ -46,7 +46,7 @@ struct LogAggregatorTests {
     #expect(report.costs.all == [.selects: 3, .rows: 5, .fetches: 2, .misses: 1])
   }
 
-  /// A fetch has a total time; what a save asks for itself has SQLite's alone.
+  /// A fetch logs a total time; a SELECT that a save runs logs only SQLite's time.
   @Test func selectsOfASaveAreNotFetches() {
     let own = [
       "sql: BEGIN EXCLUSIVE",
@@ -55,28 +55,30 @@ struct LogAggregatorTests {
       "sql: UPDATE ZITEM SET Z_FOK_LIST = ? WHERE Z_PK=?", "sql: COMMIT",
     ]
     let save = own.map { "CoreData: \($0)\n" }.joined()
-    let fetch = LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
-    let report = LogTexts.report(fetch + save)
+    let fetch = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
+    let report = SampleLogs.report(fetch + save)
     #expect(report.costs.all[.selects] == 2 && report.costs.all[.fetches] == 1)
-    // A conflict is looked at behind the ROLLBACK; our log says then what the save took.
-    let lost =
+    // A save reads a conflict's rows after the ROLLBACK; OpenCoreData then logs the time of the save.
+    let conflict =
       save.replacingOccurrences(of: "COMMIT", with: "ROLLBACK")
       + own[1...2].map {
         "CoreData: \($0)\n"
       }.joined()
-    #expect(LogTexts.report(fetch + lost).costs.all[.fetches] == 2, "it may have been cut off")
-    let told = lost + "cdprof: annotation: save execution time: 0.0044s for 0 objects.\n"
-    #expect(LogTexts.report(fetch + told).costs.all[.fetches] == 1)
-    // Behind the last line there may have been more.
-    let cut = LogTexts.report(
+    #expect(
+      SampleLogs.report(fetch + conflict).costs.all[.fetches] == 2, "the log may be truncated")
+    let withSaveTime =
+      conflict + "cdprof: annotation: save execution time: 0.0044s for 0 objects.\n"
+    #expect(SampleLogs.report(fetch + withSaveTime).costs.all[.fetches] == 1)
+    // The log may be truncated after its last line.
+    let truncated = SampleLogs.report(
       fetch + save + fetch.split(separator: "\n").prefix(2).joined(separator: "\n"))
-    #expect(cut.costs.all[.fetches] == 2)
-    // A log without any such times says nothing about them.
-    let bare = LogTexts.report("CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0\n" + save)
+    #expect(truncated.costs.all[.fetches] == 2)
+    // Without times, all SELECTs count as fetches.
+    let bare = SampleLogs.report("CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0\n" + save)
     #expect(bare.costs.all[.fetches] == 2)
   }
 
-  /// `log show --style json` has a key a line: the thread and the time stand below the message.
+  /// `log show --style json` writes a key per line, with the thread and the time after the message.
   @Test func multilineRecordsKeepThreadAndTime() {
     func record(_ text: String, _ thread: Int) -> String {
       """
@@ -96,7 +98,7 @@ struct LogAggregatorTests {
       },\n
       """
     }
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       "[" + record("sql: SELECT 0, t0.Z_PK FROM ZA t0", 1)
         + record("sql: SELECT 0, t0.Z_PK FROM ZB t0", 2)
         + record("annotation: sql connection fetch time: 0.0001s", 1)
@@ -112,7 +114,7 @@ struct LogAggregatorTests {
 
   @Test func trailingNULIsIgnored() {
     let sql = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZA t0"
-    let report = LogTexts.report("\(sql)\0\n\(sql)\n\0\0\n")
+    let report = SampleLogs.report("\(sql)\0\n\(sql)\n\0\0\n")
     #expect(report.statements.map(\.calls) == [2] && !report.statements[0].isCut)
     #expect(report.kinds == [.sql: 2, .blank: 1])
   }
@@ -120,7 +122,7 @@ struct LogAggregatorTests {
   @Test func threadsAreSeparated() {
     let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
     let b = "2024-01-01 10:00:00.000 App[1:200] CoreData:"
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       """
       \(a) sql: SELECT 0, t0.Z_PK FROM ZITEM t0
       \(b) sql: SELECT 0, t0.Z_PK FROM ZTAG t0
@@ -134,9 +136,9 @@ struct LogAggregatorTests {
     #expect(report.statements.map(\.connection) == [1_000, 2_000])
   }
 
-  /// A save is two transactions, of which one writes rows; what Core Data keeps for itself isn't a row.
+  /// A save is two transactions, one of which writes rows; updates of `Z_PRIMARYKEY` don't count.
   @Test func savesAreCountedLikeTheCounters() {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         "BEGIN EXCLUSIVE", "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
         "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?", "COMMIT",
@@ -154,22 +156,22 @@ struct LogAggregatorTests {
 
   @Test func percentilesAreComputedFromTimes() {
     let text = (1...100).map { number in
-      LogTexts.fetch(
+      SampleLogs.fetch(
         "SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 1,
         time: "0.\(number + 10_000)s".replacing("0.1", with: "0."))
     }.joined()
-    let statement = LogTexts.report(text).statements[0]
+    let statement = SampleLogs.report(text).statements[0]
     #expect(statement.calls == 100 && statement.times.count == 100)
     #expect(statement.times.percentile(95) == 9_500)
     #expect(statement.times.largest == 10_000)
     #expect(statement.times.mean == 5_050)
   }
 
-  /// A list that shows a country of each mood: two storms, between whose faults lie the other's.
+  /// A list that shows the country of each mood: two interleaved fault storms.
   @Test func stormsNeedEnoughFaults() {
-    let storm = (1...30).map { LogTexts.fault("Mood", $0) + LogTexts.fault("Country", $0) }
-    let report = LogTexts.report(
-      storm.joined() + (1...9).map { LogTexts.fault("Region", $0) }.joined())
+    let storm = (1...30).map { SampleLogs.fault("Mood", $0) + SampleLogs.fault("Country", $0) }
+    let report = SampleLogs.report(
+      storm.joined() + (1...9).map { SampleLogs.fault("Region", $0) }.joined())
     #expect(report.storms.map(\.name) == ["fault-storm(Mood)", "fault-storm(Country)"])
     #expect(report.storms.map(\.count) == [30, 30])
     #expect(report.storms.map(\.firstLine) == [1, 5])
@@ -178,29 +180,29 @@ struct LogAggregatorTests {
   }
 
   @Test func fetchLoopsNeedConsecutiveFetches() {
-    let fetch = LogTexts.fetch(
+    let fetch = SampleLogs.fetch(
       "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = ?  LIMIT 1", rows: 1)
     let others = (1...6).map {
-      LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0 LIMIT \($0)", rows: 1)
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0 LIMIT \($0)", rows: 1)
     }.joined()
-    let loop = LogTexts.report(String(repeating: fetch, count: 12))
+    let loop = SampleLogs.report(String(repeating: fetch, count: 12))
     #expect(loop.storms.map(\.name) == ["fetch-loop(ZITEM)"])
     #expect(loop.costs.all[.fetches] == 12)
-    let apart = LogTexts.report(String(repeating: fetch + others, count: 12))
+    let apart = SampleLogs.report(String(repeating: fetch + others, count: 12))
     #expect(apart.storms.isEmpty)
     let slow = (0..<12).map { second in
       fetch.replacing(
         "CoreData:", with: "2024-01-01 10:00:\(second * 3 + 10).000 App[1:1] CoreData:")
     }
-    #expect(LogTexts.report(slow.joined()).storms.isEmpty)
+    #expect(SampleLogs.report(slow.joined()).storms.isEmpty)
   }
 
   @Test func sectionsAreCountedSeparately() {
-    let report = LogTexts.report(
-      LogTexts.fault("Mood", 1) + "cdprof: begin list\n" + LogTexts.fault("Mood", 2)
+    let report = SampleLogs.report(
+      SampleLogs.fault("Mood", 1) + "cdprof: begin list\n" + SampleLogs.fault("Mood", 2)
         + "2024-01-01 10:00:00.000 App[1:2] cdprof: begin detail view \n"
-        + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3) + "cdprof: end\n"
-        + LogTexts.fault("Mood", 3))
+        + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3) + "cdprof: end\n"
+        + SampleLogs.fault("Mood", 3))
     #expect(report.sections.map(\.name) == ["list", "detail view"])
     #expect(
       report.sections.map(\.costs.all) == [

@@ -9,11 +9,11 @@ import WorkbenchFixtures
 @Suite("Budgets for sections of a log")
 struct LogBudgetTests {
   private static let log =
-    "cdprof: begin list\n" + (1...12).map { LogTexts.fault("Country", $0) }.joined()
-    + "cdprof: begin count\n" + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3)
-    + "cdprof: end\n" + LogTexts.fault("Mood", 1)
+    "cdprof: begin list\n" + (1...12).map { SampleLogs.fault("Country", $0) }.joined()
+    + "cdprof: begin count\n" + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3)
+    + "cdprof: end\n" + SampleLogs.fault("Mood", 1)
 
-  /// A budget beside the scenarios, so that their models are found.
+  /// Reads a budget from a file next to the scenarios, so that their models are found.
   private func budget(_ text: String) throws -> LogBudget {
     let file = ScenarioFiles.folder.appendingPathComponent("budget-\(UUID().uuidString).tmp")
     try Data(text.utf8).write(to: file)
@@ -31,12 +31,12 @@ struct LogBudgetTests {
           expect: {selects: Country, misses(Country): 12, misses: at most 3, findings: [fault-storm(Country)]}
         - name: count
           expect: {selects(Mood): 1, rows: 1..3, fetches: 1, saves: 0, misses: 0}
-        - {name: gone, expect: {selects: 1}}
+        - {name: absent, expect: {selects: 1}}
       """)
-    let report = LogTexts.report(Self.log)
+    let report = SampleLogs.report(Self.log)
     let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: report)
     #expect(!judgment.holds)
-    #expect(judgment.missing.map(\.name) == ["gone"])
+    #expect(judgment.missing.map(\.name) == ["absent"])
     #expect(judgment.results[1]?.allSatisfy(\.holds) == true)
     let list = try #require(judgment.results[0])
     #expect(list.filter { !$0.holds }.map(\.metric) == ["misses"])
@@ -46,22 +46,23 @@ struct LogBudgetTests {
     #expect(missed.differences.first?.hasPrefix("12 x #1 SELECT 0, t0.Z_PK") == true)
     let text = LogJudgementText.lines(judgment, of: report)
     #expect(text.first == "✗ 1 of 3 sections, 8 of 9 expectations")
-    #expect(text.contains { $0.hasPrefix("✗ gone   the log doesn't contain `cdprof: begin gone`") })
+    #expect(
+      text.contains { $0.hasPrefix("✗ absent   the log doesn't contain `cdprof: begin absent`") })
   }
 
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
-    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
     #expect(judgment.results[0]?.map(\.holds) == [true, false])
     #expect(judgment.results[0]?.last?.metric == "findings")
   }
 
-  /// A log shows which objects were faults, not the relationship that led to them.
-  @Test func stormIsIdentifiedByItsObjects() throws {
+  /// A log contains the objects that were faults, but not the relationship that was traversed.
+  @Test func faultStormMatchesExpectationsWithTheSameDestination() throws {
     func holds(_ findings: String) throws -> Bool {
       let budget = try budget(
         "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
-      return try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+      return try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
         .results[0]?.allSatisfy(\.holds) == true
     }
     #expect(try holds("fault-storm(Country)"))
@@ -75,25 +76,25 @@ struct LogBudgetTests {
     #expect(try !holds("fault-storm(Mood.country), fault-storm(Mood)"))
   }
 
-  /// What was read of a list that was sent for is in no log.
+  /// A log doesn't show whether a fulfilled to-many relationship was only counted.
   @Test(arguments: [
     ("count-per-row(Country.moods)", true), ("fault-storm(Country.moods)", true),
     ("count-per-row(Continent.countries)", false), ("", false),
   ])
-  func countedListsAreAStorm(finding: String, holds: Bool) throws {
+  func relationshipFaultsMatchCountPerRowAndFaultStorm(finding: String, holds: Bool) throws {
     let lists = (1...12).map { key in
-      LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY = ?", rows: 5)
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY = ?", rows: 5)
         + "CoreData: annotation: to-many relationship fault \"moods\" for objectID 0xa7 "
         + "<x-coredata://0/Country/p\(key)> fulfilled from database.  Got 5 rows\n"
     }
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(finding)]}}]")
-    let report = LogTexts.report("cdprof: begin list\n" + lists.joined())
+    let report = SampleLogs.report("cdprof: begin list\n" + lists.joined())
     let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
     #expect(results?.last?.metric == "findings" && results?.last?.holds == holds)
   }
 
-  /// A log's loop goes by the rule's name, and a budget that lists it, or does not, is held against it.
+  /// A fetch loop has the rule's name, and fails a budget that doesn't list it.
   @Test(arguments: [
     ("[fetch-loop(Mood)]", 12, true), ("[fetch-loop(Mood)]", 3, false), ("[]", 12, false),
     ("[]", 3, true),
@@ -102,15 +103,15 @@ struct LogBudgetTests {
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: \(times), findings: \(findings)}}]")
     let loop = String(
-      repeating: LogTexts.fetch(
+      repeating: SampleLogs.fetch(
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
-    var report = LogTexts.report("cdprof: begin list\n" + loop + "cdprof: end\n")
+    var report = SampleLogs.report("cdprof: begin list\n" + loop + "cdprof: end\n")
     report.name(by: LogTables(budget.model))
     let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
     #expect(results?.allSatisfy(\.holds) == holds, "\(String(describing: results))")
   }
 
-  /// What no log shows can't be part of a budget.
+  /// A log doesn't show transactions per object, so a budget can't expect `chatty-saves`.
   @Test func findingsThatLogsCannotShowAreErrors() throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try budget(
@@ -119,8 +120,7 @@ struct LogBudgetTests {
     #expect(error.description.contains("logs don't show `chatty-saves`"))
   }
 
-  /// No log is judged by plans, nor by what single steps cost: a budget can't ask for it, and of a
-  /// scenario it is named.
+  /// A log contains neither query plans nor steps, so these expectations can't be evaluated.
   @Test func plansAndStepsInBudgetsAreReported() throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try budget(
@@ -138,7 +138,7 @@ struct LogBudgetTests {
         - {name: list, expect: {selects: 12, plan(m): avoids scan, findings: [fault-storm(Country)]}}
       """)
     let judgment = try LogBudgetEvaluator(budget: scenario).judgment(
-      of: LogTexts.report(Self.log))
+      of: SampleLogs.report(Self.log))
     #expect(
       judgment.notJudged == [
         "list · plan(m): query plans aren't evaluated in a log",
@@ -146,7 +146,7 @@ struct LogBudgetTests {
       ])
   }
 
-  /// A scenario's `silence` holds for its log too.
+  /// A scenario's `silence` also applies to its log.
   @Test(arguments: [
     ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),
     ("[fetch-loop]", false),
@@ -161,19 +161,19 @@ struct LogBudgetTests {
       steps: [{fetch: Mood, as: m}]
       variants: [{name: list, expect: {selects: 12}}]
       """)
-    let results = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
       .results[0]
     #expect(results?.allSatisfy(\.holds) == holds)
   }
 
-  /// The laws of a scenario whose program was exported at a scale.
+  /// The formulas of a scenario that was exported at a scale.
   @Test func scenarioIsABudgetAtAnyScale() throws {
     let scenario = ScenarioFiles.folder.appendingPathComponent("08-performance/who-sorts.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil, scale: 10)
     #expect(budget.scope.rows["Mood"] == 1_000 && budget.scope.scale == 10)
   }
 
-  /// What is wrong with a budget is told before a log is read.
+  /// Errors of a budget are reported before a log is read.
   @Test(arguments: [
     ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "logs don't contain `peak`"),
     (
@@ -191,14 +191,14 @@ struct LogBudgetTests {
     #expect(error?.description.contains(message) == true)
   }
 
-  /// A scenario judges by its variants; what a log does not tell is left out and named.
-  @Test func aScenarioIsABudget() throws {
+  /// A scenario's variants are the sections; expectations that a log can't show are listed.
+  @Test func scenarioServesAsBudget() throws {
     let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil)
     #expect(budget.isScenario && budget.sections.count == 6)
     let judgment = try LogBudgetEvaluator(budget: budget).judgment(
-      of: LogTexts.report(
-        "cdprof: begin held\n" + LogTexts.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
+      of: SampleLogs.report(
+        "cdprof: begin held\n" + SampleLogs.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
     #expect(judgment.missing.count == 5)
     #expect(judgment.results[0]?.map(\.metric) == ["selects", "misses"])
     #expect(judgment.notJudged.contains { $0.hasPrefix("held · faults") })

@@ -29,15 +29,15 @@ struct LogDocumentationTests {
     #expect(text[start..<end] == table, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  /// Every key of the JSON is on the page.
-  @Test func keysAreDocumented() throws {
+  /// Each key of the JSON report is documented.
+  @Test func jsonKeysAreDocumented() throws {
     let text = try String(contentsOf: Self.page, encoding: .utf8)
-    var report = LogTexts.report(
+    var report = SampleLogs.report(
       "cdprof: begin a\nCoreData: annotation: what\nCoreData: error: no\n"
         + "2024-01-01 10:00:00.000 A[1:2] CoreData: sql: SELECT COUNT(*) FROM ZITEM\n"
         + "2024-01-01 10:00:00.000 A[1:2] CoreData: annotation: total count request execution "
         + "time: 0.0528s for count of 10456.\n"
-        + (1...10).map { LogTexts.fault("Mood", $0) }.joined())
+        + (1...10).map { SampleLogs.fault("Mood", $0) }.joined())
     report.statements[0].plan = ["SCAN"]
     report.statements[0].loggedPlan = ["SCAN"]
     report.statements[0].verdict = "all"
@@ -53,7 +53,7 @@ struct LogDocumentationTests {
     guard let map = value as? [String: Any] else { return }
     for (key, value) in map {
       keys.insert(key)
-      // Their keys are words with a table of their own.
+      // Their keys are documented in separate tables.
       if !["kinds", "classes", "metrics"].contains(key) { collect(value, into: &keys) }
     }
   }

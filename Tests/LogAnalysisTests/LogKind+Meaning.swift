@@ -1,7 +1,7 @@
 @testable import LogAnalysis
 
 extension LogKind {
-  /// What such a line tells, in a sentence for the documentation.
+  /// The contents of such a line, for the documentation.
   var meaning: String {
     switch self {
     case .sql: "a statement"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Log lines from different sources")
 struct LogLineTests {
-  /// One statement, as each logger writes it; then its thread and its time.
+  /// The same statement as different loggers write it, its thread, and its time.
   @Test(arguments: [
     ("CoreData: sql: SELECT COUNT(*) FROM ZITEM", "", ""),
     ("  CoreData: sql: SELECT COUNT(*) FROM ZITEM  ", "", ""),
@@ -48,7 +48,7 @@ struct LogLineTests {
     ("\u{1B}[36mCoreData: sql: \u{1B}[0mSELECT \u{1B}[1;32mCOUNT(*)\u{1B}[0m FROM ZITEM", "", ""),
     ("\u{1B}[fg0,0,255;CoreData: sql: SELECT COUNT(*) FROM ZITEM\u{1B}[;", "", ""),
   ])
-  func statementIsFound(text: String, lane: String, time: String) throws {
+  func findsStatementThreadAndTime(text: String, lane: String, time: String) throws {
     let line = LogLine(ArraySlice(text.utf8))
     let message = try #require(line.message)
     #expect(message.logClass == .sql)
@@ -67,7 +67,7 @@ struct LogLineTests {
     #expect(LogLine(ArraySlice(text.utf8)).message == nil)
   }
 
-  /// Texts behind a class, and their kinds; nil where nobody knows.
+  /// A message of a log class, and its kind; `nil` if it's unrecognized.
   @Test(
     arguments: [
       (LogClass.annotation, "sql connection fetch time: 0.4789s.", LogKind.connectionTime),
@@ -81,7 +81,7 @@ struct LogLineTests {
       (.annotation, "Failed to load optimized model at path '/x/M.omo'", .setUp),
       (.annotation, "Finished lightweight migration on connection", .migration),
       (.annotation, "-executeRequest: encountered exception = no such table", .error),
-      (.annotation, "something that nobody has seen", nil),
+      (.annotation, "something unknown", nil),
       (.details, #"SQLite bind[0] = "s""#, .bind),
       (.details, "SQLite bind[3] = (int64)5", .bind),
       (.details, "SQLite: EXPLAIN QUERY PLAN SELECT 1", .explain),
@@ -97,7 +97,7 @@ struct LogLineTests {
       (.warning, "Multiple NSEntityDescriptions claim the NSManagedObject subclass 'A'", .warning),
       (.message, "Failed to load optimized model at path '/x'", .message),
     ] as [(LogClass, String, LogKind?)])
-  func textsHaveKinds(logClass: LogClass, text: String, kind: LogKind?) {
+  func classifiesMessages(logClass: LogClass, text: String, kind: LogKind?) {
     #expect(LogKind(logClass, LogBytes(text)) == kind)
   }
 }

@@ -7,9 +7,9 @@ import WorkbenchFixtures
 
 @Suite("Logs are read without losing lines")
 struct LogReaderTests {
-  /// Genuine logs: lines, statements run, lines by kind.
+  /// Genuine logs: the number of lines, of executions, and of lines of each kind.
   ///
-  /// Two lines of each say where it is from.
+  /// Two lines of each name its origin.
   @Test(
     .enabled(if: SharedData.moodyStores != nil),
     arguments: [
@@ -36,7 +36,9 @@ struct LogReaderTests {
       ("17-connecting-and-journal.log", 4, 1, [.connecting: 1, .sql: 1]),
       ("18-objcio-eqp-sqlite-shell.txt", 9, 0, [.plan: 7]),
     ] as [(String, Int, Int, [LogKind: Int])])
-  func genuineLogs(name: String, lines: Int, calls: Int, kinds: [LogKind: Int]) throws {
+  func readsGenuineLogsWithoutUnrecognizedLines(
+    name: String, lines: Int, calls: Int, kinds: [LogKind: Int]
+  ) throws {
     let report = try LogReader.read(SharedData.url("sqldebug/\(name)").path)
     #expect(report.lines == lines)
     #expect(report.unrecognized == 0)
@@ -48,22 +50,22 @@ struct LogReaderTests {
     var bytes = Array("\u{FEFF}ata: sql: BEGIN EXCLUSIVE\r\n".utf8)
     bytes += Array("hello \u{1B}[31mred\u{1B}[0m\r\n\r\n".utf8)
     bytes += [0x43, 0xFF, 0xFE, 0x0A]
-    bytes += Array("CoreData: annotation: nobody knows this\n".utf8)
+    bytes += Array("CoreData: annotation: an unknown message\n".utf8)
     bytes +=
       Array("CoreData: details: SQLite bind[0] = \"\u{FFFD}".utf8) + [0xC3, 0x28]
       + Array("\"\n".utf8)
     bytes += Array("Type: Notice | Timestamp: 2023-06-12 10:00:00 | Category: sql\n".utf8)
     bytes += Array("CoreData: sql: COMMIT".utf8)
-    let report = LogTexts.report(bytes)
+    let report = SampleLogs.report(bytes)
     #expect(report.lines == 8)
     #expect(
       report.kinds == [.sql: 2, .app: 2, .blank: 1, .bind: 1, .metadata: 1])
     #expect(report.unrecognized == 1)
-    #expect(report.unrecognizedLines.map(\.text) == ["nobody knows this"])
+    #expect(report.unrecognizedLines.map(\.text) == ["an unknown message"])
     #expect(report.kinds.values.reduce(report.unrecognized, +) == report.lines)
   }
 
-  /// A terminal breaks lines at its last column, in the middle of a name too.
+  /// A terminal wraps lines at its last column, even within a name.
   @Test(arguments: [
     "SELECT t0.Z_ENT, t0.Z_PK FROM ZM|OOD t0 WHERE  t0.ZCOUNTRY = ? ORDER BY t0.ZDATE",
     "SELECT t0.Z_ENT, t0.Z_PK FROM ZMOOD t0 WHERE  t0.|ZCOUNTRY = ? ORDER BY t0.ZDATE",
@@ -72,14 +74,14 @@ struct LogReaderTests {
   ])
   func statementBrokenInANameIsRejoined(sql: String) {
     let lines = sql.replacingOccurrences(of: "|", with: "\n")
-    let report = LogTexts.report("CoreData: sql: \(lines)\nmood t0 is the best\n")
+    let report = SampleLogs.report("CoreData: sql: \(lines)\nmood t0 is the best\n")
     #expect(report.statements.map(\.sql) == [sql.replacingOccurrences(of: "|", with: "")])
     #expect(report.kinds[.app] == 1)
   }
 
-  /// A statement over several lines, broken in a name and between words, with a print in between.
+  /// A statement wrapped within a name and between words, with app output in between.
   @Test func wrappedStatementsAreRejoined() {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       """
       CoreData: sql: SELECT t0.Z_ENT, t0.Z_PK, t0.ZMARKEDFORDELE
       TIONDATE, t0.ZNAME
@@ -112,10 +114,10 @@ struct LogReaderTests {
     #expect(report.costs.byRelationship["Item.tags"] == [.misses: 1])
   }
 
-  /// A CI service stamps each line, those too that go on with the one before.
+  /// A CI service puts a time stamp before each line, including continuation lines.
   @Test(arguments: ["2024-03-01T10:11:12.2234567Z ", "[10:11:12]: ▸ ", "[10:11:12]: "])
   func ciTimestampsAreStripped(stamp: String) {
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         "CoreData: sql: SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELE", "TIONDATE, t0.ZNAME",
         "  FROM ZITEM t0",
@@ -141,7 +143,7 @@ struct LogReaderTests {
 
   @Test func truncatedStatementsMatchTheirFullText() {
     let long = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ?"
-    let report = LogTexts.report(
+    let report = SampleLogs.report(
       [
         long, "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZN<…>", "SELECT 0, t0.Z_PK, t0.Z_OPT,",
         "SELECT t0.Z_ENT, t0.Z_PK, t0.ZBIG<…>", "SELECT t0.Z_ENT, t0.Z_PK, t0.ZBIG, t0.ZBIGG…",
@@ -152,8 +154,8 @@ struct LogReaderTests {
     #expect(report.statements.map(\.number) == [1, 2, 3, 4])
   }
 
-  @Test func lineLengthIsLimited() {
-    let report = LogTexts.report(
+  @Test func readsVeryLongLines() {
+    let report = SampleLogs.report(
       "CoreData: sql: SELECT \(String(repeating: "x", count: 5_000_000))\nCoreData: sql: COMMIT\n")
     #expect(report.lines == 2 && report.kinds == [.sql: 2])
     #expect(report.statements.last?.sql == "COMMIT")

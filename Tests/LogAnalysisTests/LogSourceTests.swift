@@ -7,7 +7,6 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-/// What `cdprof log` takes, and what it says of anything else.
 @Suite("Log files")
 struct LogSourceTests {
   private let folder: TemporaryFolder
@@ -44,7 +43,8 @@ struct LogSourceTests {
   }
 
   private static let log = Array(
-    String(repeating: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 2), count: 900).utf8)
+    String(repeating: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 2), count: 900).utf8
+  )
 
   @Test func compressedLogsAreRead() throws {
     let plain = try LogReader.read(file(Self.log))
@@ -56,8 +56,8 @@ struct LogSourceTests {
     }
   }
 
-  /// A file, and what is said of it.
-  private static let others: [(bytes: [UInt8], message: String)] = [
+  /// Files that aren't usable logs, and the expected error messages.
+  private static let unusableFiles: [(bytes: [UInt8], message: String)] = [
     (bytes: [], message: "is empty"),
     (bytes: text("hello\nworld\n"), message: "none of its 2 lines is from Core Data"),
     (bytes: text("x\n"), message: "none of its 1 line is from Core Data"),
@@ -80,15 +80,15 @@ struct LogSourceTests {
     return (0..<9_000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
   }()
 
-  @Test(arguments: LogSourceTests.others)
-  func filesWithoutLogLinesAreErrors(bytes: [UInt8], message: String) throws {
+  @Test(arguments: LogSourceTests.unusableFiles)
+  func rejectsFilesThatAreNotLogs(bytes: [UInt8], message: String) throws {
     let path = try file(bytes)
     let refusal = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
     #expect(refusal.message.contains(message), "\(refusal)")
     #expect(refusal.kind == .unusable && !refusal.nextStep.isEmpty)
   }
 
-  /// Lines come while it is inflated, and no more than it may inflate to.
+  /// Lines are read while the file is inflated, up to the limit.
   @Test func gzipBombsAreRejected() throws {
     let member = Self.gzip([UInt8](repeating: 0x0A, count: 1 << 16))
     let bomb = try file((0..<40).flatMap { _ in member })

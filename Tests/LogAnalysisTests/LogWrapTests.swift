@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @Suite("Logs broken at a column are rejoined")
 struct LogWrapTests {
-  /// What stands in front of each line of Core Data's, and what an app prints beside them.
+  /// The prefix of each Core Data line, and the prefix of the app's own output.
   static let forms: [(prefix: String, app: String)] = [
     ("", ""),
     ("2014-07-31 15:29:04.797 App[73416:2971038] ", ""),
@@ -26,9 +26,9 @@ struct LogWrapTests {
   ]
   static let widths = [80, 100, 120, 132]
 
-  /// How a line is broken: where it stands, blanks at ends of lines lost, or at blanks.
-  enum Breaking: String, CaseIterable, CustomTestStringConvertible {
-    case anywhere, stripped, atBlanks
+  /// How lines are wrapped: at any character, with or without trailing spaces, or at spaces.
+  enum Wrapping: String, CaseIterable, CustomTestStringConvertible {
+    case anywhere, stripped, atSpaces
 
     var testDescription: String { rawValue }
 
@@ -37,13 +37,13 @@ struct LogWrapTests {
       var rest = Array(line)
       while rest.count > width {
         var end = width
-        if self == .atBlanks {
-          guard let blank = rest[...width].lastIndex(of: " "), blank > 0 else { break }
-          end = blank
+        if self == .atSpaces {
+          guard let space = rest[...width].lastIndex(of: " "), space > 0 else { break }
+          end = space
         }
         pieces.append(String(rest[..<end]))
         rest = Array(rest[end...])
-        while self == .atBlanks, rest.first == " " { rest.removeFirst() }
+        while self == .atSpaces, rest.first == " " { rest.removeFirst() }
       }
       pieces.append(String(rest))
       guard self == .stripped else { return pieces }
@@ -51,26 +51,26 @@ struct LogWrapTests {
     }
   }
 
-  /// A log of all shapes in one form, with prints of an app in between, some as wide as the column.
+  /// A log with lines of all kinds in one form, and app output, some of it as wide as the column.
   private func log(_ form: (prefix: String, app: String), width: Int) -> [String] {
     let id = "0xd000000000100002 <x-coredata://DE6497F9-8B94-420D-81B7-E25B992E28C2"
     let print = form.app + "loaded"
     var lines: [String] = []
-    for turn in 1...12 {
+    for index in 1...12 {
       lines += [
         "sql: SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, t0.ZDATE, t0.ZLATITUDE, t0.ZLONGITUDE, "
           + "t0.ZMARKEDFORDELETIONDATE, t0.ZCOUNTRY FROM ZMOOD t0 WHERE ( t0.ZDATE > ? AND  "
           + "t0.ZLATITUDE < ?) ORDER BY t0.ZDATE DESC, t0.ZNAME COLLATE NSCollateLocaleSensitive , t0.Z_PK",
         "details: SQLite bind[0] = \"a text of some length that somebody has typed into a field of the app\"",
-        "annotation: sql connection fetch time: 0.0\(100 + turn)s",
-        "annotation: total fetch execution time: 0.0\(200 + turn)s for \(turn * 17) rows.",
+        "annotation: sql connection fetch time: 0.0\(100 + index)s",
+        "annotation: total fetch execution time: 0.0\(200 + index)s for \(index * 17) rows.",
         "sql: SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNUMERICISO3166CODE, t0.ZUPDATEDAT, t0.ZCONTINENT FROM "
           + "ZCOUNTRY t0 WHERE  t0.Z_PK = ?  LIMIT 1",
         "annotation: sql connection fetch time: 0.0003s",
         "annotation: total fetch execution time: 0.0004s for 1 rows.",
-        "annotation: fault fulfilled from database for : \(id)/Country/p\(turn)>",
-        "annotation: to-many relationship fault \"moodsOfThisCountry\" for objectID \(id)/Country/p\(turn)> "
-          + "fulfilled from database.  Got \(turn) rows",
+        "annotation: fault fulfilled from database for : \(id)/Country/p\(index)>",
+        "annotation: to-many relationship fault \"moodsOfThisCountry\" for objectID \(id)/Country/p\(index)> "
+          + "fulfilled from database.  Got \(index) rows",
         "sql: SELECT COUNT(DISTINCT t0.Z_PK) FROM ZWORD t0 JOIN ZWORDCATEGORY t1 ON t0.ZWORDCATEGORY = "
           + "t1.Z_PK WHERE  t1.ZFIRSTLETTER = ?",
         "annotation: total count request execution time: 0.0002s for count of 190.",
@@ -82,20 +82,20 @@ struct LogWrapTests {
         "sql: COMMIT",
       ].map { "\(form.prefix)CoreData: \($0)" }
       lines += [
-        "\(form.prefix)cdprof: annotation: fault fulfilled from row cache for : \(id)/Country/p\(turn)>",
-        "\(print) \(turn) moods",
+        "\(form.prefix)cdprof: annotation: fault fulfilled from row cache for : \(id)/Country/p\(index)>",
+        "\(print) \(index) moods",
         String((print + String(repeating: " page", count: 60)).prefix(width)),
-        String((print + " OK \(turn)" + String(repeating: ".", count: 300)).prefix(width)),
+        String((print + " OK \(index)" + String(repeating: ".", count: 300)).prefix(width)),
       ]
     }
     return lines
   }
 
   private func report(_ lines: [String]) -> LogReport {
-    LogTexts.report(lines.joined(separator: "\n") + "\n")
+    SampleLogs.report(lines.joined(separator: "\n") + "\n")
   }
 
-  /// What is the same however the log was broken.
+  /// The results that don't depend on how the log is wrapped.
   private func facts(_ report: LogReport) -> [String] {
     report.statements.map {
       "\($0.calls) \($0.times.count) \($0.times.total) \($0.rows) \(SQLText(LogBytes($0.sql)).key.string)"
@@ -110,22 +110,22 @@ struct LogWrapTests {
     let lines = log(LogWrapTests.forms[form], width: width)
     let whole = report(lines)
     #expect(whole.wrap == nil)
-    for breaking in Breaking.allCases {
-      let broken = lines.flatMap { breaking.pieces(of: $0, width) }
-      let mended = report(broken)
-      #expect(mended.wrap != nil, "\(breaking)")
-      #expect(mended.lines == broken.count)
-      #expect(mended.kinds.values.reduce(0, +) + mended.unrecognized == broken.count)
-      let (found, expected) = (facts(mended), facts(whole))
+    for wrapping in Wrapping.allCases {
+      let wrapped = lines.flatMap { wrapping.pieces(of: $0, width) }
+      let joined = report(wrapped)
+      #expect(joined.wrap != nil, "\(wrapping)")
+      #expect(joined.lines == wrapped.count)
+      #expect(joined.kinds.values.reduce(0, +) + joined.unrecognized == wrapped.count)
+      let (found, expected) = (facts(joined), facts(whole))
       for (one, other) in zip(found, expected) where one != other {
-        Issue.record("\(breaking): \(one)\nexpected \(other)")
+        Issue.record("\(wrapping): \(one)\nexpected \(other)")
       }
-      #expect(found.count == expected.count, "\(breaking)")
-      #expect(mended.costs == whole.costs, "\(breaking)")
+      #expect(found.count == expected.count, "\(wrapping)")
+      #expect(joined.costs == whole.costs, "\(wrapping)")
     }
   }
 
-  /// What an app prints is as wide as the column and stands behind a whole statement that is as well.
+  /// App output and the complete statement before it are both as wide as the column.
   @Test func intactRecordsAreNotJoined() {
     let long =
       "CoreData: sql: SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME, t0.ZDATE FROM ZMOOD t0 WHERE t0.ZDATE > ?"
@@ -136,7 +136,7 @@ struct LogWrapTests {
       "Found 12 rows of Mood", "OK", String(repeating: "x", count: 80), "DONE with it", "(3 of 4)",
     ]
     let lines =
-      [long, long, long].flatMap { Breaking.anywhere.pieces(of: $0, 80) }
+      [long, long, long].flatMap { Wrapping.anywhere.pieces(of: $0, 80) }
       + prints.flatMap { [statement, $0] }
     let report = report(lines)
     #expect(report.wrap?.column == 80 && report.wrap?.kind == .anywhere)
@@ -145,10 +145,10 @@ struct LogWrapTests {
     #expect(report.kinds[.app] == prints.count)
   }
 
-  /// Lines of one length, lists, cut statements and prints of several lines are no break at a column.
+  /// Lines of equal length, lists, truncated statements, and multiline output aren't wrapped lines.
   @Test(arguments: [
     String(
-      repeating: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 ORDER BY t0.ZDATE", rows: 3),
+      repeating: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 ORDER BY t0.ZDATE", rows: 3),
       count: 50)
       + "an app's print\n",
     String(
@@ -165,7 +165,7 @@ struct LogWrapTests {
       count: 20),
   ])
   func intactLogsAreUnchanged(text: String) {
-    let report = LogTexts.report(text)
+    let report = SampleLogs.report(text)
     #expect(report.wrap == nil)
     #expect(report.statements.allSatisfy { !$0.sql.contains("print") })
   }

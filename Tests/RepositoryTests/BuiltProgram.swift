@@ -1,8 +1,8 @@
 import Foundation
 
-/// The program that was built with these tests, which lies beside them.
+/// The program that was built with these tests, in the same folder.
 enum BuiltProgram {
-  /// Runs it in the repository's folder and gives what it wrote to standard output.
+  /// Runs the program in the root folder, and returns its exit status and standard output.
   static func output(of arguments: [String]) throws -> (status: Int32, output: Data) {
     let tests = URL(
       filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A throw-away folder with the catalog and its script, to run the script on.
+/// A temporary folder with the catalog and its script.
 struct CatalogTree {
   private let root: URL
 

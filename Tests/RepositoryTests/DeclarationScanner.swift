@@ -1,18 +1,18 @@
 import Foundation
 
-/// Finds the `public`, `open` and `package` declarations of a file and what stands above them.
+/// Finds the `public`, `open`, and `package` declarations of a file and their doc comments.
 ///
-/// Some need no comment of their own, for it could only repeat the name:
+/// Some declarations don't need a comment, because it could only repeat the name:
 /// - overrides, and the requirements of the standard library's protocols;
 /// - an initializer whose parameters are all properties of the file;
 /// - a `package` stored property on one line, and a `public` one in an unbroken run of lines whose
-///   first is documented: the type's comment speaks for them.
+///   first is documented: the type's comment describes them.
 struct DeclarationScanner {
   struct Declaration {
-    /// Counted from 0.
+    /// The zero-based line number.
     let line: Int
     let text: String
-    /// `public`, `open` or `package`.
+    /// `public`, `open`, or `package`.
     let access: String
     let kind: String
     let name: String
@@ -76,7 +76,7 @@ struct DeclarationScanner {
     }
   }
 
-  /// A property that has storage: no braces, or an observer's.
+  /// Whether a declaration is a stored property: its line contains no brace.
   private func isStored(_ declaration: Declaration) -> Bool {
     ["var", "let"].contains(declaration.kind) && !file.code[declaration.line].contains("{")
   }

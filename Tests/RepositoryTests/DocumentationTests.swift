@@ -19,7 +19,7 @@ struct DocumentationTests {
     }
   }
 
-  /// Links between documents, and pictures, lead somewhere.
+  /// Checks links and images.
   @Test(arguments: Documents.all)
   func everyLinkHasATarget(document: String) throws {
     let folder = (document as NSString).deletingLastPathComponent
@@ -27,7 +27,7 @@ struct DocumentationTests {
       let target = String(match.1)
       if target.contains("://") { continue }
       let path = folder.isEmpty ? target : "\(folder)/\(target)"
-      #expect(Repository.has(path), "\(document) links to \(target), which is not there")
+      #expect(Repository.has(path), "\(document) links to \(target), which doesn't exist")
     }
   }
 

@@ -1,27 +1,27 @@
 import Foundation
 import Testing
 
-@Suite("Every public and package declaration has a doc comment")
+@Suite("Doc comments of public and package declarations")
 struct DocumentedDeclarationsTests {
   @Test func everyDeclarationIsDocumented() {
-    var seen = 0
+    var count = 0
     for file in Repository.sources {
       let scanner = DeclarationScanner(file: file)
-      seen += scanner.declarations.count
+      count += scanner.declarations.count
       for declaration in scanner.declarations where !scanner.isDocumented(declaration) {
-        Issue.record("\(file.place(declaration.line)): \(declaration.text)")
+        Issue.record("\(file.location(declaration.line)): \(declaration.text)")
       }
     }
-    #expect(seen > 50)
+    #expect(count > 50)
   }
 
   @Test(
-    "distinguishes documented declarations",
+    "distinguishes documented and undocumented declarations",
     arguments: [
-      ("/// Says it.\npackage func a() {}", 0),
+      ("/// Prints it.\npackage func a() {}", 0),
       ("package func a() {}", 1),
       ("public struct A {\n  public let b: Int\n}", 2),
-      ("/// Says it.\n// Guarded by b.\n@inlinable\npublic func a() {}", 0),
+      ("/// Prints it.\n// Guarded by b.\n@inlinable\npublic func a() {}", 0),
       ("/// A.\npublic var a = 0\npublic var b = 0\n\npublic var c = 0", 1),
       ("/// A.\npackage struct A {\n  package let b: Int\n}", 0),
       ("/// A.\npackage struct A {\n  package var b: Int { 1 }\n}", 1),
@@ -31,7 +31,7 @@ struct DocumentedDeclarationsTests {
       ("package static func < (a: A, b: A) -> Bool {\n  true\n}", 0),
       ("package import B\nprivate func a() {}\nfunc b() {}", 0),
     ])
-  func distinguishesDeclarations(text: String, undocumented: Int) {
+  func findsUndocumentedDeclarations(text: String, undocumented: Int) {
     let scanner = DeclarationScanner(file: SourceFile(path: "Sources/A/A.swift", text: text))
     #expect(
       scanner.declarations.filter { !scanner.isDocumented($0) }.count == undocumented)

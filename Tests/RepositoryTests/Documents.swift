@@ -1,4 +1,4 @@
-/// The documents that a reader of the repository opens.
+/// The Markdown pages of the repository.
 enum Documents {
   static let all: [String] = {
     let top = [

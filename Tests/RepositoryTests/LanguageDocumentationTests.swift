@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Every word of the scenario language is documented")
 struct LanguageDocumentationTests {
-  /// The enum in Sources, and the page whose tables or text must name each of its words.
+  /// An enum in Sources, and the page that must contain each of its raw values.
   @Test(arguments: [
     ("package enum Verb: String", "Documentation/scenario-format.md"),
     ("enum OptionWord: String", "Documentation/scenario-format.md"),
@@ -29,11 +29,11 @@ struct LanguageDocumentationTests {
     where !text.contains("`\(word)`") && !text.contains("| \(word) |")
       && !text.contains("[\(word)(")
     {
-      Issue.record("\(page) does not name \(word)")
+      Issue.record("\(page) doesn't contain \(word)")
     }
   }
 
-  /// The type that lists the keys it accepts as `static let keys`.
+  /// A type that lists the keys it accepts in `static let keys`.
   @Test(arguments: ["ScenarioReader", "VariantReader"])
   func everyKeyIsInATable(type: String) throws {
     let file = try #require(Repository.sources.first { $0.name == type }, "no \(type).swift")
@@ -47,31 +47,31 @@ struct LanguageDocumentationTests {
     }
   }
 
-  /// The shell's table has its commands and no other.
-  @Test func everyDocumentedShellCommandExists() throws {
+  /// The table of the page lists all shell commands, and no others.
+  @Test func documentedShellCommandsMatchTheCode() throws {
     let known = try #require(StringEnum("enum ShellCommand: String")).words
     let page = try Repository.lines(of: "Documentation/shell.md")
     let written = page.compactMap { $0.firstMatch(of: /^\| `([a-z. ]+)` \|/).map { String($0.1) } }
     #expect(Set(written) == Set(known))
   }
 
-  /// The property names of what the JSON result is made of are its keys.
+  /// The keys of the JSON result are the property names of its types.
   @Test func everyKeyOfTheJSONResultIsDocumented() throws {
     let files = Repository.sources.filter { $0.path.contains("Reports/JSON/JSON") }
     let keys = files.flatMap { file in
       file.code.compactMap { $0.firstMatch(of: /^ +var (\w+): [^{]+$/).map { String($0.1) } }
     }
-    // Parts of the coding itself.
+    // Properties that aren't encoded under their names.
     let unwritten = ["plain", "scoped", "site", "open", "message"]
     #expect(keys.count > 60)
     let page = try Repository.text(of: "Documentation/reports.md")
     for key in Set(keys).subtracting(unwritten) where !page.contains("`\(key)`") {
-      Issue.record("Documentation/reports.md does not name \(key)")
+      Issue.record("Documentation/reports.md doesn't contain \(key)")
     }
   }
 
-  /// Exit statuses of the page, and of the code.
-  @Test func everyDocumentedExitStatusExists() throws {
+  /// The page lists all exit statuses, and no others.
+  @Test func documentedExitStatusesMatchTheCode() throws {
     let known = try #require(StringEnum("enum ExitStatus: Int32")).words
     let page = try Repository.lines(of: "Documentation/cli.md")
     let written = page.compactMap { $0.firstMatch(of: /^\| (\d+) \|/).map { String($0.1) } }

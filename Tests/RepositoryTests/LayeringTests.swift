@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Modules import, and folders name, only what the tables allow")
+@Suite("Imports of modules and references between folders")
 struct LayeringTests {
   private let table: ModuleTable
   private let map: SourceMap
@@ -15,11 +15,11 @@ struct LayeringTests {
     #expect(Repository.sources.count > 20)
     for file in Repository.sources {
       guard let allowed = table.imports(of: file.module) else {
-        Issue.record("\(file.path): module \(file.module) is not in the table")
+        Issue.record("\(file.path): the module table has no \(file.module)")
         continue
       }
-      for (module, place) in file.imports where !ModuleTable.system.contains(module) {
-        #expect(allowed.contains(module), "\(place): \(file.module) may not import \(module)")
+      for (module, location) in file.imports where !ModuleTable.system.contains(module) {
+        #expect(allowed.contains(module), "\(location): \(file.module) can't import \(module)")
       }
     }
   }
@@ -30,12 +30,12 @@ struct LayeringTests {
     for (index, row) in table.rows.enumerated() {
       for module in row.imports {
         guard let target = order.firstIndex(of: module) else { continue }
-        #expect(target > index, "\(row.module) stands below \(module), which it may import")
+        #expect(target > index, "\(row.module) is below \(module) in the table but imports it")
       }
     }
   }
 
-  @Test func packageDeclaresWhatTheTableAllows() throws {
+  @Test func packageDependenciesMatchTheModuleTable() throws {
     let declared = try ModuleTable.declared()
     #expect(Set(declared.keys) == Set(table.rows.map(\.module)))
     for row in table.rows {
@@ -43,7 +43,7 @@ struct LayeringTests {
     }
   }
 
-  @Test func everyFolderOfSourcesIsInTheTable() throws {
+  @Test func everyModuleIsInTheModuleTable() throws {
     let folders = Set(
       Repository.files(below: "Sources").compactMap { path in
         path.split(separator: "/").dropFirst().first.map(String.init)
@@ -57,7 +57,7 @@ struct LayeringTests {
       let exceptions = Set(layers.flatMap(\.exceptions))
       var used: Set<SourceMap.Exception> = []
       for reference in FolderReferences(module: module).references {
-        // The module's own files stand above all folders.
+        // Files directly in the module's folder are above all layers.
         let from = layers.firstIndex { $0.folders.contains(reference.from) } ?? -1
         let to = layers.firstIndex { $0.folders.contains(reference.to) } ?? -1
         guard from > to else { continue }
@@ -65,7 +65,7 @@ struct LayeringTests {
         used.insert(exception)
         #expect(
           exceptions.contains(exception),
-          "\(reference.file.place(reference.line)): \(reference.from) may not name \(reference.type)"
+          "\(reference.file.location(reference.line)): \(reference.from) can't refer to \(reference.type)"
         )
       }
       for exception in exceptions.subtracting(used) {
@@ -86,31 +86,34 @@ struct LayeringTests {
   @Test func onlyTheDriverCallsSQLite() {
     for file in Repository.sources where file.module != "SQLiteDriver" {
       for (index, line) in file.code.enumerated() where line.contains("sqlite3_") {
-        Issue.record("\(file.place(index)): only SQLiteDriver says sqlite3_")
+        Issue.record("\(file.location(index)): only SQLiteDriver calls sqlite3_ functions")
       }
     }
   }
 
-  @Test func foundationStaysOutWhereOurNamesWouldBeAmbiguous() {
-    let ours =
+  @Test func foundationIsNotImportedWhereNamesWouldBeAmbiguous() {
+    let ambiguousNames =
       /\b(NSPredicate|NSComparisonPredicate|NSCompoundPredicate|NSExpression|NSSortDescriptor|ValueTransformer|UndoManager)\b/
       .wordBoundaryKind(.simple)
     for file in Repository.sources where file.module != "ManagedModel" {
-      guard let place = file.imports.first(where: { $0.module == "Foundation" })?.place else {
+      guard let location = file.imports.first(where: { $0.module == "Foundation" })?.location
+      else {
         continue
       }
       for line in file.code {
-        guard let name = try? ours.firstMatch(in: line) else { continue }
-        Issue.record("\(place): Foundation has a \(name.1) too; OpenCoreData brings what is needed")
+        guard let name = try? ambiguousNames.firstMatch(in: line) else { continue }
+        Issue.record(
+          "\(location): \(name.1) is ambiguous with Foundation; import OpenCoreData instead")
       }
     }
   }
 
-  @Test func publicIsForTheProductsAPI() {
+  @Test func onlyAPIModulesHavePublicDeclarations() {
     for file in Repository.sources where !ModuleTable.withPublicAPI.contains(file.module) {
       for declaration in DeclarationScanner(file: file).declarations
       where declaration.access != "package" {
-        Issue.record("\(file.place(declaration.line)): \(file.module) is no API; say package")
+        Issue.record(
+          "\(file.location(declaration.line)): \(file.module) has no public API; use package")
       }
     }
   }

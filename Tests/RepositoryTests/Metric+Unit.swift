@@ -1,7 +1,7 @@
 import ProfileEvents
 
 extension Metric {
-  /// What one unit is, for the documentation.
+  /// What the metric counts, for the documentation.
   var unit: String {
     switch self {
     case .fetches: "fetch requests"

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The module table of ARCHITECTURE.md: who may import whom.
+/// The module table of ARCHITECTURE.md: the imports that each module may have.
 ///
 /// A row is `| `Module` | what it holds | `Import`, `Import` |`; every word in backticks in the last
-/// column may be imported. The rows stand from the top of the graph down.
+/// column may be imported. A module may import only modules of the rows below it.
 struct ModuleTable {
   struct Row {
     let module: String
@@ -12,13 +12,13 @@ struct ModuleTable {
 
   let rows: [Row]
 
-  /// The system's own modules, which any module may import.
+  /// System modules, which any module may import.
   static let system: Set<String> = [
     "Foundation", "FoundationXML", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin",
     "PackagePlugin",
   ]
 
-  /// Modules whose `public` declarations are the product's API; all others say `package`.
+  /// Modules whose `public` declarations are the product's API; all others use `package`.
   static let withPublicAPI: Set<String> = [
     "OpenCoreData", "ManagedModel", "CoreDataCosts",
   ]
@@ -33,12 +33,12 @@ struct ModuleTable {
       }
   }
 
-  /// What a module may import, itself left out; nil for a module that the table lacks.
+  /// Returns the modules that a module may import; `nil` if the table doesn't contain it.
   func imports(of module: String) -> Set<String>? {
     rows.first { $0.module == module }?.imports
   }
 
-  /// The modules and products that each target of Package.swift depends on, tests left out.
+  /// Returns the dependencies of each target in Package.swift except test targets.
   static func declared() throws -> [String: Set<String>] {
     let text = try Repository.text(of: "Package.swift")
     let target = /\.(target|executableTarget|systemLibrary|testTarget|plugin)\(\s*name: "(\w+)"/
@@ -47,7 +47,7 @@ struct ModuleTable {
     var targets: [String: Set<String>] = [:]
     for (index, start) in starts.enumerated() where start.1 != "testTarget" {
       let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : text.endIndex
-      // What only tests use isn't in the table.
+      // Targets that only tests use aren't in the table.
       if text[start.range.upperBound..<end].contains("path: \"Tests/") { continue }
       let names = text[start.range.upperBound..<end].firstMatch(of: /dependencies: \[([^\]]*)\]/)
       targets[String(start.2)] = Set(

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Every command and option of the program is documented, and no other")
+@Suite("Documentation of commands and options")
 struct ProgramDocumentationTests {
-  /// What `cdprof --experimental-dump-help` says: ArgumentParser's own description of the program.
+  /// The output of `cdprof --experimental-dump-help`.
   private struct Help: Decodable {
     struct Command: Decodable {
       let commandName: String
@@ -21,7 +21,7 @@ struct ProgramDocumentationTests {
       let names: [Name]?
       let shouldDisplay: Bool?
 
-      /// The long names, without those that the parser adds to every command.
+      /// The long names, except those that ArgumentParser adds to every command.
       var options: [String] {
         (names ?? []).filter { $0.kind == "long" }.map(\.name)
           .filter { kind != "flag" || !["help", "version"].contains($0) }
@@ -31,7 +31,7 @@ struct ProgramDocumentationTests {
     let command: Command
   }
 
-  @Test func documentedCommandsAndOptionsMatch() throws {
+  @Test func documentedCommandsAndOptionsMatchTheProgram() throws {
     let program = try program()
     let sections = try sections(of: "Documentation/cli.md")
     let commands = (program.subcommands ?? []).filter { $0.commandName != "help" }
@@ -45,18 +45,18 @@ struct ProgramDocumentationTests {
       let usage = try usage(of: command.commandName)
       #expect(
         Set(usage.matches(of: /--([\w-]+)/).map { String($0.1) }) == options,
-        "the first lines of the page: \(usage)")
+        "the synopsis of the page: \(usage)")
     }
   }
 
-  /// The line of a command among the first ones of its page.
+  /// Returns the line of a command in the page's synopsis.
   private func usage(of command: String) throws -> String {
     let lines = try Repository.lines(of: "Documentation/cli.md")
     return try #require(
       lines.first { $0.hasPrefix("cdprof \(command) ") || $0 == "cdprof \(command)" })
   }
 
-  /// The text below each heading "## `cdprof NAME`".
+  /// Returns the text below each heading "## `cdprof NAME`".
   private func sections(of page: String) throws -> [String: String] {
     let parts = try Repository.text(of: page).components(separatedBy: "\n## ").dropFirst()
     var sections: [String: String] = [:]

@@ -1,36 +1,36 @@
 import Foundation
 
-/// The package's own folder, read as text by the tests of this target.
+/// The files of this repository.
 enum Repository {
-  /// The folder that holds Package.swift.
+  /// The folder that contains Package.swift.
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Every Swift file below Sources.
+  /// All Swift files in Sources.
   static let sources = swiftFiles(below: "Sources")
 
-  /// Every Swift file below Tests.
+  /// All Swift files in Tests.
   static let tests = swiftFiles(below: "Tests")
 
-  /// Those of the example packages too.
+  /// All Swift files in Tests and in the example packages.
   static let allTests = tests + swiftFiles(below: "Examples")
 
-  /// The text of a file named by its path from the root.
+  /// Returns the text of the file at a path relative to the root folder.
   static func text(of path: String) throws -> String {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  /// The lines of a file named by its path from the root.
+  /// Returns the lines of the file at a path relative to the root folder.
   static func lines(of path: String) throws -> [String] {
     try text(of: path).components(separatedBy: "\n")
   }
 
-  /// Whether a file or folder of that path exists.
+  /// Whether a file or folder exists at a path relative to the root folder.
   static func has(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: root.appending(path: path).path)
   }
 
-  /// The paths of all files below a folder, sorted, hidden ones left out.
+  /// Returns the sorted paths of all files in a folder and its subfolders, except hidden ones.
   static func files(below folder: String) -> [String] {
     let top = root.appending(path: folder).resolvingSymlinksInPath().path
     guard let found = FileManager.default.enumerator(atPath: top) else { return [] }

@@ -3,14 +3,14 @@ import Testing
 
 @Suite("The sample report matches a new run")
 struct SampleReportTests {
-  /// What depends on the machine and not on the work.
-  private static let local: Set<String> = [
+  /// Keys whose values depend on the machine.
+  private static let machineDependentKeys: Set<String> = [
     "nanoseconds", "processorNanoseconds", "time", "environment", "plan", "verdict", "at", "offset",
     "marks", "thread",
     "object", "remarks", "work", "estimatedRows", "spans", "store",
   ]
 
-  @Test func documentedCountsMatchAFreshRun() throws {
+  @Test func sampleHasTheCountsOfANewRun() throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "sample-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -19,12 +19,12 @@ struct SampleReportTests {
     ])
     #expect(status == 0)
     let fresh = try Self.counts(Data(contentsOf: folder.appending(path: "mood-list.json")))
-    let kept = try Self.counts(Data(Repository.text(of: "Reports/samples/mood-list.json").utf8))
-    #expect(fresh == kept, "the sample is out of date: run `make samples`")
+    let sample = try Self.counts(Data(Repository.text(of: "Reports/samples/mood-list.json").utf8))
+    #expect(fresh == sample, "the sample is out of date: run `make samples`")
   }
 
-  /// The page has the verdict and the variants of the result beside it.
-  @Test func samplePageAndResultAreOfOneRun() throws {
+  /// The HTML page contains the verdict and variants of the JSON result.
+  @Test func samplePageContainsTheVariantsOfTheResult() throws {
     struct Result: Decodable {
       struct Variant: Decodable { let name: String }
       let verdict: String
@@ -38,7 +38,7 @@ struct SampleReportTests {
     for variant in result.variants { #expect(page.contains(variant.name)) }
   }
 
-  /// The result as text with sorted keys, without what depends on the machine.
+  /// Returns the result as JSON with sorted keys, without the machine-dependent ones.
   private static func counts(_ json: Data) throws -> String {
     let value = strip(try JSONSerialization.jsonObject(with: json))
     let options: JSONSerialization.WritingOptions = [.sortedKeys, .prettyPrinted]
@@ -50,7 +50,7 @@ struct SampleReportTests {
   private static func strip(_ value: Any) -> Any {
     switch value {
     case let object as [String: Any]:
-      object.filter { !local.contains($0.key) }.mapValues(strip)
+      object.filter { !machineDependentKeys.contains($0.key) }.mapValues(strip)
     case let list as [Any]: list.map(strip)
     default: value
     }

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// One Swift file: its text, and its text with comments and literals blanked.
+/// A Swift file: its lines, and its lines without comments and string literals.
 struct SourceFile: Sendable, CustomTestStringConvertible {
-  /// From the package's root: `Sources/Profiling/Recording/Recorder.swift`.
+  /// The path relative to the root folder, such as `Sources/Profiling/Recording/Recorder.swift`.
   let path: String
   let lines: [String]
-  /// As many lines; what stands in comments and string literals is gone.
+  /// The lines without comments and the contents of string literals.
   let code: [String]
 
   init(path: String, text: String) {
@@ -17,32 +17,32 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { path }
 
-  /// Whether `cdprof generate` wrote it, so that its names are Xcode's.
+  /// Whether `cdprof generate` generated the file, so its name follows Xcode's convention.
   var isGenerated: Bool {
     lines[0].hasPrefix("// Written by cdprof generate")
   }
 
-  /// The folder below Sources or Tests.
+  /// The folder in Sources or Tests.
   var module: String {
     path.split(separator: "/").dropFirst().first.map(String.init) ?? ""
   }
 
-  /// The last component without `.swift`.
+  /// The file name without `.swift`.
   var name: String {
     String((path as NSString).lastPathComponent.dropLast(".swift".count))
   }
 
-  /// `path:line` for a place counted from 0.
-  func place(_ index: Int) -> String {
+  /// Returns `path:line` for a zero-based line index.
+  func location(_ index: Int) -> String {
     "\(path):\(index + 1)"
   }
 
-  /// Each module that an import line names, with the line's place.
-  var imports: [(module: String, place: String)] {
+  /// The imported modules, with the locations of their import declarations.
+  var imports: [(module: String, location: String)] {
     let line =
       /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
     return code.enumerated().compactMap { index, text in
-      (try? line.firstMatch(in: text)).map { (String($0.1), place(index)) }
+      (try? line.firstMatch(in: text)).map { (String($0.1), location(index)) }
     }
   }
 }

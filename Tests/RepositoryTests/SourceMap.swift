@@ -1,9 +1,9 @@
 import Foundation
 
-/// The tables of `Documentation/source-map.md`: which folders of a module may name which.
+/// The tables of `Documentation/source-map.md`: the layers of each module's folders.
 ///
-/// Each module with folders has a heading with its name and a table. Its rows are layers, from the top
-/// down; the first column lists the folders of a layer, the last one the exceptions, as
+/// Each module with folders has a heading and a table. The rows of the table are layers, from top to
+/// bottom; the first column lists the folders of a layer, and the last one the exceptions, as
 /// `` `File` → `Type` ``.
 struct SourceMap {
   struct Layer {
@@ -11,13 +11,13 @@ struct SourceMap {
     let exceptions: [Exception]
   }
 
-  /// A file that may name a type of a layer above its own.
+  /// A file that may refer to a type of a higher layer.
   struct Exception: Hashable {
     let file: String
     let type: String
   }
 
-  /// The layers of each module, the top one first.
+  /// The layers of each module, from top to bottom.
   let modules: [String: [Layer]]
 
   init() throws {
@@ -39,7 +39,7 @@ struct SourceMap {
   }
 }
 
-/// The types that the folders of a module declare, and where each file names one of another folder.
+/// The folders of a module, and the references to types of other folders.
 struct FolderReferences {
   struct Reference {
     let file: SourceFile
@@ -77,7 +77,7 @@ struct FolderReferences {
     folders = Set(files.map(Self.folder)).subtracting([Self.root])
   }
 
-  /// The name of what belongs to no folder: a module's own files.
+  /// The folder name of files directly in the module's folder.
   static let root = ""
 
   private static func folder(of file: SourceFile) -> String {

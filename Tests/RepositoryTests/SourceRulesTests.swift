@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Source files keep to the rules of CONTRIBUTING.md")
+@Suite("Source rules of CONTRIBUTING.md")
 struct SourceRulesTests {
   @Test func sourcesHaveUpTo400LinesAndTestsUpTo500() {
     for (files, limit) in [(Repository.sources, 400), (Repository.tests, 500)] {
@@ -13,7 +13,7 @@ struct SourceRulesTests {
     }
   }
 
-  /// Relies on the formatter: a body ends at the first brace as far in as its declaration.
+  /// Relies on the formatter: a body ends at the first brace with the indentation of its declaration.
   @Test func noFunctionIsOver60Lines() {
     let start = /^(\s*)(?:[\w@()]+\s+)*(?:func\s|init\b|subscript\b)/
       .wordBoundaryKind(.simple)
@@ -24,12 +24,12 @@ struct SourceRulesTests {
         let rest = file.code[(index + 1)...]
         guard opensBody(file.code, at: index), let last = rest.firstIndex(of: end) else { continue }
         #expect(
-          last - index - 1 <= 60, "\(file.place(index)): the body has \(last - index - 1) lines")
+          last - index - 1 <= 60, "\(file.location(index)): the body has \(last - index - 1) lines")
       }
     }
   }
 
-  /// A declaration with a body has an opening brace before the next declaration or closing brace.
+  /// Whether a declaration has an opening brace before the next blank line or closing brace.
   private func opensBody(_ code: [String], at index: Int) -> Bool {
     for line in code[index...].prefix(12) {
       if line.hasSuffix("{") { return true }
@@ -43,16 +43,17 @@ struct SourceRulesTests {
       .wordBoundaryKind(.simple)
     for file in Repository.sources {
       for (index, line) in file.lines.enumerated() where line.firstMatch(of: words) != nil {
-        Issue.record("\(file.place(index)): \(line.trimmingCharacters(in: .whitespaces))")
+        Issue.record("\(file.location(index)): \(line.trimmingCharacters(in: .whitespaces))")
       }
     }
   }
 
-  @Test func noForceUnwrapsOrTries() {
+  @Test func sourcesContainNoForcedTriesCastsOrFatalErrors() {
     let forced = /\btry!|\bas!\s|\bfatalError\(/.wordBoundaryKind(.simple)
     for file in Repository.sources {
       for (index, line) in file.code.enumerated() where line.firstMatch(of: forced) != nil {
-        Issue.record("\(file.place(index)): throw, or preconditionFailure with a sentence")
+        Issue.record(
+          "\(file.location(index)): throw an error, or call preconditionFailure with a message")
       }
     }
   }
@@ -62,7 +63,7 @@ struct SourceRulesTests {
       for (index, line) in file.code.enumerated() where line.contains("@unchecked Sendable") {
         let before = file.lines[..<index].suffix(12)
         let explained = before.contains { $0.contains("//") } || file.lines[index].contains("//")
-        #expect(explained, "\(file.place(index)): no comment says what guards it")
+        #expect(explained, "\(file.location(index)): no comment states what protects it")
       }
     }
   }
@@ -73,12 +74,12 @@ struct SourceRulesTests {
     ]
     for file in Repository.sources + Repository.tests where !file.isGenerated {
       let parts = file.name.split(separator: "+").map(String.init)
-      #expect(banned.isDisjoint(with: parts), "\(file.path): the name says nothing")
-      #expect(declares(file, parts), "\(file.path) declares no \(parts.first ?? "")")
+      #expect(banned.isDisjoint(with: parts), "\(file.path): the name is too general")
+      #expect(declares(file, parts), "\(file.path) doesn't declare \(parts.first ?? "")")
     }
   }
 
-  /// Whether a file declares what its name says.
+  /// Whether a file contains the declaration it's named after.
   ///
   /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it; `KeyRules` declares
   /// several rules.
@@ -94,7 +95,7 @@ struct SourceRulesTests {
     if file.name.hasSuffix("Tests"), file.code.contains(where: { $0.contains("@Test") }) {
       return true
     }
-    // A file of constants or functions alone has no type to be named after.
+    // A file with only constants or functions can't be named after a type.
     if parts.count == 1, !file.code.contains(where: { $0.firstMatch(of: anyType) != nil }) {
       return file.code.contains { $0.firstMatch(of: /^(?:\w+ )*(?:let|func) \w/) != nil }
     }

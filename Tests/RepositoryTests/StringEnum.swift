@@ -1,10 +1,10 @@
 import Foundation
 
-/// The raw values of an enum in Sources, read from its text: what a user can write.
+/// The raw values of an enum in Sources, read from its source text.
 struct StringEnum {
   let words: [String]
 
-  /// - Parameter declaration: as written in the source, such as `enum Verb: String`.
+  /// - Parameter declaration: The source text of the declaration, such as `enum Verb: String`.
   init?(_ declaration: String) {
     for file in Repository.sources {
       guard let start = file.code.firstIndex(where: { $0.contains(declaration) }) else { continue }

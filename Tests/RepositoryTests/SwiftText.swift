@@ -1,10 +1,10 @@
-/// A scanner that knows just enough Swift to tell code from comments and string literals.
+/// A scanner that separates Swift code from comments and string literals.
 struct SwiftText {
   private let bytes: [UInt8]
   private var position = 0
   private var output: [UInt8] = []
 
-  /// The text with the contents of comments and string literals taken out; line breaks stay.
+  /// Returns the text without comments and the contents of string literals, but with all newlines.
   static func code(of text: String) -> String {
     var scanner = SwiftText(text)
     scanner.scanCode(untilClosingParenthesis: false)
@@ -16,7 +16,7 @@ struct SwiftText {
     output.reserveCapacity(bytes.count)
   }
 
-  private func looking(at text: StaticString) -> Bool {
+  private func isNext(_ text: StaticString) -> Bool {
     guard position + text.utf8CodeUnitCount <= bytes.count else { return false }
     for offset in 0..<text.utf8CodeUnitCount
     where bytes[position + offset] != text.utf8Start[offset] {
@@ -25,7 +25,7 @@ struct SwiftText {
     return true
   }
 
-  /// Leaves out one byte, keeping a line break so that line numbers stay true.
+  /// Skips one byte, but keeps newlines so that line numbers don't change.
   private mutating func skip() {
     if bytes[position] == UInt8(ascii: "\n") { output.append(bytes[position]) }
     position += 1
@@ -34,9 +34,9 @@ struct SwiftText {
   private mutating func scanCode(untilClosingParenthesis: Bool) {
     var depth = 0
     while position < bytes.count {
-      if looking(at: "//") {
+      if isNext("//") {
         while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
-      } else if looking(at: "/*") {
+      } else if isNext("/*") {
         scanComment()
       } else if let marks = literalMarks() {
         scanLiteral(marks: marks)
@@ -54,10 +54,10 @@ struct SwiftText {
   private mutating func scanComment() {
     var depth = 0
     repeat {
-      if looking(at: "/*") {
+      if isNext("/*") {
         depth += 1
         position += 2
-      } else if looking(at: "*/") {
+      } else if isNext("*/") {
         depth -= 1
         position += 2
       } else {
@@ -66,7 +66,7 @@ struct SwiftText {
     } while depth > 0 && position < bytes.count
   }
 
-  /// How many `#` open the literal at the position; nil where none begins.
+  /// Returns the number of `#` before the literal at the position; `nil` if there's no literal.
   private func literalMarks() -> Int? {
     var marks = 0
     while position + marks < bytes.count, bytes[position + marks] == UInt8(ascii: "#") {
@@ -78,12 +78,12 @@ struct SwiftText {
 
   private mutating func scanLiteral(marks: Int) {
     position += marks
-    let isLong = looking(at: "\"\"\"")
+    let isLong = isNext("\"\"\"")
     let quotes = isLong ? 3 : 1
     output.append(UInt8(ascii: "\""))
     position += quotes
     while position < bytes.count {
-      // A short literal ends with its line; this quote stood in a regular expression.
+      // A single-line literal ends with its line; this quote was part of a regular expression.
       if !isLong, bytes[position] == UInt8(ascii: "\n") { return }
       if isEnd(quotes: quotes, marks: marks) {
         position += quotes + marks
@@ -102,7 +102,7 @@ struct SwiftText {
     }
   }
 
-  /// What stands in an interpolation is code.
+  /// Scans the code in an interpolation.
   private mutating func scanInterpolation() {
     output.append(UInt8(ascii: "("))
     scanCode(untilClosingParenthesis: true)

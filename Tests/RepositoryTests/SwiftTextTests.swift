@@ -16,7 +16,7 @@ struct SwiftTextTests {
       ("\"\" + b", "\"\" + b"),
       ("#if DEBUG\nb\n#endif", "#if DEBUG\nb\n#endif"),
     ])
-  func leavesCode(text: String, code: String) {
+  func removesCommentsAndLiterals(text: String, code: String) {
     #expect(SwiftText.code(of: text) == code)
   }
 }

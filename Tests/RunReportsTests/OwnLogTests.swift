@@ -11,7 +11,7 @@ import WorkbenchFixtures
 
 @Suite("OpenCoreData's log matches the counters")
 struct OwnLogTests {
-  /// Lines as they are written, from any thread.
+  /// Collects lines from any thread.
   private final class Lines: Sendable {
     private let list = Mutex<[String]>([])
 
@@ -20,7 +20,7 @@ struct OwnLogTests {
     func add(_ line: String) { list.withLock { $0.append(line) } }
   }
 
-  private static let told: [Metric] = [
+  private static let loggedMetrics: [Metric] = [
     .selects, .rows, .fetches, .inserts, .updates, .deletes, .transactions, .saves, .hits, .misses,
     .prefetches,
   ]
@@ -33,9 +33,9 @@ struct OwnLogTests {
   ]
 
   @Test(
-    "S-H11 each level of a run's log is read without a line that is not understood",
+    "S-H11 a run's log contains no unrecognized line at any level",
     arguments: scenarios, 1...4)
-  func savedRunsRoundTrip(path: String, level: Int) throws {
+  func logOfARunHasTheSameCountsAsTheRun(path: String, level: Int) throws {
     let url = ScenarioFiles.folder.appendingPathComponent(path)
     let scenario = try ScenarioReader.read(url, path: url.path)
     let lines = Lines()
@@ -53,12 +53,12 @@ struct OwnLogTests {
     #expect(report.unmatchedTimes == 0 && report.tellsHits)
     #expect(report.sections.map(\.name) == result.variants.map(\.name))
     for (section, variant) in zip(report.sections, result.variants) {
-      for metric in Self.told {
+      for metric in Self.loggedMetrics {
         #expect(
           section.costs.value(of: metric) == variant.metrics[metric], "\(variant.name): \(metric)")
       }
     }
-    // A batched fetch binds nothing but its lists of keys.
+    // A batched fetch binds only its lists of object IDs.
     let bindsValues = path != "06-fetching/batches.yml"
     #expect((report.kinds[.bind] != nil) == (level >= 2 && bindsValues))
     #expect((report.kinds[.fetchResult] != nil) == (level >= 2))

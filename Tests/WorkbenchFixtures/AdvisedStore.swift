@@ -5,12 +5,12 @@ import SQLiteDriver
 import ScenarioLanguage
 package import StatementAnalysis
 
-/// A store of moods to look for indexes on, and the folder that keeps it.
+/// A store of moods for index advice, in a temporary folder.
 package struct AdvisedStore {
   package let url: URL
   private let folder: TemporaryFolder
 
-  /// 3,000 moods in 30 countries: 5 latitudes and 7 longitudes go round.
+  /// Creates a store with moods in 30 countries, with 5 latitudes and 7 longitudes in turn.
   package init(moods: Int = 3_000) throws {
     folder = try TemporaryFolder()
     let latitudes = (0..<5).map(String.init).joined(separator: ", ")
@@ -35,12 +35,12 @@ package struct AdvisedStore {
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
   }
 
-  /// The advice for steps that were run on the store.
+  /// Returns the advice for steps that run on the store, and for SQL statements.
   package func advice(_ lines: [String], sql: [String] = []) throws -> IndexAdvice {
     try WorkToAdvise.advice(forStore: url, lines: lines, sql: sql)
   }
 
-  /// Runs SQL on the store, which nobody has open.
+  /// Executes SQL on the store, which must not be open.
   package func execute(_ sql: String) throws {
     let connection = try StoreConnection.open(path: url.path, access: .writing)
     defer { connection.close() }

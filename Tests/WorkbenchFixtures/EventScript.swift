@@ -1,11 +1,11 @@
 package import ProfileEvents
 package import Profiling
 
-/// Plays the events of a scenario's variant without a store, in the order a context tells them.
+/// Records the events of a variant without a store, in the order in which a context emits them.
 package final class EventScript {
-  package static let mood = CallSite(file: "Scenarios/faults.yml", line: 15)
+  package static let moodFetch = CallSite(file: "Scenarios/faults.yml", line: 15)
   package static let touch = CallSite(file: "Scenarios/faults.yml", line: 16)
-  package static let held = CallSite(file: "Scenarios/faults.yml", line: 41)
+  package static let countryFetch = CallSite(file: "Scenarios/faults.yml", line: 41)
 
   package let recorder = Recorder()
   package private(set) var steps: [RecordedStep] = []
@@ -13,7 +13,7 @@ package final class EventScript {
   private var clock: UInt64 = 1_000_000_000
   private var site: CallSite?
 
-  /// The nanoseconds one row of a fetch takes, and one look-up.
+  /// The duration of a row of a fetch and of a lookup, in nanoseconds.
   private let rowTime: UInt64 = 1_600
   private let lookupTime: UInt64 = 9_100
 
@@ -31,7 +31,7 @@ package final class EventScript {
         begin: begin, end: clock))
   }
 
-  /// A fetch with its statement; `prefetch` adds one with a statement of its own.
+  /// Records a fetch and its statement, and optionally a prefetch and its statement.
   package func fetch(
     _ entity: String, sql: String, rows: Int,
     prefetch: (name: String, sql: String, rows: Int)? = nil
@@ -45,30 +45,30 @@ package final class EventScript {
       statement(
         prefetch.sql, entity: prefetch.name, rows: prefetch.rows, parent: inner,
         time: UInt64(prefetch.rows) * rowTime)
-      tell(id: inner, parent: id, .prefetch, begin: start) { event in
+      emit(id: inner, parent: id, .prefetch, begin: start) { event in
         event.entity = entity
         event.relationship = prefetch.name
         event.rows = prefetch.rows
       }
     }
-    tell(id: id, parent: 0, .fetch, begin: begin) { event in
+    emit(id: id, parent: 0, .fetch, begin: begin) { event in
       event.entity = entity
       event.rows = rows
     }
   }
 
-  /// A page of a batched fetch.
-  package func page(_ entity: String, sql: String, rows: Int) {
+  /// Records the loading of a batch of a batched fetch.
+  package func batchLoad(_ entity: String, sql: String, rows: Int) {
     let id = nextID()
     let begin = clock
     statement(sql, entity: entity, rows: rows, parent: id, time: UInt64(rows) * rowTime)
-    tell(id: id, parent: 0, .batchLoad, begin: begin) { event in
+    emit(id: id, parent: 0, .batchLoad, begin: begin) { event in
       event.entity = entity
       event.rows = rows
     }
   }
 
-  /// A fault; with SQL it comes from the database, without from the row cache.
+  /// Records an object fault that is fulfilled from the database, or without SQL from the row cache.
   package func fault(_ entity: String, key: Int, sql: String? = nil) {
     let id = nextID()
     let begin = clock
@@ -77,7 +77,7 @@ package final class EventScript {
     } else {
       clock += 500
     }
-    tell(id: id, parent: 0, .objectFault, begin: begin) { event in
+    emit(id: id, parent: 0, .objectFault, begin: begin) { event in
       event.entity = entity
       event.object = ObjectReference(store: "S", entity: entity, primaryKey: Int64(key))
       event.source = sql == nil ? .rowCache : .database
@@ -85,14 +85,14 @@ package final class EventScript {
     }
   }
 
-  /// A to-many relationship's fault.
+  /// Records the fault of a to-many relationship.
   package func relationshipFault(
     _ entity: String, _ name: String, key: Int, rows: Int, sql: String?
   ) {
     let id = nextID()
     let begin = clock
     if let sql { statement(sql, entity: entity, rows: rows, parent: id, time: lookupTime) }
-    tell(id: id, parent: 0, .relationshipFault, begin: begin) { event in
+    emit(id: id, parent: 0, .relationshipFault, begin: begin) { event in
       event.entity = entity
       event.relationship = name
       event.object = ObjectReference(store: "S", entity: entity, primaryKey: Int64(key))
@@ -101,12 +101,12 @@ package final class EventScript {
     }
   }
 
-  /// A save of so many objects with one statement.
+  /// Records a save of a number of objects with one statement.
   package func save(_ entity: String, sql: String, rows: Int) {
     let id = nextID()
     let begin = clock
     statement(sql, entity: entity, rows: 1, parent: id, time: lookupTime, kind: .update)
-    tell(id: id, parent: 0, .save, begin: begin) { event in event.rows = rows }
+    emit(id: id, parent: 0, .save, begin: begin) { event in event.rows = rows }
   }
 
   package func statement(
@@ -116,7 +116,7 @@ package final class EventScript {
     let id = nextID()
     let begin = clock
     clock += time
-    tell(id: id, parent: parent, .statement, begin: begin) { event in
+    emit(id: id, parent: parent, .statement, begin: begin) { event in
       event.entity = entity
       event.rows = rows
       event.statement = StatementRecord(kind: kind, sql: sql)
@@ -128,14 +128,14 @@ package final class EventScript {
     return lastID
   }
 
-  private func tell(
-    id: Int, parent: Int, _ kind: EventKind, begin: UInt64, _ fill: (inout Event) -> Void
+  private func emit(
+    id: Int, parent: Int, _ kind: EventKind, begin: UInt64, _ configure: (inout Event) -> Void
   ) {
     clock += 100
     var event = Event(
       id: id, parent: parent, kind: kind, begin: begin, duration: clock - begin, thread: 1)
     event.callSite = site
-    fill(&event)
+    configure(&event)
     recorder.record(event)
   }
 }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Names and bytes of all files in a folder, to be compared with what they are later.
+/// The names and contents of all files in a folder, for comparison with a later state.
 package struct FolderState: Equatable {
   private let files: [String: Data]
 
@@ -12,6 +12,6 @@ package struct FolderState: Equatable {
     self.files = files
   }
 
-  /// In bytes; 0 for a file that doesn't exist.
+  /// Returns the size of a file in bytes; 0 if it doesn't exist.
   package func size(of name: String) -> Int { files[name]?.count ?? 0 }
 }

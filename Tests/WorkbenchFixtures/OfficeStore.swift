@@ -1,12 +1,12 @@
 package import OpenCoreData
 import SQLiteDriver
 
-/// A store with something of everything that a store may have, made by the framework.
+/// A store, created by OpenCoreData, that uses every feature of stores.
 package struct OfficeStore {
   package let folder: TemporaryFolder
   package let url: URL
 
-  /// Three persons with passports, notes, tags, a company, and a history written by hand.
+  /// Creates three people with passports, notes, tags, and a company, and optionally a history.
   package init(hasHistory: Bool = true) throws {
     folder = try TemporaryFolder()
     url = folder.file("Office.sqlite")
@@ -37,10 +37,10 @@ package struct OfficeStore {
     if hasHistory { try run(Self.history) }
   }
 
-  /// A text with everything that has to be written with care.
+  /// A string with characters that output formats must escape.
   package static let seat = "a \"b\" \\ \n\t\u{1}\u{7F} 'é' 🏢"
 
-  /// Runs statements on the file, with Apple's functions.
+  /// Executes statements on the store, with Core Data's SQL functions.
   package func run(_ sql: String) throws {
     let connection = try Connection(path: url.path, access: .writing)
     defer { connection.close() }
@@ -48,11 +48,11 @@ package struct OfficeStore {
     try connection.execute(sql)
   }
 
-  /// Puts a file among those outside of the store.
+  /// Adds an external data file.
   package func addFile(_ name: String) throws {
-    let outside = ExternalStorage(storeURL: url).folder
-    try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
-    try Data([1]).write(to: outside.appendingPathComponent(name))
+    let folder = ExternalStorage(storeURL: url).folder
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data([1]).write(to: folder.appendingPathComponent(name))
   }
 
   private static let history = """
@@ -138,12 +138,12 @@ package struct OfficeStore {
     _ source: NSEntityDescription, _ name: String, _ isToMany: Bool,
     _ destination: NSEntityDescription, _ inverseName: String, _ isInverseToMany: Bool
   ) {
-    let (there, back) = (NSRelationshipDescription(), NSRelationshipDescription())
-    (there.name, back.name) = (name, inverseName)
-    (there.maxCount, back.maxCount) = (isToMany ? 0 : 1, isInverseToMany ? 0 : 1)
-    (there.destinationEntity, back.destinationEntity) = (destination, source)
-    (there.inverseRelationship, back.inverseRelationship) = (back, there)
-    source.properties += [there]
-    destination.properties += [back]
+    let (relationship, inverse) = (NSRelationshipDescription(), NSRelationshipDescription())
+    (relationship.name, inverse.name) = (name, inverseName)
+    (relationship.maxCount, inverse.maxCount) = (isToMany ? 0 : 1, isInverseToMany ? 0 : 1)
+    (relationship.destinationEntity, inverse.destinationEntity) = (destination, source)
+    (relationship.inverseRelationship, inverse.inverseRelationship) = (inverse, relationship)
+    source.properties += [relationship]
+    destination.properties += [inverse]
   }
 }

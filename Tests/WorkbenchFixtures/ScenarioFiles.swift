@@ -15,16 +15,16 @@ package enum ScenarioFiles {
     return folder
   }
 
-  /// All scenario files, those of the chapters' folders too, by path.
+  /// All scenario files, sorted by path.
   package static var all: [URL] {
     let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
     return (files ?? []).filter { $0.hasSuffix(".yml") }.sorted()
       .map { folder.appendingPathComponent($0) }
   }
 
-  /// Each file with the scales to run it at: as it is, and with ten times the rows.
+  /// Each file with scale 1 and with scale 10.
   ///
-  /// The first lessons have many rows as they are.
+  /// The scenarios in `Scenarios` itself have many rows, so they use scale 3 instead of 10.
   package static var runs: [(file: URL, scale: Int)] {
     all.flatMap { file in
       let isFirst = file.deletingLastPathComponent().lastPathComponent == folder.lastPathComponent

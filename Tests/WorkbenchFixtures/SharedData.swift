@@ -1,28 +1,28 @@
 package import Foundation
 
-/// The shared data folder: `CDPROF_SHARED`, or `shared` beside the package.
+/// The shared data folder: `CDPROF_SHARED`, or `shared` next to the package.
 package enum SharedData {
-  /// The folder of Apple's Moody stores; nil where the shared data is absent.
+  /// The folder of the Moody stores written by Core Data; `nil` if the shared data is absent.
   ///
-  /// Under CI it is always there: the tests then run, and fail without it.
+  /// In CI, it's never `nil`, so the tests fail without the data.
   package static var moodyStores: URL? {
     let environment = ProcessInfo.processInfo.environment
-    let beside = ScenarioFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
+    let sibling = ScenarioFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("shared", isDirectory: true)
-    let shared = environment["CDPROF_SHARED"].map { URL(fileURLWithPath: $0) } ?? beside
+    let shared = environment["CDPROF_SHARED"].map { URL(fileURLWithPath: $0) } ?? sibling
     let stores = shared.appendingPathComponent("data/moody/stores", isDirectory: true)
-    let isThere = FileManager.default.fileExists(atPath: stores.path)
-    return isThere || environment["CI"] == "true" ? stores : nil
+    let exists = FileManager.default.fileExists(atPath: stores.path)
+    return exists || environment["CI"] == "true" ? stores : nil
   }
 }
 
 extension SharedData {
-  /// All of Apple's stores there, as paths below the folder of data.
+  /// The paths of all stores written by Core Data, relative to the data folder.
   package static let stores =
     ["Moody", "Moody 2", "Moody 3", "Moody 4", "Moody 5"].map { "moody/stores/\($0).moody" }
     + ["SampleModel_V1", "SampleModel_V2", "Recipes"].map { "stores/\($0).sqlite" }
 
-  /// A file below the folder of data.
+  /// Returns the URL of a file, given its path relative to the data folder.
   package static func url(_ path: String) throws -> URL {
     guard let stores = moodyStores else { throw CocoaError(.fileNoSuchFile) }
     return stores.deletingLastPathComponent().deletingLastPathComponent()

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder of a test's own, removed when the test is over.
+/// A temporary folder that is removed when the test ends.
 package final class TemporaryFolder {
   package let url: URL
 

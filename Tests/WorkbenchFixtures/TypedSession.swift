@@ -3,12 +3,12 @@ package import OpenCoreData
 package import Profiling
 import ScenarioLanguage
 
-/// A session on a small store of moods and countries, and the lines typed into it.
+/// A session with a small store of moods and countries, which runs typed lines.
 package struct TypedSession {
   package let session: Session
   package let folder: TemporaryFolder
 
-  /// A store of 200 moods in 20 countries of 2 continents.
+  /// Creates a store with moods in 20 countries of 2 continents.
   package static func store(
     moods: Int = 200
   ) throws -> (url: URL, model: NSManagedObjectModel, folder: TemporaryFolder) {

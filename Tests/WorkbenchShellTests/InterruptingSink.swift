@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Profiling
 
-/// Interrupts a step once so many faults have fired.
+/// Interrupts a step after a number of object faults have fired.
 final class InterruptingSink: EventSink {
   let detail: EventDetail = []
   private let interruption: StepInterruption

@@ -16,8 +16,8 @@ struct ScenarioStarterTests {
     let folder = try TemporaryFolder()
     let written = try ScenarioStarter(name: "my first").write(to: folder.url)
     #expect(written.count == 3)
-    try expectHolds(folder.file("my first.yml"), in: folder)
-    // The model is used again, the scenario's file is not replaced.
+    try expectPasses(folder.file("my first.yml"), in: folder)
+    // The model file is reused; an existing scenario file isn't replaced.
     #expect(throws: CommandFailure.self) {
       try ScenarioStarter(name: "my first").write(to: folder.url)
     }
@@ -35,10 +35,10 @@ struct ScenarioStarterTests {
     let file = store.folder.file("theirs.yml")
     let text = try String(contentsOf: file, encoding: .utf8)
     #expect(text.contains("store: small.sqlite ") && text.contains("{fetch: Mood, as: objects}"))
-    try expectHolds(file, in: store.folder)
+    try expectPasses(file, in: store.folder)
   }
 
-  private func expectHolds(_ file: URL, in folder: TemporaryFolder) throws {
+  private func expectPasses(_ file: URL, in folder: TemporaryFolder) throws {
     let scenario = try ScenarioReader.read(file)
     for scale in [1, 3] {
       let result = try ScenarioRunner(

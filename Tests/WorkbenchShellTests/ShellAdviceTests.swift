@@ -18,7 +18,7 @@ struct ShellAdviceTests {
     store = try AdvisedStore()
   }
 
-  @Test func advisedIndexesDoNotAffectTheRun() throws {
+  @Test func adviceDoesNotChangeTheRunOrTheStore() throws {
     let shell = try ShellSession(store.url)
     let before = try Data(contentsOf: store.url)
     shell.type(Self.point)
@@ -31,7 +31,7 @@ struct ShellAdviceTests {
     #expect(try Data(contentsOf: store.url) == before)
   }
 
-  /// A try that is over is still part of the work; a number of `last` is one statement alone.
+  /// Without arguments, the statements of all runs count; a number of `last` selects one statement.
   @Test func adviceCoversAllRunsOrOneStatement() throws {
     let shell = try ShellSession(store.url)
     shell.type(Self.point, "reset", Self.sorted)
@@ -51,7 +51,7 @@ struct ShellAdviceTests {
     ("advise", "no statement has run yet", nil), ("advise 1", "nothing has run yet", nil),
     ("advise now", "nothing has run", nil), ("advise 1 2", "too many arguments for `advise`", "2"),
   ])
-  func noStatementsGiveNoAdvice(line: String, message: String, marked: String?) throws {
+  func rejectsAdviceWithoutStatements(line: String, message: String, marked: String?) throws {
     let failure = try #require(try ShellSession(store.url).type(line).failure)
     #expect(failure.message.contains(message))
     #expect(marked == nil || failure.excerpt?.hasSuffix("^") == true)
@@ -68,16 +68,16 @@ struct ShellAdviceTests {
   }
 
   @Test func adviceCanBeInterrupted() throws {
-    struct Enough: Error {}
+    struct Interruption: Error {}
     let shapes = [
       AdvisedStatement(sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3", count: 9)
     ]
     let advisor = try IndexAdvisor(storeURL: store.url)
     var asked = 0
-    #expect(throws: Enough.self) {
+    #expect(throws: Interruption.self) {
       try advisor.advice(on: shapes) {
         asked += 1
-        throw Enough()
+        throw Interruption()
       }
     }
     #expect(asked == 1)

@@ -30,7 +30,7 @@ struct ShellEngineTests {
     ).write(to: small)
   }
 
-  /// An index is looked for once a variant is over; what was saved must hold when it is run.
+  /// Missing indexes are searched for at the end of a variant; the saved scenario must expect them.
   @Test func savedScenarioExpectsTheRunsFindings() throws {
     let shell = try ShellSession(faults)
     shell.type("fetch Mood where \"remoteIdentifier == 'x'\" limit Mood / 10 as some", "reset")
@@ -44,23 +44,23 @@ struct ShellEngineTests {
     #expect(result.holds)
   }
 
-  /// Of what was opened: what a step inserts does not move the numbers of the next.
+  /// Row counts are those of the opened store; rows that a step inserts don't change them.
   @Test
   func expressionsUseTheOpenStoresRows() throws {
     let shell = try ShellSession(small)
     #expect(shell.type("fetch Mood limit Mood / Country + 1 as some").lines[0].contains("3 Mood"))
     #expect(shell.type("insert Country times 2 * scale as new").failure == nil)
     #expect(shell.type("fetch Mood limit Mood / Country as some").lines[0].contains("2 Mood"))
-    let wrong = shell.type("fetch Mood limit Contry").failure
-    #expect(wrong?.message.contains("did you mean `Country`") == true, "\(wrong as Any)")
-    let broken = shell.type("fetch Mood limit Mood / 3").failure
-    #expect(broken?.message.contains("wrap the division in ceil()") == true)
+    let misspelled = shell.type("fetch Mood limit Contry").failure
+    #expect(misspelled?.message.contains("did you mean `Country`") == true, "\(misspelled as Any)")
+    let fraction = shell.type("fetch Mood limit Mood / 3").failure
+    #expect(fraction?.message.contains("wrap the division in ceil()") == true)
     #expect(
       shell.engine.vocabulary.candidates(for: "fetch Mood limit Cou") == .words(["Country"]))
   }
 
   @Test
-  func tenLinesHaveTheDocumentedCounts() throws {
+  func faultStormSessionShowsCostsAndSavesAScenario() throws {
     let shell = try ShellSession(faults)
     #expect(
       shell.engine.banner()
@@ -128,7 +128,7 @@ struct ShellEngineTests {
     #expect(result.holds)
   }
 
-  /// What is typed, the words under the carets, and parts of the message and of the next step.
+  /// A line, the words above the carets, and parts of the message and of the next step.
   @Test(
     arguments: [
       ("fetsch Mood", "fetsch", "did you mean `fetch`", "`help`"),
@@ -172,7 +172,7 @@ struct ShellEngineTests {
       let carets = excerpt[1].indices.filter { excerpt[1][$0] == "^" }
       #expect(String(carets.map { excerpt[0][$0] }) == marked)
     }
-    #expect(shell.type("last").failure == nil, "the shell goes on, and nothing has run meanwhile")
+    #expect(shell.type("last").failure == nil, "the shell continues, and no step has run")
     #expect(shell.engine.current.steps.count == 1)
   }
 
@@ -205,7 +205,8 @@ struct ShellEngineTests {
     ).run()
     #expect(result.variants.map(\.name) == ["run 1", "run 2", "run 3"])
     #expect(RunText.missed(result) == [])
-    #expect(shell.type("save scenario \(file.path)").failure == nil, "its own file again")
+    #expect(
+      shell.type("save scenario \(file.path)").failure == nil, "the shell can replace its own file")
     let foreign = folder.file("other.yml")
     try Data().write(to: foreign)
     #expect(
@@ -217,13 +218,13 @@ struct ShellEngineTests {
   func stepsAreInterruptedBetweenObjects(step: String) throws {
     let shell = try ShellSession(small)
     shell.type("fetch Mood values no as m")
-    let asking = InterruptingSink(shell.engine.interruption, afterFaults: 3)
-    shell.engine.session?.add(asking)
+    let interrupter = InterruptingSink(shell.engine.interruption, afterFaults: 3)
+    shell.engine.session?.add(interrupter)
     let failure = try #require(shell.type(step).failure)
     #expect(failure.message.hasPrefix("`\(step)` was interrupted"))
-    shell.engine.session?.remove(asking)
+    shell.engine.session?.remove(interrupter)
     #expect(shell.type("stats").lines.contains("  misses              3"))
-    #expect(shell.type(step).failure == nil, "it was about one step alone")
+    #expect(shell.type(step).failure == nil, "an interruption affects only one step")
     let file = folder.file("interrupted.yml")
     #expect(
       shell.type("save scenario \(file.path)").failure?.message.contains("can be repeated") == true)
@@ -231,28 +232,28 @@ struct ShellEngineTests {
     #expect(shell.type("save scenario \(file.path)").lines.first?.contains("1 variant,") == true)
   }
 
-  /// The statement would run for hours.
+  /// The statement runs directly on the connection and wouldn't end.
   @Test func sqlStatementsAreInterrupted() throws {
     let shell = try ShellSession(small)
     shell.type("count Mood")
     let interruption = shell.engine.interruption
-    let asking = DispatchSource.makeTimerSource(queue: .global())
-    asking.schedule(deadline: .now() + 0.2, repeating: 0.1)
-    asking.setEventHandler { interruption.ask() }
-    asking.resume()
+    let interrupter = DispatchSource.makeTimerSource(queue: .global())
+    interrupter.schedule(deadline: .now() + 0.2, repeating: 0.1)
+    interrupter.setEventHandler { interruption.ask() }
+    interrupter.resume()
     let failure = shell.type(
       "sql \"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c\""
     ).failure
-    asking.cancel()
+    interrupter.cancel()
     #expect(failure?.message.hasSuffix("was interrupted; what it did before that is kept") == true)
-    #expect(shell.type("sql \"SELECT 1\"").failure == nil, "the connection goes on")
+    #expect(shell.type("sql \"SELECT 1\"").failure == nil, "the connection is still usable")
   }
 
-  @Test func sqlLogHasALevel() throws {
+  @Test func sqlCommandSetsTheLogLevel() throws {
     let shell = try ShellSession(small)
     shell.type("sql 1", "count Mood where \"date > 0\"")
     #expect(
-      shell.log.map(ShellSession.timeless).first { $0.hasPrefix("CoreData: ") }
+      shell.log.map(ShellSession.withoutTime).first { $0.hasPrefix("CoreData: ") }
         == "CoreData: sql: SELECT COUNT(*) FROM ZMOOD t0 WHERE  t0.ZDATE > ?")
     #expect(!shell.log.contains { $0.contains("bind") })
     let before = shell.log.count
@@ -268,14 +269,14 @@ struct ShellEngineTests {
       ])
   }
 
-  @Test func bindValuesAreShownOnRequest() throws {
+  @Test func boundValuesAreLoggedOnRequest() throws {
     let shell = try ShellSession(on: ShellWorkspace(opening: small.path), showsBinds: true)
     shell.type("sql 2", "count Mood where \"date > 0\"")
     #expect(shell.log.last { $0.contains("bind") } == "CoreData: details: SQLite bind[0] = 0.0")
     #expect(shell.type("sql").lines == ["  SQL log: level 2, on standard error"])
   }
 
-  @Test func runCostsHaveSeveralViews() throws {
+  @Test func statsFindingsAndHelpDescribeTheRun() throws {
     let shell = try ShellSession(small)
     shell.type("fetch Mood values no as m", "touch m date limit 40", "touch m date limit 40")
     let last = shell.type("last")
@@ -298,7 +299,7 @@ struct ShellEngineTests {
       let lines = shell.type("help \(verb.rawValue)").lines.prefix { !$0.isEmpty }
       let options = lines.dropFirst(2)
       #expect(options.count >= verb.options.count)
-      // Every option says what it does behind its example.
+      // The summary of each option follows its example.
       for (line, option) in zip(options, verb.allOptions) {
         #expect(line.contains(option.summary(of: verb)), "\(line)")
       }
@@ -330,7 +331,7 @@ struct ShellEngineTests {
     #expect(failure.text().count < 800 && failure.text().contains("there's no command or verb"))
   }
 
-  /// What is typed before Tab, and what it may become.
+  /// A line before Tab, and the expected completions.
   @Test(arguments: [
     ("fe", ["fetch"]), ("sa", ["save", "save scenario", "save store"]),
     ("fetch Mo", ["Mood"]), ("fetch Mood s", ["sort", "subentities"]),

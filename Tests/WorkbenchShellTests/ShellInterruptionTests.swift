@@ -9,13 +9,13 @@ import WorkbenchFixtures
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-/// A view without end makes any statement run until it is cut off.
+/// An endless view makes any statement run until it's interrupted.
 @Suite("Interrupting a statement keeps the store valid")
 struct ShellInterruptionTests {
   private let folder: TemporaryFolder
   private let shell: ShellSession
 
-  /// 40 moods in 20 countries, on a scratch store.
+  /// Opens a scratch store with 40 moods in 20 countries.
   init() throws {
     folder = try TemporaryFolder()
     let file = folder.file("small.yml")
@@ -58,8 +58,8 @@ struct ShellInterruptionTests {
     #expect(try number("SELECT count(*) FROM ZMOOD WHERE ZLATITUDE = 7") == 0)
 
     #expect(shell.type("sql \"DROP TRIGGER slow\"").failure == nil)
-    let again = shell.type(step)
-    #expect(again.failure == nil, "\(again)")
+    let repeated = shell.type(step)
+    #expect(repeated.failure == nil, "\(repeated)")
     #expect(try number("SELECT count(*) FROM \(table)") == rows)
     let changed = change == "UPDATE" ? 40 : 0
     #expect(try number("SELECT count(*) FROM ZMOOD WHERE ZLATITUDE = 7") == changed)
@@ -67,14 +67,14 @@ struct ShellInterruptionTests {
 
   @Test func interruptedFaultRemainsAFault() throws {
     shell.type("fetch Mood values no as m", "fetch Country values no as c")
-    hide("ZMOOD")
+    slowDownReads(of: "ZMOOD")
     #expect(typeInterrupted("touch m date limit 1") != nil)
     #expect(typeInterrupted("touch c moods limit 1") != nil)
-    show("ZMOOD")
+    restoreReads(of: "ZMOOD")
     let before = shell.engine.current.costs.counters.objectFaultMisses
     #expect(shell.type("touch m date limit 1").failure == nil)
     let after = shell.engine.current.costs.counters.objectFaultMisses
-    #expect(after - before == 1, "it is read again")
+    #expect(after - before == 1, "the fault fires again")
     #expect(shell.type("touch c moods.date limit 1").failure == nil)
     #expect(shell.type("fetch Mood as all").failure == nil)
     let unchanged = shell.type("save").lines.first
@@ -83,14 +83,14 @@ struct ShellInterruptionTests {
 
   @Test func batchLoadsCanBeInterrupted() throws {
     shell.type("fetch Mood batch 10 as m")
-    hide("ZMOOD")
+    slowDownReads(of: "ZMOOD")
     #expect(typeInterrupted("walk m limit 1") != nil)
-    show("ZMOOD")
+    restoreReads(of: "ZMOOD")
     #expect(shell.type("touch m date").lines.first?.contains("40 objects") == true)
     #expect(shell.engine.current.costs.counters.rows == 40 + 40)
   }
 
-  /// A fault that a changing step fires has no value to give when it fails.
+  /// A fault that fires while objects are changed can't fail, so its statement isn't interrupted.
   @Test func changingStepsStopOnlyBetweenObjects() throws {
     shell.type("context edit parent main", "fetch Mood as m", "fetch Mood in edit as e")
     let session = try #require(shell.engine.session)
@@ -101,38 +101,38 @@ struct ShellInterruptionTests {
     #expect(session.cut(try ShellLine.parse("touch m date", number: 1)) != nil)
   }
 
-  /// Makes each change of a row of a table run for ever.
+  /// Makes each change of a row of a table run forever.
   private func slowDown(_ change: String, of table: String) {
     let trigger =
       "CREATE TRIGGER slow AFTER \(change) ON \(table) BEGIN SELECT max(n) FROM endless; END"
     #expect(shell.type("sql \"\(trigger)\"").failure == nil)
   }
 
-  /// Makes whatever reads a table run for ever.
-  private func hide(_ table: String) {
+  /// Makes each read of a table run forever.
+  private func slowDownReads(of table: String) {
     #expect(shell.type("sql \"ALTER TABLE \(table) RENAME TO HIDDEN\"").failure == nil)
     let view =
       "CREATE VIEW \(table) AS SELECT * FROM HIDDEN WHERE (SELECT max(n) FROM endless) > 0"
     #expect(shell.type("sql \"\(view)\"").failure == nil)
   }
 
-  private func show(_ table: String) {
+  private func restoreReads(of table: String) {
     #expect(shell.type("sql \"DROP VIEW \(table)\"").failure == nil)
     #expect(shell.type("sql \"ALTER TABLE HIDDEN RENAME TO \(table)\"").failure == nil)
   }
 
-  /// Types a line that somebody interrupts again and again.
+  /// Types a line and interrupts it repeatedly.
   private func typeInterrupted(_ line: String) -> CommandFailure? {
     let interruption = shell.engine.interruption
-    let asking = DispatchSource.makeTimerSource(queue: .global())
-    asking.schedule(deadline: .now() + 0.2, repeating: 0.1)
-    asking.setEventHandler { interruption.ask() }
-    asking.resume()
-    defer { asking.cancel() }
+    let timer = DispatchSource.makeTimerSource(queue: .global())
+    timer.schedule(deadline: .now() + 0.2, repeating: 0.1)
+    timer.setEventHandler { interruption.ask() }
+    timer.resume()
+    defer { timer.cancel() }
     return shell.type(line).failure
   }
 
-  /// What SQLite itself answers.
+  /// Returns the number that a SQL query returns.
   private func number(_ query: String) throws -> Int {
     let lines = shell.type(".sqlite \(query)").lines
     return try #require(lines.compactMap { Int($0.trimmingCharacters(in: .whitespaces)) }.last)

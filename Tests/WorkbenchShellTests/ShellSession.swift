@@ -4,17 +4,17 @@ import Synchronization
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-/// A shell without a terminal, for tests: types lines and keeps what came back.
+/// A shell without a terminal.
 final class ShellSession {
   let engine: ShellEngine
   private let logged = LoggedLines()
 
-  /// - Parameter file: a scenario of the package or a store; nil for an empty shell.
+  /// - Parameter file: A scenario or a store; `nil` for an empty shell.
   convenience init(_ file: URL?) throws {
     try self.init(on: try file.map { try ShellWorkspace(opening: $0.path) })
   }
 
-  /// - Parameter workspace: what is open from the beginning; nil for an empty shell.
+  /// - Parameter workspace: The open workspace; `nil` for an empty shell.
   init(on workspace: ShellWorkspace?, showsBinds: Bool = false) throws {
     let logged = logged
     engine = try ShellEngine(workspace: workspace, showsBinds: showsBinds) { line in
@@ -29,16 +29,16 @@ final class ShellSession {
   /// The lines of the SQL log so far.
   var log: [String] { logged.all }
 
-  /// Types lines and gives the last answer, times taken out.
+  /// Types lines and returns the last answer without times.
   @discardableResult
   func type(_ lines: String...) -> (lines: [String], failure: CommandFailure?) {
     var answer = ShellAnswer()
     for line in lines { answer = engine.answer(to: line) }
-    return (answer.lines.map(ShellSession.timeless), answer.failure)
+    return (answer.lines.map(ShellSession.withoutTime), answer.failure)
   }
 
-  /// A line without the time at its end, and without the blanks before that.
-  static func timeless(_ line: String) -> String {
+  /// Returns a line without the time at its end and the spaces before it.
+  static func withoutTime(_ line: String) -> String {
     line.replacing(/\s+<?[0-9.,]+ m?s$/, with: "")
   }
 

@@ -49,7 +49,7 @@ struct ShellStoresTests {
     #expect(shell.engine.prompt == "cdprof other> ")
     shell.type("count Mood")
     #expect(shell.type("use made").failure == nil)
-    #expect(shell.engine.current.steps.isEmpty, "each store has tries of its own")
+    #expect(shell.engine.current.steps.isEmpty, "each store has its own runs")
     #expect(shell.type("stores").lines.map { $0.prefix(10) } == ["* made    ", "  other   "])
     #expect(shell.type("open \(path)").lines.first?.hasPrefix("made-2: ") == true)
     #expect(shell.type("use oter").failure?.message.contains("did you mean `other`") == true)
@@ -63,11 +63,11 @@ struct ShellStoresTests {
     #expect(shell.type("last").failure?.message == "nothing is open")
   }
 
-  /// Entities are exact, names of properties are guesses; that is enough to look, and not to write.
+  /// Entities are known and property names are inferred, so the store can be opened only read-only.
   @Test(arguments: ["DELETE FROM Z_MODELCACHE", "UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'"])
-  func storesWithoutAModelAreInspected(damage: String) throws {
+  func storesWithoutAModelOpenReadOnly(corruption: String) throws {
     let office = try OfficeStore()
-    try office.run(damage)
+    try office.run(corruption)
     let before = try FolderState(office.folder.url)
     let shell = try ShellSession(on: ShellWorkspace(opening: office.url.path))
     #expect(shell.engine.banner().contains("property names are inferred"))
@@ -76,8 +76,8 @@ struct ShellStoresTests {
     #expect(shell.type("touch n hours").failure == nil)
     #expect(shell.type("entities").lines.contains { $0.contains("Note") && $0.hasSuffix(" 6") })
     #expect(shell.type("reset", "count Party").lines.first?.contains("4 Party") == true)
-    let kept = office.folder.file("kept.yml")
-    #expect(shell.type("save scenario \(LineWords.plain(kept.path))").failure != nil)
+    let scenario = office.folder.file("saved.yml")
+    #expect(shell.type("save scenario \(LineWords.plain(scenario.path))").failure != nil)
     #expect(try FolderState(office.folder.url) == before)
     for writing in [ShellWorkspace.Writing.copy, .inPlace] {
       let refusal = try #require(throws: InvalidInputError.self) {
@@ -94,12 +94,12 @@ struct ShellStoresTests {
     #expect(shell.engine.banner().contains("working on a copy; the original store isn't modified"))
     #expect(shell.type(insert, "save").failure == nil)
     #expect(shell.type("count Country").lines.first?.contains("4 Country") == true)
-    let kept = folder.file("kept.sqlite")
-    #expect(shell.type("save store \(LineWords.plain(kept.path))").failure == nil)
+    let saved = folder.file("saved.sqlite")
+    #expect(shell.type("save store \(LineWords.plain(saved.path))").failure == nil)
     #expect(shell.type("reset").lines.first?.hasSuffix("Its saves are undone.") == true)
     #expect(shell.type("count Country").lines.first?.contains("3 Country") == true)
     #expect(try Data(contentsOf: store) == before)
-    let other = try ShellSession(kept)
+    let other = try ShellSession(saved)
     #expect(other.type("count Country").lines.first?.contains("4 Country") == true)
   }
 
@@ -109,14 +109,14 @@ struct ShellStoresTests {
     #expect(shell.type(insert, "save").failure == nil)
     #expect(shell.type("reset").lines.first?.hasSuffix("Its saves are kept.") == true)
     #expect(shell.type("count Country").lines.first?.contains("4 Country") == true)
-    let refused = shell.type("save scenario \(LineWords.plain(folder.file("s.yml").path))")
-    #expect(refused.failure?.message.contains("was changed in place") == true)
+    let rejected = shell.type("save scenario \(LineWords.plain(folder.file("s.yml").path))")
+    #expect(rejected.failure?.message.contains("was changed in place") == true)
     shell.engine.close()
     let other = try ShellSession(store)
     #expect(other.type("count Country").lines.first?.contains("4 Country") == true)
   }
 
-  /// The query, and the words under the carets or the beginning of what it says.
+  /// A query, the words above the carets, and a part of the output or the error.
   @Test(
     arguments: [
       ("SELECT count(*) AS n, 'a#b' AS t FROM ZMOOD", nil, "  n  t"),
@@ -132,12 +132,12 @@ struct ShellStoresTests {
       ("SELECT 1; SELECT 2", nil, "more than one statement"),
       ("PRAGMA table_info(ZMOOD)", nil, "  cid"),
     ] as [(String, String?, String)])
-  func sqliteModeIsReadOnly(query: String, marked: String?, text: String) throws {
+  func sqliteCommandRunsOnlyReadOnlyQueries(query: String, marked: String?, text: String) throws {
     let shell = try ShellSession(store)
     let before = try Data(contentsOf: store)
     let answer = shell.type(".sqlite \(query)")
-    let said = answer.failure.map { $0.text() } ?? answer.lines.joined(separator: "\n")
-    #expect(said.contains(text), "\(said)")
+    let output = answer.failure.map { $0.text() } ?? answer.lines.joined(separator: "\n")
+    #expect(output.contains(text), "\(output)")
     if let marked {
       let excerpt = try #require(answer.failure?.excerpt).split(separator: "\n").map(Array.init)
       let carets = excerpt[1].indices.filter { excerpt[1][$0] == "^" }
@@ -145,7 +145,7 @@ struct ShellStoresTests {
     }
     #expect(try Data(contentsOf: store) == before)
     #expect(!FileManager.default.fileExists(atPath: "x.db"))
-    #expect(shell.engine.current.isEmpty, "it costs the try nothing")
+    #expect(shell.engine.current.isEmpty, "a query isn't part of the run")
   }
 
   @Test func rowsArePrintedInFourModes() throws {
@@ -190,8 +190,8 @@ struct ShellStoresTests {
 
     let output = folder.file("out.txt")
     try Data("before\n".utf8).write(to: output)
-    let present = shell.type("output \(LineWords.plain(output.path))").failure
-    #expect(present?.message == "\(output.path) already exists")
+    let existing = shell.type("output \(LineWords.plain(output.path))").failure
+    #expect(existing?.message == "\(output.path) already exists")
     shell.type("output \(LineWords.plain(output.path)) force")
     #expect(shell.type("count Mood").lines.isEmpty)
     #expect(shell.type("output off").lines == ["  results go to standard output"])
@@ -204,13 +204,13 @@ struct ShellStoresTests {
   }
 
   @Test(arguments: ["html", "json", "md", "txt", "junit.xml"])
-  func runsCanBeReported(ending: String) throws {
+  func reportContainsAllRuns(ending: String) throws {
     let shell = try ShellSession(store)
     shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
-    let file = folder.file("tries.\(ending)")
+    let file = folder.file("runs.\(ending)")
     let name = LineWords.plain(file.path)
     #expect(shell.type("report \(name)").lines == ["  \(file.path): 2 runs"])
-    #expect(shell.type("report \(name)").failure == nil, "its own file again")
+    #expect(shell.type("report \(name)").failure == nil, "the shell can replace its own file")
     let text = try String(contentsOf: file, encoding: .utf8)
     #expect(text.contains("made") && text.contains("run 2"))
     if ending == "json" {
@@ -222,12 +222,12 @@ struct ShellStoresTests {
     #expect(shell.type("report x.doc").failure?.message == "unknown report format")
   }
 
-  /// Both name the events of all tries, those before the last `reset` too.
+  /// Both formats contain the events of all runs, including those before the last `reset`.
   @Test(arguments: ["trace.json", "jsonl"])
-  func runsCanBeTraced(ending: String) throws {
+  func traceContainsAllRuns(ending: String) throws {
     let shell = try ShellSession(store)
     shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
-    let file = folder.file("tries.\(ending)")
+    let file = folder.file("runs.\(ending)")
     #expect(
       shell.type("report \(LineWords.plain(file.path))").lines == ["  \(file.path): 2 runs"])
     let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
@@ -252,7 +252,7 @@ struct ShellStoresTests {
     #expect(stack.first == "  1 x fault Mood")
     #expect(stack.contains { $0.contains("Session") }, "\(stack)")
     let innermost = try #require(stack.dropFirst().first)
-    // Workbench's own function that reads a key path, right above the framework.
+    // The function that reads a key path calls OpenCoreData.
     #expect(innermost.contains("NSManagedObject.read(_:_:_:)"), "\(innermost)")
     #expect(!stack.contains { $0.contains("thunk") || $0.contains("->") }, "\(stack)")
     let file = folder.file("stacks.html")
@@ -261,8 +261,8 @@ struct ShellStoresTests {
     #expect(shell.type("stack").failure != nil)
   }
 
-  /// Looks at the work of each step, not at its time: the events of one step are sorted, not all.
-  @Test func stepRecordingIsASliceOfTheRun() throws {
+  /// Checks the number of processed events, not the time.
+  @Test func stepRecordingContainsOnlyItsOwnEvents() throws {
     let shell = try ShellSession(store)
     for _ in 0..<300 { shell.type("fetch Mood values no as m", "touch m date", "refresh m") }
     #expect(shell.engine.current.costs.counters.selects >= 300)
@@ -280,14 +280,14 @@ struct ShellStoresTests {
   @Test func runningStatementsAreInterrupted() throws {
     let shell = try ShellSession(store)
     let interruption = shell.engine.interruption
-    let asking = Thread {
+    let interrupter = Thread {
       while !Thread.current.isCancelled {
         Thread.sleep(forTimeInterval: 0.05)
         interruption.ask()
       }
     }
-    asking.start()
-    defer { asking.cancel() }
+    interrupter.start()
+    defer { interrupter.cancel() }
     let endless =
       "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
     #expect(shell.type(".sqlite \(endless)").failure?.message.contains("interrupted") == true)

@@ -8,17 +8,16 @@ import WorkbenchFixtures
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
-/// What `inspect`, `rows`, and the shell have in common when they open a store.
-@Suite("A store that is opened read-only isn't modified, and corrupt rows are named")
+@Suite("Opening stores")
 struct StoreOpeningTests {
-  /// What is done to a good store, and what is then said of it.
-  enum Damage: String, CaseIterable, Sendable {
+  /// A corruption of a valid store, and a part of the expected error message.
+  enum Corruption: String, CaseIterable, Sendable {
     case missing = "there's no file"
     case folder = "is a folder"
     case empty = "is empty"
-    case text = "is not a SQLite database, or it is encrypted"
-    case cutOff = "is truncated"
-    case foreign = "not a Core Data store: it has no table Z_METADATA"
+    case notADatabase = "is not a SQLite database, or it is encrypted"
+    case truncated = "is truncated"
+    case otherDatabase = "not a Core Data store: it has no table Z_METADATA"
     case noMetadata = "its table Z_METADATA has no row"
     case noPlist = "the property list in Z_METADATA can't be read"
 
@@ -29,9 +28,9 @@ struct StoreOpeningTests {
         try FileManager.default.removeItem(at: url)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
       case .empty: try Data().write(to: url)
-      case .text: try Data("This isn't a store at all.".utf8).write(to: url)
-      case .cutOff: try Data(contentsOf: url).prefix(9_000).write(to: url)
-      case .foreign: try sql("DROP TABLE Z_METADATA", url)
+      case .notADatabase: try Data("This isn't a store at all.".utf8).write(to: url)
+      case .truncated: try Data(contentsOf: url).prefix(9_000).write(to: url)
+      case .otherDatabase: try sql("DROP TABLE Z_METADATA", url)
       case .noMetadata: try sql("DELETE FROM Z_METADATA", url)
       case .noPlist: try sql("UPDATE Z_METADATA SET Z_PLIST = x'00'", url)
       }
@@ -44,18 +43,18 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test(arguments: Damage.allCases)
-  func nonStoreFilesAreRejectedInOneSentence(damage: Damage) throws {
+  @Test(arguments: Corruption.allCases)
+  func rejectsCorruptStoresWithAMessage(corruption: Corruption) throws {
     let store = try TypedSession.store(moods: 50)
-    try damage.apply(to: store.url)
+    try corruption.apply(to: store.url)
     let before = try FolderState(store.folder.url)
-    let isMissing = damage == .missing || damage == .folder
+    let isMissing = corruption == .missing || corruption == .folder
     for attempt in [
       { _ = try StoreInspector.inspect(store.url) },
       { _ = try ShellWorkspace(opening: store.url.path) },
     ] {
       let refusal = try #require(throws: InvalidInputError.self) { try attempt() }
-      #expect(refusal.message.contains(damage.rawValue))
+      #expect(refusal.message.contains(corruption.rawValue))
       #expect(refusal.message.contains("small.sqlite"))
       #expect(!refusal.nextStep.isEmpty)
       #expect((refusal.kind == .missing) == isMissing)
@@ -63,20 +62,20 @@ struct StoreOpeningTests {
     #expect(try FolderState(store.folder.url) == before)
   }
 
-  /// With and without rows in a write-ahead log, in folders that may and may not be written to.
+  /// With and without rows in the WAL, in writable and read-only folders.
   @Test(arguments: [false, true], [false, true])
-  func readOnlyOpenModifiesNoFile(hasLog: Bool, isReadOnly: Bool) throws {
-    let made = try TypedSession.store(moods: 50)
-    let folder = made.folder.file("looked-at")
+  func readOnlyOpenModifiesNoFile(hasWAL: Bool, isReadOnly: Bool) throws {
+    let original = try TypedSession.store(moods: 50)
+    let folder = original.folder.file("opened")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let url = folder.appendingPathComponent("small.sqlite")
-    let writer = try Connection(path: made.url.path, access: .writing)
+    let writer = try Connection(path: original.url.path, access: .writing)
     try writer.execute("PRAGMA wal_autocheckpoint = 0")
-    if hasLog { try writer.execute("DELETE FROM ZMOOD WHERE Z_PK > 10") }
-    // Copied with the writer open: its log is still there.
-    try StoreFile.copy(from: made.url, to: url)
+    if hasWAL { try writer.execute("DELETE FROM ZMOOD WHERE Z_PK > 10") }
+    // The writer is still open, so the WAL is copied, too.
+    try StoreFile.copy(from: original.url, to: url)
     writer.close()
-    #expect((try FolderState(folder).size(of: "small.sqlite-wal") > 0) == hasLog)
+    #expect((try FolderState(folder).size(of: "small.sqlite-wal") > 0) == hasWAL)
     if isReadOnly {
       try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
     }
@@ -84,7 +83,7 @@ struct StoreOpeningTests {
       try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
     }
     let before = try FolderState(folder)
-    let moods = hasLog ? 10 : 50
+    let moods = hasWAL ? 10 : 50
     let inspection = try StoreInspector.inspect(url)
     #expect(inspection.entities.first { $0.name == "Mood" }?.count == moods)
     let shell = try ShellSession(url)
@@ -92,20 +91,20 @@ struct StoreOpeningTests {
     shell.type("fetch Mood batch 5 as m", "touch m country.updatedAt", "explain 2", "entities")
     #expect(shell.type("reset").failure == nil)
     #expect(try FolderState(folder) == before)
-    withExtendedLifetime(made.folder) {}
+    withExtendedLifetime(original.folder) {}
   }
 
-  /// Rows that no object can be of do not hide the others, and are named.
-  @Test func validRowsAreShownNextToCorruptOnes() throws {
+  /// Unmappable rows don't hide the others, and are reported.
+  @Test func validRowsAreShownAndUnmappableRowsReported() throws {
     let store = try OfficeStore()
-    var sound = 0
-    try StoreRows(store.url, entity: "Party", where: nil).forEach { _ in sound += 1 }
+    var validCount = 0
+    try StoreRows(store.url, entity: "Party", where: nil).forEach { _ in validCount += 1 }
     try store.run("UPDATE ZPARTY SET Z_ENT = 77 WHERE ZCODE = 'c1'")
     try store.run("UPDATE ZPARTY SET Z_PK = -5 WHERE ZCODE = 'c2'")
     let rows = try StoreRows(store.url, entity: "Party", where: nil)
     var shown = 0
     try rows.forEach { _ in shown += 1 }
-    #expect(shown == sound - 2)
+    #expect(shown == validCount - 2)
     let refusal = #expect(throws: InvalidInputError.self) { try rows.check() }
     #expect(refusal?.kind == .unusable)
     #expect(refusal?.message.contains("entity ID 77") == true)
@@ -115,7 +114,7 @@ struct StoreOpeningTests {
     defer { engine.close() }
     for _ in 0..<2 {
       let answer = engine.answer(to: "fetch Party as parties")
-      #expect(answer.lines.contains { $0.contains("\(sound - 2)") }, "\(answer.lines)")
+      #expect(answer.lines.contains { $0.contains("\(validCount - 2)") }, "\(answer.lines)")
       #expect(answer.failure?.message.contains("entity ID 77") == true)
     }
     #expect(engine.answer(to: "fetch Tag").failure == nil)
@@ -123,12 +122,12 @@ struct StoreOpeningTests {
     #expect(inspection.entities.contains { $0.name == "Tag" && $0.count == 2 })
     #expect(inspection.strayRows.map(\.table) == ["ZPARTY"])
     #expect(inspection.strayRows.first?.count == 2 && inspection.strayRows.first?.keys.first == -5)
-    // What may be written is not shown in part.
+    // In a writable store, unmappable rows are an error.
     let writing = try ShellEngine(
       workspace: ShellWorkspace(opening: store.url.path, writing: .copy)
     ) { _ in }
     defer { writing.close() }
-    let refused = writing.answer(to: "fetch Party as parties")
-    #expect(refused.lines.isEmpty && refused.failure?.message.contains("(259)") == true)
+    let rejected = writing.answer(to: "fetch Party as parties")
+    #expect(rejected.lines.isEmpty && rejected.failure?.message.contains("(259)") == true)
   }
 }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The program that was built with these tests, which lies beside them.
+/// The program that was built with these tests, in the same folder.
 struct BuiltProgram {
-  /// How a run ended and what it wrote.
+  /// The exit status of a run and its output.
   struct Outcome {
     let status: Int32
     let output: String
     let errors: String
   }
 
-  /// A folder of the test's own: working directory, temporary files and history are in it.
+  /// A temporary folder with the working directory, the temporary files, and the history.
   let folder: TestFolder
   let path: String
 
@@ -21,7 +21,7 @@ struct BuiltProgram {
       .appendingPathComponent("cdprof").path
   }
 
-  /// What the program finds in its environment.
+  /// The environment of the program.
   var environment: [String: String] {
     var environment = ProcessInfo.processInfo.environment
     environment["TMPDIR"] = folder.file("tmp").path
@@ -30,21 +30,21 @@ struct BuiltProgram {
     return environment
   }
 
-  /// Files that the program left in the temporary folder.
+  /// The files that the program left in its folder for temporary files.
   var leftovers: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder.file("tmp").path)) ?? []
   }
 
-  /// Runs the program to its end.
+  /// Runs the program and waits until it exits.
   ///
-  /// - Parameter input: what it reads from a pipe.
+  /// - Parameter input: The standard input.
   func run(_ arguments: [String], input: String = "") throws -> Outcome {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
     process.environment = environment
     process.currentDirectoryURL = folder.url
-    // Files, not pipes: nobody has to read while it writes.
+    // With files instead of pipes, the output needn't be read while the program runs.
     let files = ["input", "output", "errors"].map { folder.file($0) }
     try Data(input.utf8).write(to: files[0])
     for file in files[1...] { try Data().write(to: file) }
@@ -58,7 +58,7 @@ struct BuiltProgram {
       errors: try String(contentsOf: files[2], encoding: .utf8))
   }
 
-  /// Runs a script of Bash's, in which `cdprof` is the program: for redirections, limits, and pipes.
+  /// Runs a Bash script, in which `cdprof` is the program.
   func bash(_ script: String) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/bash")

@@ -10,7 +10,7 @@ struct ExportCommandTests {
   }
 
   /// What can't be exported, with the reason; everything else can.
-  private static let refused = [
+  private static let unsupportedScenarios = [
     "07-saving/undoing.yml": "`undo` can't be exported",
     "07-saving/the-longitude-fix.yml": "`sql` can't be exported",
     "08-performance/readers-and-a-writer.yml": "`sql` can't be exported",
@@ -22,9 +22,9 @@ struct ExportCommandTests {
     "15-profiling/gained-and-paid.yml": "`index` can't be exported",
   ]
 
-  /// Scenarios of which a log tells one number otherwise, with the line that says so.
-  private static let toldOtherwise = [
-    // A log has no call sites: six faults here and six there are twelve.
+  /// Scenarios with one expectation that their log doesn't meet, and its line in the output.
+  private static let knownDifferences = [
+    // A log has no call sites, so six faults on each of two lines are twelve.
     "11-conflicts/a-row-that-went.yml": "✗ read too early · findings   expected none"
   ]
 
@@ -39,16 +39,16 @@ struct ExportCommandTests {
     #expect(log.status == 0)
     #expect(log.output.contains("cdprof: begin fault storm\n"))
     _ = try program.folder.write(log.output, to: "faults.log")
-    let judged = try program.run(["log", "faults.log", "--expect", PackageFiles.faults])
-    #expect(judged.status == 0, "\(judged.output)\(judged.errors)")
-    #expect(judged.output.contains("✓ 6 of 6 sections, "))
+    let evaluated = try program.run(["log", "faults.log", "--expect", PackageFiles.faults])
+    #expect(evaluated.status == 0, "\(evaluated.output)\(evaluated.errors)")
+    #expect(evaluated.output.contains("✓ 6 of 6 sections, "))
   }
 
-  /// Every scenario is exported, or is on the list with its reason.
+  /// A scenario that can't be exported must be in the list.
   @Test(arguments: PackageFiles.scenarios)
   func everyScenarioIsExportedOrListed(name: String) throws {
     let outcome = try program.run(["export", PackageFiles.scenario(name), "--swift"])
-    if let reason = Self.refused[name] {
+    if let reason = Self.unsupportedScenarios[name] {
       #expect(outcome.status == 65 && outcome.output.isEmpty)
       #expect(outcome.errors.contains(reason) && outcome.errors.contains("^"), "\(outcome.errors)")
     } else {
@@ -58,13 +58,13 @@ struct ExportCommandTests {
     }
   }
 
-  /// The arguments that name a scenario and its scale: the first lessons have many rows as they are.
+  /// Returns the path of a scenario and its scale; scenarios with many rows use at most scale 3.
   private static func arguments(_ name: String, scale: Int) -> [String] {
     let scale = name.contains("/") ? scale : min(scale, 3)
     return [PackageFiles.scenario(name)] + (scale == 1 ? [] : ["--scale", String(scale)])
   }
 
-  /// All programs as one, each run and judged by its scenario.
+  /// Compiles all programs into one, runs each, and evaluates its log with the scenario.
   @Test(
     .enabled(
       if: ProcessInfo.processInfo.environment["CDPROF_EXPORTS"] == "1", "`make exports` runs it"),
@@ -72,7 +72,7 @@ struct ExportCommandTests {
   func exportedProgramsCompileAndMeetExpectations(scale: Int) throws {
     var files: [String] = []
     var cases: [String] = []
-    let exported = PackageFiles.scenarios.filter { Self.refused[$0] == nil }
+    let exported = PackageFiles.scenarios.filter { Self.unsupportedScenarios[$0] == nil }
     for (number, name) in exported.enumerated() {
       let arguments = Self.arguments(name, scale: scale)
       let text = try program.run(["export", "--swift"] + arguments).output
@@ -112,17 +112,18 @@ struct ExportCommandTests {
       #expect(log.status == 0, "\(name): \(log.output.suffix(2_000))")
       #expect(!log.output.contains("was to fail with"), "\(name)")
       _ = try program.folder.write(log.output, to: "one.log")
-      let judged = try program.run(
+      let evaluated = try program.run(
         ["log", "one.log", "--expect"] + Self.arguments(name, scale: scale))
-      if let line = Self.toldOtherwise[name] {
-        #expect(judged.status == 2 && judged.output.contains(line), "\(name): \(judged.output)")
+      if let line = Self.knownDifferences[name] {
+        #expect(
+          evaluated.status == 2 && evaluated.output.contains(line), "\(name): \(evaluated.output)")
       } else {
-        #expect(judged.status == 0, "\(name): \(judged.output)\(judged.errors)")
+        #expect(evaluated.status == 0, "\(name): \(evaluated.output)\(evaluated.errors)")
       }
     }
   }
 
-  /// What differs between two scales is the number of rows, and the line that says how to judge.
+  /// Only the number of rows and the comment with the log command depend on the scale.
   @Test func exportedProgramsCreateRowsForTheScale() throws {
     let arguments = ["export", PackageFiles.scenario("08-performance/who-sorts.yml"), "--swift"]
     let small = try program.run(arguments).output
@@ -136,16 +137,16 @@ struct ExportCommandTests {
 
   @Test func packageExportDoesNotReplaceForeignFiles() throws {
     let arguments = ["export", PackageFiles.faults, "--swift", "--out", "mine"]
-    let made = try program.run(arguments)
-    #expect(made.status == 0)
-    #expect(made.output == "written: mine/Package.swift, mine/Sources/faults/main.swift\n")
-    #expect(try program.run(arguments).status == 0, "its own files again")
+    let written = try program.run(arguments)
+    #expect(written.status == 0)
+    #expect(written.output == "written: mine/Package.swift, mine/Sources/faults/main.swift\n")
+    #expect(try program.run(arguments).status == 0, "its own files can be replaced")
     let manifest = try String(
       contentsOf: program.folder.file("mine/Package.swift"), encoding: .utf8)
     #expect(manifest.contains(".executableTarget(name: \"faults\""))
     _ = try program.folder.write("let mine = 1\n", to: "mine/Sources/faults/main.swift")
-    let refused = try program.run(arguments)
-    #expect(refused.status == 65)
-    #expect(refused.errors.contains("mine/Sources/faults/main.swift exists and wasn't"))
+    let rejected = try program.run(arguments)
+    #expect(rejected.status == 65)
+    #expect(rejected.errors.contains("mine/Sources/faults/main.swift exists and wasn't"))
   }
 }

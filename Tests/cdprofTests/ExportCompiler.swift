@@ -1,9 +1,9 @@
 import Foundation
 
-/// Compiles programs against the framework that was built with these tests.
+/// Compiles programs with the OpenCoreData modules that were built with these tests.
 struct ExportCompiler {
   private let program: BuiltProgram
-  /// Where the build has put modules and objects.
+  /// The folder of the built modules and object files.
   private let build: URL
 
   init(_ program: BuiltProgram) throws {
@@ -11,7 +11,7 @@ struct ExportCompiler {
     build = URL(fileURLWithPath: program.path).deletingLastPathComponent()
   }
 
-  /// The objects of the framework, as the program was linked with them.
+  /// The object files of OpenCoreData that the program was linked with.
   private var objects: [String] {
     get throws {
       let list = build.appendingPathComponent("cdprof.product/Objects.LinkFileList")
@@ -22,7 +22,7 @@ struct ExportCompiler {
     }
   }
 
-  /// Compiles and links files of the test's folder.
+  /// Compiles and links files in the test's folder.
   func compile(_ files: [String], to output: String) throws -> (status: Int32, output: String) {
     let sources = PackageFiles.sources
     let systems = ["CSQLite", "CZlib", "CStackFrames"].flatMap { ["-I", "\(sources)/\($0)"] }
@@ -34,7 +34,7 @@ struct ExportCompiler {
       ] + systems + files + (try objects) + ["-o", output])
   }
 
-  /// Runs a program of the test's folder, and gives what it wrote on standard error.
+  /// Runs a program in the test's folder, and returns its exit status and standard error.
   func run(_ name: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
     try launch(program.folder.file(name).path, arguments)
   }

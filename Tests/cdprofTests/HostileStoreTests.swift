@@ -37,7 +37,7 @@ struct HostileStoreTests {
     try connection.execute(sql)
   }
 
-  /// Commands on a store that change nothing, and one that changes a copy.
+  /// Commands that read a store, and one that changes a copy.
   private static let commands: [[String]] = [
     ["inspect"], ["doctor"], ["model"], ["rows", "+", "Tag"], ["advise", "+", "fetch Tag"],
     ["predicate", "name == 'a'", "--entity", "Tag", "--plan"],
@@ -49,10 +49,10 @@ struct HostileStoreTests {
     command.contains("+") ? command.map { $0 == "+" ? path : $0 } : command + [path]
   }
 
-  @Test("the file that a journal names as its super-journal stays", arguments: commands)
-  func superJournal(_ command: [String]) throws {
-    let victim = try program.folder.write("a text that somebody needs", to: "outside/victim")
-    // A copy of the files in the middle of a transaction.
+  @Test("the file that a journal names as its super-journal isn't deleted", arguments: commands)
+  func superJournalIsNotDeleted(_ command: [String]) throws {
+    let victim = try program.folder.write("important data", to: "outside/victim")
+    // Copies the files during a transaction.
     let writer = try Connection(
       path: store, access: .writing,
       options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
@@ -77,7 +77,7 @@ struct HostileStoreTests {
 
     let outcome = try program.run(arguments(command, hot), input: "fetch Tag\n")
     #expect([0, 3].contains(outcome.status), "\(outcome.errors)")
-    #expect(try String(contentsOfFile: victim, encoding: .utf8) == "a text that somebody needs")
+    #expect(try String(contentsOfFile: victim, encoding: .utf8) == "important data")
     #expect(
       try [hot, hot + "-journal"].map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
     #expect(program.leftovers == [])
@@ -87,7 +87,7 @@ struct HostileStoreTests {
     "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT"
 
   @Test(
-    "a store whose housekeeping tables aren't tables is bad input",
+    "a store whose system tables aren't ordinary tables is invalid input",
     arguments: [
       "DROP TABLE Z_METADATA; CREATE VIEW Z_METADATA AS \(endless) 'u' Z_UUID, x'' Z_PLIST FROM n",
       "DROP TABLE Z_MODELCACHE; CREATE VIEW Z_MODELCACHE AS \(endless) x'00' Z_CONTENT FROM n",
@@ -95,7 +95,7 @@ struct HostileStoreTests {
       "DROP TABLE Z_MODELCACHE; CREATE TABLE Z_MODELCACHE(a, Z_CONTENT AS "
         + "(instr(zeroblob(200000000), zeroblob(100000000)))); INSERT INTO Z_MODELCACHE(a) VALUES(1)",
     ])
-  func housekeeping(_ sql: String) throws {
+  func rejectsStoresWithoutOrdinarySystemTables(_ sql: String) throws {
     try edit(sql)
     for command in Self.commands {
       let run = try program.run(arguments(command, store), input: "fetch Tag\n")
@@ -104,8 +104,8 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("what isn't a regular file is missing input, and nothing waits for it")
-  func specialFiles() throws {
+  @Test("files that aren't regular files count as missing and don't block")
+  func rejectsFilesThatAreNotRegular() throws {
     let fifo = program.folder.file("fifo").path
     mkfifo(fifo, 0o600)
     let compiled = program.folder.file("fifo.mom").path
@@ -124,8 +124,8 @@ struct HostileStoreTests {
     #expect(run.status == 65 && run.errors.contains("isn't a regular file"))
   }
 
-  @Test("a device as a log, a scenario, or a result is missing input, and is never read")
-  func endlessInput() throws {
+  @Test("a device as a log, a scenario, or a result counts as missing and isn't read")
+  func rejectsDevices() throws {
     for path in ["/dev/zero", "/dev/null", "/dev/full"] {
       for command in [["log", path], ["run", path], ["report", path], ["compare", path, path]] {
         let run = try program.run(command)
@@ -135,8 +135,8 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("advice on a corrupt store is bad input")
-  func corruptStore() throws {
+  @Test("advise rejects a corrupt store")
+  func adviseRejectsCorruptStores() throws {
     var pages = try Data(contentsOf: URL(fileURLWithPath: store))
     let connection = try Connection(path: store, access: .looking)
     let rows = try connection.values("SELECT rootpage FROM sqlite_master WHERE name = 'ZTAG'")
@@ -152,8 +152,8 @@ struct HostileStoreTests {
     #expect(run.status == 65, "\(run.errors)")
   }
 
-  @Test("a shell's statements and pragmas stay inside of its store, and never end the program")
-  func confinedShell() throws {
+  @Test("statements and pragmas of the shell can't access other files or end the program")
+  func shellStatementsCannotAccessOtherFiles() throws {
     let outside = program.folder.file("outside").path
     let run = try program.run(
       ["shell", store, "--write"],
@@ -181,26 +181,26 @@ struct HostileStoreTests {
     #expect(run.errors.contains("is larger than"), "\(run.errors)")
   }
 
-  @Test("what a killed run left in the folder for temporary files is removed by the next one")
-  func leftBehind() throws {
-    let left = program.folder.file("tmp/cdprof-scratch-ABCDEF")
+  @Test("the next run removes the temporary files of a killed run")
+  func removesTemporaryFilesOfKilledRuns() throws {
+    let scratch = program.folder.file("tmp/cdprof-scratch-ABCDEF")
     try FileManager.default.createDirectory(
-      at: left, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      at: scratch, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     for name in [".cdprof-scratch", "store"] {
-      try Data([1]).write(to: left.appendingPathComponent(name))
+      try Data([1]).write(to: scratch.appendingPathComponent(name))
     }
     #expect(try program.run(["inspect", store]).status == 0)
     #expect(program.leftovers == [])
   }
 
   @Test(
-    "an endless view or trigger doesn't block advice",
+    "endless views and triggers don't block advice",
     arguments: [
       "DROP TABLE ZTAG; CREATE VIEW ZTAG AS \(endless) i Z_PK, 1 Z_ENT, 1 Z_OPT, 'a' ZNAME FROM n",
       "CREATE TRIGGER t AFTER INSERT ON ZTAG BEGIN INSERT INTO Z_METADATA(Z_UUID) "
         + "\(endless) 'u' FROM n; END",
     ])
-  func endlessSchema(_ sql: String) throws {
+  func adviceEndsDespiteEndlessViewsAndTriggers(_ sql: String) throws {
     try edit(sql)
     let select = "SELECT 0, t0.Z_PK FROM ZTAG t0 WHERE  t0.ZNAME = ?"
     let insert = "INSERT INTO ZTAG(Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES(?, ?, ?, ?)"
@@ -213,20 +213,20 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("statements without an end are stopped, and their answers have a limit")
-  func endlessStatements() throws {
+  @Test("endless statements are stopped, and results have a size limit")
+  func endlessStatementsAreStoppedAtTheLimit() throws {
     let statements = [
       "\(Self.endless) max(i) FROM n", "\(Self.endless) i FROM n",
     ]
     let queries = statements.map { ".sqlite \($0)" }.joined(separator: "\n")
-    let looked = try program.run(
+    let readOnly = try program.run(
       ["shell", store], input: queries + "\n.sqlite SELECT printf('%40000000d', 1)\nfetch Tag\n")
-    #expect(looked.status == 65 && looked.output.contains("500"))
-    #expect(looked.errors.contains("stopped after 1000000000 VM steps, the limit"))
+    #expect(readOnly.status == 65 && readOnly.output.contains("500"))
+    #expect(readOnly.errors.contains("stopped after 1000000000 VM steps, the limit"))
     #expect(
-      looked.errors.components(separatedBy: "more than 100,000 rows or 16 MB, the limit").count
+      readOnly.errors.components(separatedBy: "more than 100,000 rows or 16 MB, the limit").count
         == 3,
-      "\(looked.errors)")
+      "\(readOnly.errors)")
     let written = try program.run(
       ["shell", store, "--write"], input: "sql \"\(statements[0])\"\nfetch Tag\n")
     #expect(written.status == 65 && written.output.contains("500"))
@@ -238,8 +238,8 @@ struct HostileStoreTests {
     #expect(long.output.contains("100,000,000 bytes, \"0000"), "\(long.output)")
   }
 
-  @Test("a statement that takes too much memory fails, and the next one runs")
-  func hungryStatements() throws {
+  @Test("a statement that exceeds the memory limit fails, and the next one runs")
+  func statementOverTheMemoryLimitFails() throws {
     let rows = "WITH n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT 8)"
     let run = try program.run(
       ["shell", store],
@@ -250,7 +250,7 @@ struct HostileStoreTests {
   }
 
   @Test("a sparse journal that exceeds the disk is an error")
-  func sparseJournal() throws {
+  func rejectsJournalsLargerThanTheDisk() throws {
     for suffix in ["-journal", "-wal"] {
       try Data().write(to: URL(fileURLWithPath: store + suffix))
       truncate(store + suffix, 1 << 42)
@@ -261,7 +261,7 @@ struct HostileStoreTests {
   }
 
   @Test("a socket is missing input for every command")
-  func sockets() throws {
+  func rejectsSockets() throws {
     let script = """
       python3 - << END
       import socket
@@ -291,8 +291,8 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("a full folder for temporary files is a failed run, not bad input")
-  func fullTemporaryFolder() throws {
+  @Test("a full folder for temporary files fails the run; it isn't invalid input")
+  func fullTemporaryFolderFailsTheRun() throws {
     let script = """
       mount -t tmpfs -o size=64k tmpfs /tmp && mount -t tmpfs -o size=64k tmpfs /var/tmp || exit 77
       export TMPDIR=/tmp
@@ -300,14 +300,14 @@ struct HostileStoreTests {
       """
     let lines = try program.folder.write("fetch Tag\n", to: "lines")
     let file = try program.folder.write(script, to: "full.sh")
-    // The test's own folder is in one of those that are hidden.
-    let shelf = FileManager.default.homeDirectoryForCurrentUser.path
+    // The mounts hide the test's own folder, so the files are copied.
+    let home = FileManager.default.homeDirectoryForCurrentUser.path
     let outcome = try program.bash(
       """
-      d=$(mktemp -d "\(shelf)/full-XXXXXX") && cp '\(store)' "$d/s.sqlite" && cp '\(lines)' '\(file)' "$d"
+      d=$(mktemp -d "\(home)/full-XXXXXX") && cp '\(store)' "$d/s.sqlite" && cp '\(lines)' '\(file)' "$d"
       CDPROF="$CDPROF" unshare -m bash "$d/full.sh" "$d/s.sqlite" "$d/lines"; s=$?; rm -r "$d"; exit $s
       """)
-    // Only root may mount.
+    // Mounting requires root.
     guard ![77, 1].contains(outcome.status) || outcome.output.contains("\n") else { return }
     let words = outcome.output.split(separator: "\n")
     #expect(words.suffix(2) == ["1", "0"], "\(outcome.output) \(outcome.errors)")
@@ -315,8 +315,8 @@ struct HostileStoreTests {
       outcome.errors.localizedLowercase.contains("no space") || outcome.errors.contains("free"))
   }
 
-  @Test("a store that a scenario can't use is an error in one sentence")
-  func scenarioOverARefusedStore() throws {
+  @Test("a scenario's unusable store is reported with a message")
+  func scenarioReportsAnUnusableStore() throws {
     try edit("DROP TABLE Z_METADATA; CREATE VIEW Z_METADATA AS SELECT 1 Z_VERSION")
     let yaml = "name: S\ndata: {store: \"\(store)\"}\nsteps:\n  - {fetch: Tag}\n"
     let run = try program.run(["run", program.folder.write(yaml, to: "s.yml")])
@@ -326,7 +326,7 @@ struct HostileStoreTests {
   }
 
   @Test("inferring the model of wide tables is fast", arguments: [400, 1_900])
-  func wideTable(columns: Int) throws {
+  func infersModelsOfWideTablesQuickly(columns: Int) throws {
     let names = (0..<columns).map { "ZC\($0)" }
     try edit(
       "DELETE FROM Z_MODELCACHE; INSERT INTO Z_PRIMARYKEY VALUES(9, 'Wide', 0, 200); CREATE TABLE "

@@ -9,7 +9,7 @@ struct InputLimitTests {
     program = try BuiltProgram()
   }
 
-  private func expectRefused(
+  private func expectRejection(
     _ arguments: [String], input: String = "", status: Int32 = 65, _ limit: String
   ) throws {
     let begin = Date()
@@ -39,14 +39,14 @@ struct InputLimitTests {
     (["--scale", "1,2000000"], "--scale must be at most 1,000,000"),
     (["--jobs", "1000000000"], "--jobs must be at most 256"),
   ])
-  func options(options: [String], limit: String) throws {
-    try expectRefused(["run", PackageFiles.faults] + options, status: 64, limit)
+  func rejectsOptionsOverTheLimit(options: [String], limit: String) throws {
+    try expectRejection(["run", PackageFiles.faults] + options, status: 64, limit)
   }
 
   @Test(arguments: ["export --swift", "advise"])
-  func scales(command: String) throws {
+  func rejectsScalesOverTheLimit(command: String) throws {
     let words = command.split(separator: " ").map(String.init)
-    try expectRefused(
+    try expectRejection(
       words + [PackageFiles.faults, "--scale", "1000001"], status: 64,
       "--scale must be at most 1,000,000")
   }
@@ -66,7 +66,7 @@ struct InputLimitTests {
     ("99999999999999999999", "too large"),
     ("5000000000 * 5000000000", "too large"),
   ])
-  func counts(count: String, limit: String) throws {
+  func rejectsRowCountsOverTheLimit(count: String, limit: String) throws {
     let file = try program.folder.write(scenario(count), to: "large.yml")
     let begin = Date()
     let outcome = try program.run(["run", file])
@@ -90,27 +90,27 @@ struct InputLimitTests {
     ("context other staleness 1e10", "1,000,000,000"),
     ("explain 9223372036854775807", "nothing has run"), ("sql 9223372036854775807", "from 0 to 4"),
   ])
-  func shellLines(line: String, limit: String) throws {
+  func rejectsNumbersOverTheLimitInTheShell(line: String, limit: String) throws {
     let file = try program.folder.write(scenario("1"), to: "small.yml")
-    try expectRefused(["shell", file], input: line, limit)
+    try expectRejection(["shell", file], input: line, limit)
   }
 
-  @Test func aScenariosSteps() throws {
+  @Test func rejectsNumbersOverTheLimitInSteps() throws {
     for step in [
       "insert: Continent, times: 1000000000000",
       "batch-insert: Continent, times: 9223372036854775807",
     ] {
       let file = try program.folder.write(scenario("1", step: step), to: "steps.yml")
-      try expectRefused(["run", file], "1,000,000")
+      try expectRejection(["run", file], "1,000,000")
     }
     let file = try program.folder.write(
       scenario("1000", step: "insert: Continent, times: Continent * 2000"), to: "rows.yml")
-    try expectRefused(["run", file], "1,000,000")
+    try expectRejection(["run", file], "1,000,000")
   }
 
-  /// Aliases of aliases: in values, in keys, in any command that reads YAML.
+  /// Nested aliases in values and in keys, with each command that reads YAML.
   @Test(arguments: ["value", "key"])
-  func aliasBombs(kind: String) throws {
+  func rejectsYAMLAliasBombs(kind: String) throws {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
     var lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     for (name, before) in zip(names.dropFirst(), names) {
@@ -122,13 +122,13 @@ struct InputLimitTests {
     for command in [
       ["run"], ["export", "--swift"], ["advise"], ["shell"], ["log", "input", "--expect"],
     ] {
-      try expectRefused(command + [file], "more than 16 times, the limit")
+      try expectRejection(command + [file], "more than 16 times, the limit")
     }
-    // Few uses, of something large.
+    // Few aliases of a large value.
     let large = Array(repeating: "x", count: 50_000).joined(separator: ",")
     let few = try program.folder.write(
       "a: &a [\(large)]\nb: [*a, *a, *a]\n", to: "few.yml")
-    try expectRefused(["run", few], "100,000 values, the limit")
+    try expectRejection(["run", few], "100,000 values, the limit")
   }
 
   @Test func fewAliasesAreAllowed() throws {
@@ -150,7 +150,7 @@ struct InputLimitTests {
     "0.000000000000001",
     "9223372036854.775807", "1e400", "-5", "0",
   ])
-  func timesOfALog(time: String) throws {
+  func acceptsExtremeTimesAndCountsInLogs(time: String) throws {
     let file = try program.folder.write(
       """
       CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0
@@ -170,15 +170,15 @@ struct InputLimitTests {
   }
 
   @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
-  func nestedJSON(piece: String) throws {
+  func rejectsDeeplyNestedJSON(piece: String) throws {
     let file = try program.folder.write(
       "{\"x\":" + String(repeating: piece, count: 200_000), to: "deep.json")
-    try expectRefused(["report", file], "more than 100 deep, the limit")
-    try expectRefused(["compare", file, file], "more than 100 deep, the limit")
+    try expectRejection(["report", file], "more than 100 deep, the limit")
+    try expectRejection(["compare", file, file], "more than 100 deep, the limit")
   }
 
-  /// Every number of a result replaced by a hostile one, in every format.
-  @Test func numbersOfAResult() throws {
+  /// Replaces each number of a result with an extreme one, and renders the result in several formats.
+  @Test func resultsWithExtremeNumbersDoNotCrash() throws {
     let small = try program.folder.write(
       scenario("3", step: "fetch: Continent, as: c"), to: "small.yml")
     #expect(try program.run(["run", small, "--report", "json", "--out", "r"]).status == 0)
@@ -204,10 +204,10 @@ struct InputLimitTests {
     #expect(outcome.output.isEmpty, "\(outcome.output.prefix(2_000))")
   }
 
-  /// Models of 9,000 entities: one by one, one hierarchy with an index each, one index again and again, and
-  /// mistakes everywhere.
-  @Test(arguments: ["flat", "tree", "same", "wrong"])
-  func modelsOfManyEntities(kind: String) throws {
+  /// Models of 9,000 entities: without a hierarchy, in one with different indexes, in one with equal
+  /// indexes, and with errors.
+  @Test(arguments: ["flat", "tree", "same", "invalid"])
+  func readsModelsWithManyEntities(kind: String) throws {
     let attribute = "<attribute name=\"a\" optional=\"YES\" attributeType=\"String\"/>"
     func index(_ name: String, _ property: String) -> String {
       "<fetchIndex name=\"\(name)\"><fetchIndexElement property=\"\(property)\" type=\"Binary\" "

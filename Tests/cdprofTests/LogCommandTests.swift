@@ -9,26 +9,26 @@ struct LogCommandTests {
     program = try BuiltProgram()
   }
 
-  /// The SQL log of a lesson, written to a file.
+  /// Writes the SQL log of a scenario to a file, and returns its path.
   private func log(_ name: String, _ arguments: String...) throws -> String {
     let run = try program.run(["run", PackageFiles.moodList, "--out", "runs"] + arguments)
     #expect(run.status == 0)
     return try program.folder.write(run.errors, to: name)
   }
 
-  @Test func logOfARunMeetsItsBudget() throws {
+  @Test func logOfARunMeetsTheScenariosExpectations() throws {
     let log = try log("run.log", "--sql", "2")
     let text = try String(contentsOfFile: log, encoding: .utf8)
     #expect(text.hasPrefix("cdprof: begin "))
     #expect(text.contains("SQLite bind[0] = <private>"))
-    let judged = try program.run(["log", log, "--expect", PackageFiles.moodList, "--json"])
+    let evaluated = try program.run(["log", log, "--expect", PackageFiles.moodList, "--json"])
     let report = try #require(
-      JSONSerialization.jsonObject(with: Data(judged.output.utf8)) as? [String: Any])
-    #expect(judged.status == 0 && report["holds"] as? Bool == true)
+      JSONSerialization.jsonObject(with: Data(evaluated.output.utf8)) as? [String: Any])
+    #expect(evaluated.status == 0 && report["holds"] as? Bool == true)
     #expect(report["unrecognized"] as? Int == 0 && (report["missing"] as? [String]) == [])
   }
 
-  @Test func bindValuesAreShownOnRequest() throws {
+  @Test func showsBoundValuesOnRequest() throws {
     let log = try log("run.log", "--sql", "2", "--show-binds")
     #expect(!(try String(contentsOfFile: log, encoding: .utf8)).contains("<private>"))
     let hidden = try program.run(["log", log])
@@ -67,14 +67,14 @@ struct LogCommandTests {
       (["fetch Mood where"], "`where` needs a predicate\n  fetch Mood where\n             ^^^^^"),
       (["--sql", "DELETE FROM ZMOOD"], "not for: DELETE FROM ZMOOD\npass the SELECT"),
     ] {
-      let refused = try program.run(["advise", "runs/mood-list.sqlite"] + words)
-      #expect(refused.status == 65 && refused.output.isEmpty)
-      #expect(refused.errors.contains(message), "\(refused.errors)")
+      let rejected = try program.run(["advise", "runs/mood-list.sqlite"] + words)
+      #expect(rejected.status == 65 && rejected.output.isEmpty)
+      #expect(rejected.errors.contains(message), "\(rejected.errors)")
     }
     #expect(program.leftovers.isEmpty)
   }
 
-  @Test func jsonLinesContainEveryEvent() throws {
+  @Test func traceAndJSONLinesReportsAreReproducible() throws {
     let run = try program.run(
       ["run", PackageFiles.moodList, "--report", "json,trace,jsonl", "--out", "runs"])
     #expect(run.status == 0)
@@ -82,9 +82,9 @@ struct LogCommandTests {
     let object = try JSONSerialization.jsonObject(with: trace) as? [String: Any]
     #expect((object?["traceEvents"] as? [Any])?.isEmpty == false)
     for (format, file) in [("trace", "mood-list.trace.json"), ("jsonl", "mood-list.jsonl")] {
-      let again = try program.run(["report", "runs/mood-list.json", "--report", format])
+      let repeated = try program.run(["report", "runs/mood-list.json", "--report", format])
       let text = try String(contentsOf: program.folder.file("runs/\(file)"), encoding: .utf8)
-      #expect(again.status == 0 && again.output == text, "\(format)")
+      #expect(repeated.status == 0 && repeated.output == text, "\(format)")
     }
   }
 

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What the main run loop does for a main-queue context, in a program of its own: the main thread of
-/// a test serves no run loop.
-@Suite struct MainRunLoopTests {
-  /// Exits with the number of the first expectation that fails.
+/// Runs a separate program, because tests don't run a run loop on the main thread.
+@Suite("Main-queue contexts and the main run loop")
+struct MainRunLoopTests {
+  /// A program that exits with the number of the first failed expectation.
   private static let source = """
     import Dispatch
     import OpenCoreData
@@ -31,7 +31,7 @@ import Testing
     expect(notes == 0, 1)
     turn()
     expect(notes == 1, 2)
-    // A run loop inside of a block of the main queue serves no other block.
+    // A run loop in a block of the main queue doesn't run other blocks.
     nonisolated(unsafe) var isDone = false
     DispatchQueue.main.async {
       MainActor.assumeIsolated {
@@ -47,7 +47,7 @@ import Testing
     while !isDone { turn() }
     turn()
     expect(notes == 3, 5)
-    // Changes of a block of the run loop itself.
+    // Changes in a block that the run loop performs.
     RunLoop.main.perform { MainActor.assumeIsolated { insert() } }
     turn()
     expect(notes == 4, 6)

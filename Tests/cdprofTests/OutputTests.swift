@@ -9,7 +9,7 @@ struct OutputTests {
     program = try BuiltProgram()
   }
 
-  /// Commands that print something, with a store `s.sqlite` and a result `r/s.json`.
+  /// Commands that write to standard output, given a store `s.sqlite` and a result `r/s.json`.
   private static let commands = [
     "--version", "--help", "help run", "schema", "run s.yml", "shell s.sqlite < lines",
     "report r/s.json",
@@ -73,8 +73,8 @@ struct OutputTests {
         """)
     #expect(outcome.output.hasSuffix("65\n"), "nothing is listed: \(outcome.output)")
     #expect(outcome.errors.contains("copy.sqlite can't be written: no space left on device"))
-    let made = program.folder.file("ok.sqlite")
-    #expect(try Data(contentsOf: made) == Data(contentsOf: program.folder.file("s.sqlite")))
+    let copy = program.folder.file("ok.sqlite")
+    #expect(try Data(contentsOf: copy) == Data(contentsOf: program.folder.file("s.sqlite")))
   }
 
   @Test func foundationErrorDescriptionsAreNotPrinted() throws {
@@ -96,7 +96,7 @@ struct OutputTests {
       #expect(!line.contains("operation could") && !line.contains("NSCocoa"), "\(command): \(line)")
       #expect(!line.contains("Error Domain") && !line.contains("CocoaError"), "\(command): \(line)")
       #expect(["1 ", "64", "65", "66"].contains(String(line.prefix(2))), "\(command): \(line)")
-      #expect(line.count > 8, "\(command) says nothing: \(line)")
+      #expect(line.count > 8, "\(command) has no message: \(line)")
     }
     let shell = try program.bash(
       """
@@ -114,7 +114,7 @@ struct OutputTests {
     #expect(!shell.errors.contains("operation could"))
   }
 
-  @Test func pipesAndStandardInputAreRead() throws {
+  @Test func readsPipesAndStandardInput() throws {
     let outcome = try program.bash(
       Self.setUp + """
         cdprof run - < s.yml > 1; echo "$?"; ls Reports

@@ -4,7 +4,7 @@ import Testing
 @Suite("Foreign files are replaced only with --force")
 struct OverwritingTests {
   private let program: BuiltProgram
-  private static let own = "somebody's own\n"
+  private static let own = "another program's file\n"
 
   init() throws {
     program = try BuiltProgram()
@@ -21,7 +21,7 @@ struct OverwritingTests {
       """, to: "\(name).yml")
   }
 
-  /// Names of files that a run in all formats writes.
+  /// The names of the files that a run with all report formats writes.
   private static let written = [
     "tiny.html", "tiny.json", "tiny.md", "tiny.junit.xml", "tiny.txt", "tiny.trace.json",
     "tiny.jsonl", "tiny.sqlite",
@@ -33,10 +33,10 @@ struct OverwritingTests {
     _ = try scenario()
     let own = try program.folder.write(Self.own, to: "out/\(file)")
     let arguments = ["run", "tiny.yml", "--report", Self.formats, "--out", "out"]
-    let refused = try program.run(arguments)
-    #expect(refused.status == 65)
-    #expect(refused.errors.contains("out/\(file) exists and wasn't written by cdprof"))
-    #expect(refused.errors.contains("--force"))
+    let rejected = try program.run(arguments)
+    #expect(rejected.status == 65)
+    #expect(rejected.errors.contains("out/\(file) exists and wasn't written by cdprof"))
+    #expect(rejected.errors.contains("--force"))
     #expect(try String(contentsOfFile: own, encoding: .utf8) == Self.own)
     let out = program.folder.file("out").path
     #expect(try FileManager.default.contentsOfDirectory(atPath: out) == [file], "nothing was run")
@@ -47,7 +47,7 @@ struct OverwritingTests {
 
   @Test func runDoesNotReplaceForeignStores() throws {
     _ = try scenario()
-    // A store of the same model that the program copied for the user.
+    // A store with the same model, saved by the user in the shell.
     _ = try program.run(["run", "tiny.yml", "--out", "made"])
     let copied = try program.run(
       ["shell", "made/tiny.sqlite"], input: "save store Reports/tiny.sqlite\nsave store tiny.sqlite"
@@ -57,7 +57,7 @@ struct OverwritingTests {
       at: program.folder.file("Reports"), withIntermediateDirectories: false)
     let store = program.folder.file("Reports/tiny.sqlite")
     try FileManager.default.copyItem(at: program.folder.file("tiny.sqlite"), to: store)
-    // What `save store` wrote is the user's own: the mark is a run's.
+    // Only stores of runs have the application ID; a store from `save store` belongs to the user.
     var bytes = try Data(contentsOf: store)
     bytes.replaceSubrange(68..<72, with: [0, 0, 0, 0])
     try bytes.write(to: store)
@@ -69,8 +69,8 @@ struct OverwritingTests {
   func runDoesNotReplaceFilesOfOtherStores(file: String) throws {
     _ = try scenario()
     let own = try program.folder.write(Self.own, to: "Reports/\(file)")
-    let refused = try program.run(["run", "tiny.yml"])
-    #expect(refused.status == 65 && refused.errors.contains("--force"))
+    let rejected = try program.run(["run", "tiny.yml"])
+    #expect(rejected.status == 65 && rejected.errors.contains("--force"))
     #expect(try String(contentsOfFile: own, encoding: .utf8) == Self.own)
   }
 
@@ -84,9 +84,9 @@ struct OverwritingTests {
       ("b/MoodyModel.swift", ["generate", PackageFiles.model, "--out", "b"]),
     ] {
       let own = try program.folder.write(Self.own, to: file)
-      let refused = try program.run(arguments)
-      #expect(refused.status == (arguments[0] == "generate" ? 1 : 65), "\(arguments)")
-      #expect(refused.errors.contains("--force"), "\(arguments)")
+      let rejected = try program.run(arguments)
+      #expect(rejected.status == (arguments[0] == "generate" ? 1 : 65), "\(arguments)")
+      #expect(rejected.errors.contains("--force"), "\(arguments)")
       #expect(try String(contentsOfFile: own, encoding: .utf8) == Self.own)
       #expect(try program.run(arguments + ["--force"]).status == 0, "\(arguments)")
       #expect(try String(contentsOfFile: own, encoding: .utf8) != Self.own)
@@ -108,7 +108,7 @@ struct OverwritingTests {
     #expect(outcome.errors.contains("it's a folder") && outcome.errors.contains("it's a pipe"))
   }
 
-  @Test func shellAppendsOnlyToNewFiles() throws {
+  @Test func shellOutputGoesOnlyToNewFilesOrWithForce() throws {
     _ = try scenario()
     #expect(try program.run(["run", "tiny.yml"]).status == 0)
     let store = program.folder.file("Reports/tiny.sqlite")
@@ -143,6 +143,6 @@ struct OverwritingTests {
     #expect(outcome.output.contains("65\ntiny.sqlite\nmine\n  Mood"))
     #expect(outcome.errors.split(separator: "\n").filter { $0.hasPrefix("line ") }.count == 11)
     let added = outcome.output.components(separatedBy: "65\ntiny.sqlite\n").last ?? ""
-    #expect(added.ranges(of: "Continent ").count == 3, "one entity a line, three times: \(added)")
+    #expect(added.ranges(of: "Continent ").count == 3, "three lists of entities: \(added)")
   }
 }

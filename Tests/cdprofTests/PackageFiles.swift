@@ -1,8 +1,8 @@
 import Foundation
 
-/// Files of the package, and of the folder of real data beside it.
+/// Files of the package and of the shared data folder.
 enum PackageFiles {
-  /// The folder that holds `Scenarios`.
+  /// The folder that contains `Scenarios`.
   private static let package: URL = {
     var folder = URL(fileURLWithPath: #filePath)
     repeat {
@@ -13,17 +13,17 @@ enum PackageFiles {
     return folder
   }()
 
-  /// The folder of the modules' sources.
+  /// The path of `Sources`.
   static let sources = package.appendingPathComponent("Sources").path
 
-  /// All scenarios of the package, by their paths below `Scenarios`.
+  /// The paths of all scenarios, relative to `Scenarios`.
   static let scenarios: [String] = {
     let folder = package.appendingPathComponent("Scenarios").path
     let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
     return (files ?? []).filter { $0.hasSuffix(".yml") }.sorted()
   }()
 
-  /// The path of a scenario below `Scenarios`.
+  /// Returns the path of a scenario, given its path relative to `Scenarios`.
   static func scenario(_ name: String) -> String {
     package.appendingPathComponent("Scenarios/\(name)").path
   }
@@ -32,16 +32,16 @@ enum PackageFiles {
   static let moodList = package.appendingPathComponent("Scenarios/mood-list.yml").path
   static let model = package.appendingPathComponent("Scenarios/Models/Moody.xcdatamodel").path
 
-  /// The store that the book's sample wrote; nil where the shared data is absent.
+  /// A store that the book's sample app created; `nil` if the shared data is absent.
   ///
-  /// Under CI it is always there: the tests then run, and fail without it.
+  /// In CI, it's never `nil`, so the tests fail without the data.
   static var moody: String? {
     let environment = ProcessInfo.processInfo.environment
     let shared =
       environment["CDPROF_SHARED"].map { URL(fileURLWithPath: $0) }
       ?? package.deletingLastPathComponent().appendingPathComponent("shared")
     let store = shared.appendingPathComponent("data/moody/stores/Moody.moody").path
-    let isThere = FileManager.default.fileExists(atPath: store)
-    return isThere || environment["CI"] == "true" ? store : nil
+    let exists = FileManager.default.fileExists(atPath: store)
+    return exists || environment["CI"] == "true" ? store : nil
   }
 }

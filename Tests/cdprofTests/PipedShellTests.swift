@@ -9,7 +9,7 @@ struct PipedShellTests {
     program = try BuiltProgram()
   }
 
-  @Test func tenLinesOfTheLessonHaveTheirCounts() throws {
+  @Test func faultStormSessionHasTheExpectedCounts() throws {
     let outcome = try program.run(
       ["shell", PackageFiles.faults],
       input: """
@@ -40,7 +40,7 @@ struct PipedShellTests {
     ] {
       #expect(outcome.output.contains(part))
     }
-    #expect(!outcome.output.contains("  5,000 Mood  "), "nothing is read after `quit`")
+    #expect(!outcome.output.contains("  5,000 Mood  "), "no line is read after `quit`")
     #expect(!outcome.output.contains("cdprof>"))
     #expect(program.leftovers.isEmpty)
     #expect(try program.run(["run", "my-storm.yml"]).status == 0)
@@ -62,16 +62,16 @@ struct PipedShellTests {
         """)
   }
 
-  @Test func storesAreModifiedOnlyInPlaceOnRequest() throws {
+  @Test func writeUsesACopyUnlessInPlaceIsSpecified() throws {
     try FileManager.default.createDirectory(
       at: program.folder.file("out"), withIntermediateDirectories: true)
     #expect(try program.run(["run", PackageFiles.faults, "--quiet", "--out", "out"]).status == 0)
     let lines = "fetch Mood limit 1 as m\ndelete m\nsave\ncount Mood"
     let store = program.folder.file("out/faults.sqlite")
     let before = try Data(contentsOf: store)
-    let looked = try program.run(["shell", "out/faults.sqlite"], input: lines)
-    #expect(looked.status == 65)
-    #expect(looked.errors.contains("the store is open read-only"))
+    let readOnly = try program.run(["shell", "out/faults.sqlite"], input: lines)
+    #expect(readOnly.status == 65)
+    #expect(readOnly.errors.contains("the store is open read-only"))
     let copied = try program.run(["shell", "out/faults.sqlite", "--write"], input: lines)
     #expect(copied.status == 0 && copied.output.contains("4,999 Mood"))
     #expect(try Data(contentsOf: store) == before)

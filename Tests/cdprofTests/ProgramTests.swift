@@ -9,7 +9,7 @@ struct ProgramTests {
     program = try BuiltProgram()
   }
 
-  /// Arguments, the status they end with, and what is said on standard error.
+  /// Arguments, the exit status, and a part of the error message.
   @Test(arguments: [
     (["rnu"], 64, "did you mean `run`?"),
     (["help", "shel"], 64, "did you mean `shell`?"),
@@ -65,7 +65,9 @@ struct ProgramTests {
     (["generate", "input"], 64, "Missing expected argument '--out"),
     (["generate", "input", "--out", "made", "--style", "struct"], 64, "--style"),
   ])
-  func invalidArgumentsHaveSuggestions(arguments: [String], status: Int32, message: String) throws {
+  func invalidArgumentsReportAnErrorAndTheStatus(
+    arguments: [String], status: Int32, message: String
+  ) throws {
     let outcome = try program.run(arguments)
     #expect(outcome.status == status)
     #expect(outcome.errors.contains(message))
@@ -88,7 +90,7 @@ struct ProgramTests {
     #expect(try program.run(arguments + ["--style", "extension"]).status == 0)
   }
 
-  @Test func versionListsLibraries() throws {
+  @Test func versionIncludesSQLiteAndSwift() throws {
     let outcome = try program.run(["--version"])
     #expect(outcome.status == 0)
     #expect(
@@ -113,8 +115,8 @@ struct ProgramTests {
     #expect(program.leftovers.isEmpty)
   }
 
-  /// A scenario with one variant and what it expects.
-  private func scenario(_ steps: String, expecting law: String) throws -> String {
+  /// Writes a scenario with one variant and its expectations, and returns its path.
+  private func scenario(_ steps: String, expecting expectations: String) throws -> String {
     try program.folder.write(
       """
       name: Small
@@ -126,7 +128,7 @@ struct ProgramTests {
       \(steps)
       variants:
         - name: plain
-          expect: {\(law)}
+          expect: {\(expectations)}
       """, to: "small.yml")
   }
 
@@ -146,9 +148,9 @@ struct ProgramTests {
     ("  - fetch Mood", "selects: 1 /", [], 65, "small.yml:10:"),
   ])
   func exitStatusReflectsTheRun(
-    steps: String, law: String, options: [String], status: Int32, message: String
+    steps: String, expectations: String, options: [String], status: Int32, message: String
   ) throws {
-    let outcome = try program.run(["run", try scenario(steps, expecting: law)] + options)
+    let outcome = try program.run(["run", try scenario(steps, expecting: expectations)] + options)
     #expect(outcome.status == status)
     #expect((outcome.output + outcome.errors).contains(message))
     let reports = program.folder.file("Reports").path
@@ -169,7 +171,7 @@ struct ProgramTests {
     #expect(try program.run(["new", "theirs", "--store", "no.sqlite"]).status == 66)
   }
 
-  /// A folder of two scenarios at two scales, two at once.
+  /// Runs a folder of two scenarios at two scales with two jobs.
   @Test func foldersRunAtSeveralScales() throws {
     let file = try scenario(
       ProgramTests.touching, expecting: "selects: 21, findings: [fault-storm(Mood.country)]")
@@ -219,9 +221,9 @@ struct ProgramTests {
     let company = PackageFiles.model.replacingOccurrences(of: "Moody.", with: "Company.")
     #expect(try program.run(["model", company, "--check"]).status == 0)
     let xml = try program.run(["model", PackageFiles.model, "--xml"])
-    let sick = xml.output.replacingOccurrences(
+    let invalid = xml.output.replacingOccurrences(
       of: #"inverseName="moods" inverseEntity="Country""#, with: "")
-    let copy = try program.folder.write(sick, to: "contents")
+    let copy = try program.folder.write(invalid, to: "contents")
     let check = try program.run(["model", copy, "--check", "--json"])
     #expect(check.status == 3 && check.output.contains(#""rule" : "ignored-element""#))
     let shown = try program.run(["model", copy])
@@ -280,7 +282,7 @@ struct ProgramTests {
     #expect(outcome.errors.contains("cdprof advise App.sqlite \"fetch ENTITY sort KEY\""))
   }
 
-  /// The words of a command line, and what Bash then offers.
+  /// The words of a command line, and the expected completion.
   @Test(arguments: [
     (["inspect", "mo"], "mood.sqlite"), (["run", "--report", "ht"], "html"),
     (["run", "--report", "html", "--out", "fol"], "folder"), (["run", "mo"], "mood.sqlite"),
@@ -291,7 +293,7 @@ struct ProgramTests {
     (["run", "--fail-on", "fault-storm,a"], "fault-storm,any"),
     (["predicate", "--plan", "mo"], "mood.sqlite"),
   ])
-  func bashCompletesFilesAndWords(words: [String], offered: String) throws {
+  func bashCompletesFilesAndOptionValues(words: [String], offered: String) throws {
     let script = try program.run(["--generate-completion-script", "bash"])
     #expect(script.status == 0)
     let file = try program.folder.write(script.output, to: "cdprof.bash")

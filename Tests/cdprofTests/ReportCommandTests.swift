@@ -13,10 +13,10 @@ struct ReportCommandTests {
     let run = try program.run(
       ["run", PackageFiles.faults, "--quiet", "--report", "html,json", "--out", "a"])
     #expect(run.status == 0)
-    let again = try program.run(["report", "a/faults.json", "--report", "html"])
-    #expect(again.status == 0)
+    let rendered = try program.run(["report", "a/faults.json", "--report", "html"])
+    #expect(rendered.status == 0)
     let page = try String(contentsOf: program.folder.file("a/faults.html"), encoding: .utf8)
-    #expect(again.output == page)
+    #expect(rendered.output == page)
     let text = try program.run(["report", "a/faults.json"])
     #expect(text.output.contains("6 of 6 variants"))
     let files = try program.run(

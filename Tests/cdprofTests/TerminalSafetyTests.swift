@@ -9,12 +9,12 @@ struct TerminalSafetyTests {
     program = try BuiltProgram()
   }
 
-  /// Characters that do something other than being shown, as YAML's and JSON's escapes of four digits.
+  /// Control characters and bidirectional formatting characters.
   private static let hostile: [UInt32] =
     [0x00, 0x01, 0x07, 0x08, 0x0B, 0x0C, 0x0D, 0x1B, 0x7F, 0x80, 0x85, 0x9B, 0x9D, 0x061C, 0x200E]
     + [0x200F, 0x2028, 0x2029, 0x202A, 0x202E, 0x2066, 0x2069]
 
-  /// All of them in one text, with a line feed that begins a false line.
+  /// Returns a string with these characters and a line feed that starts a fake line.
   private static func text(escaped: Bool, except: Set<UInt32> = []) -> String {
     let parts = hostile.filter { !except.contains($0) }.map { code in
       escaped
@@ -30,14 +30,14 @@ struct TerminalSafetyTests {
   }
 
   private static func expectSafe(_ text: String, _ what: String) {
-    // In a page, a line feed is a space.
+    // In HTML, a line feed is white space.
     let isPage = text.hasPrefix("<!doctype html>")
     let found = text.unicodeScalars.filter(isUnsafe).map { String($0.value, radix: 16) }
     #expect(found.isEmpty, "\(what): \(found)")
-    #expect(isPage || !text.contains("\nFAKE"), "\(what): a value begins a line")
+    #expect(isPage || !text.contains("\nFAKE"), "\(what): a value starts a line")
   }
 
-  /// A scenario whose every name and text is hostile, and the store that a run of it makes.
+  /// Creates a scenario and a model with these characters in all names and strings.
   private func makeData() throws {
     let model = """
       <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
@@ -73,7 +73,7 @@ struct TerminalSafetyTests {
     _ = try program.folder.write(yaml, to: "evil.yml")
   }
 
-  /// Commands over the hostile scenario, store, and model.
+  /// Commands that read the scenario, its store, or its model.
   private static let commands = [
     "run evil.yml --plans --sql 4 --show-binds --out r", "report r/evil.json",
     "report r/evil.json --report html", "report r/evil.json --report md",
@@ -155,8 +155,8 @@ struct TerminalSafetyTests {
   @Test func xmlModelsKeepTheirNames() throws {
     try makeData()
     let xml = try program.run(["model", "Evil.xcdatamodel", "--xml"])
-    _ = try program.folder.write(xml.output, to: "Again.xcdatamodel/contents")
-    let differences = try program.run(["diff", "Evil.xcdatamodel", "Again.xcdatamodel", "--json"])
+    _ = try program.folder.write(xml.output, to: "Copy.xcdatamodel/contents")
+    let differences = try program.run(["diff", "Evil.xcdatamodel", "Copy.xcdatamodel", "--json"])
     #expect(differences.output.contains("\"effect\" : \"none\""), "\(differences.output)")
   }
 }

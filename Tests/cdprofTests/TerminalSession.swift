@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-/// The program at a terminal of its own, typed into by a test.
+/// The program in a pseudo-terminal that a test controls.
 final class TerminalSession {
   private let process: pid_t
   private let terminal: Int32
-  private var seen = ""
+  private var received = ""
 
   /// Starts the program with the other end of a new pseudo-terminal as its controlling terminal.
   init(_ program: BuiltProgram, _ arguments: [String]) throws {
     let (terminal, name) = try TerminalSession.openTerminal()
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
-    // A leader of a new session gets the first terminal it opens.
+    // The first terminal that a session leader opens becomes its controlling terminal.
     posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
     posix_spawn_file_actions_adddup2(&actions, 0, 1)
     posix_spawn_file_actions_adddup2(&actions, 0, 2)
@@ -35,12 +35,12 @@ final class TerminalSession {
     self.process = process
   }
 
-  /// `POSIX_SPAWN_SETSID`, which the C library shows to GNU programs alone.
+  /// `POSIX_SPAWN_SETSID`, which glibc declares only with `_GNU_SOURCE`.
   private static let spawnInNewSession: Int16 = 0x80
 
-  /// Both ends of a new pseudo-terminal: one open, the other by name.
+  /// Opens a new pseudo-terminal, and returns the descriptor of one end and the name of the other.
   ///
-  /// With Linux's own requests, as `posix_openpt` and its kin are not shown to Swift.
+  /// Uses Linux requests, because `posix_openpt` and related functions aren't imported to Swift.
   private static func openTerminal() throws -> (descriptor: Int32, name: String) {
     let (unlock, number): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
     let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
@@ -59,12 +59,12 @@ final class TerminalSession {
     close(terminal)
   }
 
-  /// Types, key by key.
+  /// Types keys one at a time.
   func type(_ keys: String) {
     for var byte in Array(keys.utf8) { write(terminal, &byte, 1) }
   }
 
-  /// Gives the terminal a size.
+  /// Sets the size of the terminal.
   func resize(rows: UInt16, columns: UInt16) {
     var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
@@ -75,23 +75,23 @@ final class TerminalSession {
     kill(process, signal)
   }
 
-  /// Waits until a text is on the screen, and forgets what was there up to its end.
+  /// Waits until a string appears in the output, and discards the output up to its end.
   ///
-  /// - Returns: what was there before it; nil when it did not come.
+  /// - Returns: The output before the string; `nil` if it doesn't appear in time.
   @discardableResult
   func wait(for text: String, seconds: Double = 60) -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {
-      if let range = seen.range(of: text) {
-        let before = String(seen[..<range.lowerBound])
-        seen.removeSubrange(..<range.upperBound)
+      if let range = received.range(of: text) {
+        let before = String(received[..<range.lowerBound])
+        received.removeSubrange(..<range.upperBound)
         return before
       }
       guard end.timeIntervalSinceNow > 0, read(milliseconds: 100) else { return nil }
     }
   }
 
-  /// The status the program ends with by itself; nil when it does not end.
+  /// Waits for the program to exit, and returns its status; `nil` if it doesn't exit.
   func status(seconds: Double = 30) -> Int32? {
     let end = Date().addingTimeInterval(seconds)
     var status: Int32 = 0
@@ -104,14 +104,14 @@ final class TerminalSession {
     return nil
   }
 
-  /// Reads what has come; false once the program has let go of the terminal.
+  /// Reads available output; returns `false` if the program has closed the terminal.
   private func read(milliseconds: Int32) -> Bool {
     var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
     guard poll(&waiting, 1, milliseconds) > 0 else { return true }
     var bytes = [UInt8](repeating: 0, count: 4_096)
     let count = Foundation.read(terminal, &bytes, bytes.count)
     guard count > 0 else { return false }
-    seen += String(decoding: bytes[..<count], as: UTF8.self)
+    received += String(decoding: bytes[..<count], as: UTF8.self)
       .replacingOccurrences(of: "\r\n", with: "\n")
     return true
   }

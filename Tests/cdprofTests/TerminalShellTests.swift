@@ -20,13 +20,13 @@ struct TerminalShellTests {
     #expect(session.wait(for: "did you mean `Mood`?") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("\u{04}")
-    #expect(session.status() == 0, "an error at a terminal is nobody's status")
+    #expect(session.status() == 0, "errors in an interactive shell don't affect its exit status")
     let history = program.folder.file("state/cdprof/history")
     #expect(try String(contentsOf: history, encoding: .utf8) == "count Country \ncount Moood\n")
     #expect(program.leftovers.isEmpty)
   }
 
-  /// A predicate goes on behind the key path that Tab completed in it.
+  /// The quotation mark stays open after completing a key path.
   @Test func completionInsideAPredicateKeepsItOpen() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     #expect(session.wait(for: "cdprof> ") != nil)
@@ -58,8 +58,8 @@ struct TerminalShellTests {
     let endless =
       "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
     session.type(".sqlite \(endless)\n")
-    // Long enough for the statement to be the one that is stopped.
-    #expect(session.wait(for: "cdprof> ", seconds: 2) == nil, "it runs for ever")
+    // Waits until the statement is certainly running.
+    #expect(session.wait(for: "cdprof> ", seconds: 2) == nil, "the statement runs forever")
     session.type("\u{03}")
     #expect(session.wait(for: "the query was interrupted") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)
@@ -90,7 +90,7 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
-  /// Whoever begins to type the next command has seen enough; an arrow isn't a string.
+  /// Typing a command ends the pager and enters the command; arrow keys only end the pager.
   @Test func keyThatEndsPagingIsInput() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     session.resize(rows: 10, columns: 200)

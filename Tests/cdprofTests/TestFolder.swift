@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, removed when the test is over.
+/// A temporary folder that is removed when the test ends.
 final class TestFolder {
   let url: URL
 
@@ -19,7 +19,7 @@ final class TestFolder {
     url.appendingPathComponent(name)
   }
 
-  /// Writes a file, in folders that are made, and gives its path.
+  /// Writes a file, creates its folders if necessary, and returns its path.
   func write(_ text: String, to name: String) throws -> String {
     try FileManager.default.createDirectory(
       at: file(name).deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -5,20 +5,21 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-@Suite struct FaultStormTests {
-  /// Clean variants raise nothing; the others exactly what the lesson says.
+@Suite("Fault storms")
+struct FaultStormTests {
+  /// The findings of each variant; the variants without fault storms have none.
   @Test(arguments: [
     ("fault storm", ["fault-storm(Mood)", "fault-storm(Mood.country)"]),
     ("plain", ["fault-storm(Mood.country)"]), ("realized", ["fault-storm(Mood.country)"]),
     ("prefetched", []), ("held", []), ("batched", []),
   ])
-  func lessonHasTheFindingsItStates(name: String, findings: [String]) throws {
-    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
+  func faultStormScenarioHasTheExpectedFindings(name: String, findings: [String]) throws {
+    let variant = try #require(FaultStormScenario.full.variants.first { $0.name == name })
     #expect(variant.findings.map(\.name) == findings)
   }
 
-  @Test func findingStatesCountPlaceAndFix() throws {
-    let storm = try #require(FaultLesson.full.variants.first)
+  @Test func findingContainsCountCallSiteAndFix() throws {
+    let storm = try #require(FaultStormScenario.full.variants.first)
     #expect(
       storm.findings.map(\.line) == [
         "  ! fault-storm(Mood)           5,000 single-row SELECTs from this line"
@@ -40,16 +41,16 @@ import WorkbenchFixtures
     ),
     ("plain", ["verified: 61 → 2 SELECTs (prefetched)"]), ("realized", ["not verified"]),
   ])
-  func fixIsVerifiedOnlyWhereItRan(name: String, tried: [String]) throws {
-    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
-    #expect(variant.findings.map(\.triedText) == tried)
+  func fixIsVerifiedOnlyIfAVariantRanIt(name: String, verified: [String]) throws {
+    let variant = try #require(FaultStormScenario.full.variants.first { $0.name == name })
+    #expect(variant.findings.map(\.triedText) == verified)
   }
 
   @Test(arguments: [
     (FaultStormRule.threshold - 1, 0, 0), (FaultStormRule.threshold, 0, 1), (0, 500, 0),
     (FaultStormRule.threshold - 1, 500, 0),
   ])
-  func stormNeedsMissesAboveTheThreshold(misses: Int, hits: Int, findings: Int) {
+  func firesForMissesFromTheThreshold(misses: Int, hits: Int, findings: Int) {
     let recording = Self.step { script in
       for key in 0..<misses { script.fault("Mood", key: key, sql: "one mood") }
       for key in 0..<hits { script.fault("Mood", key: key) }
@@ -57,14 +58,14 @@ import WorkbenchFixtures
     #expect(FindingSearch.findings(in: recording, context: StepContext()).count == findings)
   }
 
-  @Test func statementsSeparateStorms() {
+  @Test func statementsAreCountedSeparately() {
     let recording = Self.step { script in
       for key in 0..<18 { script.fault("Mood", key: key, sql: "text \(key % 2)") }
     }
     #expect(FindingSearch.findings(in: recording, context: StepContext()).isEmpty)
   }
 
-  @Test func selfReferenceIsReportedByObjects() {
+  @Test func reflexiveRelationshipIsDistinguishedByFetchedObjects() {
     let recording = Self.step { script in
       for key in 1...20 { script.fault("Employee", key: key, sql: "one employee") }
       for key in 101...115 { script.fault("Employee", key: key, sql: "one employee") }
@@ -86,7 +87,7 @@ import WorkbenchFixtures
       }
     }
     let fetch = Step(
-      verb: .fetch, subject: "Country", location: EventScript.mood
+      verb: .fetch, subject: "Country", location: EventScript.moodFetch
     ).prefetching("continent")
     let finding = try #require(
       FindingSearch.findings(in: recording, context: StepContext(fetch: fetch)).first)
@@ -97,19 +98,19 @@ import WorkbenchFixtures
         == ["request.relationshipKeyPathsForPrefetching = [\"continent\", \"moods\"]"])
   }
 
-  /// Advice that is followed already must not be given again.
+  /// A fix that the fetch already contains isn't suggested.
   @Test(arguments: [
-    (FaultLesson.plain.prefetching("country"), "Country", "released before it was read"),
-    (FaultLesson.plain.with(.faults, .flag(false)), "Mood", "self IN"),
-    (FaultLesson.plain, "Mood", "request.returnsObjectsAsFaults = false"),
+    (FaultStormScenario.plain.prefetching("country"), "Country", "released before it was read"),
+    (FaultStormScenario.plain.with(.faults, .flag(false)), "Mood", "self IN"),
+    (FaultStormScenario.plain, "Mood", "request.returnsObjectsAsFaults = false"),
   ])
-  func fixMatchesTheFetch(fetch: Step, entity: String, cure: String) throws {
+  func fixMatchesTheFetch(fetch: Step, entity: String, fix: String) throws {
     let recording = Self.step { script in
       for key in 1...10 { script.fault(entity, key: key, sql: "one") }
     }
-    let context = StepContext(fetch: fetch, reachedThrough: FaultLesson.reached)
+    let context = StepContext(fetch: fetch, reachedThrough: FaultStormScenario.reached)
     let finding = try #require(FindingSearch.findings(in: recording, context: context).first)
-    #expect(finding.cure.text.contains(cure))
+    #expect(finding.cure.text.contains(fix))
   }
 
   private static func step(_ body: (EventScript) -> Void) -> Recording {

@@ -7,7 +7,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-/// One search says what a run, the shell, and the shell's report have found.
+/// Runs, the shell, and its reports use the same search.
 @Suite("Detection of findings")
 struct FindingSearchTests {
   private static func finding(
@@ -37,9 +37,9 @@ struct FindingSearchTests {
   }
 
   @Test func unmetExpectationListsAllFindings() throws {
-    let judge = ExpectationEvaluator(scope: CountExpressionScope(), path: "a.yml")
+    let evaluator = ExpectationEvaluator(scope: CountExpressionScope(), path: "a.yml")
     let result = try #require(
-      judge.result(
+      evaluator.result(
         of: ExpectBlock(line: 4), firing: [Self.finding(), Self.finding(line: 2, count: 30)]))
     #expect(!result.holds)
     #expect(result.found == .names(["fault-storm(Mood)", "fault-storm(Mood)"]))

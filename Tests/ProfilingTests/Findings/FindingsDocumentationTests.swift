@@ -5,7 +5,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-@Suite("Every rule is documented")
+@Suite("Documentation of findings")
 struct FindingsDocumentationTests {
   @Test func findingsPageIsGeneratedFromRules() throws {
     let file = ScenarioFiles.folder.deletingLastPathComponent()

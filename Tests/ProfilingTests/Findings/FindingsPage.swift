@@ -2,7 +2,7 @@ import Profiling
 
 @testable import ScenarioLanguage
 
-/// `Documentation/findings.md`, written from the rules in code.
+/// The contents of `Documentation/findings.md`, generated from the rules.
 enum FindingsPage {
   static var text: String {
     let rules = RuleName.allCases.compactMap(Rule.named)

@@ -6,15 +6,15 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-/// A class as an app has it.
+/// A custom class, as an app would have it.
 private final class Mood: NSManagedObject {
   var remoteIdentifier: String? { value(forKey: "remoteIdentifier") as? String }
 }
 
-/// The Swift that findings suggest, compiled here word for word.
+/// Checks that the suggested Swift code compiles.
 ///
-/// `Snippets` has the lines of each fix; a test holds the findings against this file.
-@Suite("Suggested fixes are Swift that compiles")
+/// `Snippets` contains the lines of each fix; the tests search for the suggested lines in this file.
+@Suite("Suggested fixes")
 struct FixSnippetTests {
   @Test(arguments: [
     ["fetch Mood batch 20 as moods", "walk moods array yes"],
@@ -35,11 +35,11 @@ struct FixSnippetTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    try expectCompiled(
+    try expectCompiledSnippets(
       outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings)
   }
 
-  /// Several objects may have one key, so that the suggestion groups by it.
+  /// Several objects can have the same key, so the suggested code groups by key.
   @Test func fetchLoopFixCompilesWithEqualKeys() throws {
     let store = try TypedSession.store()
     let script = EventScript()
@@ -53,11 +53,11 @@ struct FixSnippetTests {
       recording: script.recorder.recording(steps: script.steps), steps: [], model: store.model)
     let found = FindingSearch.all(of: work, steps: []).findings
     #expect(found.map(\.name) == ["fetch-loop(Mood)"])
-    try expectCompiled(found)
+    try expectCompiledSnippets(found)
     #expect(!found.flatMap(\.cure.swift).joined().contains("uniqueKeysWithValues"))
   }
 
-  private func expectCompiled(_ findings: [Finding]) throws {
+  private func expectCompiledSnippets(_ findings: [Finding]) throws {
     #expect(!findings.isEmpty)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
       .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -69,7 +69,7 @@ struct FixSnippetTests {
   }
 }
 
-/// Compiled, never run.
+/// Code that is only compiled.
 private enum Snippets {
   static func fetchLoop(
     _ request: NSFetchRequest<Mood>, _ values: [String], _ context: NSManagedObjectContext

@@ -6,7 +6,7 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-/// Rules about objects in memory and what is written for them: each has sick work and sound work.
+/// Each rule is tested with steps for which it fires and steps for which it doesn't.
 @Suite("Rules about retained, changed, and saved objects")
 struct HeldObjectRuleTests {
   @Test(arguments: [
@@ -14,7 +14,7 @@ struct HeldObjectRuleTests {
     (["fetch Mood as m", "set m with latitude 1", "refresh m keep yes"], []),
     (["fetch Mood as m", "set m with latitude 1", "save", "refresh m keep no"], []),
     (["fetch Mood as m", "set m with latitude 1", "rollback", "refresh m keep no"], []),
-    // Others of the same result were changed.
+    // The changed objects of the result aren't refreshed.
     (["fetch Mood as m", "set m with latitude 1 limit 3", "refresh m keep no offset 3"], []),
     (["fetch Mood as m", "refresh m keep no"], []),
   ])
@@ -35,7 +35,7 @@ struct HeldObjectRuleTests {
     (first + ["set m with latitude 1", "save"], ["needless-update(Mood)"]),
     (first + ["set m with latitude 2", "save"], []),
     (first + ["set m with latitude 1", "set m with latitude 2 limit 1", "save"], []),
-    // The countries get a new version, and rightly: moods came and went.
+    // The countries get a new version because their moods changed.
     (
       [
         "fetch Mood limit 1 as m", "fetch Country offset 3 limit 1 as c", "set m with country c",
@@ -52,15 +52,15 @@ struct HeldObjectRuleTests {
     #expect(found.allSatisfy { $0.cure.text.hasPrefix("if object.latitude != value") })
   }
 
-  private static let circle = [
+  private static let cycle = [
     "fetch Country prefetch moods as countries", "fetch Mood as moods", "touch countries moods",
     "touch moods country",
   ]
 
   @Test(arguments: [
-    (circle + ["drop moods", "drop countries"], ["kept-alive(Mood)"]),
-    (circle + ["refresh countries", "drop moods", "drop countries"], []),
-    (circle + ["drop moods"], []), (circle + ["reset"], []),
+    (cycle + ["drop moods", "drop countries"], ["kept-alive(Mood)"]),
+    (cycle + ["refresh countries", "drop moods", "drop countries"], []),
+    (cycle + ["drop moods"], []), (cycle + ["reset"], []),
     (["fetch Mood as moods", "drop moods"], []),
     (["context main retains yes", "fetch Mood as moods", "drop moods"], ["kept-alive(Mood)"]),
     (["context main retains yes", "fetch Mood limit 9 as moods", "drop moods"], []),
@@ -70,7 +70,7 @@ struct HeldObjectRuleTests {
         "drop moods",
       ], ["kept-alive(Mood)"]
     ),
-    // They are kept to be saved.
+    // The context retains objects with unsaved changes.
     (["fetch Mood as moods", "set moods with latitude 1", "drop moods"], []),
   ])
   func retainedObjectsAreFound(lines: [String], names: [String]) throws {
@@ -81,28 +81,32 @@ struct HeldObjectRuleTests {
     ("context main retains yes", "delete context.retainsRegisteredObjects = true"),
     ("context main undoable yes", "context.undoManager = nil"),
   ])
-  func fixNamesTheRetainingReference(context: String, cure: String) throws {
+  func fixNamesTheRetainingReference(context: String, fix: String) throws {
     let found = try findings([
       context, "fetch Mood as moods", "set moods with latitude 1", "save", "drop moods",
     ])
-    #expect(found.map(\.cure.text) == [cure])
+    #expect(found.map(\.cure.text) == [fix])
     #expect(found.map(\.count) == [60])
   }
 
-  private static let held = ["fetch Mood faults no as moods"]
+  private static let fetched = ["fetch Mood faults no as moods"]
   private static let batch = "batch-update Mood with latitude 7"
 
   @Test(arguments: [
-    (held + [batch, "touch moods latitude"], true), (held + [batch, "touch moods date"], false),
-    (held + [batch, "refresh moods", "touch moods latitude"], true),
-    (held + [batch, "fetch Mood result ids as i", "refresh moods", "touch moods latitude"], false),
+    (fetched + [batch, "touch moods latitude"], true),
+    (fetched + [batch, "touch moods date"], false),
+    (fetched + [batch, "refresh moods", "touch moods latitude"], true),
     (
-      held + [
+      fetched + [batch, "fetch Mood result ids as i", "refresh moods", "touch moods latitude"],
+      false
+    ),
+    (
+      fetched + [
         "batch-update Mood with latitude 7 as changed", "merge changed", "touch moods latitude",
       ],
       false
     ),
-    // Whether those that are held are among the changed ones cannot be told.
+    // It's unknown whether the registered objects are among the changed ones.
     (
       [
         "fetch Mood faults no limit 5 as moods",
@@ -111,22 +115,23 @@ struct HeldObjectRuleTests {
       ], false
     ),
     (
-      held + [
+      fetched + [
         "batch-update Mood with latitude 7 where \"date > CAST(0, 'NSDate')\"",
         "touch moods latitude",
       ],
       true
     ),
     (["fetch Mood values no limit 5 as moods", batch, "touch moods latitude"], false),
-    (held + ["batch-delete Mood", "touch moods date"], true),
-    (held + ["batch-delete Mood", "walk moods limit 1"], false),
+    (fetched + ["batch-delete Mood", "touch moods date"], true),
+    (fetched + ["batch-delete Mood", "walk moods limit 1"], false),
   ])
   func unmergedBatchIsFound(lines: [String], fires: Bool) throws {
     #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
   }
 
-  /// A child asks its parent for one object after the other, so that a prefetch isn't an advice for it, and
-  /// what both do is told once.
+  /// A child context fulfills faults from its parent one at a time, so prefetching isn't suggested.
+  ///
+  /// The faults of child and parent are one finding.
   @Test(arguments: [
     ("fetch Mood in edit as moods", "fault-storm(Mood.country)"),
     ("fetch Mood prefetch country in edit as moods", "ineffective-prefetch(Mood.country)"),
@@ -156,15 +161,15 @@ struct HeldObjectRuleTests {
 
   @Test(arguments: [(999, []), (1_000, ["busy-main-queue(Mood)"])])
   func largeMainQueueSaveIsFound(objects: Int, names: [String]) {
-    #expect(main(objects, queue: .main).map(\.name) == names)
-    #expect(main(objects, queue: .background).isEmpty)
+    #expect(saveFindings(objects, queue: .main).map(\.name) == names)
+    #expect(saveFindings(objects, queue: .background).isEmpty)
   }
 
   @Test(arguments: [
     ("ui", "main", 1_000, "fetch Mood in ui as shown", ["busy-main-queue(Mood)"]),
     ("ui", "main", 999, "fetch Mood in ui as shown", []),
     ("ui", "background", 1_000, "fetch Mood in ui as shown", []),
-    // What it has not registered does not concern it.
+    // Only registered objects are merged.
     ("ui", "main", 1_000, "fetch Mood limit 20 in ui as shown", []),
   ])
   func largeMainQueueMergeIsFound(
@@ -179,7 +184,7 @@ struct HeldObjectRuleTests {
     #expect(found.allSatisfy { $0.count == moods && $0.callSite?.line == 6 })
   }
 
-  /// It runs within the step that saves, and is the other context's for all that.
+  /// The merge runs in the step that saves, but belongs to the other context.
   @Test func automaticMergeIsFound() throws {
     let found = try findings(
       [
@@ -191,16 +196,16 @@ struct HeldObjectRuleTests {
     #expect(found.map { $0.callSite?.line } == [5])
   }
 
-  /// A save of a context as it would be told.
-  private func main(_ objects: Int, queue: ContextQueue) -> [Finding] {
+  /// Returns the findings of a scripted save on a queue.
+  private func saveFindings(_ objects: Int, queue: ContextQueue) -> [Finding] {
     let script = EventScript()
     let steps = [
       Step(
         verb: .context, subject: "ui", options: [StepOption(.queue, .choice(queue.rawValue))],
-        location: EventScript.mood),
+        location: EventScript.moodFetch),
       Step(verb: .save, options: [StepOption(.context, .name("ui"))], location: EventScript.touch),
     ]
-    script.step(steps[0].text, at: EventScript.mood) {}
+    script.step(steps[0].text, at: EventScript.moodFetch) {}
     script.step(steps[1].text, at: EventScript.touch) {
       script.save("Mood", sql: "UPDATE ZMOOD SET ZLATITUDE = ?, Z_OPT = ?", rows: objects)
     }

@@ -6,8 +6,8 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-/// Findings as a run of a scenario has them: tried, silenced, and behind what was missed.
-@Suite("Findings of a run")
+/// Verified and suppressed findings, and findings as likely causes.
+@Suite("Findings of a scenario run")
 struct ScenarioFindingTests {
   private func run(_ text: String) throws -> RunResult {
     let folder = try TemporaryFolder()
@@ -31,7 +31,7 @@ struct ScenarioFindingTests {
   @Test(arguments: [
     ("{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}", ["missing-index(Mood)"]),
     ("{fetch: Mood, sort: latitude, limit: 5, as: m}", ["missing-index(Mood)"]),
-    // A list that is wanted whole, and an index that is there.
+    // All rows are fetched, or there's an index.
     ("{fetch: Mood, sort: remoteIdentifier, as: m}", []), ("{fetch: Mood, sort: date-, as: m}", []),
   ])
   func scanIsAFindingIfAnIndexHelped(step: String, names: [String]) throws {
@@ -45,7 +45,7 @@ struct ScenarioFindingTests {
     }
   }
 
-  /// Another variant sorts by the request and goes through the list as it comes.
+  /// Another variant sorts in the request and walks the result in its order.
   @Test func sortInAnotherVariantCountsAsVerified() throws {
     let result = try run(
       text(
@@ -53,15 +53,15 @@ struct ScenarioFindingTests {
         """
         steps: [{fetch: Mood, as: m}]
         variants:
-          - {name: hand, then: [{walk: m, sort: date-, limit: 5}]}
-          - {name: hand from pages, set: {m.batch: 20}, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: memory, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: memory in batches, set: {m.batch: 20}, then: [{walk: m, sort: date-, limit: 5}]}
           - {name: other part, set: {m.sort: date-}, then: [{walk: m, limit: 6}]}
           - {name: request, set: {m.sort: date-}, then: [{walk: m, limit: 5}]}
-          - {name: pages, set: {m.sort: date-, m.batch: 20}, then: [{walk: m, limit: 5}]}
+          - {name: batches, set: {m.sort: date-, m.batch: 20}, then: [{walk: m, limit: 5}]}
         """))
     #expect(
       result.variants.map { $0.findings.map(\.triedText) } == [
-        ["verified: 100 → 0 faults (request)"], ["verified: 6 → 2 SELECTs (pages)"], [], [], [],
+        ["verified: 100 → 0 faults (request)"], ["verified: 6 → 2 SELECTs (batches)"], [], [], [],
       ])
   }
 
@@ -74,7 +74,7 @@ struct ScenarioFindingTests {
     ("", false), ("silence: [fault-storm]", true), ("silence: [fault-storm(Mood.country)]", true),
     ("silence: [fault-storm(Mood)]", false), ("silence: [unused-prefetch]", false),
   ])
-  func findingsAreSuppressedByRuleAndScope(silence: String, isSilent: Bool) throws {
+  func findingsAreSuppressedByRuleAndScope(silence: String, isSuppressed: Bool) throws {
     let result = try run(
       text(
         moods: 40,
@@ -82,8 +82,8 @@ struct ScenarioFindingTests {
         \(silence)
         steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
         """))
-    #expect(result.variants[0].findings.isEmpty == isSilent)
-    #expect(result.holds == isSilent)
+    #expect(result.variants[0].findings.isEmpty == isSuppressed)
+    #expect(result.holds == isSuppressed)
   }
 
   @Test(arguments: [
@@ -101,13 +101,13 @@ struct ScenarioFindingTests {
     ("selects: 1", true), ("misses: 0", true), ("selects: at most 2", true), ("saves: 1", false),
     ("selects: at least 100", false),
   ])
-  func failedExpectationReportsLikelyCause(law: String, isExplained: Bool) throws {
+  func failedExpectationReportsLikelyCause(expectation: String, isExplained: Bool) throws {
     let result = try run(
       text(
         moods: 40,
         """
         steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
-        expect: {\(law), findings: [fault-storm(Mood.country)]}
+        expect: {\(expectation), findings: [fault-storm(Mood.country)]}
         """))
     let missed = result.variants[0].expectations.filter { !$0.holds }
     #expect(missed.count == 1)

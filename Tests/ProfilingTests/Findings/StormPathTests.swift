@@ -8,7 +8,7 @@ import WorkbenchFixtures
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
-/// People with a home and a place of work, both of one entity.
+/// The model has people with two relationships to one entity, `home` and `work`.
 @Suite("Fault storms are grouped by path")
 struct StormPathTests {
   @Test
@@ -42,7 +42,7 @@ struct StormPathTests {
     #expect(outcome.findings.map(\.count) == [60, 40])
   }
 
-  /// A length isn't a reason to bring the rows, and a prefetch would.
+  /// Only counting doesn't need the rows, so prefetching isn't suggested.
   @Test(arguments: [
     ("touch places residents.@count", "count-per-row(Place.residents)"),
     ("touch places name residents.@count", "count-per-row(Place.residents)"),
@@ -53,9 +53,9 @@ struct StormPathTests {
     let outcome = try touch("fetch Place as places", line)
     #expect(outcome.findings.map(\.name) == [name])
     #expect(outcome.findings.map(\.count) == [60])
-    let isOfNumbers = name.hasPrefix("count")
-    #expect(outcome.findings[0].cure.text.contains("residents.@count") == isOfNumbers)
-    #expect((outcome.findings[0].cure.step == nil) == isOfNumbers)
+    let isCounted = name.hasPrefix("count")
+    #expect(outcome.findings[0].cure.text.contains("residents.@count") == isCounted)
+    #expect((outcome.findings[0].cure.step == nil) == isCounted)
   }
 
   @Test func prefetchedListsAreCountedInMemory() throws {

@@ -6,10 +6,10 @@ import WorkbenchFixtures
 @testable import Profiling
 @testable import ScenarioLanguage
 
-/// Each rule has work that is sick and work that is well.
+/// Each rule is tested with steps for which it fires and steps for which it doesn't.
 @Suite("Rules about a run")
 struct WorkRuleTests {
-  /// The findings of steps on a store of moods in 20 countries.
+  /// Returns the findings of steps on a store of moods in 20 countries.
   private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
     let typed = try TypedSession(moods: moods)
     let outcomes = try typed.run(lines)
@@ -27,7 +27,7 @@ struct WorkRuleTests {
     ([prefetch, "touch moods date"], ["unused-prefetch(Mood.country)"]),
     ([prefetch, "touch moods country.numericISO3166Code"], []),
     ([prefetch, "touch moods country"], []),
-    // Nothing was read yet, or only by another name: silence.
+    // Nothing was read yet, or the rows were read through another result.
     ([prefetch], []),
     ([prefetch, "fetch Country as c", "touch c numericISO3166Code", "touch moods date"], []),
     (["fetch Mood prefetch country limit 5 as moods", "drop moods"], []),
@@ -47,15 +47,15 @@ struct WorkRuleTests {
     (["fetch Mood as moods", "walk moods"], ["fetch-to-count(Mood)"]),
     (["fetch Mood as moods", "walk moods limit 5"], []),
     (["fetch Mood as moods", "walk moods every 5"], []),
-    // The countries were given to somebody.
+    // The countries are used by another step.
     (["fetch Country as c", "walk c", "insert Mood times 2 with country c"], []),
     (["fetch Mood result dictionaries columns latitude group latitude as d"], []),
     (["fetch Mood batch 20 as moods", "walk moods array yes"], ["batch-walked(Mood)"]),
     (["fetch Mood batch 20 as moods", "walk moods"], []),
-    // As many fetches on as many lines are no loop.
+    // Fetches on different lines aren't a loop.
     ((0..<12).map { _ in "fetch Country" }, []),
   ])
-  func rulesSeparateBadFromGoodWork(lines: [String], names: [String]) throws {
+  func rulesFireOnlyForTheirProblem(lines: [String], names: [String]) throws {
     #expect(try findings(lines).map(\.name) == names)
   }
 
@@ -73,9 +73,9 @@ struct WorkRuleTests {
     ("fetch Mood as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
     ("fetch Mood as m", "walk m sort country.numericISO3166Code, date", ["sorted-in-memory(Mood)"]),
     ("fetch Mood batch 20 as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
-    // Their values are there: comparing them costs hardly anything.
+    // The objects are realized, so comparing their values is cheap.
     ("fetch Mood faults no as m", "walk m sort date-", []),
-    // Another part of the list would come first if the request sorted it.
+    // Sorting in the request would change which objects are fetched.
     ("fetch Mood limit 20 as m", "walk m sort date-", []),
     ("fetch Mood sort date- as m", "walk m", ["fetch-to-count(Mood)"]),
   ])
@@ -88,7 +88,7 @@ struct WorkRuleTests {
     #expect(sorted.allSatisfy { $0.cure.fetch?.option(.sort)?.value.text == key })
   }
 
-  /// A walk that goes on through a relationship fires the same faults without sorting.
+  /// A walk through a relationship fires the same faults without sorting.
   @Test func onlyFaultsFiredBySortingAreCounted() throws {
     let lines = ["fetch Country faults no as c", "walk c moods.country sort numericISO3166Code"]
     let typed = try TypedSession(moods: 60)
@@ -97,7 +97,7 @@ struct WorkRuleTests {
     #expect(!outcomes.flatMap(\.findings).contains { $0.rule == .sortedInMemory })
   }
 
-  @Test func fixRemovesThePrefetch() throws {
+  @Test func unusedPrefetchFixRemovesThePrefetch() throws {
     let finding = try #require(try findings([Self.prefetch, "touch moods date"]).first)
     #expect(finding.count == 20)
     #expect(finding.cure.step == "fetch Mood as moods")
@@ -117,14 +117,14 @@ struct WorkRuleTests {
   }
 
   @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])
-  func batchedFetchWalkIsFound(pages: Int, names: [String]) {
+  func batchedFetchWalkIsFound(batches: Int, names: [String]) {
     let script = EventScript()
-    script.step("fetch", at: EventScript.mood) {
+    script.step("fetch", at: EventScript.moodFetch) {
       script.fetch("Mood", sql: "keys", rows: 40)
-      for _ in 0..<pages { script.page("Mood", sql: "rows", rows: 20) }
+      for _ in 0..<batches { script.batchLoad("Mood", sql: "rows", rows: 20) }
     }
     script.step("touch", at: EventScript.touch) {
-      for _ in 0..<5 { script.page("Mood", sql: "rows", rows: 20) }
+      for _ in 0..<5 { script.batchLoad("Mood", sql: "rows", rows: 20) }
     }
     let recording = script.recorder.recording(steps: script.steps)
     let found = script.steps.flatMap {
@@ -139,10 +139,12 @@ struct WorkRuleTests {
   ])
   func fetchToCountIsFound(verbs: [Verb], reads: [String], names: [String]) {
     let script = EventScript()
-    script.step("fetch Mood as moods", name: "moods", at: EventScript.mood) {
+    script.step("fetch Mood as moods", name: "moods", at: EventScript.moodFetch) {
       script.fetch("Mood", sql: "rows", rows: 40)
     }
-    var steps = [Step(verb: .fetch, subject: "Mood", name: "moods", location: EventScript.mood)]
+    var steps = [
+      Step(verb: .fetch, subject: "Mood", name: "moods", location: EventScript.moodFetch)
+    ]
     for verb in verbs {
       let step = Step(verb: verb, subject: "moods", reads: reads, location: EventScript.touch)
       script.step(step.text, at: EventScript.touch) {}

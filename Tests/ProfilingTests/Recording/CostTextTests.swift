@@ -5,7 +5,8 @@ import Testing
 import WorkbenchFixtures
 import WorkbenchText
 
-@Suite struct CostTextTests {
+@Suite("Text of costs, statements, and plans")
+struct CostTextTests {
   @Test(arguments: [
     (
       "moods: 5,000 Mood, all faults", [1, 5_000, 0, 0], 8,
@@ -30,7 +31,7 @@ import WorkbenchText
     #expect(costs.line(after: summary) == expected)
   }
 
-  @Test func savesAreListedOnlyIfThereAreAny() {
+  @Test func lineContainsSavesInsertsAndTransactions() {
     var counters = Counters()
     counters.saves = 1
     counters.inserts = 2
@@ -58,7 +59,7 @@ import WorkbenchText
   @Test(arguments: [
     (0, "0"), (999, "999"), (1_000, "1,000"), (-1_234_567, "-1,234,567"), (100_000, "100,000"),
   ])
-  func numbersHaveSeparators(number: Int, text: String) {
+  func numbersHaveGroupingSeparators(number: Int, text: String) {
     #expect(NumberText.grouped(number) == text)
   }
 
@@ -67,17 +68,17 @@ import WorkbenchText
       (0, "0 ms"), (1_000, "<0.1 ms"), (440_000, "0.4 ms"), (1_400_000, "1 ms"),
       (1_204_000_000, "1,204 ms"), (12_340_000_000, "12.3 s"),
     ] as [(UInt64, String)])
-  func timesAreShort(nanoseconds: UInt64, text: String) {
+  func timesAreRounded(nanoseconds: UInt64, text: String) {
     #expect(NumberText.time(nanoseconds) == text)
   }
 
   @Test(arguments: [
     (
-      FaultLesson.oneMood,
+      FaultStormScenario.oneMood,
       "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, ... FROM ZMOOD t0 WHERE  t0.Z_PK = ?"
     ),
     (
-      FaultLesson.oneCountry,
+      FaultStormScenario.oneCountry,
       "SELECT t0.Z_ENT, t0.Z_PK, t0.Z_OPT, ... FROM ZREGION t0 WHERE  t0.Z_PK = ?"
     ),
     ("SELECT COUNT(*) FROM ZITEM", "SELECT COUNT(*) FROM ZITEM"),
@@ -112,7 +113,7 @@ import WorkbenchText
 
   private static let byKey = ["`--SEARCH ZMOOD USING INTEGER PRIMARY KEY (rowid=?)"]
 
-  /// A statement that writes finds rows as one that reads does, and is not described as a lookup.
+  /// A writing statement isn't described as a lookup, although it finds its rows like a reading one.
   @Test(arguments: [
     ("INSERT INTO ZMOOD(Z_PK) VALUES(?)", [], "Inserts without a search"),
     ("INSERT INTO ZMOOD(Z_PK) VALUES(?)", byKey, "Inserts; its triggers"),
@@ -129,7 +130,7 @@ import WorkbenchText
   func writeStatementsAreDescribedAsWrites(sql: String, lines: [String], beginning: String) {
     for count in [1, 5_000] {
       let phrase = PlanAssessment(sql: sql, lines: lines, count: count).phrase
-      #expect(!phrase.contains("perfect"), "\(phrase)")
+      #expect(!phrase.contains("optimal"), "\(phrase)")
       let sentence = PlanAssessment(sql: sql, lines: lines, count: count).sentence
       #expect(sentence.hasPrefix(beginning), "\(sentence)")
       #expect(!sentence.contains("plan is optimal"))

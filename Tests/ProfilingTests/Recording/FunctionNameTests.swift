@@ -54,12 +54,12 @@ struct FunctionNameTests {
     #expect(FunctionName(symbol) == nil)
   }
 
-  /// Whatever the symbol is: no trap, and a text.
+  /// Malformed symbols don't stop the program, and aren't shortened to an empty string.
   @Test(arguments: [
     "", "(", "main", "a.(b", "closure #1 in ", "<<<", "_dispatch_call", "A.b(c", "x.>y", "(1) ",
     "A.",
   ])
-  func otherSymbolsAreUnchanged(symbol: String) {
+  func malformedSymbolsHaveAName(symbol: String) {
     #expect(FunctionName(symbol).map { !$0.text.isEmpty || symbol.isEmpty } ?? true)
   }
 

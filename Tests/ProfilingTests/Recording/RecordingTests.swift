@@ -6,40 +6,41 @@ import WorkbenchFixtures
 
 @testable import StatementAnalysis
 
-@Suite struct RecordingTests {
-  /// The lesson's laws, by variant: selects, rows, faults, hits, misses.
+@Suite("Recording")
+struct RecordingTests {
+  /// The expected SELECTs, rows, faults, hits, and misses of each variant.
   @Test(arguments: [
     ("fault storm", [5_061, 10_060, 5_060, 0, 5_060]), ("plain", [61, 5_060, 5_060, 5_000, 60]),
     ("realized", [61, 5_060, 60, 0, 60]), ("prefetched", [2, 5_060, 5_060, 5_060, 0]),
     ("held", [2, 5_060, 0, 0, 0]), ("batched", [252, 10_060, 0, 0, 0]),
   ])
-  func countsWhatHappened(name: String, expected: [Int]) throws {
-    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
+  func countsEventsOfEachVariant(name: String, expected: [Int]) throws {
+    let variant = try #require(FaultStormScenario.full.variants.first { $0.name == name })
     let metrics: [Metric] = [.selects, .rows, .faults, .hits, .misses]
     #expect(metrics.map { variant.metrics[$0] ?? -1 } == expected)
     #expect(variant.metrics[.time] == nil)
   }
 
   @Test func countsWithinScopes() {
-    let recording = Self.small()
-    let wanted: [(Metric, MetricScope, Int)] = [
+    let recording = Self.smallRecording()
+    let expected: [(Metric, MetricScope, Int)] = [
       (.misses, .entity("Country"), 2), (.hits, .entity("Country"), 1), (.faults, .all, 5),
       (.faults, .relationship(entity: "Country", name: "moods"), 2),
       (.misses, .relationship(entity: "Country", name: "moods"), 1),
       (.faults, .entity("Mood"), 0), (.selects, .step("moods"), 1), (.rows, .step("moods"), 3),
-      (.selects, .step("nobody"), 0), (.selects, .entity("Country"), 3),
+      (.selects, .step("unknown"), 0), (.selects, .entity("Country"), 3),
       (.peak, .entity("Mood"), 7), (.peak, .entity("Country"), 0), (.fetches, .entity("Mood"), 1),
     ]
-    for (metric, scope, count) in wanted {
+    for (metric, scope, count) in expected {
       #expect(recording.value(of: metric, scope: scope) == count, "\(ScopedMetric(metric, scope))")
     }
     #expect(recording.counters.faults == 5)
     #expect(recording.counters.relationshipFaultHits == 1)
   }
 
-  /// Both steps stand on one line, so only the event numbers tell them apart.
+  /// Both steps have the same call site, so only the event numbers distinguish them.
   @Test func slicesContainOneStep() {
-    let recording = Self.small()
+    let recording = Self.smallRecording()
     let parts = recording.steps.map { recording.slice(of: $0) }
     #expect(parts.map { $0.value(of: .selects) } == [1, 3])
     #expect(parts.map { $0.value(of: .faults) } == [0, 5])
@@ -50,7 +51,7 @@ import WorkbenchFixtures
   }
 
   @Test func equalTextsAreOneStatementShape() {
-    let shapes = Self.small().statementShapes
+    let shapes = Self.smallRecording().statementShapes
     #expect(shapes.map(\.sql) == ["fetch moods", "one country", "moods of a country"])
     #expect(shapes.map(\.count) == [1, 2, 1])
     #expect(shapes.map(\.rows) == [3, 2, 4])
@@ -59,7 +60,7 @@ import WorkbenchFixtures
   }
 
   @Test func groupsMatchTheOutputOfLast() {
-    let recording = Self.small()
+    let recording = Self.smallRecording()
     #expect(
       EventGroup.lines(recording.groups(of: recording.steps[1])) == [
         "  #2  2 x  fault Country                     miss   one country",
@@ -76,7 +77,7 @@ import WorkbenchFixtures
     #expect(Track.merged(marks, pixel: 5).map(\.count) == [2, 1])
     #expect(Track.merged(marks, pixel: 1).map(\.count) == [1, 1, 1])
 
-    let storm = try #require(FaultLesson.full.variants.first)
+    let storm = try #require(FaultStormScenario.full.variants.first)
     #expect(storm.tracks.map(\.name.rawValue) == ["Fetches", "Saves", "Faults", "Cache Misses"])
     #expect(storm.tracks.map(\.count) == [1, 0, 5_060, 5_060])
     #expect(storm.tracks.map(\.isDensity) == [false, false, true, true])
@@ -106,7 +107,7 @@ import WorkbenchFixtures
   }
 
   /// A fetch of three moods, then three country faults and two relationship faults.
-  private static func small() -> Recording {
+  private static func smallRecording() -> Recording {
     let script = EventScript()
     script.step("fetch Mood as moods", name: "moods", at: EventScript.touch) {
       script.fetch("Mood", sql: "fetch moods", rows: 3)

@@ -6,13 +6,14 @@ import WorkbenchFixtures
 
 @testable import Profiling
 
-@Suite struct SaveTrackTests {
-  /// Lines of a log, from any thread.
+@Suite("Track of saves")
+struct SaveTrackTests {
+  /// Collects lines of a log from any thread.
   private final class Lines: Sendable {
     let all = Mutex<[String]>([])
   }
 
-  @Test("S15-16 a save is one event with its duration, of which Apple's lines say nothing")
+  @Test("S15-16 a save is one event with a duration, which Core Data's log lines don't contain")
   func savesHaveADuration() throws {
     let typed = try TypedSession(moods: 20)
     let lines = Lines()
@@ -30,8 +31,9 @@ import WorkbenchFixtures
     #expect(log.count { $0.contains("UPDATE ZMOOD") } == 7)
     #expect(log.contains { $0.hasSuffix("COMMIT") })
     let own = log.filter { $0.hasPrefix("cdprof: ") }
-    let apples = log.filter { !$0.hasPrefix("cdprof: ") }
+    let coreDataLines = log.filter { !$0.hasPrefix("cdprof: ") }
     #expect(own.count { $0.contains("save execution time") } == 1)
-    #expect(!apples.contains { $0.contains("execution time") || $0.lowercased().contains("save") })
+    #expect(
+      !coreDataLines.contains { $0.contains("execution time") || $0.lowercased().contains("save") })
   }
 }

@@ -8,8 +8,8 @@ import WorkbenchFixtures
 
 @Suite("Steps in several contexts")
 struct ContextStepTests {
-  /// Lines, and of some of them by index: the summary.
-  struct Story: Sendable, CustomTestStringConvertible {
+  /// Lines, and the expected summaries of some of them by index.
+  struct StepSequence: Sendable, CustomTestStringConvertible {
     let name: String
     let lines: [String]
     let summaries: [Int: String]
@@ -17,8 +17,8 @@ struct ContextStepTests {
     var testDescription: String { name }
   }
 
-  static let stories = [
-    Story(
+  static let sequences = [
+    StepSequence(
       name: "S11-1: the second save of one row conflicts",
       lines: [
         "context sync", "fetch Mood sort date limit 1 faults no as mine",
@@ -31,8 +31,8 @@ struct ContextStepTests {
         0: "sync created", 4: "saved: 1 updated", 6: "failed with 133020, as expected",
         7: "main changed", 8: "saved: 1 updated", 10: "1 Mood",
       ]),
-    Story(
-      name: "S11-2: so it does through another coordinator",
+    StepSequence(
+      name: "S11-2: the second save also conflicts through another coordinator",
       lines: [
         "context other coordinator second", "fetch Mood sort date limit 1 as mine",
         "fetch Mood sort date limit 1 in other as theirs", "set theirs with latitude 1",
@@ -40,8 +40,8 @@ struct ContextStepTests {
         "context main policy rollback", "save", "count Mood where \"latitude == 1\"",
       ],
       summaries: [6: "failed with 133020, as expected", 9: "1 Mood"]),
-    Story(
-      name: "objects go to other contexts by their IDs",
+    StepSequence(
+      name: "steps find objects of other contexts by object ID",
       lines: [
         "context sync", "fetch Mood sort date limit 3 as moods", "touch moods date in sync",
         "set moods with latitude 7 in sync", "save in sync", "count Mood where \"latitude == 7\"",
@@ -55,8 +55,8 @@ struct ContextStepTests {
         7: "read 1 key path of 2 objects", 10: "read 1 key path of 3 objects",
         12: "failed with 134060, as expected", 14: "read 1 key path of 1 object",
       ]),
-    Story(
-      name: "a merge takes over what a save has changed",
+    StepSequence(
+      name: "merging a save updates the other context",
       lines: [
         "context sync", "fetch Mood sort date limit 2 faults no as mine",
         "fetch Mood sort date limit 2 in sync as theirs", "set theirs with latitude 5",
@@ -70,8 +70,8 @@ struct ContextStepTests {
         8: "nothing was saved, so there's nothing to merge", 9: "changed: 2 Mood updated",
         10: "merged changed by object ID", 13: "saved: 2 updated", 14: "sync released",
       ]),
-    Story(
-      name: "undo and redo go by steps",
+    StepSequence(
+      name: "undo and redo apply to steps",
       lines: [
         "context main undoable yes", "fetch Mood sort date limit 1 as m", "set m with latitude 1",
         "set m with longitude 2", "undo", "save", "count Mood where \"longitude == 2\"",
@@ -82,7 +82,7 @@ struct ContextStepTests {
         4: "1 group undone", 6: "0 Mood", 7: "1 group redone", 9: "1 Mood",
         10: "2 groups undone", 12: "0 Mood",
       ]),
-    Story(
+    StepSequence(
       name: "S11-16: a pinned context sees the rows of its generation",
       lines: [
         "context sync", "pin", "count Mood", "batch-delete Mood in sync", "count Mood",
@@ -93,8 +93,8 @@ struct ContextStepTests {
         1: "pinned to current", 2: "200 Mood", 3: "200 Mood deleted", 4: "200 Mood", 5: "0 Mood",
         6: "pinned to main", 7: "200 Mood", 8: "unpinned", 9: "0 Mood",
       ]),
-    Story(
-      name: "children save to their parent alone",
+    StepSequence(
+      name: "child contexts save only to their parent",
       lines: [
         "context edit parent main", "fetch Mood sort date limit 1 in edit as m",
         "set m with latitude 3", "save in edit", "count Mood where \"latitude == 3\" pending no",
@@ -103,17 +103,17 @@ struct ContextStepTests {
       summaries: [3: "saved: 1 updated", 4: "0 Mood", 5: "saved: 1 updated", 6: "1 Mood"]),
   ]
 
-  @Test(arguments: stories)
-  func stepsHaveTheirSummaries(story: Story) throws {
+  @Test(arguments: sequences)
+  func stepsHaveTheirSummaries(sequence: StepSequence) throws {
     let typed = try TypedSession()
-    let outcomes = try typed.run(story.lines)
-    for (index, summary) in story.summaries {
-      #expect(outcomes[index].summary == summary, "\(story.lines[index])")
+    let outcomes = try typed.run(sequence.lines)
+    for (index, summary) in sequence.summaries {
+      #expect(outcomes[index].summary == summary, "\(sequence.lines[index])")
     }
     #expect(outcomes.allSatisfy { $0.holds })
   }
 
-  /// A merge that happens by itself belongs to the step whose save it follows.
+  /// An automatic merge belongs to the step that saves.
   @Test
   func automaticMergeBelongsToTheSave() throws {
     let typed = try TypedSession()
@@ -127,7 +127,7 @@ struct ContextStepTests {
     let recording = typed.session.recording
     #expect(recording.value(of: .saves, scope: .context("sync")) == 1)
     #expect(recording.value(of: .saves, scope: .context("main")) == 0)
-    // Three moods: to save them, the countries that they lead to need not be there.
+    // Only the three moods, because saving them doesn't register their countries.
     #expect(recording.value(of: .registered, scope: .context("sync")) == 3)
     #expect(recording.value(of: .registered, scope: .entity("Mood")) == 6)
     #expect(recording.value(of: .peak, scope: .entity("Mood")) == 3)

@@ -14,12 +14,12 @@ struct ScenarioRunnerTests {
   @Test(arguments: ScenarioFiles.runs)
   func everyPackagedScenarioMeetsItsExpectations(file: URL, scale: Int) throws {
     let result = try run(file, scale: scale).result
-    #expect(missed(result) == [])
+    #expect(unmetExpectations(result) == [])
     #expect(result.variants.allSatisfy { !$0.expectations.isEmpty })
   }
 
   @Test
-  func faultLessonHasTheDocumentedNumbers() throws {
+  func faultStormScenarioHasTheDocumentedCounts() throws {
     let file = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let (result, folder) = try run(file, scale: 1)
     #expect(result.verdict == "6 of 6 variants, 23 of 23 expectations")
@@ -50,9 +50,10 @@ struct ScenarioRunnerTests {
     let offsets = storm.steps.map(\.offset)
     #expect(offsets[0] == 0 && offsets[1] >= storm.steps[0].costs.nanoseconds)
 
-    let kept = folder.file("faults.sqlite")
+    let store = folder.file("faults.sqlite")
     #expect(
-      try ScenarioData.counts(in: kept, model: NSManagedObjectModel.inStore(at: kept)).map(\.count)
+      try ScenarioData.counts(in: store, model: NSManagedObjectModel.inStore(at: store))
+        .map(\.count)
         == [6, 60, 5000])
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["faults.sqlite"])
@@ -97,9 +98,9 @@ struct ScenarioRunnerTests {
     #expect(expectations[7].expectedText == "1570" && expectations[7].foundText == "no error")
   }
 
-  /// COMMITs and contexts are told by their steps, links as links.
+  /// Transactions and saves are reported by step, and inserted join rows as such.
   @Test
-  func unmetExpectationExplainsEveryMetric() throws {
+  func unmetExpectationsListTransactionsContextsAndJoinRows() throws {
     let result = try run(
       """
       name: Wrong on purpose
@@ -129,9 +130,9 @@ struct ScenarioRunnerTests {
     #expect(differences[3] == ["no such events were recorded"])
   }
 
-  /// `limit`, `batch`, `times`, `every` and what `set` says grow with the rows; the program says their values.
+  /// `limit`, `batch`, `times`, `every`, and `set` accept formulas; the request contains their values.
   @Test(arguments: [1, 3])
-  func numbersOfStepsAreExpressions(scale: Int) throws {
+  func stepOptionsCanBeFormulas(scale: Int) throws {
     let result = try run(
       """
       name: Numbers
@@ -150,7 +151,7 @@ struct ScenarioRunnerTests {
           set: {some.batch: 5 * scale}
           expect: {selects: 2, "rows(some)": at least Mood / 10}
       """, scale: scale)
-    #expect(missed(result) == [])
+    #expect(unmetExpectations(result) == [])
     let (part, batched) = (result.variants[0], result.variants[2])
     #expect(part.steps[0].text == "fetch Mood limit Mood / 10 offset 2 * Country as some")
     #expect(part.requestSwift.contains("request.fetchLimit = \(4 * scale)"))
@@ -173,7 +174,7 @@ struct ScenarioRunnerTests {
     #expect(problem.place.line == 4 && problem.place.column == 30)
   }
 
-  /// A partial index that holds what is asked for is read from end to end, and isn't a full scan.
+  /// Reading all entries of a partial index that contains exactly the requested rows isn't a full scan.
   @Test
   func partialIndexScanReadsOnlyItsRows() throws {
     let result = try run(
@@ -212,7 +213,7 @@ struct ScenarioRunnerTests {
     #expect(result.variants[2].expectations[0].found.description == "no index")
   }
 
-  /// SQLite looks at the bound value before it takes a partial index, and so does who tells its plan.
+  /// SQLite uses a partial index depending on the bound value, so plans are explained with the values.
   @Test
   func plansUseTheBoundValues() throws {
     let result = try run(
@@ -285,7 +286,7 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func failedStepStopsTheRunWithItsPosition() throws {
+  func failedStepStopsTheRunWithItsLocation() throws {
     let error = try #require(throws: StepFailure.self) {
       try run(
         """
@@ -324,19 +325,19 @@ struct ScenarioRunnerTests {
     let result = try ScenarioRunner(
       scenario: copied, outputDirectory: folder.url.appendingPathComponent("out")
     ).run()
-    #expect(missed(result) == [])
+    #expect(unmetExpectations(result) == [])
     #expect(result.data.map(\.name) == ["Department", "Employee"])
     #expect(try Data(contentsOf: store) == before)
   }
 
-  /// Neither a folder nor the very store that was copied is replaced by the data.
+  /// The generated store replaces neither a folder nor the store that was copied.
   @Test
-  func foreignFilesAreNotDeleted() throws {
+  func runDoesNotReplaceForeignFiles() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
-    let taken = folder.file("departments.sqlite")
-    try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
+    let existing = folder.file("departments.sqlite")
+    try FileManager.default.createDirectory(at: existing, withIntermediateDirectories: true)
     let error = try #require(throws: InvalidInputError.self) {
       try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
     }
@@ -344,7 +345,7 @@ struct ScenarioRunnerTests {
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         == ["departments.sqlite"])
-    try FileManager.default.removeItem(at: taken)
+    try FileManager.default.removeItem(at: existing)
 
     let store = folder.file("own.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: store)
@@ -378,37 +379,37 @@ struct ScenarioRunnerTests {
   }
 
   @Test
-  func savedShellStepsMeetTheirExpectations() throws {
+  func savedShellRunsMeetTheirExpectations() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))
     let store = folder.file("scratch.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: store)
-    var tries: [RecordedRun] = []
+    var runs: [RecordedRun] = []
     for option in ["values no", "faults no", "prefetch country"] {
       let session = try Session(storeURL: store, model: scenario.model, readOnly: false)
       let outcomes = try [
         "fetch Mood sort date- \(option) as moods", "touch moods date country.updatedAt",
       ].map { try session.run(try ShellLine.parse($0, number: 1)) }
-      tries.append(
+      runs.append(
         RecordedRun(
           steps: outcomes.map(\.step), counters: session.recording.counters,
           findings: outcomes.flatMap(\.findings).map(\.name)))
     }
     let draft = ScenarioDraft(
-      name: "Mine", modelURL: scenario.modelURL, data: scenario.data, tries: tries)
+      name: "Mine", modelURL: scenario.modelURL, data: scenario.data, tries: runs)
     let url = folder.file("mine.yml")
     try Data(draft.yaml(in: folder.url).utf8).write(to: url)
     let result = try run(url, scale: 1).result
-    #expect(missed(result) == [])
+    #expect(unmetExpectations(result) == [])
     #expect(result.verdict == "3 of 3 variants, 12 of 12 expectations")
   }
 
-  private func missed(_ result: RunResult) -> [String] {
+  private func unmetExpectations(_ result: RunResult) -> [String] {
     result.variants.flatMap { variant in
       variant.expectations.filter { !$0.holds }.map { expectation in
         "\(variant.name) · \(expectation.metric): expected \(expectation.expectedText), "
-          + "found \(expectation.found): \(expectation.differences)"
+          + "actual \(expectation.found): \(expectation.differences)"
       }
     }
   }

@@ -24,7 +24,7 @@ struct SessionTests {
   }
 
   @Test
-  func tenShellLinesHaveTheStatedCosts() throws {
+  func faultStormSessionHasTheExpectedCosts() throws {
     let (session, folder) = try session()
     let first = try run(
       ["fetch Mood sort date- values no as moods", "touch moods date country.numericISO3166Code"],
@@ -70,15 +70,15 @@ struct SessionTests {
     #expect(session.recording.value(of: mood) == 200)
     try run(["drop all"], in: session)
     #expect(session.recording.value(of: mood) == 30)
-    let again = try run(["fetch Mood values no as all", "touch all date"], in: session)
-    #expect(again[1].costs.counters.hits == 30 && again[1].costs.counters.misses == 170)
+    let refetched = try run(["fetch Mood values no as all", "touch all date"], in: session)
+    #expect(refetched[1].costs.counters.hits == 30 && refetched[1].costs.counters.misses == 170)
     try run(["reset"], in: session)
     #expect(session.heldShapes.isEmpty && session.recording.value(of: mood) == 0)
     withExtendedLifetime(folder) {}
   }
 
   @Test
-  func totalPeakIsSimultaneous() throws {
+  func totalPeakIsAtOnePointInTime() throws {
     let (session, folder) = try session()
     try run(["fetch Mood limit 50", "fetch Country as countries"], in: session)
     #expect(session.recording.value(of: .peak, scope: .entity("Mood")) == 50)
@@ -87,7 +87,7 @@ struct SessionTests {
     withExtendedLifetime(folder) {}
   }
 
-  /// Text comparisons call functions of Apple's that SQLite itself does not have.
+  /// String comparisons call SQL functions that only Core Data defines.
   @Test(arguments: [
     "remoteIdentifier CONTAINS[cd] 'a'", "remoteIdentifier LIKE 'a*'",
     "remoteIdentifier MATCHES 'a.*'", "remoteIdentifier ==[c] 'a'",
@@ -102,7 +102,7 @@ struct SessionTests {
     withExtendedLifetime(folder) {}
   }
 
-  /// The first of each shape; a function of Apple's runs once a row, a collation once a comparison.
+  /// Work of the first execution of each statement; a SQL function runs once per row.
   @Test
   func everyStatementHasSQLiteCounters() throws {
     let (session, folder) = try session()
@@ -178,7 +178,7 @@ struct SessionTests {
     ("set m with country m", "the destination of `country` is Country, but `m` contains Mood"),
     ("fetch Mood as Country", "`Country` is the name of an entity"),
   ])
-  func unsuitableStepsAreNotRun(line: String, message: String) throws {
+  func rejectsInvalidStepsWithoutRunningThem(line: String, message: String) throws {
     let (session, folder) = try session()
     try run(["fetch Mood limit 1 as m", "fetch Mood result ids limit 1 as ids"], in: session)
     let before = session.recording.events.count
@@ -189,7 +189,7 @@ struct SessionTests {
   }
 
   @Test
-  func aPredicateErrorPointsIntoThePredicate() throws {
+  func predicateErrorReportsAPositionInThePredicate() throws {
     let (session, folder) = try session()
     let line = "fetch Mood where \"date >\" as m"
     let problem = try #require(throws: LanguageProblem.self) { try run([line], in: session) }

@@ -9,8 +9,8 @@ import WorkbenchFixtures
 
 @Suite("Filling stores")
 struct StoreBuilderTests {
-  /// City.mayor → Person, Person.home → City (must be), Person.boss → Person: two circles.
-  private func circles() -> NSManagedObjectModel {
+  /// A model with two cycles: `City.mayor` and the required `Person.home`, and `Person.boss`.
+  private func cyclicModel() -> NSManagedObjectModel {
     let (city, person) = (NSEntityDescription(), NSEntityDescription())
     (city.name, person.name) = ("City", "Person")
     func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
@@ -28,16 +28,16 @@ struct StoreBuilderTests {
       relationship.isOptional = isOptional
       return relationship
     }
-    func pair(_ one: NSRelationshipDescription, _ other: NSRelationshipDescription) {
+    func setInverses(_ one: NSRelationshipDescription, _ other: NSRelationshipDescription) {
       (one.inverseRelationship, other.inverseRelationship) = (other, one)
     }
     let (mayor, rules) = (relate("mayor", to: person), relate("rules", to: city, isToMany: true))
     let home = relate("home", to: city, isOptional: false)
     let people = relate("people", to: person, isToMany: true)
     let (boss, staff) = (relate("boss", to: person), relate("staff", to: person, isToMany: true))
-    pair(mayor, rules)
-    pair(home, people)
-    pair(boss, staff)
+    setInverses(mayor, rules)
+    setInverses(home, people)
+    setInverses(boss, staff)
     city.properties = [attribute("name", .stringAttributeType), mayor, people]
     city.uniquenessConstraints = [["name"]]
     person.properties = [attribute("age", .integer16AttributeType), home, rules, boss, staff]
@@ -57,7 +57,7 @@ struct StoreBuilderTests {
       })
   }
 
-  /// Every row of a store as text: entity, values, and the keys of to-one destinations.
+  /// Returns every row of a store as text: entity, object ID, values, and to-one destinations.
   private func rows(_ url: URL, _ model: NSManagedObjectModel) throws -> [String] {
     let session = try Session(storeURL: url, model: model, readOnly: true)
     let context = session.stack.main
@@ -69,13 +69,13 @@ struct StoreBuilderTests {
             let value = object.value(forKey: key)
             return (value as? Data)?.base64EncodedString() ?? value.map { "\($0)" } ?? "nil"
           }
-          let links = object.entity.relationshipsByName.values.filter { !$0.isToMany }
+          let destinations = object.entity.relationshipsByName.values.filter { !$0.isToMany }
             .map(\.name).sorted().map { key in
               let destination = object.value(forKey: key) as? NSManagedObject
               return destination?.objectID.uriRepresentation().lastPathComponent ?? "nil"
             }
           let own = object.objectID.uriRepresentation().lastPathComponent
-          return ([name, own] + attributes + links).joined(separator: " ")
+          return ([name, own] + attributes + destinations).joined(separator: " ")
         }
         .sorted()
       }
@@ -83,24 +83,24 @@ struct StoreBuilderTests {
   }
 
   @Test
-  func entityCyclesAreFilledInTwoPasses() throws {
+  func cyclicRelationshipsAreFilled() throws {
     let folder = try TemporaryFolder()
-    let model = circles()
+    let model = cyclicModel()
     let data = DataPlan(
       source: .generated([
         try plan("City", 3, ["mayor": .cycle]),
         try plan("Person", 2_500, ["boss": .cycle, "age": .random]),
       ]))
-    let url = folder.file("circles.sqlite")
+    let url = folder.file("cyclicModel.sqlite")
     let contents = try ScenarioData.make(data, model: model, scale: 1, at: url)
     #expect(contents.scope.rows == ["City": 3, "Person": 2_500])
     let rows = try rows(url, model)
     #expect(rows.count == 2_503)
-    // A city's words: City, its key, name, mayor; a person's: Person, its key, age, boss, home.
-    let words = rows.map { $0.split(separator: " ") }
-    #expect(words.filter { $0[0] == "City" }.map { String($0[3]) } == ["p1", "p2", "p3"])
-    #expect(Set(words.filter { $0[0] == "City" }.map { $0[2] }).count == 3)
-    let people = words.filter { $0[0] == "Person" }
+    // The columns of a city: City, ID, name, mayor; of a person: Person, ID, age, boss, home.
+    let columns = rows.map { $0.split(separator: " ") }
+    #expect(columns.filter { $0[0] == "City" }.map { String($0[3]) } == ["p1", "p2", "p3"])
+    #expect(Set(columns.filter { $0[0] == "City" }.map { $0[2] }).count == 3)
+    let people = columns.filter { $0[0] == "Person" }
     #expect(people.allSatisfy { $0[1] == $0[3] })
     #expect(people.allSatisfy { ["p1", "p2", "p3"].contains($0[4]) })
   }
@@ -130,13 +130,13 @@ struct StoreBuilderTests {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))
-    var told: [Int] = []
+    var progress: [Int] = []
     _ = try ScenarioData.make(
       scenario.data, model: scenario.model, scale: 3, at: folder.file("a.sqlite")
     ) { rows, total in
-      told.append(rows)
+      progress.append(rows)
       #expect(total == 5 + 90 + 1_500)
     }
-    #expect(told == told.sorted() && told.last == 1_595)
+    #expect(progress == progress.sorted() && progress.last == 1_595)
   }
 }

@@ -91,7 +91,7 @@ struct StoreStepTests {
   }
 
   @Test
-  func createdIndexIsUsedByLaterFetches() throws {
+  func indexStepsCreateAndDropIndexes() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([
       "index Mood keys latitude, date- as byLatitude", "analyze",

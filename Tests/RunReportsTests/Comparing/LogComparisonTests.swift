@@ -11,27 +11,27 @@ struct LogComparisonTests {
   private static let list = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZDATE FROM ZMOOD t0"
   private static let tags = "SELECT 0, t0.Z_PK FROM ZTAG t0"
 
-  /// A list that is fetched, and of which some countries are faulted in.
+  /// A log of a fetch and object faults that miss the row cache.
   private static func log(_ faults: Int, time: String = "0.0002s", extra: String = "") -> String {
-    "cdprof: begin list\n" + LogTexts.fetch(list, rows: 100, time: time)
-      + (0..<faults).map { LogTexts.fault("Country", $0) }.joined()
+    "cdprof: begin list\n" + SampleLogs.fetch(list, rows: 100, time: time)
+      + (0..<faults).map { SampleLogs.fault("Country", $0) }.joined()
       + "cdprof: begin detail\n" + extra + "cdprof: end\n"
   }
 
   private func comparison(_ before: String, _ after: String) -> RunComparison {
-    RunComparison(LogTexts.report(before), LogTexts.report(after))
+    RunComparison(SampleLogs.report(before), SampleLogs.report(after))
   }
 
   @Test(
     arguments: [
-      // Of the whole log and of its section: SELECTs, rows, misses, and those of the entity.
+      // SELECTs, rows, misses, and misses of the entity, for the whole log and for its section.
       ("more", 8), (nil, 10), ("misses", 4), ("findings", 2), ("none", 0), ("deletes", 0),
     ] as [(String?, Int)])
   func changedCountsFailTheComparison(words: String?, failures: Int) throws {
     let comparison = comparison(Self.log(3), Self.log(12))
     let gate = try words.map { try ComparisonGate($0) } ?? .standard
-    let found = gate.failures(of: comparison)
-    #expect(found.count == failures, "\(found)")
+    let actual = gate.failures(of: comparison)
+    #expect(actual.count == failures, "\(actual)")
     #expect(gate.failures(of: self.comparison(Self.log(3), Self.log(3))) == [])
     #expect(comparison.variants.map(\.name) == ["the whole log", "list", "detail"])
     #expect(comparison.variants[1].newFindings == ["fault-storm(Country)"])
@@ -44,12 +44,12 @@ struct LogComparisonTests {
     #expect(ComparisonGate.standard.failures(of: comparison) == ["detail: no longer exists"])
   }
 
-  /// However its lines are broken, a statement is the same one.
-  @Test func statementsAreComparedByTheirText() throws {
-    let before = Self.log(2, extra: LogTexts.fetch(Self.tags, rows: 5))
+  /// A statement is the same even if its lines are wrapped differently.
+  @Test func statementsAreMatchedByTheirText() throws {
+    let before = Self.log(2, extra: SampleLogs.fetch(Self.tags, rows: 5))
     let wrapped = Self.list.replacing(" FROM", with: "\n  FROM")
     let after = Self.log(5).replacing(Self.list, with: wrapped)
-      .replacing("cdprof: end\n", with: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZNEW t0", rows: 1))
+      .replacing("cdprof: end\n", with: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZNEW t0", rows: 1))
     let comparison = comparison(before, after)
     let counts = comparison.statements.map { [$0.calls.before, $0.calls.after] }
     #expect(counts == [[1, 1], [2, 5], [1, 0], [0, 1]])
@@ -58,7 +58,7 @@ struct LogComparisonTests {
     #expect(text.contains { $0.hasPrefix("  2 → 5 calls, 2 → 5 rows   SELECT 0, t0.Z_PK") })
     #expect(text.contains("  removed, 1 call, 5 → 0 rows   \(Self.tags)"))
     #expect(text.contains { $0.hasPrefix("  new, 1 call") })
-    // A move from one statement to another isn't a growth, and a change.
+    // Executions that move to another statement are a change, but not an increase.
     let failures = try ComparisonGate("change").failures(of: comparison)
     #expect(failures.contains { $0.hasPrefix("2 → 5 calls of SELECT 0, t0.Z_PK, t0.Z_OPT FROM") })
     let json = try JSONSerialization.jsonObject(
@@ -69,7 +69,7 @@ struct LogComparisonTests {
 
   @Test func timesNeverFailTheComparison() throws {
     func log(_ times: [String]) -> String {
-      times.map { LogTexts.fetch(Self.list, rows: 1, time: $0) }.joined()
+      times.map { SampleLogs.fetch(Self.list, rows: 1, time: $0) }.joined()
     }
     let quick = log(["0.0001s", "0.0002s", "0.0003s"])
     let slow = log(["0.0010s", "0.0020s", "0.0030s"])
@@ -90,7 +90,7 @@ struct LogComparisonTests {
     #expect(ComparisonText.lines(one).contains { $0.contains("10.0 times slower") })
   }
 
-  /// Hits are compared only where both logs tell them.
+  /// Row-cache hits are compared only if both logs contain them.
   @Test func onlyCommonMetricsAreCompared() {
     let own = "cdprof: annotation: this log has row-cache hits and save times\n" + Self.log(1)
     let comparison = comparison(own, Self.log(1))
@@ -102,7 +102,7 @@ struct LogComparisonTests {
     #expect(both.notes.isEmpty)
   }
 
-  /// Two files, and what is said when they cannot be compared; nil where they can.
+  /// Two files, and the error message; `nil` if they can be compared.
   @Test(
     arguments: [
       ("CoreData: sql: COMMIT\n", "CoreData: sql: BEGIN\n", nil),

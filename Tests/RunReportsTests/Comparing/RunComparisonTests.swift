@@ -9,9 +9,9 @@ import WorkbenchFixtures
 
 @Suite("Comparing results")
 struct RunComparisonTests {
-  private let before = FaultLesson(moods: 200, countries: 60).result()
+  private let before = FaultStormScenario(moods: 200, countries: 60).result()
 
-  /// What `--fail-on` says, and how many counts or findings of the lost prefetch it fails on.
+  /// A value of `--fail-on`, and the number of failures if the prefetch is lost.
   @Test(
     arguments: [
       (nil, 4), ("more", 3), ("misses", 1), ("hits", 0), ("findings", 1), ("change", 4),
@@ -19,14 +19,14 @@ struct RunComparisonTests {
       ("selects, findings", 2),
     ] as [(String?, Int)])
   func changedCountsFailTheComparison(words: String?, failures: Int) throws {
-    let after = FaultLesson(moods: 200, countries: 60).result(missing: true)
+    let after = FaultStormScenario(moods: 200, countries: 60).result(missing: true)
     let comparison = RunComparison(before, after)
     let gate = try words.map { try ComparisonGate($0) } ?? .standard
-    let found = gate.failures(of: comparison)
-    #expect(found.count == failures, "\(found)")
-    #expect(found.allSatisfy { $0.hasPrefix("prefetched: ") })
+    let actual = gate.failures(of: comparison)
+    #expect(actual.count == failures, "\(actual)")
+    #expect(actual.allSatisfy { $0.hasPrefix("prefetched: ") })
     #expect(gate.failures(of: RunComparison(before, before)) == [])
-    // The other way round it is an improvement.
+    // The reverse comparison is an improvement.
     if words != "change" { #expect(gate.failures(of: RunComparison(after, before)).count <= 1) }
   }
 
@@ -45,7 +45,7 @@ struct RunComparisonTests {
     #expect(throws: ComparisonGate.UnknownWord.self) { try ComparisonGate(words) }
   }
 
-  /// Milliseconds before and after, and the beginning of what is said of them.
+  /// Times in milliseconds before and after, and the expected assessment.
   @Test(
     arguments: [
       ([10, 11, 12], [20, 21, 22], "10 ms", "1.9 times slower"),
@@ -55,7 +55,7 @@ struct RunComparisonTests {
       ([], [], "", "inconclusive: fewer"),
     ] as [([UInt64], [UInt64], String, String)])
   func timesAreShownWithTheirRange(
-    before: [UInt64], after: [UInt64], start: String, verdict: String
+    before: [UInt64], after: [UInt64], start: String, assessment: String
   ) {
     func result(_ times: [UInt64]) -> RunResult {
       var result = self.before
@@ -64,7 +64,7 @@ struct RunComparisonTests {
     }
     let comparison = RunComparison(result(before), result(after))
     let time = comparison.variants[0].time
-    #expect(time.text.contains(", \(verdict)"), "\(time.text)")
+    #expect(time.text.contains(", \(assessment)"), "\(time.text)")
     if !start.isEmpty { #expect(time.text.hasPrefix("11 ms (10 ms to 12 ms, 3 runs) → 21 ms")) }
     #expect(ComparisonGate.standard.failures(of: comparison) == [])
   }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A headless Chromium, where the machine has one.
+/// A headless Chromium, if one is installed.
 struct Chromium {
-  /// Its path; nil when none is installed.
+  /// The path of the executable; `nil` if none is installed.
   static let path: String? = {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     for name in ["chromium", "chromium-browser", "google-chrome"] {
@@ -14,18 +14,18 @@ struct Chromium {
     return nil
   }()
 
-  /// Under CI the tests run, and fail, where it is missing.
+  /// Whether to run the tests that need Chromium; in CI, they run even if it isn't installed.
   static let isExpected =
     path != nil || ProcessInfo.processInfo.environment["CI"] == "true"
 
   struct Missing: Error {}
 
-  /// The page's elements after its scripts ran.
+  /// The page's elements after its scripts have run.
   let elements: String
   /// What the page wrote to the console, errors included.
   let console: [String]
 
-  /// Opens a page in a profile of its own, in a window of some width.
+  /// Opens a page with a new profile, in a window of the given width.
   init(opening page: String, width: Int = 1_200) throws {
     guard let path = Chromium.path else { throw Missing() }
     let folder = FileManager.default.temporaryDirectory

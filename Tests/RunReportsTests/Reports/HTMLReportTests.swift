@@ -9,7 +9,8 @@ import WorkbenchFixtures
 @testable import StatementAnalysis
 @testable import WorkbenchText
 
-@Suite struct HTMLReportTests {
+@Suite("HTML report")
+struct HTMLReportTests {
   @Test(arguments: [2_100_000, 33_000_000, 40_000, 7_000_000_000, 55_000_000_000] as [UInt64])
   func axisTicksAreDistinct(length: UInt64) {
     let ticks = ReportTracks.ticks(length)
@@ -22,7 +23,7 @@ import WorkbenchFixtures
   }
 
   @Test func firstScreenIsInOrder() throws {
-    let page = try HTMLReport.page(FaultLesson.full)
+    let page = try HTMLReport.page(FaultStormScenario.full)
     expect(
       page,
       contains: [
@@ -41,18 +42,18 @@ import WorkbenchFixtures
   }
 
   @Test func unmetExpectationsComeFirst() throws {
-    let page = try HTMLReport.page(FaultLesson(moods: 200).result(missing: true))
+    let page = try HTMLReport.page(FaultStormScenario(moods: 200).result(missing: true))
     expect(
       page,
       contains: [
-        "5 of 6 variants, 7 of 10 expectations", "prefetched", "hits", "Mood + Country", "5,0",
+        "5 of 6 variants, 7 of 10 expectations", "prefetched", "hits", "Mood + Country", "200",
         "faults.yml:32", "the 60: fault Country (miss) from faults.yml:16 touch moods",
         "likely: the prefetched rows were let go", "The same work takes between",
-      ].map { $0 == "5,0" ? "200" : $0 })
+      ])
     #expect(!page.contains("class=\"verdict good\""))
   }
 
-  /// The sentence is about the statements that spread most, then rows, then what is left.
+  /// The summary states the metric with the largest difference: statements first, then rows.
   @Test(
     arguments: [
       ([[.selects: 2, .rows: 9], [.selects: 61, .rows: 900]], "takes between 2 SELECTs and 61."),
@@ -69,21 +70,21 @@ import WorkbenchFixtures
       ([[.selects: 2], [.selects: 2]], "Every variant costs 2 SELECTs."),
       ([[.selects: 1]], "This work costs 1 SELECT."), ([], "Every variant costs 0 SELECTs."),
     ] as [([[Metric: Int]], String)])
-  func summaryMatchesTheTable(metrics: [[Metric: Int]], sentence: String) throws {
-    var result = FaultLesson(moods: 1, countries: 1).result()
+  func summaryStatesTheLargestDifference(metrics: [[Metric: Int]], summary: String) throws {
+    var result = FaultStormScenario(moods: 1, countries: 1).result()
     result.variants = metrics.enumerated().map { index, metrics in
-      var variant = VariantResult(name: "way \(index)")
+      var variant = VariantResult(name: "variant \(index)")
       variant.metrics = metrics
       return variant
     }
     let page = try HTMLReport.page(result)
-    #expect(page.replacing(/<\/?strong>/, with: "").contains(sentence))
+    #expect(page.replacing(/<\/?strong>/, with: "").contains(summary))
   }
 
-  /// Bars share one scale: two of 5,061 is a dot, 252 a twentieth.
-  @Test func barsAreLinear() throws {
-    let page = try HTMLReport.page(FaultLesson.full)
-    // The style sheet has them by their numbers.
+  /// Bars share one scale: 2 of 5,061 is a dot, and 252 is a twentieth.
+  @Test func barWidthsAreProportional() throws {
+    let page = try HTMLReport.page(FaultStormScenario.full)
+    // The style sheet contains the widths by number.
     let rules = page.matches(of: /\[data-s="([0-9]+)"\]{width:([0-9.]+)% !important}/)
     let widthOf = Dictionary(rules.map { ($0.1, String($0.2)) }) { first, _ in first }
     let widths = page.matches(of: /class="bar( dot)?"(?: data-s="([0-9]+)")?/).map {
@@ -93,7 +94,7 @@ import WorkbenchFixtures
   }
 
   @Test func pageLoadsNoExternalResources() throws {
-    let page = try HTMLReport.page(FaultLesson.full)
+    let page = try HTMLReport.page(FaultStormScenario.full)
     let links = page.matches(of: /(?:src|href)\s*=\s*"([^"]*)"/).map { String($0.1) }
     #expect(!links.isEmpty)
     #expect(links.allSatisfy { $0.hasPrefix("#") || $0 == "data:," })
@@ -101,12 +102,12 @@ import WorkbenchFixtures
     #expect(!page.contains("url("))
   }
 
-  /// A quotation mark with a combining mark behind it is one character, and still ends an attribute.
+  /// A quotation mark and a combining mark are one character, which still ends an attribute.
   @Test(arguments: [
     "<script>alert(1)</script>", "\"\u{301} onload=alert(1) x=\"", "</title><i>", "a&b",
   ])
-  func everyTextIsEscaped(hostile: String) throws {
-    var result = FaultLesson(moods: 20, countries: 5).result()
+  func escapesAllStrings(hostile: String) throws {
+    var result = FaultStormScenario(moods: 20, countries: 5).result()
     result.scenario = hostile
     result.file = hostile
     result.story = hostile
@@ -129,7 +130,7 @@ import WorkbenchFixtures
   }
 
   @Test func hundredThousandEventsFitInAMegabyte() throws {
-    let result = FaultLesson(moods: 26_000).result()
+    let result = FaultStormScenario(moods: 26_000).result()
     let events = result.variants.flatMap(\.events).reduce(0) { $0 + $1.count }
     #expect(events > 100_000)
     let page = try HTMLReport.page(result)
@@ -141,19 +142,19 @@ import WorkbenchFixtures
     #expect(try HTMLReport.page(many).utf8.count < 1_000_000)
   }
 
-  /// Few enough to be drawn one by one, and as many of them as there can be.
+  /// As many variants as possible, each with the most events that are drawn one by one.
   @Test func singleEventTracksAreSmall() throws {
-    var result = FaultLesson(moods: 1_900).result()
+    var result = FaultStormScenario(moods: 1_900).result()
     result.variants = Array(repeating: result.variants[0], count: 30)
     let tracks = ReportTracks(result)
     #expect(tracks.panels.reduce(0) { $0 + $1.pathLength } <= 250_000)
     #expect(try HTMLReport.page(result).utf8.count < 1_000_000)
-    #expect(ReportTracks(FaultLesson(moods: 100).result()).units == 16_000)
+    #expect(ReportTracks(FaultStormScenario(moods: 100).result()).units == 16_000)
   }
 
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func browserShowsTheJSONNumbersWithoutErrors() throws {
-    for result in [FaultLesson.full, FaultLesson(moods: 300).result(missing: true)] {
+    for result in [FaultStormScenario.full, FaultStormScenario(moods: 300).result(missing: true)] {
       let shown = try Chromium(opening: HTMLReport.page(result))
       #expect(shown.console == [])
       let written = try JSONSerialization.jsonObject(with: JSONReport.data(result))
@@ -172,12 +173,12 @@ import WorkbenchFixtures
     }
   }
 
-  /// On a phone the numbers of a card stand in lines; dots stand between two of one line.
+  /// On a phone, the numbers of a card wrap; dots separate two numbers on the same line.
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func cardLinesDoNotBeginWithASeparator() throws {
     let script = """
       <script>
-      const told = {begin: 0, between: 0};
+      const counts = {begin: 0, between: 0};
       for (const row of document.querySelectorAll(".board tbody tr")) {
         const edge = row.getBoundingClientRect().left - 3;
         let line = null;
@@ -185,16 +186,16 @@ import WorkbenchFixtures
           getComputedStyle(one).order - getComputedStyle(other).order)) {
           const dot = getComputedStyle(cell, "::before");
           const box = cell.getBoundingClientRect();
-          const place = dot.position === "absolute" ? box.left + parseFloat(dot.left) + 5 : box.left;
-          if (dot.content.includes("·") && place > edge) told[box.top === line ? "between" : "begin"]++;
+          const left = dot.position === "absolute" ? box.left + parseFloat(dot.left) + 5 : box.left;
+          if (dot.content.includes("·") && left > edge) counts[box.top === line ? "between" : "begin"]++;
           line = box.top;
         }
       }
-      document.title = `${told.begin} at the beginning, ${told.between} between`;
+      document.title = `${counts.begin} at the beginning, ${counts.between} between`;
       </script>
       """
-    // The page's policy would not run it.
-    let page = try HTMLReport.page(FaultLesson.full)
+    // The page's Content-Security-Policy would block the script.
+    let page = try HTMLReport.page(FaultStormScenario.full)
       .replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
     let shown = try Chromium(opening: page + script, width: 390)
     let title = try #require(
@@ -202,10 +203,10 @@ import WorkbenchFixtures
     #expect(title.1 == "0" && Int(title.2) ?? 0 >= 18, "\(title.0)")
   }
 
-  /// From a small phone to a laptop, with a name that is longer than a phone is wide.
+  /// Checks widths from a small phone to a laptop, with a name that is wider than a phone.
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func pageFitsItsWindow() throws {
-    var result = FaultLesson.full
+    var result = FaultStormScenario.full
     result.variants[1].name = "everything, merged by a list that shows everything that there is"
     let page = try HTMLReport.page(result)
     let source = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
@@ -236,7 +237,7 @@ import WorkbenchFixtures
     #expect(shown.console.count == 1)
   }
 
-  /// The visible numbers of a variant's row, by metric; times are left out.
+  /// The visible counts of a variant's row, by metric.
   private static func numbers(of variant: String, in page: String) -> [String: Int] {
     guard let start = page.firstRange(of: "<tr role=\"row\" data-variant=\"\(variant)\">"),
       let end = page[start.upperBound...].firstRange(of: "</tr>")
@@ -249,7 +250,7 @@ import WorkbenchFixtures
     return numbers
   }
 
-  /// Each text stands behind the one before it.
+  /// Expects the strings to appear in the body of the page in this order.
   private func expect(
     _ page: String, contains texts: [String], sourceLocation: SourceLocation = #_sourceLocation
   ) {
@@ -264,9 +265,9 @@ import WorkbenchFixtures
     }
   }
 
-  /// A page without findings says what was looked for, and nothing of what it did not look for.
+  /// Without findings, the page doesn't claim anything that no rule checked.
   @Test func pageWithoutFindingsStatesOnlyWhatIsKnown() throws {
-    var quiet = FaultLesson(moods: 20).result()
+    var quiet = FaultStormScenario(moods: 20).result()
     for index in quiet.variants.indices {
       quiet.variants[index].findings = []
       quiet.variants[index].metrics[.misses] = 0

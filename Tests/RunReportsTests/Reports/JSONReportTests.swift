@@ -7,9 +7,10 @@ import WorkbenchFixtures
 
 @testable import Profiling
 
-@Suite struct JSONReportTests {
+@Suite("JSON report")
+struct JSONReportTests {
   @Test func resultFileHasTheDocumentedShape() throws {
-    let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultLesson.full))
+    let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultStormScenario.full))
     let file = try #require(written as? [String: Any])
     #expect(file["scenario"] as? String == "Fault storm")
     #expect(file["seed"] as? Int == 7)
@@ -34,17 +35,17 @@ import WorkbenchFixtures
     #expect(statements.compactMap { $0["count"] as? Int } == [1, 5_000, 60])
   }
 
-  /// Names, texts and lists are allowed where a number would not do.
-  @Test func expectationsRoundTrip() throws {
-    var result = FaultLesson(moods: 20, countries: 5).result()
-    let place = CallSite(file: "faults.yml", line: 9)
+  /// Expected values are numbers or lists of names.
+  @Test func expectedValuesKeepTheirTypes() throws {
+    var result = FaultStormScenario(moods: 20, countries: 5).result()
+    let location = CallSite(file: "faults.yml", line: 9)
     result.variants[0].expectations = [
       ExpectationResult(
         metric: "findings", law: "none", relation: .equal, expected: .names([]),
-        found: .names(["fault-storm(Mood)"]), holds: false, source: .ours, location: place),
+        found: .names(["fault-storm(Mood)"]), holds: false, source: .ours, location: location),
       ExpectationResult(
         metric: "peak(Mood)", law: "at most 100", relation: .atMost, expected: .number(100),
-        found: .number(20), holds: true, source: .derived, location: place),
+        found: .number(20), holds: true, source: .derived, location: location),
     ]
     let text = String(decoding: try JSONReport.data(result), as: UTF8.self)
     #expect(text.contains("\"expected\": []"))
@@ -55,8 +56,8 @@ import WorkbenchFixtures
   }
 
   @Test func equalRunsGiveEqualBytes() throws {
-    let first = try JSONReport.data(FaultLesson(moods: 50).result())
-    let second = try JSONReport.data(FaultLesson(moods: 50).result())
+    let first = try JSONReport.data(FaultStormScenario(moods: 50).result())
+    let second = try JSONReport.data(FaultStormScenario(moods: 50).result())
     #expect(first == second)
     #expect(first.last == UInt8(ascii: "\n"))
   }

@@ -10,25 +10,25 @@ import WorkbenchFixtures
 struct PageAccessTests {
   private static let template = String(decoding: PackageResources.report_html, as: UTF8.self)
 
-  /// The colours of a theme by name.
-  private static func colours(dark: Bool) throws -> [String: [Double]] {
+  /// The colors of a theme by name.
+  private static func colors(dark: Bool) throws -> [String: [Double]] {
     let blocks = template.matches(of: /:root \{\n([^}]*)\}/).map { String($0.1) }
     try #require(blocks.count >= 2)
-    var colours: [String: [Double]] = [:]
+    var colors: [String: [Double]] = [:]
     for block in dark ? blocks.prefix(2) : blocks.prefix(1) {
       for match in block.matches(of: /--([a-z-]+): #([0-9a-f]{6});/) {
         let value = Int(match.2, radix: 16) ?? 0
-        colours[String(match.1)] = [value >> 16, value >> 8 & 0xFF, value & 0xFF].map {
+        colors[String(match.1)] = [value >> 16, value >> 8 & 0xFF, value & 0xFF].map {
           Double($0) / 255
         }
       }
     }
-    return colours
+    return colors
   }
 
   /// WCAG 2: relative luminance of sRGB.
-  private static func luminance(_ colour: [Double]) -> Double {
-    let linear = colour.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
+  private static func luminance(_ color: [Double]) -> Double {
+    let linear = color.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
   }
 
@@ -39,15 +39,15 @@ struct PageAccessTests {
 
   @Test(arguments: [false, true])
   func colorContrastIsSufficient(dark: Bool) throws {
-    let colours = try Self.colours(dark: dark)
-    let texts = ["ink", "soft", "link", "good", "bad", "warn"]
-    var pairs = texts.flatMap { [($0, "paper", 4.5), ($0, "panel", 4.5)] }
+    let colors = try Self.colors(dark: dark)
+    let textColors = ["ink", "soft", "link", "good", "bad", "warn"]
+    var pairs = textColors.flatMap { [($0, "paper", 4.5), ($0, "panel", 4.5)] }
     pairs += [("ink", "bad-tint", 4.5), ("soft", "bad-tint", 4.5), ("bad", "bad-tint", 4.5)]
     pairs += [("link", "bad-tint", 4.5)]
-    // Shapes that carry meaning.
+    // Meaningful graphics.
     pairs += ["bar", "fetch", "save", "fault", "miss"].map { ($0, "paper", 3) }
     for (front, back, least) in pairs {
-      let ratio = Self.contrast(try #require(colours[front]), try #require(colours[back]))
+      let ratio = Self.contrast(try #require(colors[front]), try #require(colors[back]))
       #expect(ratio >= least, "\(front) on \(back): \(ratio), \(dark ? "dark" : "light")")
     }
     #expect(abs(Self.contrast([0, 0, 0], [1, 1, 1]) - 21) < 0.01)
@@ -55,12 +55,12 @@ struct PageAccessTests {
 
   private static var page: String {
     get throws {
-      var result = FaultLesson(moods: 200).result(missing: true)
+      var result = FaultStormScenario(moods: 200).result(missing: true)
       result.variants[0].stacks = [
         StackShape(kind: .objectFault, subject: "Mood", count: 7, frames: ["list()", "main"])
       ]
       result.variants[0].take(repeats: [1_000_000, 2_000_000, 4_000_000])
-      var larger = FaultLesson(moods: 2_000).result()
+      var larger = FaultStormScenario(moods: 2_000).result()
       larger.scale = 10
       return try HTMLReport.page(RunResult(joining: [result, larger]))
     }
@@ -83,20 +83,20 @@ struct PageAccessTests {
     for match in page.matches(of: /<section\b([^>]*)>/) {
       #expect(match.1.contains("aria-label"), "a section without a name")
     }
-    // What scrolls can be reached by the keyboard.
+    // Scrollable elements can be reached with the keyboard.
     for match in page.matches(of: /<div class="scroll"([^>]*)>(.)/) where match.2 != "<" {
       #expect(match.1.contains("tabindex=\"0\""))
     }
     let ids = page.matches(of: /\bid="([^"]*)"/).map { String($0.1) }
-    #expect(Set(ids).count == ids.count, "two elements of one id")
+    #expect(Set(ids).count == ids.count, "two elements have the same ID")
     for match in page.matches(of: /(?:href="#|aria-labelledby=")([^"]*)"/) {
-      #expect(ids.contains(String(match.1)), "nothing is called \(match.1)")
+      #expect(ids.contains(String(match.1)), "no element has the ID \(match.1)")
     }
   }
 
   @Test func pageWorksWithoutScripts() throws {
     let page = try Self.page
-    // The only thing a script shows is the switch between variants; zoom is the style sheet's.
+    // Only the switch between variants needs a script; the style sheet implements zooming.
     #expect(page.matches(of: /<fieldset class="switch" hidden>/).count == 1)
     #expect(page.contains("id=\"zoom-16\"") && page.contains(".tracks:has(#zoom-16:checked)"))
     #expect(!page.contains("<div class=\"panel\" hidden"))
@@ -113,10 +113,10 @@ struct PageAccessTests {
     #expect(growth.contains("plain: constant") && growth.contains("held: constant"))
     #expect(page.contains("7 × fault Mood") && page.contains("list()\nmain"))
     #expect(page.contains("2 ms (1 ms to 4 ms, 3 runs)"))
-    #expect(try !HTMLReport.page(FaultLesson(moods: 20).result()).contains("Scaling"))
+    #expect(try !HTMLReport.page(FaultStormScenario(moods: 20).result()).contains("Scaling"))
   }
 
-  /// Values at scales 1, 10, 100 and what is said of them.
+  /// Values at the scales 1, 10, and 100, and the expected description of their growth.
   @Test(arguments: [
     ([5, 5, 5], "constant"), ([10, 100, 1_000], "linear"), ([1, 100, 10_000], "quadratic"),
     ([0, 3, 9], "grows"), ([9, 3, 0], "shrinks"), ([61, 70, 160], "as scale to the power of 0.4"),
@@ -126,11 +126,11 @@ struct PageAccessTests {
     #expect(ReportCurves.growth(from: values, at: [1, 10, 100]) == words)
   }
 
-  /// Labels of values find room left of the axis, zero has a line of its own, and no number traps.
+  /// Labels fit left of the axis, zero has its own line, and large numbers don't overflow.
   @Test(arguments: [
     [0, 1, 10], [1, 10_000_000], [0, 12_345_678_901], [0, .max], [5, 5], [0, 0],
   ])
-  func everyValueIsOnTheChart(counts: [Int]) throws {
+  func chartLabelsFitAndDoNotOverlap(counts: [Int]) throws {
     let chart = ReportChart(
       scales: Array(1...counts.count), names: ["a"], lines: [counts])
     for label in chart.values {

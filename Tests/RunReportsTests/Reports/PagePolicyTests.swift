@@ -9,10 +9,10 @@ import WorkbenchFixtures
 @Suite("Content security policy of the HTML report")
 struct PagePolicyTests {
   private static func page() throws -> String {
-    var larger = FaultLesson(moods: 2_000).result()
+    var larger = FaultStormScenario(moods: 2_000).result()
     larger.scale = 10
     return try HTMLReport.page(
-      RunResult(joining: [FaultLesson(moods: 200).result(missing: true), larger]))
+      RunResult(joining: [FaultStormScenario(moods: 200).result(missing: true), larger]))
   }
 
   private static func source(of tag: String, in page: String) throws -> String {
@@ -37,10 +37,10 @@ struct PagePolicyTests {
         && !page.contains(PagePolicy.placeholder))
     #expect(page.firstMatch(of: /\son[a-z]+="/) == nil)
     let start = try #require(page.range(of: "http-equiv")?.lowerBound)
-    #expect(page[..<start].ranges(of: "<meta").count == 2, "only the encoding comes before it")
+    #expect(page[..<start].ranges(of: "<meta").count == 2, "only the encoding may precede it")
   }
 
-  @Test func positionsAreStyleSheetRules() throws {
+  @Test func inlineStylesBecomeStyleSheetRules() throws {
     let html =
       "<style>a{}</style><i style=\"left:1%;width:2%\"></i><b style=\"left:3%\"></b>"
       + "<u style=\"left:1%;width:2%\"></u><script>1</script>"
@@ -51,7 +51,7 @@ struct PagePolicyTests {
         + "<u data-s=\"1\"></u><script>1</script>")
   }
 
-  /// The page works, and a script that got into it does not.
+  /// The page's script runs; an injected script doesn't.
   @Test(.enabled(if: Chromium.isExpected, "no Chromium here"))
   func browserRunsOnlyThePagesScript() throws {
     let page = try Self.page()

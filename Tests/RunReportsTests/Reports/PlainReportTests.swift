@@ -12,8 +12,8 @@ import WorkbenchFixtures
 
 @Suite("Text, Markdown, and JUnit reports")
 struct PlainReportTests {
-  @Test func markdownHasVerdictTableAndFindings() {
-    let text = MarkdownReport.text(FaultLesson.full)
+  @Test func markdownContainsResultTableAndFindings() {
+    let text = MarkdownReport.text(FaultStormScenario.full)
     #expect(text.hasPrefix("## ✓ Fault storm: 6 of 6 variants, 10 of 10 expectations\n"))
     #expect(text.contains("The same work takes between **2 SELECTs** and **5,061**."))
     #expect(text.contains("| ✓ | plain ▲1 | **61** | `1 + Country` | 5,060 | 5,000 | 60 |"))
@@ -22,7 +22,7 @@ struct PlainReportTests {
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }
     #expect(rows.count == 8)
     #expect(Set(rows.map { $0.count { $0 == "|" } }).count == 1)
-    let missed = MarkdownReport.text(FaultLesson(moods: 200).result(missing: true))
+    let missed = MarkdownReport.text(FaultStormScenario(moods: 200).result(missing: true))
     #expect(missed.contains("| prefetched | `misses` | 0 | **60** | `faults.yml:32` |"))
   }
 
@@ -32,8 +32,8 @@ struct PlainReportTests {
     #expect(!MarkdownText.plain("<b>*a*|").contains("<"))
   }
 
-  @Test func junitHasACaseForEachExpectation() throws {
-    var result = FaultLesson(moods: 200).result(missing: true)
+  @Test func junitHasOneTestCasePerExpectation() throws {
+    var result = FaultStormScenario(moods: 200).result(missing: true)
     result.scenario = "<\"&\u{1}"
     result.variants[0].expectations = []
     let text = JUnitReport.text(RunResult(joining: [result, result]))
@@ -45,8 +45,8 @@ struct PlainReportTests {
     #expect(parser.parse())
   }
 
-  @Test func textReportMatchesTheTerminal() {
-    let text = TextReport.text(FaultLesson.full)
+  @Test func textReportContainsResultAndCommand() {
+    let text = TextReport.text(FaultStormScenario.full)
     #expect(text.hasPrefix("Fault storm   chapter 15   ✓ 6 of 6 variants"))
     #expect(text.contains("▲ fault-storm(Mood): 5,000 single-row SELECTs from faults.yml:16"))
     #expect(text.hasSuffix("cdprof run Scenarios/faults.yml --report html   cdprof 0.1.0\n"))

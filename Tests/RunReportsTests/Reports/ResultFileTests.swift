@@ -10,9 +10,9 @@ import WorkbenchFixtures
 
 @Suite("JSON results round-trip")
 struct ResultFileTests {
-  /// A result with everything a result can have.
-  private static var rich: RunResult {
-    var result = FaultLesson(moods: 300, countries: 5).result(missing: true)
+  /// A result that uses every feature of the format.
+  private static var fullResult: RunResult {
+    var result = FaultStormScenario(moods: 300, countries: 5).result(missing: true)
     result.variants[0].take(repeats: [4_000_000, 5_000_000, 9_000_000])
     result.variants[0].scopedMetrics[ScopedMetric(.misses, .step("moods"))] = 3
     result.variants[0].scopedMetrics[
@@ -30,7 +30,7 @@ struct ResultFileTests {
 
   @Test(arguments: ReportFormat.allCases)
   func reportsOfASavedResultAreEqual(format: ReportFormat) throws {
-    let result = Self.rich
+    let result = Self.fullResult
     let read = try ResultFile.read(JSONReport.data(result), path: "r.json")
     let before = String(decoding: try format.data(result), as: UTF8.self)
     let after = String(decoding: try format.data(read), as: UTF8.self)
@@ -42,7 +42,7 @@ struct ResultFileTests {
     #expect(read.holds == false)
   }
 
-  /// The text that is changed, what it becomes, and where and what the error then says.
+  /// A string to replace, its replacement, and the key path and message of the expected error.
   @Test(arguments: [
     ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "expected an integer"),
     ("\"chapter\": 15", "\"chapter\" 15", "", "expected a colon"),
@@ -69,7 +69,8 @@ struct ResultFileTests {
     throws
   {
     var text = String(
-      decoding: try JSONReport.data(FaultLesson(moods: 300, countries: 5).result()), as: UTF8.self)
+      decoding: try JSONReport.data(FaultStormScenario(moods: 300, countries: 5).result()),
+      as: UTF8.self)
     let range = try #require(text.firstRange(of: old), "\(old) is not in the file")
     text.replaceSubrange(range, with: new)
     let error = try #require(throws: ScenarioDiagnostics.self) {

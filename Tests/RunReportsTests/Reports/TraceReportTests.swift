@@ -31,14 +31,16 @@ struct TraceReportTests {
     let displayTimeUnit: String
   }
 
-  private static let result = FaultLesson(moods: 300, countries: 60).result()
+  private static let result = FaultStormScenario(moods: 300, countries: 60).result()
 
   private func trace(_ result: RunResult) throws -> [Trace.Event] {
     try JSONDecoder().decode(Trace.self, from: TraceReport.data(result)).traceEvents
   }
 
-  /// Events of a track, by the name that the metadata gives it.
-  private func drawn(_ name: String, _ variant: Int, in events: [Trace.Event]) -> [Trace.Event] {
+  /// The events of the tracks whose metadata name starts with `name`.
+  private func trackEvents(
+    _ name: String, _ variant: Int, in events: [Trace.Event]
+  ) -> [Trace.Event] {
     let ids = Set(
       events.filter {
         $0.ph == "M" && $0.name == "thread_name" && $0.pid == variant
@@ -47,27 +49,27 @@ struct TraceReportTests {
     return events.filter { $0.ph == "X" && $0.pid == variant && ids.contains($0.tid) }
   }
 
-  @Test func eachTrackHasItsEventsWithTheirTimes() throws {
+  @Test func tracksContainAllEventsWithTheirTimes() throws {
     let events = try trace(Self.result)
     let processes = events.filter { $0.name == "process_name" }
     #expect(processes.compactMap { $0.args?.name } == Self.result.variants.map(\.name))
     for (index, variant) in Self.result.variants.enumerated() {
       let count = { variant.metrics[$0] ?? 0 }
-      #expect(drawn("Fetches", index + 1, in: events).count == count(.fetches))
-      #expect(drawn("Faults", index + 1, in: events).count == count(.faults))
-      #expect(drawn("Cache Misses", index + 1, in: events).count == count(.misses))
-      #expect(drawn("Statements", index + 1, in: events).count == count(.selects))
-      #expect(drawn("Steps", index + 1, in: events).count == variant.steps.count)
+      #expect(trackEvents("Fetches", index + 1, in: events).count == count(.fetches))
+      #expect(trackEvents("Faults", index + 1, in: events).count == count(.faults))
+      #expect(trackEvents("Cache Misses", index + 1, in: events).count == count(.misses))
+      #expect(trackEvents("Statements", index + 1, in: events).count == count(.selects))
+      #expect(trackEvents("Steps", index + 1, in: events).count == variant.steps.count)
     }
-    // The storm: a fault has its object and its statement, in microseconds from the variant's start.
+    // A fault has its object, its statement, and its time in microseconds since the variant's start.
     let storm = Self.result.variants[0]
-    let fault = try #require(drawn("Faults", 1, in: events).first)
+    let fault = try #require(trackEvents("Faults", 1, in: events).first)
     let lane = try #require(storm.timeline.lanes.first { $0.kind == .objectFault })
     #expect(fault.ts == Double(lane.marks[0].begin) / 1_000)
     #expect(fault.dur == Double(lane.marks[0].duration) / 1_000)
     #expect(fault.name == "fault Mood (miss)")
     #expect(fault.args?.object?.hasSuffix("/Mood/p1") == true)
-    #expect(fault.args?.sql == FaultLesson.oneMood)
+    #expect(fault.args?.sql == FaultStormScenario.oneMood)
   }
 
   @Test func counterTracksEndAtTheTotals() throws {
@@ -83,7 +85,7 @@ struct TraceReportTests {
     }
   }
 
-  /// What is drawn on one track lies one in the other or apart: viewers show nothing else.
+  /// Viewers require that the events of a track are nested or disjoint.
   @Test func overlappingEventsGetSeparateTracks() throws {
     var result = Self.result
     var lane = Timeline.Lane(kind: .fetch)
@@ -94,7 +96,7 @@ struct TraceReportTests {
     result.variants = [result.variants[0]]
     result.variants[0].timeline = Timeline(lanes: [lane])
     let events = try trace(result)
-    let fetches = drawn("Fetches", 1, in: events)
+    let fetches = trackEvents("Fetches", 1, in: events)
     #expect(fetches.count == 5)
     for track in Set(fetches.map(\.tid)) {
       let mine = fetches.filter { $0.tid == track }
@@ -112,10 +114,10 @@ struct TraceReportTests {
   @Test func everyEventIsOneLine() throws {
     let data = JSONLinesReport.data(Self.result)
     let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
-    let told = Self.result.variants.map { variant in
+    let counts = Self.result.variants.map { variant in
       variant.timeline.lanes.reduce(variant.steps.count) { $0 + $1.marks.count }
     }
-    #expect(lines.count == told.reduce(0, +))
+    #expect(lines.count == counts.reduce(0, +))
     var faults = 0
     for line in lines {
       let object = try #require(

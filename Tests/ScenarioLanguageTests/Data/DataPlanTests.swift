@@ -50,7 +50,7 @@ struct DataPlanTests {
   }
 
   @Test
-  func numbersFollowSplitMix64() {
+  func generatorProducesSplitMix64Numbers() {
     var generator = SeededGenerator(seed: 7, stream: "Mood.date")
     let first = (0..<3).map { _ in generator.next() }
     #expect(

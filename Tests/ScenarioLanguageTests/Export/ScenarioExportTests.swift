@@ -45,7 +45,7 @@ struct ScenarioExportTests {
     #expect(lines.contains { $0.hasPrefix(folder) })
   }
 
-  /// The function has names of its own for what a step works with.
+  /// The generated function uses these names for its own variables.
   @Test(arguments: ["list", "ordered", "owners", "row", "fetch", "token", "told"])
   func resultNamesDoNotCollideWithTheProgram(name: String) throws {
     let lines = try lines(of: "  - {fetch: Mood, as: \(name)}")

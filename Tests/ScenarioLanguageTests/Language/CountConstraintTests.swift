@@ -28,7 +28,7 @@ struct CountConstraintTests {
     ("9223372036854775807 + 1", "too large"), ("4611686018427387904 * Mood", "too large"),
     ("Person", "the row count of `Person` isn't known"),
   ])
-  func explainsMissingValues(text: String, reason: String) throws {
+  func reportsWhyAnExpressionHasNoValue(text: String, reason: String) throws {
     let expression = try CountExpression(word(text))
     let error = #expect(throws: CountExpressionError.self) { try expression.value(in: Self.scope) }
     #expect(error?.message.contains(reason) == true)
@@ -44,7 +44,7 @@ struct CountConstraintTests {
     ("99999999999999999999", 11, "`99999999999999999999` is too large"),
     ("1 § 2", 13, "expected an operator, found `§`"),
   ])
-  func pointsAtUnreadableText(text: String, column: Int, message: String) throws {
+  func reportsPositionOfSyntaxErrors(text: String, column: Int, message: String) throws {
     let problem = try #require(throws: LanguageProblem.self) { try CountExpression(word(text)) }
     #expect(problem.place.column == column)
     #expect(problem.message == message)
@@ -63,16 +63,18 @@ struct CountConstraintTests {
     ("1 + Country", 61...61, 61, "61"), ("at most 100", Int.min...100, 100, "at most 100"),
     ("at least Country", 60...Int.max, 60, "at least 60"), ("2..Country / 2", 2...30, 30, "2..30"),
   ])
-  func boundsAMetric(text: String, bounds: ClosedRange<Int>, value: Int, printed: String) throws {
-    let law = try CountConstraint(word(text))
-    #expect(law.text == text)
-    #expect(try law.bounds(in: Self.scope) == bounds)
-    #expect(try law.value(in: Self.scope) == value)
-    #expect(try law.expectation(in: Self.scope) == printed)
+  func evaluatesBoundsAndText(text: String, bounds: ClosedRange<Int>, value: Int, printed: String)
+    throws
+  {
+    let constraint = try CountConstraint(word(text))
+    #expect(constraint.text == text)
+    #expect(try constraint.bounds(in: Self.scope) == bounds)
+    #expect(try constraint.value(in: Self.scope) == value)
+    #expect(try constraint.expectation(in: Self.scope) == printed)
   }
 
   @Test
-  func pointsIntoTheSecondEndOfARange() throws {
+  func reportsErrorsInTheUpperBoundOfARange() throws {
     let problem = try #require(throws: LanguageProblem.self) { try CountConstraint(word("1..*")) }
     #expect(problem.place.column == 14)
     let range = try CountConstraint(word("5..2"))
@@ -84,7 +86,7 @@ struct CountConstraintTests {
       ("selects", "selects", nil), ("misses(Country)", "misses", "Country"),
       ("faults(Country.moods)", "faults", "Country.moods"),
     ] as [(String, String, String?)])
-  func readsAMetricAndItsScope(text: String, metric: String, scope: String?) throws {
+  func parsesMetricAndScope(text: String, metric: String, scope: String?) throws {
     let reference = try MetricReference(word(text))
     #expect(reference.metric.rawValue == metric)
     #expect(reference.scope?.text == scope)

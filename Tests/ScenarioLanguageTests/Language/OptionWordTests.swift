@@ -2,17 +2,17 @@ import Testing
 
 @testable import ScenarioLanguage
 
-@Suite("Words of options")
+@Suite("Option keywords")
 struct OptionWordTests {
-  /// No word is read, printed, or given a number as another one.
+  /// Each keyword is parsed, printed, and assigned its number as itself.
   @Test(arguments: OptionWord.allCases)
   func everyWordRoundTrips(word: OptionWord) throws {
     let verb = try #require(Verb.allCases.first { $0.allOptions.contains(word) })
     let step = try ShellLine.parse(line(verb, word), number: 1)
     let option = try #require(step.options.first { $0.word == word })
     #expect(step.options.filter { $0.word == word }.count == 1)
-    let again = try ShellLine.parse(step.text, number: 1)
-    #expect(again.options == step.options, "\(step.text)")
+    let reparsed = try ShellLine.parse(step.text, number: 1)
+    #expect(reparsed.options == step.options, "\(step.text)")
     if case .number = word.kind {
       #expect(option.number?.text == "20")
     } else {
@@ -21,7 +21,7 @@ struct OptionWordTests {
     #expect(step.yaml.contains("\(word.rawValue): "), "\(step.yaml)")
   }
 
-  /// A line of a verb with one option, and what the verb needs beside it.
+  /// A line with a verb, one option, and the other options that the verb requires.
   private func line(_ verb: Verb, _ word: OptionWord) -> String {
     let subject =
       switch verb.subject {

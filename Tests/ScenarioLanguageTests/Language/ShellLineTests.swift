@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Shell lines")
 struct ShellLineTests {
-  /// What is typed, and the one form it is printed in.
+  /// Lines as typed, and in their canonical form.
   static let lines: [(typed: String, text: String)] = [
     ("fetch Mood", "fetch Mood"),
     ("  fetch   Mood sort date- values no as moods ", "fetch Mood sort date- values no as moods"),
@@ -106,8 +106,8 @@ struct ShellLineTests {
     #expect(try ShellLine.parse(step.text, number: 9) == step)
   }
 
-  /// What is typed, the column and words of the error, and what it proposes.
-  static let wrongLines: [(typed: String, column: Int, message: String, suggestion: String?)] = [
+  /// Invalid lines, with the column, message, and suggestion of the error.
+  static let invalidLines: [(typed: String, column: Int, message: String, suggestion: String?)] = [
     ("", 1, "expected a step", nil),
     ("fecth Mood", 1, "unknown verb `fecth`", "fetch"),
     ("qit", 1, "unknown verb `qit`", "quit"),
@@ -166,8 +166,8 @@ struct ShellLineTests {
     ("insert Mood with latitude", 18, "`latitude` needs a value", nil),
   ]
 
-  @Test(arguments: wrongLines)
-  func pointsAtTheWrongWord(
+  @Test(arguments: invalidLines)
+  func reportsThePositionOfErrors(
     line: (typed: String, column: Int, message: String, suggestion: String?)
   ) throws {
     let error = try #require(throws: LineError.self) {
@@ -181,7 +181,7 @@ struct ShellLineTests {
   }
 
   @Test
-  func drawsCaretsUnderTheWord() throws {
+  func marksTheInvalidWordWithCarets() throws {
     let error = try #require(throws: LineError.self) {
       try ShellLine.parse("fetch Mood limt 3", number: 1)
     }

@@ -7,7 +7,7 @@ import WorkbenchFixtures
 
 @Suite("Errors in scenarios")
 struct ScenarioDiagnosticTests {
-  /// A line of the scenario below, what it is replaced by, and what is said about it.
+  /// A line of the scenario below, its replacement, and the expected diagnostic.
   struct Mistake: Sendable, CustomTestStringConvertible {
     var line: Int
     var text: String
@@ -279,7 +279,7 @@ struct ScenarioDiagnosticTests {
   ]
 
   @Test(arguments: mistakes)
-  func pointsAtTheWord(mistake: Mistake) throws {
+  func reportsPositionKeyPathAndMessage(mistake: Mistake) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try read(mistake.line, mistake.text)
     }
@@ -296,7 +296,7 @@ struct ScenarioDiagnosticTests {
   }
 
   @Test
-  func drawsTheLineWithCarets() throws {
+  func showsTheLineWithCarets() throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try read(11, "  - {touch: moods, read: [country.iso3166Code]}")
     }
@@ -311,7 +311,7 @@ struct ScenarioDiagnosticTests {
         """))
   }
 
-  /// What follows from a mistake isn't a mistake of its own.
+  /// Errors that follow from another error aren't reported.
   @Test(arguments: [
     (10, "  - {fetch: Mood, batch: -5, as: moods}"), (10, "  - {fecth: Mood, as: moods}"),
     (7, "  Contry: {count: 60}"), (10, "  - {fetch: Mood, as: moods, in: sync}"),
@@ -346,8 +346,8 @@ struct ScenarioDiagnosticTests {
     let error = try #require(throws: ScenarioDiagnostics.self) { try read(11, text) }
     let excerpt = error.description.split(separator: "\n")[1...2].map(Array.init)
     #expect(excerpt[0].count < 200)
-    let mark = try #require(excerpt[1].firstIndex(of: "^"))
-    #expect(String(excerpt[0][mark...].prefix(3)) == "dat")
+    let caret = try #require(excerpt[1].firstIndex(of: "^"))
+    #expect(String(excerpt[0][caret...].prefix(3)) == "dat")
     #expect(excerpt[0].contains("…"))
   }
 
@@ -367,7 +367,7 @@ struct ScenarioDiagnosticTests {
     String(repeating: "[", count: 50_000), String(repeating: "- ", count: 50_000),
     String(repeating: "{a: ", count: 50_000), "name: *nothing", "? [a, b]\n: c",
   ])
-  func arbitraryInputNeverTraps(text: String) {
+  func rejectsMalformedDocuments(text: String) {
     #expect(throws: ScenarioDiagnostics.self) { try read([text]) }
   }
 

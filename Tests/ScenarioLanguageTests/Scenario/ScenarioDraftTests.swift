@@ -7,14 +7,14 @@ import WorkbenchFixtures
 
 @Suite("Saving shell runs as a scenario")
 struct ScenarioDraftTests {
-  private func draft(_ tries: [[String]]) throws -> ScenarioDraft {
+  private func draft(_ runs: [[String]]) throws -> ScenarioDraft {
     let folder = ScenarioFiles.folder
     let scenario = try ScenarioReader.read(folder.appendingPathComponent("faults.yml"))
     var counters = Counters()
     counters.selects = 61
     return ScenarioDraft(
       name: "My storm: one", chapter: 15, modelURL: scenario.modelURL, data: scenario.data,
-      tries: try tries.enumerated().map { index, lines in
+      tries: try runs.enumerated().map { index, lines in
         RecordedRun(
           steps: try lines.map { try ShellLine.parse($0, number: 1) }, counters: counters,
           findings: index == 0 ? ["fault-storm(Mood)"] : [])
@@ -38,16 +38,16 @@ struct ScenarioDraftTests {
       ]
     ],
   ])
-  func savedScenarioRoundTrips(tries: [[String]]) throws {
-    let draft = try draft(tries)
+  func savedScenarioRoundTrips(runs: [[String]]) throws {
+    let draft = try draft(runs)
     let url = ScenarioFiles.folder.appendingPathComponent("mine.yml")
     let text = draft.yaml(in: url.deletingLastPathComponent())
     let scenario = try ScenarioReader.read(text: text, url: url, path: "mine.yml")
     #expect(scenario.name == "My storm: one")
     #expect(scenario.data.seed == 7)
     let steps = scenario.variants.map { $0.steps(sharing: scenario.steps).map(\.text) }
-    #expect(steps == tries)
-    #expect(draft.expectationCount == 4 * tries.count)
+    #expect(steps == runs)
+    #expect(draft.expectationCount == 4 * runs.count)
     #expect(scenario.variants[0].expect.findings?.names.map(\.text) == ["fault-storm(Mood)"])
     #expect(scenario.variants.dropFirst().allSatisfy { $0.expect.findings == nil })
   }

@@ -10,7 +10,7 @@ import WorkbenchFixtures
 @Suite("Reading scenarios")
 struct ScenarioReaderTests {
   @Test
-  func readsTheFaultLesson() throws {
+  func readsTheFaultStormScenario() throws {
     let file = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let scenario = try ScenarioReader.read(file, path: "Scenarios/faults.yml")
     #expect(scenario.name == "Fault storm")
@@ -89,10 +89,10 @@ struct ScenarioReaderTests {
   }
 
   @Test
-  func sourceMarksApplyAtEveryLevel() throws {
+  func sourcesAreInheritedByExpectations() throws {
     let scenario = try read(
       """
-      name: Marks
+      name: Sources
       covers: [S6.01, S6.03: ours]
       source: book
       model: Moody
@@ -110,7 +110,7 @@ struct ScenarioReaderTests {
   }
 
   @Test(arguments: ScenarioFiles.all)
-  func everyPackagedScenarioIsValid(file: URL) throws {
+  func everyPackagedScenarioHasAStoryAndExpectations(file: URL) throws {
     let scenario = try ScenarioReader.read(file)
     #expect(!scenario.variants.isEmpty)
     #expect(!scenario.story.isEmpty)

@@ -1,4 +1,4 @@
-/// A value of JSON as a validator sees it: numbers and booleans apart.
+/// A JSON value that distinguishes numbers from Booleans.
 enum JSONValue: Decodable, Equatable {
   case null
   case flag(Bool)
@@ -40,7 +40,7 @@ enum JSONValue: Decodable, Equatable {
     if case .number(let number) = self { number } else { nil }
   }
 
-  /// The names of JSON Schema's types that it has.
+  /// The names of the JSON Schema types that the value has.
   var types: Set<String> {
     switch self {
     case .null: ["null"]

@@ -44,7 +44,7 @@ struct ScenarioSchemaTests {
     }
   }
 
-  /// No key, verb, metric or source mark of the code is missing.
+  /// Compares the keys, verbs, options, and metrics with those of the code.
   @Test func schemaContainsEveryWord() throws {
     let root = validator.root.object
     #expect(Set(root["properties"]?.object.keys.map(\.self) ?? []) == Set(ScenarioReader.keys))
@@ -114,7 +114,7 @@ struct ScenarioSchemaTests {
     #expect(fits == isRead, "\(step): \(document.diagnostics.map(\.description))")
   }
 
-  /// What is wrong without looking at a model; the reader refuses each of them too.
+  /// Errors that don't depend on a model; the reader rejects them, too.
   @Test(arguments: [
     ("name: Storm", "nmae: Storm"), ("name: Storm", ""), ("model: Moody", ""),
     ("chapter: 15", "chapter: fifteen"), ("chapter: 15", "chapter: -1"),
@@ -154,7 +154,7 @@ struct ScenarioSchemaTests {
     ("selects: 1 + Country", "findings: [fault-strom(Mood)]"),
   ])
   func schemaRejectsInvalidScenarios(text: String, replacement: String) throws {
-    let right = """
+    let valid = """
       name: Storm
       chapter: 15
       model: Moody
@@ -171,17 +171,17 @@ struct ScenarioSchemaTests {
           expect: {selects: 1 + Country}
 
       """
-    #expect(right.contains(text))
-    #expect(validator.problems(of: try YAMLReading.core.value(of: right)).isEmpty)
-    let wrong = right.replacingOccurrences(of: text, with: replacement)
-    #expect(!validator.problems(of: try YAMLReading.core.value(of: wrong)).isEmpty)
-    let url = ScenarioFiles.folder.appendingPathComponent("wrong.yml")
+    #expect(valid.contains(text))
+    #expect(validator.problems(of: try YAMLReading.core.value(of: valid)).isEmpty)
+    let invalid = valid.replacingOccurrences(of: text, with: replacement)
+    #expect(!validator.problems(of: try YAMLReading.core.value(of: invalid)).isEmpty)
+    let url = ScenarioFiles.folder.appendingPathComponent("invalid.yml")
     #expect(throws: ScenarioDiagnostics.self) {
-      try ScenarioReader.read(text: wrong, url: url, path: "wrong.yml")
+      try ScenarioReader.read(text: invalid, url: url, path: "invalid.yml")
     }
   }
 
-  /// A keyword that the validator does not know would check nothing.
+  /// A keyword that the validator doesn't know would check nothing.
   @Test func unknownSchemaKeywordsAreErrors() {
     #expect(throws: SchemaValidator.Unknown.self) {
       try SchemaValidator(#"{"properties": {"a": {"maxLength": 3}}}"#)

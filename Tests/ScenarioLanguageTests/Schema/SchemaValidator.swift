@@ -1,15 +1,15 @@
 import Foundation
 
-/// Validates values against a JSON Schema of draft 2020-12, as far as ours uses it.
+/// Validates values against a JSON Schema (draft 2020-12) that uses only the supported keywords.
 ///
-/// A keyword that it does not know is an error, so that nothing of a schema is passed over.
+/// An unknown keyword is an error, so no part of a schema is ignored.
 struct SchemaValidator {
-  /// A keyword that is not known, or a reference that leads nowhere.
+  /// An unknown keyword or an unresolved reference.
   struct Unknown: Error, CustomStringConvertible {
     var description: String
   }
 
-  /// What is wrong, with the way to it.
+  /// A violation of the schema, and its path.
   struct Problem: CustomStringConvertible {
     var path: String
     var message: String
@@ -27,7 +27,7 @@ struct SchemaValidator {
     "anyOf", "not",
   ]
 
-  /// Reads a schema and knows each of its keywords.
+  /// Reads a schema and checks that all of its keywords are supported.
   init(_ document: String) throws {
     let root = try JSONDecoder().decode(JSONValue.self, from: Data(document.utf8))
     var patterns: [String: Regex<AnyRegexOutput>] = [:]
@@ -36,7 +36,7 @@ struct SchemaValidator {
     self.patterns = patterns
   }
 
-  /// Everything that is wrong with a value; of alternatives, what the first one says.
+  /// Returns all violations; if no alternative matches, those of the alternative with the fewest.
   func problems(of value: JSONValue) -> [Problem] {
     problems(of: value, by: root, at: "$")
   }
@@ -60,11 +60,11 @@ struct SchemaValidator {
         patterns[pattern] = try Regex(pattern)
       case "$ref":
         guard Self.target(of: value, in: root) != nil else {
-          throw Unknown(description: "\(value) leads nowhere")
+          throw Unknown(description: "\(value) can't be resolved")
         }
       default:
         guard annotations.contains(keyword) || assertions.contains(keyword) else {
-          throw Unknown(description: "the validator does not know `\(keyword)`")
+          throw Unknown(description: "unknown keyword `\(keyword)`")
         }
       }
     }
@@ -78,11 +78,11 @@ struct SchemaValidator {
 
   private func problems(of value: JSONValue, by schema: JSONValue, at path: String) -> [Problem] {
     if case .flag(let isAllowed) = schema {
-      return isAllowed ? [] : [Problem(path: path, message: "may not be there")]
+      return isAllowed ? [] : [Problem(path: path, message: "isn't allowed")]
     }
     var problems: [Problem] = []
-    func demand(_ holds: Bool, _ message: @autoclosure () -> String) {
-      if !holds { problems.append(Problem(path: path, message: message())) }
+    func require(_ isValid: Bool, _ message: @autoclosure () -> String) {
+      if !isValid { problems.append(Problem(path: path, message: message())) }
     }
     let rules = schema.object
     if let reference = rules["$ref"], let target = Self.target(of: reference, in: root) {
@@ -90,29 +90,33 @@ struct SchemaValidator {
     }
     if let type = rules["type"] {
       let known = type.text.map { [$0] } ?? type.array.compactMap(\.text)
-      demand(!value.types.isDisjoint(with: known), "is none of \(known)")
+      require(!value.types.isDisjoint(with: known), "has none of the types \(known)")
     }
-    if let choices = rules["enum"] { demand(choices.array.contains(value), "isn't a known word") }
+    if let choices = rules["enum"] {
+      require(choices.array.contains(value), "isn't one of the allowed values")
+    }
     if let choices = rules["anyOf"]?.array {
       let found = choices.map { self.problems(of: value, by: $0, at: path) }
       if !found.contains(where: \.isEmpty) {
-        problems.append(Problem(path: path, message: "fits none of \(choices.count) forms"))
+        problems.append(
+          Problem(path: path, message: "matches none of \(choices.count) alternatives"))
         problems += found.min { $0.count < $1.count } ?? []
       }
     }
     if let not = rules["not"] {
-      demand(!self.problems(of: value, by: not, at: path).isEmpty, "is what it may not be")
+      require(
+        !self.problems(of: value, by: not, at: path).isEmpty, "matches a schema that isn't allowed")
     }
     switch value {
     case .text(let text):
-      demand(Double(text.count) >= rules["minLength"]?.number ?? 0, "is too short")
+      require(Double(text.count) >= rules["minLength"]?.number ?? 0, "is too short")
       if let pattern = rules["pattern"]?.text {
-        demand(matches(text, pattern), "\(text): \(pattern)")
+        require(matches(text, pattern), "\(text): \(pattern)")
       }
     case .number(let number):
-      demand(number >= rules["minimum"]?.number ?? -.infinity, "is too small")
+      require(number >= rules["minimum"]?.number ?? -.infinity, "is too small")
     case .array(let values):
-      demand(Double(values.count) >= rules["minItems"]?.number ?? 0, "has too few elements")
+      require(Double(values.count) >= rules["minItems"]?.number ?? 0, "has too few elements")
       if let items = rules["items"] {
         for (index, element) in values.enumerated() {
           problems += self.problems(of: element, by: items, at: "\(path)[\(index)]")
@@ -131,7 +135,7 @@ struct SchemaValidator {
     for key in rules["required"]?.array.compactMap(\.text) ?? [] where members[key] == nil {
       problems.append(Problem(path: path, message: "has no \(key)"))
     }
-    // Of many alternatives most end here.
+    // Most alternatives of a step fail here.
     guard problems.isEmpty else { return problems }
     if Double(members.count) < rules["minProperties"]?.number ?? 0
       || Double(members.count) > rules["maxProperties"]?.number ?? .infinity
@@ -139,18 +143,18 @@ struct SchemaValidator {
       problems.append(Problem(path: path, message: "has \(members.count) keys"))
     }
     for (key, value) in members.sorted(by: { $0.key < $1.key }) {
-      let place = "\(path).\(key)"
+      let memberPath = "\(path).\(key)"
       var isKnown = false
       if let rule = rules["properties"]?.object[key] {
         isKnown = true
-        problems += self.problems(of: value, by: rule, at: place)
+        problems += self.problems(of: value, by: rule, at: memberPath)
       }
       for (pattern, rule) in rules["patternProperties"]?.object ?? [:] where matches(key, pattern) {
         isKnown = true
-        problems += self.problems(of: value, by: rule, at: place)
+        problems += self.problems(of: value, by: rule, at: memberPath)
       }
       if !isKnown, let rest = rules["additionalProperties"] {
-        problems += self.problems(of: value, by: rest, at: place)
+        problems += self.problems(of: value, by: rest, at: memberPath)
       }
     }
     return problems

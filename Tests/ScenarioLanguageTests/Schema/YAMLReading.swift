@@ -1,14 +1,14 @@
 import Foundation
 import Yams
 
-/// A reading of YAML's plain words as JSON, as editors do it.
+/// How plain YAML scalars become JSON values; editors differ in this.
 enum YAMLReading: CaseIterable {
-  /// `no` is a word.
+  /// `no` is a string.
   case core
-  /// `no`, `off` and their kin are false, as YAML 1.1 has it.
-  case old
+  /// `no` and `off` are false, and `yes` and `on` are true, as in YAML 1.1.
+  case yaml11
 
-  /// The text's only document as JSON.
+  /// Returns the only document of the text as JSON.
   func value(of text: String) throws -> JSONValue {
     try Yams.compose(yaml: text).map(value) ?? .null
   }
@@ -32,10 +32,10 @@ enum YAMLReading: CaseIterable {
     case "true", "True", "TRUE": return .flag(true)
     case "false", "False", "FALSE": return .flag(false)
     case "yes", "on", "Yes",
-      "On" where self == .old:
+      "On" where self == .yaml11:
       return .flag(true)
     case "no", "off", "No",
-      "Off" where self == .old:
+      "Off" where self == .yaml11:
       return .flag(false)
     default: break
     }

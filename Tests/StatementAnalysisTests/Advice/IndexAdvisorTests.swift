@@ -11,7 +11,7 @@ struct IndexAdvisorTests {
   private static let point = "fetch Mood where \"latitude == 3 AND longitude == 3\""
 
   @Test(arguments: [
-    // One index serves both: the shorter search uses its beginning.
+    // One index serves both: the shorter search uses its leftmost column.
     ([point, "fetch Mood where \"latitude == 4\""], ["Mood (latitude, longitude)"]),
     (
       ["fetch Mood where \"longitude == 3\" sort remoteIdentifier"],
@@ -19,7 +19,7 @@ struct IndexAdvisorTests {
     ),
     (["fetch Mood sort latitude limit 10"], ["Mood (latitude)"]),
     (["fetch Mood where \"latitude == 3\" limit 1"], []),
-    // The framework's own index is there, and a list that is wanted whole is read whole.
+    // `date` has an index, and fetching or counting all rows can't use another one.
     (["fetch Mood sort date", "fetch Mood", "count Mood"], []),
     ([], []),
   ])
@@ -55,19 +55,20 @@ struct IndexAdvisorTests {
     #expect(json.contains("\"vmStepsBefore\""))
   }
 
-  /// P11: of some two hundred rows an index makes nothing better.
+  /// P11: in a small table, an index doesn't reduce the work of a query.
   @Test("S8.23 a small table needs no index", arguments: [Self.point, "fetch Mood sort latitude"])
   func smallTablesNeedNoIndex(line: String) throws {
     #expect(try AdvisedStore(moods: 60).advice([line]).proposals.isEmpty)
   }
 
-  /// `Z_OPT`, `Z_ENT`, and the columns with an entity ID are no property's: no model can have them.
+  /// `Z_OPT`, `Z_ENT`, and the entity ID columns don't belong to a property, so a model can't index
+  /// them.
   @Test(arguments: [
     "SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.Z_OPT = 12345",
     "SELECT t0.Z_OPT FROM ZMOOD t0 ORDER BY t0.Z_OPT",
     "SELECT t0.Z_ENT, t0.Z_OPT FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3 AND t0.Z_OPT > 77",
   ])
-  func proposedIndexesCanBeFetchIndexes(sql: String) throws {
+  func proposedIndexesUseOnlyPropertyColumns(sql: String) throws {
     let store = try AdvisedStore()
     let advice = try store.advice([], sql: [sql])
     for proposal in advice.proposals {
@@ -76,13 +77,13 @@ struct IndexAdvisorTests {
     }
   }
 
-  @Test func proposedIndexNamesAreOneWord() {
+  @Test func indexNamesJoinKeyPathsInCamelCase() {
     #expect(
       IndexProposal.modelName(["country", "colors.body"], isPartial: true)
         == "byCountryAndColorsBodyNotNil")
   }
 
-  /// A model has no two indexes of one name.
+  /// The indexes of an entity need unique names.
   @Test func proposedIndexNamesAreUnique() throws {
     let store = try AdvisedStore()
     let connection = try StoreConnection.open(path: store.url.path, access: .looking)
@@ -110,7 +111,7 @@ struct IndexAdvisorTests {
     #expect(advice.proposals.map(\.title) == ["Mood (latitude, longitude)"])
     #expect(advice.redundant.map(\.name) == ["old"])
     #expect(advice.redundant.first?.isServedByProposal == true)
-    // What is redundant is not called unused too, and the other way round.
+    // A redundant index isn't reported as unused, and vice versa.
     #expect(Set(advice.unused.map(\.name)) == ["idle", "Z_Mood_byDateIndex"])
   }
 
@@ -124,7 +125,7 @@ struct IndexAdvisorTests {
     #expect(advice.proposals[0].sql.hasSuffix("WHERE ZREMOTEIDENTIFIER IS NOT NULL"))
   }
 
-  /// From a log without values, with what is Apple's and not SQLite's.
+  /// Statements of a log without bound values, with functions and tables that only Core Data has.
   @Test(arguments: [
     (
       "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZLONGITUDE = ? ORDER BY t0.ZREMOTEIDENTIFIER",
@@ -140,9 +141,9 @@ struct IndexAdvisorTests {
     ),
     ("SELECT 0, t0.Z_PK FROM ZELSEWHERE t0 WHERE  t0.ZX = ?", [], 1),
   ])
-  func capturedStatementsAreIncluded(sql: String, titles: [String], left: Int) throws {
+  func capturedStatementsAreIncluded(sql: String, titles: [String], unmeasured: Int) throws {
     let advice = try AdvisedStore().advice([], sql: [sql])
-    #expect(advice.unmeasured.count == left)
+    #expect(advice.unmeasured.count == unmeasured)
     #expect(advice.proposals.map { $0.title.prefix(4) } == titles.map { $0.prefix(4) })
   }
 }

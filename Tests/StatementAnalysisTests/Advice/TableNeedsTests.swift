@@ -37,7 +37,7 @@ struct TableNeedsTests {
     ("\"18\"", .text("18")), ("(null)", .null), ("<0aff>", .blob([10, 255])), ("\"\"", .text("")),
     ("<>", .blob([])),
   ])
-  func bindValuesRoundTrip(text: String, value: SQLiteValue) {
+  func boundValuesRoundTripThroughText(text: String, value: SQLiteValue) {
     #expect(BindText.value(text) == value)
     #expect(BindText.value(value.description) == value)
   }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Estimates from sqlite_stat1")
 struct PlanEstimateTests {
-  /// 1,000 moods in 50 countries, analysed when asked for.
-  private func connection(analysed: Bool = true) throws -> Connection {
+  /// 1,000 moods in 50 countries, with `ANALYZE` unless `analyzed` is `false`.
+  private func connection(analyzed: Bool = true) throws -> Connection {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.execute(
       """
@@ -19,7 +19,7 @@ struct PlanEstimateTests {
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
       INSERT INTO ZCOUNTRY SELECT i, 'c' || i FROM n
       """)
-    if analysed { try connection.execute("ANALYZE") }
+    if analyzed { try connection.execute("ANALYZE") }
     return connection
   }
 
@@ -47,7 +47,7 @@ struct PlanEstimateTests {
   }
 
   @Test func noEstimateWithoutStatistics() throws {
-    #expect(try rows("SELECT * FROM ZMOOD t0", on: connection(analysed: false)) == nil)
+    #expect(try rows("SELECT * FROM ZMOOD t0", on: connection(analyzed: false)) == nil)
     #expect(try rows("SELECT 1", on: connection()) == nil)
   }
 

@@ -38,38 +38,38 @@ struct PlanNoteTests {
     ),
     ("", ["`--SCAN _Z_intarray0 VIRTUAL TABLE INDEX 0:"], []),
   ])
-  func assessmentsHaveNames(sql: String, lines: [String], names: [String]) {
+  func notesAreNamed(sql: String, lines: [String], names: [String]) {
     #expect(PlanAssessment(sql: sql, lines: lines, count: 1).remarks.map(\.name) == names)
   }
 
   @Test func coveringIndexScanIsStillAFullScan() {
-    let verdict = PlanAssessment(
+    let assessment = PlanAssessment(
       sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME LIKE ?",
       lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
-    #expect(verdict.rating == .filteringScan)
-    #expect(verdict.sentence.contains("although the plan says USING COVERING INDEX i"))
+    #expect(assessment.rating == .filteringScan)
+    #expect(assessment.sentence.contains("although the plan says USING COVERING INDEX i"))
   }
 
   @Test func entityIndexDoesNotCountForOtherConditions() {
-    let verdict = PlanAssessment(
+    let assessment = PlanAssessment(
       sql: "SELECT 0 FROM ZMESSAGE t0 WHERE ( t0.Z_ENT = ? AND  t0.ZNONCE = ?)",
       lines: ["`--SEARCH t0 USING INDEX ZMESSAGE_Z_ENT_INDEX (Z_ENT=?)"], count: 1)
-    #expect(verdict.rating == .entityIndex)
-    #expect(verdict.sentence.contains("checks the condition on each"))
+    #expect(assessment.rating == .entityIndex)
+    #expect(assessment.sentence.contains("checks the condition on each"))
   }
 
-  /// No index knows what a function makes of a column, so none is promised.
+  /// An index can't serve a function of a column, so the message doesn't suggest one.
   @Test(arguments: [
     ("NSCoreDataStringSearch( t0.ZNAME, ?, 417, 0)", true),
     ("( NSCoreDataLike( t1.ZNAME, ?, 1) AND NSCoreDataStringSearch( t0.ZNOTE, ?, 417, 0))", true),
     ("( NSCoreDataLike( t0.ZNAME, ?, 1) AND  t0.ZAGE > ?)", false), (" t0.ZAGE > ?", false),
   ])
-  func functionCallsAreNotIndexableComparisons(condition: String, isOfFunctions: Bool) {
+  func functionCallsAreNotIndexableComparisons(condition: String, hasOnlyFunctions: Bool) {
     let sql =
       "SELECT 0, t0.Z_PK FROM ZCITY t0 JOIN ZPERSON t1 ON t0.ZMAYOR = t1.Z_PK WHERE \(condition) "
       + "ORDER BY t0.ZNAME"
     let sentence = PlanAssessment(sql: sql, lines: ["SCAN t0"], count: 1).sentence
-    #expect(sentence.contains("so no index can help") == isOfFunctions, "\(sentence)")
-    #expect(sentence.contains("ndex on the compared columns would help") != isOfFunctions)
+    #expect(sentence.contains("so no index can help") == hasOnlyFunctions, "\(sentence)")
+    #expect(sentence.contains("ndex on the compared columns would help") != hasOnlyFunctions)
   }
 }

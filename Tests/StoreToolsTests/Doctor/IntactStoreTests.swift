@@ -45,7 +45,7 @@ struct IntactStoreTests {
     </model>
     """
 
-  /// A used store; what happens to it afterwards is up to the test.
+  /// Creates a store whose objects were inserted, updated, and deleted.
   private func store() throws -> (folder: TemporaryFolder, url: URL) {
     let folder = try TemporaryFolder()
     let url = folder.file("Used.sqlite")
@@ -138,7 +138,7 @@ struct IntactStoreTests {
     let (folder, url) = try store()
     let connection = try Connection(path: url.path, access: .writing)
     try StoreFunctions.register(on: connection)
-    // A trigger would put the range right, or could not.
+    // The triggers would repair the R-tree, or make the statement fail.
     try connection.execute(
       "DROP TRIGGER Z_RT_Place_byX_UPDATE; DROP TRIGGER Z_RT_Place_byX_DELETE; " + sql)
     connection.close()

@@ -10,7 +10,7 @@ import WorkbenchFixtures
 
 @Suite("Inspecting stores")
 struct StoreInspectorTests {
-  /// The store of a small scenario, in a folder of its own.
+  /// Creates the store of a small scenario in a temporary folder.
   private func store() throws -> (url: URL, folder: TemporaryFolder) {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
@@ -43,7 +43,7 @@ struct StoreInspectorTests {
     #expect(country.map(\.destination) == ["Continent", "Mood"])
     #expect(country.map(\.isToMany) == [false, true])
     #expect(country.map(\.deleteRule) == ["Nullify", "Cascade"])
-    #expect(inspection.entities[3].attributes == [], "inherited ones are Region's")
+    #expect(inspection.entities[3].attributes == [], "inherited attributes are listed under Region")
     #expect(
       inspection.indexes.first { $0.name == "Z_Mood_byDateIndex" }?.columns == ["ZDATE"])
     #expect(inspection.hasOwnDigests)
@@ -69,7 +69,7 @@ struct StoreInspectorTests {
     #expect((object["indexes"] as? [Any])?.count == inspection.indexes.count)
   }
 
-  /// Stores of Apple's framework: name, rows of each entity, framework version, indexes.
+  /// Stores written by Core Data, the row counts of their entities, and the framework version.
   @Test(
     .enabled(if: SharedData.moodyStores != nil),
     arguments: [

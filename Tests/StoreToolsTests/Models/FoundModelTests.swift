@@ -23,7 +23,7 @@ struct FoundModelTests {
     return url
   }
 
-  @Test func everyFormGivesTheSameModel() throws {
+  @Test func documentCompiledModelAndStoreGiveTheSameModel() throws {
     let document = try FoundModel(path: Self.moody.path)
     #expect(document.origin == .document && document.versions == ["Moody"])
     let compiled = folder.file("Moody.momd")
@@ -87,7 +87,7 @@ struct FoundModelTests {
         $0.hasPrefix("  country ") && $0.contains("to one, Country") && $0.hasSuffix(", inferred")
       })
 
-    // The guess opens the store it was read off.
+    // The inferred model opens the store.
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: guess)
     try coordinator.addPersistentStore(
       type: .sqlite, at: url,

@@ -1,52 +1,55 @@
 import Testing
 
-/// A model with a part that editors mark and compilers let pass, and what is warned of.
+/// A model with elements that Xcode flags but compiles, and the expected warnings.
 struct IgnoredElement: CustomTestStringConvertible {
   let testDescription: String
-  /// What is inside the document's `model`.
-  let inside: String
-  /// The entities and properties that are warned of, in the order of the document.
+  /// The contents of the document's `model` element.
+  let contents: String
+  /// The entities and properties with warnings, in document order.
   let subjects: [String]
-  /// Whether a copy of the model as XML or compiled has the part.
-  let isKept: Bool
+  /// Whether a copy of the model, as a document or compiled, contains the elements.
+  let isPreserved: Bool
 
-  init(_ testDescription: String, _ inside: String, _ subjects: String..., isKept: Bool = true) {
+  init(
+    _ testDescription: String, _ contents: String, _ subjects: String..., isPreserved: Bool = true
+  ) {
     self.testDescription = testDescription
-    self.inside = inside
+    self.contents = contents
     self.subjects = subjects
-    self.isKept = isKept
+    self.isPreserved = isPreserved
   }
 
   static let all: [IgnoredElement] = names + types + destinations + inverses + indexes + others
 
   private static let names = [
     IgnoredElement(
-      "a property of the parent declared again",
+      "a redeclared attribute of the parent entity",
       DocumentTags.entity("P", DocumentTags.attribute("n"))
         + DocumentTags.entity("A", DocumentTags.attribute("n", "Integer 16"), #"parentEntity="P""#),
-      "A.n", isKept: false),
+      "A.n", isPreserved: false),
     IgnoredElement(
-      "a relationship of the parent declared again",
+      "a redeclared relationship of the parent entity",
       DocumentTags.entity("P", DocumentTags.relationship("b", "B", "a"))
         + DocumentTags.entity("A", DocumentTags.relationship("b", "B", "a"), #"parentEntity="P""#)
-        + DocumentTags.entity("B", DocumentTags.relationship("a", "P", "b")), "A.b", isKept: false),
+        + DocumentTags.entity("B", DocumentTags.relationship("a", "P", "b")), "A.b",
+      isPreserved: false),
     IgnoredElement(
-      "an unknown parent",
+      "an unknown parent entity",
       DocumentTags.entity("A", DocumentTags.attribute("n"), #"parentEntity="Gone""#), "A"),
     IgnoredElement(
       "a configuration with an unknown member, and one without a name",
       DocumentTags.entity("A", DocumentTags.attribute("n"))
         + #"<configuration name="C"><memberEntity name="Gone"/>"#
-        + #"<memberEntity name="A"/></configuration><configuration/>"#, "", "", isKept: false),
+        + #"<memberEntity name="A"/></configuration><configuration/>"#, "", "", isPreserved: false),
     IgnoredElement(
-      "names that differ in case alone",
+      "names that differ only in case",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("name") + DocumentTags.attribute("Name")
           + DocumentTags.attribute("NAME"))
         + DocumentTags.entity("a", DocumentTags.attribute("x"))),
     IgnoredElement(
-      "names of columns that every table has",
+      "names of system columns",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("pk") + DocumentTags.attribute("_PK") + DocumentTags.attribute("ent")
@@ -55,14 +58,14 @@ struct IgnoredElement: CustomTestStringConvertible {
 
   private static let types = [
     IgnoredElement(
-      "unknown types, and none",
+      "unknown and missing types",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n", "Integer 128") + DocumentTags.attribute("m", "Fancy")
           + DocumentTags.attribute("k", "")
           + #"<attribute name="o" optional="YES"/>"#), "A.n", "A.m", "A.k", "A.o"),
     IgnoredElement(
-      "numbers that do not fit",
+      "invalid numeric default values",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n", "Integer 16", #"defaultValueString="1.5""#)
@@ -72,7 +75,7 @@ struct IgnoredElement: CustomTestStringConvertible {
           + DocumentTags.attribute("f", "Float", #"defaultValueString="0,0""#)),
       "A.n", "A.m", "A.k", "A.z", "A.f"),
     IgnoredElement(
-      "other defaults that do not fit",
+      "other invalid default values",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("b", "Boolean", #"defaultValueString="maybe""#)
@@ -81,26 +84,26 @@ struct IgnoredElement: CustomTestStringConvertible {
           + DocumentTags.attribute("u", "UUID", #"defaultValueString="nope""#)), "A.b", "A.d",
       "A.e", "A.u"),
     IgnoredElement(
-      "limits that are none",
+      "invalid minimum and maximum values",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("m", "Integer 16", #"minValueString="low""#)
           + DocumentTags.attribute("s", "String", #"maxValueString="1.5""#)), "A.m", "A.s"),
     IgnoredElement(
-      "limits that no value keeps, and a broken pattern",
+      "a minimum above the maximum, and an invalid pattern",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n", "Integer 16", #"minValueString="9" maxValueString="3""#)
           + DocumentTags.attribute("s", "String", #"regularExpressionString="([""#))),
     IgnoredElement(
-      "words that are neither yes nor no",
+      "invalid Booleans",
       DocumentTags.entity(
         "A",
         #"<attribute name="n" optional="perhaps" indexed="sometimes" attributeType="String" "#
           + #"defaultValueString="x"/>"#,
         #"isAbstract="maybe""#), "A", "A.n", "A.n"),
     IgnoredElement(
-      "derivations",
+      "invalid derivation expressions",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute(
@@ -112,22 +115,22 @@ struct IgnoredElement: CustomTestStringConvertible {
             "g", "String", #"derived="YES" derivationExpression="canonical:(gone)""#)),
       "A.d", "A.e"),
     IgnoredElement(
-      "composites",
+      "composite attributes with invalid elements",
       DocumentTags.entity(
         "A",
         #"<attribute name="addr" optional="YES" attributeType="Composite" type="Gone"/>"#
           + #"<compositeAttribute name="b" optional="YES"><attribute name="city" optional="YES" "#
           + #"attributeType="Fancy"/><attribute name="city" optional="YES" attributeType="String"/>"#
-          + #"</compositeAttribute>"#), "A.b", "A.b", isKept: false),
+          + #"</compositeAttribute>"#), "A.b", "A.b", isPreserved: false),
   ]
 
   private static let destinations = [
     IgnoredElement(
-      "a to-one that leads nowhere",
+      "a to-one relationship without a valid destination",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "Nowhere") + DocumentTags.attribute("n")), "A.x"),
     IgnoredElement(
-      "a to-one with an inverse that leads nowhere",
+      "a to-one relationship with an inverse and no valid destination",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "Nowhere", "y") + DocumentTags.attribute("n")), "A.x"),
     IgnoredElement(
@@ -140,14 +143,14 @@ struct IgnoredElement: CustomTestStringConvertible {
           + DocumentTags.attribute("n")),
       "A.w", "A.x", "A.y"),
     IgnoredElement(
-      "relationships that must lead somewhere and lead nowhere",
+      "required relationships without a valid destination",
       DocumentTags.entity(
         "A",
         #"<relationship name="w" maxCount="1" destinationEntity="Nowhere"/>"#
           + #"<relationship name="x" toMany="YES" minCount="2" destinationEntity="Nowhere"/>"#),
       "A.w", "A.x"),
     IgnoredElement(
-      "a subentity of an entity whose relationship leads nowhere",
+      "a subentity of an entity with a relationship without a destination",
       DocumentTags.entity("P", DocumentTags.relationship("x", "Nowhere", nil, #"toMany="YES""#))
         + DocumentTags.entity("A", DocumentTags.relationship("z", "P"), #"parentEntity="P""#), "P.x"
     ),
@@ -162,15 +165,16 @@ struct IgnoredElement: CustomTestStringConvertible {
         "A",
         #"<relationship name="x" optional="YES" maxCount="1" destinationEntity="B" "#
           + #"inverseName="a" deletionRule="Explode"/>"#)
-        + DocumentTags.entity("B", DocumentTags.relationship("a", "A", "x")), "A.x", isKept: false),
+        + DocumentTags.entity("B", DocumentTags.relationship("a", "A", "x")), "A.x",
+      isPreserved: false),
     IgnoredElement(
-      "counts that make no sense",
+      "invalid minimum and maximum counts",
       DocumentTags.entity(
         "A",
         DocumentTags.relationship("x", "B", "a", #"minCount="-3" maxCount="many" toMany="YES""#))
         + DocumentTags.entity("B", DocumentTags.relationship("a", "A", "x")), "A.x", "A.x"),
     IgnoredElement(
-      "more at least than at most",
+      "a minimum count above the maximum count",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "B", "a", #"minCount="5" maxCount="2" toMany="YES""#))
         + DocumentTags.entity("B", DocumentTags.relationship("a", "A", "x")), "A.x"),
@@ -178,37 +182,37 @@ struct IgnoredElement: CustomTestStringConvertible {
 
   private static let inverses = [
     IgnoredElement(
-      "an inverse that leads back by another relationship",
+      "an inverse whose inverse is another relationship",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "B", "y") + DocumentTags.relationship("z", "B", "y"))
         + DocumentTags.entity("B", DocumentTags.relationship("y", "A", "z")), "A.x"),
     IgnoredElement(
-      "an inverse that has none",
+      "an inverse without an inverse",
       DocumentTags.entity("A", DocumentTags.relationship("x", "B", "y"))
         + DocumentTags.entity("B", DocumentTags.relationship("y", "A")), "A.x"),
     IgnoredElement(
-      "an inverse that leads to a third entity",
+      "an inverse whose destination is a third entity",
       DocumentTags.entity("A", DocumentTags.relationship("x", "B", "y"))
         + DocumentTags.entity("B", DocumentTags.relationship("y", "C", "b"))
         + DocumentTags.entity("C", DocumentTags.relationship("b", "B", "y")), "A.x"),
     IgnoredElement(
-      "inverses that are not there, and an attribute as one",
+      "a missing inverse, and an attribute as an inverse",
       DocumentTags.entity(
         "A",
         DocumentTags.relationship("x", "B", "nothere") + DocumentTags.relationship("z", "B", "t"))
         + DocumentTags.entity("B", DocumentTags.attribute("t")), "A.x", "A.z"),
     IgnoredElement(
-      "a relationship to itself that is half its own inverse",
+      "reflexive relationships with one inverse",
       DocumentTags.entity(
         "A", DocumentTags.relationship("p", "A", "q") + DocumentTags.relationship("q", "A", "q")),
       "A.p"),
     IgnoredElement(
-      "a many-to-many of which one side is gone",
+      "a many-to-many relationship with a missing inverse",
       DocumentTags.entity("A", DocumentTags.relationship("bs", "B", "as", #"toMany="YES""#))
         + DocumentTags.entity("B", DocumentTags.relationship("as", "A", "others", #"toMany="YES""#)),
       "A.bs", "B.as"),
     IgnoredElement(
-      "a to-many whose inverse belongs to another to-many",
+      "a to-many relationship whose inverse belongs to another one",
       DocumentTags.entity(
         "A",
         DocumentTags.relationship("bs", "B", "a", #"toMany="YES""#)
@@ -218,18 +222,18 @@ struct IgnoredElement: CustomTestStringConvertible {
 
   private static let indexes = [
     IgnoredElement(
-      "two indexes of one name",
+      "two indexes with the same name",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n") + DocumentTags.attribute("m") + DocumentTags.index("by", "n")
           + DocumentTags.index("by", "m")), "A"),
     IgnoredElement(
-      "an index of nothing, and one without a name",
+      "an index without elements, and one without a name",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n")
           + #"<fetchIndex name="by"/><fetchIndex><fetchIndexElement property="n"/>"#
-          + #"</fetchIndex>"#), "A", isKept: false),
+          + #"</fetchIndex>"#), "A", isPreserved: false),
     IgnoredElement(
       "indexes of unknown properties",
       DocumentTags.entity(
@@ -240,24 +244,24 @@ struct IgnoredElement: CustomTestStringConvertible {
           + DocumentTags.index("byGone", "gone")),
       "A", "A"),
     IgnoredElement(
-      "a partial index whose condition cannot be read",
+      "a partial index with an invalid predicate",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n")
           + DocumentTags.index("by", "n", #"partialIndexPredicate="n ==""#)), "A"),
     IgnoredElement(
-      "unknown kinds and orders of an index",
+      "unknown types and orders of index elements",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n")
           + #"<fetchIndex name="by"><fetchIndexElement property="n" type="Fancy" "#
-          + #"order="sideways"/></fetchIndex>"#), "A", "A", isKept: false),
+          + #"order="sideways"/></fetchIndex>"#), "A", "A", isPreserved: false),
     IgnoredElement(
-      "a constraint of unknown properties",
+      "a constraint with an unknown property",
       DocumentTags.entity("A", DocumentTags.attribute("n") + DocumentTags.constraint("n", "gone")),
       "A"),
     IgnoredElement(
-      "a compound index over a path",
+      "a compound index with a key path",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n") + DocumentTags.relationship("b", "A", nil)
@@ -267,7 +271,7 @@ struct IgnoredElement: CustomTestStringConvertible {
 
   private static let others = [
     IgnoredElement(
-      "predicates that cannot be read",
+      "invalid predicates",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n")
@@ -283,9 +287,9 @@ struct IgnoredElement: CustomTestStringConvertible {
           + #"<fetchedProperty name="f" optional="YES"><fetchRequest name="q" "#
           + #"entity="Gone" predicateString="n == 1"/></fetchedProperty>"#)
         + #"<fetchRequest name="F" entity="Gone"/><fetchRequest name="G"/>"#,
-      "", "", "", isKept: false),
+      "", "", "", isPreserved: false),
     IgnoredElement(
-      "tags and attributes that nobody knows",
+      "unknown XML elements and attributes",
       DocumentTags.entity(
         "A", DocumentTags.attribute("n", "String", #"mystery="x""#) + "<mystery/>")
         + #"<elements><element name="A" positionX="0"/></elements><strange/>"#),

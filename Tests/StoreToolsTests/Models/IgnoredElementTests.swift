@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("Models with invalid parts")
+@Suite("Models with ignored elements")
 struct IgnoredElementTests {
   private let folder: TemporaryFolder
 
@@ -26,9 +26,9 @@ struct IgnoredElementTests {
   }
 
   @Test(arguments: IgnoredElement.all)
-  func everyModelFormGivesTheSameDifferences(_ part: IgnoredElement) throws {
-    let found = try document("<model>\(part.inside)</model>")
-    #expect(subjects(found.problems) == part.subjects)
+  func warningsAndStatementsSurviveCopying(_ element: IgnoredElement) throws {
+    let found = try document("<model>\(element.contents)</model>")
+    #expect(subjects(found.problems) == element.subjects)
     for problem in found.problems {
       #expect(problem.isWarning && problem.nextStep != nil && problem.file != nil)
       #expect(problem.line != nil && problem.column != nil)
@@ -47,8 +47,9 @@ struct IgnoredElementTests {
     let copies = [written, try FoundModel(path: compiled.path)]
     for copy in copies {
       #expect(copy.problems.allSatisfy { $0.isWarning })
-      if part.isKept {
-        #expect(Set(subjects(copy.problems)) == Set(part.subjects), "\(copy.url.lastPathComponent)")
+      if element.isPreserved {
+        #expect(
+          Set(subjects(copy.problems)) == Set(element.subjects), "\(copy.url.lastPathComponent)")
       }
       let (statements, expected) = (
         try copy.model.creationStatements(), try found.model.creationStatements()
@@ -58,27 +59,27 @@ struct IgnoredElementTests {
   }
 
   @Test(arguments: IgnoredElement.all, [NSPersistentStore.StoreType.sqlite, .inMemory])
-  func storesCanBeCompared(_ part: IgnoredElement, type: NSPersistentStore.StoreType) throws {
-    let model = try document("<model>\(part.inside)</model>").model
+  func storesCanBeUsed(_ element: IgnoredElement, type: NSPersistentStore.StoreType) throws {
+    let model = try document("<model>\(element.contents)</model>").model
     let url = folder.file("A.sqlite")
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: type, at: url)
-    let made = try use(coordinator, model)
-    let isUsable = part.testDescription != "more at least than at most"
-    #expect(made == (isUsable ? model.entities.filter { !$0.isAbstract }.count : 0))
+    let saved = try use(coordinator, model)
+    let isUsable = element.testDescription != "a minimum count above the maximum count"
+    #expect(saved == (isUsable ? model.entities.filter { !$0.isAbstract }.count : 0))
     guard type == .sqlite else { return }
     let own = try StoreModel.ofStore(at: url)
     #expect(!own.isGuessed && own.problem == nil)
     #expect(try StoreDoctor.examine(url).findings.map { "\($0)" } == [])
-    let again = NSPersistentStoreCoordinator(managedObjectModel: own.model)
-    try again.addPersistentStore(type: .sqlite, at: url)
-    #expect(try use(again, own.model) == made)
+    let reopened = NSPersistentStoreCoordinator(managedObjectModel: own.model)
+    try reopened.addPersistentStore(type: .sqlite, at: url)
+    #expect(try use(reopened, own.model) == saved)
     #expect(try StoreDoctor.examine(url).findings.map { "\($0)" } == [])
   }
 
-  /// Makes, links, saves, fetches and deletes objects of every entity.
+  /// Creates, relates, saves, fetches, and deletes objects of every entity.
   ///
-  /// - Returns: How many objects could be saved; those that no values satisfy are not.
+  /// - Returns: The number of successful saves; objects with unsatisfiable limits can't be saved.
   private func use(
     _ coordinator: NSPersistentStoreCoordinator, _ model: NSManagedObjectModel
   ) throws -> Int {
@@ -108,7 +109,7 @@ struct IgnoredElementTests {
           try context.save()
           saved += 1
         } catch let error as NSError {
-          // Nothing satisfies impossible limits, and that is all that may be wrong.
+          // Only validation errors are allowed, because no value satisfies impossible limits.
           #expect((1550..<1700).contains(error.code), "\(name): \(error)")
           context.rollback()
         }
@@ -144,20 +145,20 @@ struct IgnoredElementTests {
     }
   }
 
-  /// A file has no second column for a to-many whose inverse is another's.
+  /// A store has no second column for a to-many relationship whose inverse belongs to another one.
   @Test func toManyWithForeignInverseIsReadByColumn() throws {
-    let part = try #require(IgnoredElement.all.first { $0.subjects == ["A.cs"] })
-    let doubtful = try document("<model>\(part.inside)</model>").model
-    let sound = try document("<model>\(part.inside)</model>", named: "Sound").model
-    for entity in sound.entities { entity.properties.removeAll { $0.name == "cs" } }
+    let element = try #require(IgnoredElement.all.first { $0.subjects == ["A.cs"] })
+    let invalid = try document("<model>\(element.contents)</model>").model
+    let valid = try document("<model>\(element.contents)</model>", named: "Valid").model
+    for entity in valid.entities { entity.properties.removeAll { $0.name == "cs" } }
     let url = folder.file("A.sqlite")
-    try open(url, sound) { context in
+    try open(url, valid) { context in
       let a = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
       let b = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
       a.setValue(Set([b]), forKey: "bs")
       try context.save()
     }
-    try open(url, doubtful) { context in
+    try open(url, invalid) { context in
       let a = try #require(
         try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "A")).first)
       #expect((a.value(forKey: "bs") as? Set<NSManagedObject>)?.count == 1)
@@ -179,8 +180,8 @@ struct IgnoredElementTests {
   }
 
   @Test func manyWarningsAreSummarized() throws {
-    let part = try #require(IgnoredElement.all.first { $0.subjects.count == 4 })
-    let model = try document("<model>\(part.inside)</model>").model
+    let element = try #require(IgnoredElement.all.first { $0.subjects.count == 4 })
+    let model = try document("<model>\(element.contents)</model>").model
     let lines = ModelWarningText.lines(model.problems, path: "A.xcdatamodel")
     #expect(lines.count == 4 && lines.allSatisfy { $0.contains("warning: ") })
     #expect(lines.last == "warning: 1 more; `cdprof model A.xcdatamodel --check` lists them")

@@ -14,7 +14,7 @@ struct ModelRulesTests {
     folder = try TemporaryFolder()
   }
 
-  /// Lines of a document, the rules that find something in it and what they name.
+  /// The contents of a document, and the expected rules and subjects.
   @Test(arguments: [
     (
       #"<entity name="A"><relationship name="b" maxCount="1" optional="YES" "#
@@ -73,13 +73,13 @@ struct ModelRulesTests {
         + "</compoundIndexes></entity>", []
     ),
   ])
-  func eachRuleFindsItsProblem(inside: String, expected: [String]) throws {
-    let findings = try ModelRules.findings(in: document(inside))
+  func eachRuleFindsItsProblem(contents: String, expected: [String]) throws {
+    let findings = try ModelRules.findings(in: document(contents))
     #expect(findings.map { "\($0.rule) \(subject($0))" } == expected)
     #expect(findings.allSatisfy { $0.error.nextStep != nil })
     let positioned = ["invalid-model", "ignored-element"]
     if positioned.contains(where: { expected.first?.hasPrefix($0) == true })
-      || inside.contains("Missing")
+      || contents.contains("Missing")
     {
       #expect(findings[0].error.line == 1 && findings[0].error.column != nil)
     }
@@ -89,14 +89,14 @@ struct ModelRulesTests {
     [finding.error.entity, finding.error.property].compactMap(\.self).joined(separator: ".")
   }
 
-  private func document(_ inside: String) throws -> FoundModel {
+  private func document(_ contents: String) throws -> FoundModel {
     let model = folder.file("A.xcdatamodel")
     try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
-    try Data("<model>\(inside)</model>".utf8).write(to: model.appendingPathComponent("contents"))
+    try Data("<model>\(contents)</model>".utf8).write(to: model.appendingPathComponent("contents"))
     return try FoundModel(path: model.path, keepsGoing: true)
   }
 
-  /// A parent with five children of eight attributes each, of which `shared` are the parent's.
+  /// A parent entity with five subentities of eight attributes, `shared` of them in the parent.
   @Test(arguments: [(0, true), (7, false)])
   func wideHierarchiesAreFound(shared: Int, isFound: Bool) throws {
     func attributes(_ stem: String, _ count: Int) -> String {
@@ -113,7 +113,7 @@ struct ModelRulesTests {
     #expect(rules == (isFound ? ["wide-hierarchy"] : []))
   }
 
-  /// What only rows and tables of a store tell: large values, join tables without the way back.
+  /// Large values and one-way join tables can be found only in a store.
   @Test func binarySizesAreMeasuredInStores() throws {
     let model = try document(
       #"<entity name="A"><attribute name="photo" optional="YES" attributeType="Binary"/>"#

@@ -35,7 +35,7 @@ struct PredicateExplanationTests {
     #expect(PredicateText.lines(explanation, .format) == ["format  \(explanation.format)"])
   }
 
-  @Test func sqlIncludesBindsAndArrays() throws {
+  @Test func showsSQLBoundValuesAndPlan() throws {
     let explanation = try PredicateExplanation(
       "country.numericISO3166Code == 49 AND SELF.date > CAST(1.5, 'NSDate')", entity: "Mood",
       model: try model())

@@ -9,7 +9,7 @@ import WorkbenchFixtures
 
 @Suite("Rows match the file")
 struct StoreRowsTests {
-  /// Everything of a store through the framework, held against plain SQL.
+  /// Compares all rows and relationships with the results of plain SQL.
   @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)
   func rowsOfAppleStoresMatchPlainSQL(path: String) throws {
     try compare(try SharedData.url(path))
@@ -21,8 +21,8 @@ struct StoreRowsTests {
     withExtendedLifetime(store.folder) {}
   }
 
-  /// What is in the file is shown, also where the attribute's type has no room for it.
-  @Test func wideNumbersAreNotTruncated() throws {
+  /// Stored integers are shown even if they're out of range for the attribute's type.
+  @Test func integersOutOfRangeAreNotTruncated() throws {
     let store = try OfficeStore()
     try store.run("UPDATE ZPASSPORT SET ZNUMBER = 3000000000")
     try compare(store.url)
@@ -32,8 +32,8 @@ struct StoreRowsTests {
     #expect(found == 3)
   }
 
-  /// What no calendar has is shown as the number that it is.
-  @Test func datesOutsideTheCalendarAreExact() throws {
+  /// A date that the calendar can't represent is shown in seconds.
+  @Test func datesOutOfRangeAreShownInSeconds() throws {
     let store = try OfficeStore()
     for (seconds, text) in [
       ("1e300", "1e+300 seconds from 2001-01-01"), ("9e999", "inf seconds from 2001-01-01"),
@@ -49,7 +49,7 @@ struct StoreRowsTests {
     }
   }
 
-  /// Entities and rows need no model: one that is damaged is as none.
+  /// A corrupt model is treated like a missing one.
   @Test func storeWithCorruptModelIsReadFromTables() throws {
     let store = try OfficeStore()
     try store.run("UPDATE Z_MODELCACHE SET Z_CONTENT = x'010203'")
@@ -59,7 +59,7 @@ struct StoreRowsTests {
     #expect(rows.isGuessed && count == 6)
   }
 
-  /// Parents that form a circle do not hide the rows.
+  /// A cycle of parent entities doesn't hide rows.
   @Test func cyclicEntityParentsAreRead() throws {
     let store = try OfficeStore()
     try store.run("UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT; DELETE FROM Z_MODELCACHE")
@@ -70,7 +70,7 @@ struct StoreRowsTests {
     #expect(count == 2)
   }
 
-  /// A value that could not be read is not passed off as empty.
+  /// A value that can't be read isn't reported as empty.
   @Test func unreadableRowsAreErrors() throws {
     let store = try OfficeStore()
     try store.run("UPDATE ZPARTY SET Z_ENT = 77 WHERE ZCODE = 'c1'")
@@ -82,7 +82,7 @@ struct StoreRowsTests {
     #expect(refusal?.kind == .unusable && refusal?.message.contains("entity ID 77") == true)
   }
 
-  @Test func missingTablesAreNamed() throws {
+  @Test func errorsNameWhatIsMissing() throws {
     let store = try OfficeStore()
     try store.run("DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'")
     let report = try StoreDoctor.examine(store.url)
@@ -201,7 +201,7 @@ struct StoreRowsTests {
 }
 
 extension RowText {
-  /// Whether a column's value stands behind it.
+  /// Whether the value is that of a column.
   fileprivate func isStored(_ value: SQLiteValue) -> Bool {
     switch (self, value) {
     case (.null, .null): true
@@ -218,7 +218,7 @@ extension RowText {
     case (.text(let text), .blob(let bytes)):
       UUID(uuidString: text).map { withUnsafeBytes(of: $0.uuid) { Array($0) } } == bytes
     case (.bytes(let data), .blob(let bytes)):
-      // A value that may be kept outside has a byte before it that says where it is.
+      // The first byte of a value with external storage specifies where the value is stored.
       Array(data) == bytes || [1] + Array(data) == bytes
     case (.object(let uri), .integer(let key)): uri.hasSuffix("/p\(key)")
     default: false

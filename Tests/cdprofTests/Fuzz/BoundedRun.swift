@@ -1,15 +1,15 @@
 import Foundation
 
-/// One run of the program with a bound on its time and its memory.
+/// A run of the program with limited time and memory.
 struct BoundedRun {
-  /// What it may take; a run that asks for more ends by a signal or without an answer.
+  /// The limits of CPU time and memory; a run that exceeds them ends with a signal or an error.
   static let seconds = 30
   static let kilobytes = 6 << 20
 
-  /// Nil when it ended as it should: with an answer or with an error that it reports itself.
+  /// `nil` if the run ended with a result or a reported error.
   let problem: String?
 
-  /// Runs the program to its end.
+  /// Runs the program and waits until it exits.
   init(_ program: BuiltProgram, _ arguments: [String]) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -32,11 +32,11 @@ struct BoundedRun {
       deadline: .now() + .seconds(4 * Self.seconds), execute: watch)
     process.waitUntilExit()
     watch.cancel()
-    let said = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
+    let errorOutput = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
     switch (process.terminationReason, process.terminationStatus) {
     case (.exit, 0), (.exit, 3), (.exit, 65): problem = nil
-    case (.exit, let status): problem = "status \(status): \(said.suffix(400))"
-    case (_, let signal): problem = "signal \(signal): \(said.suffix(400))"
+    case (.exit, let status): problem = "status \(status): \(errorOutput.suffix(400))"
+    case (_, let signal): problem = "signal \(signal): \(errorOutput.suffix(400))"
     }
   }
 }

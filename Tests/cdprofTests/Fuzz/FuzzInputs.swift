@@ -1,12 +1,12 @@
 import Foundation
 import OpenCoreData
 
-/// What is damaged: a store and a model of our own making, and Apple's where they are there.
+/// The valid inputs: a generated store and model, and those of Core Data if available.
 struct FuzzInputs {
   let stores: [URL]
   let documents: [URL]
 
-  /// Makes our own in a folder.
+  /// Creates the generated store and model in a folder.
   init(in folder: TestFolder) throws {
     let document = folder.file("Fuzz.xcdatamodel")
     try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
@@ -25,7 +25,7 @@ struct FuzzInputs {
     self.documents = documents.sorted { $0.path < $1.path }
   }
 
-  /// The folder of real models and stores, which may not be there.
+  /// The folder of models and stores created by Xcode and Core Data, which may not exist.
   private static var shared: URL {
     if let path = ProcessInfo.processInfo.environment["CDPROF_SHARED"] {
       return URL(fileURLWithPath: path).appendingPathComponent("data")
@@ -35,7 +35,7 @@ struct FuzzInputs {
     return package.deletingLastPathComponent().appendingPathComponent("shared/data")
   }
 
-  /// Rows with a value of everything, and a history.
+  /// Creates a store with values of all attributes and a persistent history.
   private static func fill(_ url: URL, _ model: NSManagedObjectModel) throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     let store = try coordinator.addPersistentStore(

@@ -4,13 +4,13 @@ import Testing
 
 @testable import ManagedModel
 
-/// A trap ends a process, so that what is damaged is read by the program, not by the tests.
+/// The program reads the corrupt inputs, because a crash would end the test process.
 ///
-/// `CDPROF_FUZZ_SECONDS` makes it go on for that long, `CDPROF_FUZZ_SEED` begins with another seed;
-/// a failure names the seed that repeats it.
+/// `CDPROF_FUZZ_SECONDS` sets the duration and `CDPROF_FUZZ_SEED` the first seed. A failure prints
+/// its seed.
 @Suite("Random corruption is handled in bounded time and memory")
 struct FuzzTests {
-  /// What a round damages.
+  /// The kind of input that is corrupted.
   enum Target: CaseIterable, Sendable {
     case store, compiled, document
   }
@@ -21,7 +21,7 @@ struct FuzzTests {
   private static let shortRounds = [Target.store: 16, .compiled: 8, .document: 10]
 
   @Test(arguments: Target.allCases)
-  func damagedInputNeverTraps(target: Target) throws {
+  func corruptInputDoesNotCrashTheProgram(target: Target) throws {
     let program = try BuiltProgram()
     let inputs = try FuzzInputs(in: program.folder)
     let end = Date(timeIntervalSinceNow: Self.seconds)
@@ -43,34 +43,34 @@ struct FuzzTests {
     #expect(rounds > 0)
   }
 
-  /// Damages an input in a folder and gives the commands that are to read it.
+  /// Corrupts an input in a folder, and returns the commands that read it.
   private func commands(
     _ target: Target, _ seed: UInt64, _ inputs: FuzzInputs, _ folder: URL
   ) throws -> [[String]] {
-    var numbers = FuzzNumbers(seed: seed)
-    var damage = ByteDamage(numbers: FuzzNumbers(seed: seed &* 31))
+    var generator = FuzzGenerator(seed: seed)
+    var corruptor = ByteCorruptor(generator: FuzzGenerator(seed: seed &* 31))
     switch target {
     case .store:
       let url = folder.appendingPathComponent("Store.sqlite")
-      try FileManager.default.copyItem(at: numbers.one(of: inputs.stores), to: url)
+      try FileManager.default.copyItem(at: generator.randomElement(of: inputs.stores), to: url)
       try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: url.path)
       let before = Self.entities(of: url)
-      var store = StoreDamage(url: url, numbers: FuzzNumbers(seed: seed &* 17))
-      try? store.apply(numbers.one(of: StoreDamage.Kind.allCases))
+      var store = StoreCorruptor(url: url, generator: FuzzGenerator(seed: seed &* 17))
+      try? store.apply(generator.randomElement(of: StoreCorruptor.Kind.allCases))
       let entities = Set((before + Self.entities(of: url)).prefix(8))
       return [["inspect", url.path], ["doctor", url.path], ["model", url.path, "--check"]]
         + entities.sorted().map { ["rows", url.path, $0, "--json"] }
     case .compiled:
       let url = folder.appendingPathComponent("Model.mom")
-      let store = numbers.one(of: inputs.stores.filter { Self.archive(of: $0) != nil })
-      try Data(damage.changed(Self.archive(of: store) ?? [])).write(to: url)
+      let store = generator.randomElement(of: inputs.stores.filter { Self.archive(of: $0) != nil })
+      try Data(corruptor.changed(Self.archive(of: store) ?? [])).write(to: url)
       return Self.modelCommands(url, folder)
     case .document:
       let url = folder.appendingPathComponent("Model.xcdatamodel")
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-      let bytes = Array(try Data(contentsOf: numbers.one(of: inputs.documents)))
+      let bytes = Array(try Data(contentsOf: generator.randomElement(of: inputs.documents)))
       let changed =
-        numbers.below(3) == 0 ? damage.changed(bytes) : damage.changedDocument(bytes)
+        generator.below(3) == 0 ? corruptor.changed(bytes) : corruptor.changedDocument(bytes)
       try Data(changed).write(to: url.appendingPathComponent("contents"))
       return Self.modelCommands(url, folder)
     }

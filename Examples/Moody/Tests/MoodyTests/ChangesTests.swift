@@ -4,10 +4,12 @@ import OpenCoreData
 import Synchronization
 import Testing
 
-@Suite("The sample's ways to change, to watch and to find")
+@Suite("Saving, observing, and finding objects")
 struct ChangesTests {
-  @Test("S3.05, S-B03 a failed save is rolled back and says so", arguments: StoreKind.allCases)
-  func saveOrRollback(kind: StoreKind) throws {
+  @Test(
+    "S3.05, S-B03 saveOrRollback() rolls back a failed save and returns false",
+    arguments: StoreKind.allCases)
+  func failedSaveIsRolledBack(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -24,8 +26,10 @@ struct ChangesTests {
     }
   }
 
-  @Test("S3.06 changes run on the context's queue, then are saved", arguments: StoreKind.allCases)
-  func performChanges(kind: StoreKind) throws {
+  @Test(
+    "S3.06 performChanges(_:) runs the block on the context's queue, then saves",
+    arguments: StoreKind.allCases)
+  func changesRunOnTheQueueAndAreSaved(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     let steps = Mutex<[String]>([])
@@ -44,21 +48,22 @@ struct ChangesTests {
     #expect(saved == 1)
   }
 
-  @Test("S3.12, S3.13 an observer hears of its object alone", arguments: StoreKind.allCases)
-  func observer(kind: StoreKind) throws {
+  @Test(
+    "S3.12, S3.13 an observer reports only changes of its object", arguments: StoreKind.allCases)
+  func observerReportsOnlyChangesOfItsObject(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     try context.performAndWait {
       let moods = (1...3).map { context.mood($0, in: nil) }
       try context.save()
-      var heard: [ManagedObjectObserver.ChangeType] = []
+      var received: [ManagedObjectObserver.ChangeType] = []
       func changes(_ body: () throws -> Void) rethrows -> [ManagedObjectObserver.ChangeType] {
-        heard = []
+        received = []
         try body()
         context.processPendingChanges()
-        return heard
+        return received
       }
-      var observer = ManagedObjectObserver(object: moods[0]) { heard.append($0) }
+      var observer = ManagedObjectObserver(object: moods[0]) { received.append($0) }
       #expect(observer != nil)
       #expect(changes { moods[1].latitude = 1 }.isEmpty)
       #expect(changes { moods[0].latitude = 1 } == [.update])
@@ -70,18 +75,18 @@ struct ChangesTests {
         } == [.delete])
       context.rollback()
       #expect(changes { context.reset() } == [.delete])
-      let again = try #require(try Mood.fetch(in: context).first)
-      observer = ManagedObjectObserver(object: again) { heard.append($0) }
+      let refetched = try #require(try Mood.fetch(in: context).first)
+      observer = ManagedObjectObserver(object: refetched) { received.append($0) }
       observer = nil
-      #expect(changes { again.latitude = 3 }.isEmpty)
+      #expect(changes { refetched.latitude = 3 }.isEmpty)
       #expect(ManagedObjectObserver(object: moods[0]) { _ in } == nil)
     }
   }
 
   @Test(
-    "S8.08 one object kept at hand: one SELECT, then none, and its danger",
+    "S8.08 a cached single object takes one SELECT, and may be stale",
     arguments: StoreKind.allCases)
-  func singleObject(kind: StoreKind) throws {
+  func cachedSingleObjectIsFetchedOnce(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -107,7 +112,7 @@ struct ChangesTests {
       reader.delete(country)
       continent.map(reader.delete)
       try reader.save()
-      #expect(try home() === country, "the deleted object is what is at hand")
+      #expect(try home() === country, "the cache still contains the deleted object")
       reader.set(nil, forSingleObjectCacheKey: "home")
       let absent = try costs(of: reader) {
         for _ in 0..<2 {
@@ -115,13 +120,14 @@ struct ChangesTests {
           #expect(found == nil)
         }
       }
-      #expect(absent.fetches == 2, "what doesn't exist is fetched each time")
+      #expect(absent.fetches == 2, "a missing object is fetched each time")
     }
   }
 
   @Test(
-    "S8.12, S8.13, S-C34 faults are filled by one fetch, in place", arguments: StoreKind.allCases)
-  func fetchFaults(kind: StoreKind) throws {
+    "S8.12, S8.13, S-C34 fetchFaults() fulfills all faults with one fetch",
+    arguments: StoreKind.allCases)
+  func oneFetchFulfillsAllFaults(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let writer = stack.context()
     try writer.performAndWait {
@@ -146,20 +152,20 @@ struct ChangesTests {
         try cold.fetchFaults()
         try [Mood]().fetchFaults()
       }
-      #expect(realized.fetches == 0, "nothing is a fault")
-      // Faults with a cached row cost no statement one by one, and one with the fetch.
+      #expect(realized.fetches == 0, "no object is a fault")
+      // Faults with cached rows run no statement when they fire, but the fetch runs one.
       context.refreshAllObjects()
       let warm = costs(of: context) { for mood in cold { _ = mood.date } }
       #expect(warm.hits == 10 && warm.selects == 0)
       context.refreshAllObjects()
-      let again = try costs(of: context) { try cold.fetchFaults() }
-      #expect(again.selects == stack.selects(1))
+      let refetched = try costs(of: context) { try cold.fetchFaults() }
+      #expect(refetched.selects == stack.selects(1))
     }
   }
 
   @Test(
-    "S8.07 what is registered and filled is found without a fetch", arguments: StoreKind.allCases)
-  func findOrFetch(kind: StoreKind) throws {
+    "S8.07 registered, realized objects are found without a fetch", arguments: StoreKind.allCases)
+  func registeredObjectIsFoundWithoutAFetch(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let writer = stack.context()
     try writer.performAndWait {
@@ -172,10 +178,10 @@ struct ChangesTests {
         try Mood.findOrFetch(
           in: context, matching: NSPredicate(format: "remoteIdentifier == %@", identifier))
       }
-      var held: Mood?
+      var mood: Mood?
       let present = try costs(of: context) {
-        held = try find("a")
-        for _ in 0..<5 { #expect(try find("a") === held && held != nil) }
+        mood = try find("a")
+        for _ in 0..<5 { #expect(try find("a") === mood && mood != nil) }
       }
       #expect(present.fetches == 1 && present.selects == stack.selects(1))
       let absent = try costs(of: context) {

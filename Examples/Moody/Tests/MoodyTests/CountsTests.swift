@@ -3,9 +3,9 @@ import Moody
 import OpenCoreData
 import Testing
 
-@Suite("The sample's stored counts and two-step deletions")
+@Suite("Stored counts and two-step deletion")
 struct CountsTests {
-  /// Moods and countries as the regions count them: Europe's, France's.
+  /// The stored counts: the countries and moods of Europe, and the moods of France.
   private func counts(_ context: NSManagedObjectContext) throws -> [Int64] {
     let france = try context.country(250)
     let europe = try #require(france.continent)
@@ -13,9 +13,9 @@ struct CountsTests {
   }
 
   @Test(
-    "S8.32, S-C43 stored counts are right after each save, and nothing else is written for them",
+    "S8.32, S-C43 stored counts are correct after each save, without extra updates",
     arguments: StoreKind.allCases)
-  func upkeep(kind: StoreKind) throws {
+  func storedCountsAreCorrectAfterEachSave(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -42,8 +42,8 @@ struct CountsTests {
     }
   }
 
-  @Test("The last mood of the last country takes both along", arguments: StoreKind.allCases)
-  func lastMood(kind: StoreKind) throws {
+  @Test("Deleting the last mood deletes its country and continent", arguments: StoreKind.allCases)
+  func deletingTheLastMoodDeletesCountryAndContinent(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -60,9 +60,9 @@ struct CountsTests {
   }
 
   @Test(
-    "S11-13 two contexts add moods to one country: the policy counts again",
+    "S11-13 two contexts add moods to one country, and the merge policy counts again",
     arguments: StoreKind.allCases)
-  func conflict(kind: StoreKind) throws {
+  func mergePolicyRecountsAfterAConflict(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let (screen, sync) = (stack.context(), stack.context())
     try screen.performAndWait {
@@ -82,7 +82,7 @@ struct CountsTests {
     try screen.performAndWait {
       try screen.country(250).updatedAt = Date(timeIntervalSinceNow: 10)
       let cost = try costs(of: screen) { try screen.save() }
-      // One count for the continent that was conflicted; none for the country.
+      // One count for the continent, which has a conflict; none for the country.
       #expect(cost.fetches == 1)
       screen.refreshAllObjects()
       #expect(try counts(screen) == [1, 3, 3])
@@ -91,9 +91,9 @@ struct CountsTests {
   }
 
   @Test(
-    "S11-26, S11-28, S11-29, S-E24 a mark hides, is set once, and runs no rule",
+    "S11-26, S11-28, S11-29, S-E24 marking for deletion hides an object and runs no delete rule",
     arguments: StoreKind.allCases)
-  func marking(kind: StoreKind) throws {
+  func markingHidesTheObjectAndRunsNoDeleteRule(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -105,7 +105,7 @@ struct CountsTests {
       france.markForLocalDeletion()
       #expect(france.markedForDeletionDate == first)
       let cost = try costs(of: context) { try context.save() }
-      // The country, and the continent that it has left, which is empty and marked as well.
+      // The country, and its former continent, which is now empty and marked, too.
       #expect(cost.deletes == 0 && cost.updates == stack.selects(2))
       #expect(france.continent == nil && mood.country === france && !mood.isDeleted)
       #expect(try Country.count(in: context) == 1)
@@ -122,8 +122,8 @@ struct CountsTests {
     }
   }
 
-  @Test("S11-27 what was marked long ago goes with one DELETE, unseen by contexts")
-  func sweeping() throws {
+  @Test("S11-27 one batch delete removes objects marked long ago without loading them")
+  func oneDeleteRemovesObjectsMarkedLongAgo() throws {
     let stack = try MoodyStack(.sqlite)
     let context = stack.context()
     try context.performAndWait {
@@ -136,39 +136,39 @@ struct CountsTests {
       let cost = try costs(of: context) { try Mood.deleteMarked(in: context) }
       #expect(cost.deletes == 1 && cost.rows == 0)
       #expect(!context.hasChanges)
-      let left = try Mood.fetch(in: context) {
+      let remaining = try Mood.fetch(in: context) {
         $0.sortDescriptors = [NSSortDescriptor(key: "date", ascending: true)]
       }
-      #expect(left.map { Int($0.date.timeIntervalSinceReferenceDate / 60) } == [1, 2])
+      #expect(remaining.map { Int($0.date.timeIntervalSinceReferenceDate / 60) } == [1, 2])
     }
   }
 
   @Test(
-    "S-E22 a fault whose row went: nil before the merge, deleted after it",
+    "S-E22 a fault whose row was deleted reads nil, and is deleted after merging or reading",
     arguments: StoreKind.allCases, [true, false])
-  func lostRow(kind: StoreKind, merged: Bool) throws {
+  func faultWithoutARowReadsNilAndBecomesDeleted(kind: StoreKind, merged: Bool) throws {
     let stack = try MoodyStack(kind)
     let (first, second) = (stack.context(), stack.context())
     let id = try first.performAndWait {
-      let mood = first.mood(1, in: nil)
-      mood.latitude = 1
+      let new = first.mood(1, in: nil)
+      new.latitude = 1
       try first.save()
-      return mood.objectID
+      return new.objectID
     }
     let saved = SaveNotifications(of: first)
-    let held = try second.performAndWait { try #require(second.object(with: id) as? Mood) }
+    let mood = try second.performAndWait { try #require(second.object(with: id) as? Mood) }
     try first.performAndWait {
       first.delete(try first.existingObject(with: id))
       try first.save()
     }
     let note = try #require(saved.last)
     second.performAndWait {
-      #expect(held.isFault && !held.isDeleted)
+      #expect(mood.isFault && !mood.isDeleted)
       if merged { second.mergeChanges(fromContextDidSave: note) }
-      #expect(held.isDeleted == merged)
-      #expect(held.latitude == nil && held.country == nil)
+      #expect(mood.isDeleted == merged)
+      #expect(mood.latitude == nil && mood.country == nil)
       second.processPendingChanges()
-      #expect(held.isDeleted && !second.hasChanges)
+      #expect(mood.isDeleted && !second.hasChanges)
       #expect(throws: NSError.self) { try second.existingObject(with: id) }
     }
   }

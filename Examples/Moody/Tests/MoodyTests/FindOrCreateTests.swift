@@ -21,16 +21,16 @@ struct FindOrCreateTests {
   }
 
   @Test(
-    "S4.03, S4.04, S4.06 what is registered and filled costs nothing, the rest one SELECT",
+    "S4.03, S4.04, S4.06 finding a realized object costs nothing; any other takes one SELECT",
     arguments: StoreKind.allCases)
-  func found(kind: StoreKind) throws {
+  func findsExistingObjectWithAtMostOneSelect(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     try context.performAndWait {
       var country: Country?
       func find() throws -> Costs {
         try costs(of: context) {
           country = try Country.findOrCreate(in: context, matching: predicate) { _ in
-            Issue.record("a country was made")
+            Issue.record("a country was created")
           }
         }
       }
@@ -51,8 +51,8 @@ struct FindOrCreateTests {
     }
   }
 
-  @Test("S4.05 what is absent is asked for once and made", arguments: StoreKind.allCases)
-  func absent(kind: StoreKind) throws {
+  @Test("S4.05 a missing object is fetched once and created", arguments: StoreKind.allCases)
+  func createsMissingObjectAfterOneSelect(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     try context.performAndWait {
       var configured = 0
@@ -70,8 +70,8 @@ struct FindOrCreateTests {
     }
   }
 
-  @Test("S4.07 looking among registered objects fires no fault", arguments: StoreKind.allCases)
-  func scan(kind: StoreKind) throws {
+  @Test("S4.07 searching registered objects fires no faults", arguments: StoreKind.allCases)
+  func searchingRegisteredObjectsFiresNoFaults(kind: StoreKind) throws {
     let (_, context) = try context(kind)
     try context.performAndWait {
       let faults = try context.fetch(NSFetchRequest<Country>(entityName: "Country"))

@@ -3,7 +3,7 @@ import Moody
 import OpenCoreData
 import Testing
 
-/// A town that keeps the normal form of its name beside it.
+/// A town that stores a normalized form of its name in another attribute.
 private final class Town: NSManagedObject {
   @Managed("normalized") var normalized: String?
 
@@ -22,8 +22,8 @@ private final class Town: NSManagedObject {
   }
 }
 
-/// The recipes of chapter 13 that keep something beside a text.
-@Suite("What is kept beside texts", .serialized)
+/// The recipes of chapter 13 that store data derived from strings.
+@Suite("Stored normalized names and sort orders", .serialized)
 struct KeptTextTests {
   private func model() -> NSManagedObjectModel {
     Town.registerClass()
@@ -33,8 +33,9 @@ struct KeptTextTests {
   }
 
   @Test(
-    "S13-2 setting a name sets its normal form in the same event", arguments: StoreKind.allCases)
-  func setter(kind: StoreKind) throws {
+    "S13-2 setting a name also sets its normalized form in the same event",
+    arguments: StoreKind.allCases)
+  func settingANameSetsItsNormalizedForm(kind: StoreKind) throws {
     let stack = try MoodyStack(kind, model: model())
     let context = stack.context()
     try context.performAndWait {
@@ -67,9 +68,9 @@ struct KeptTextTests {
   }
 
   @Test(
-    "S13-11 an order that was stored costs one read and no comparison at start",
+    "S13-11 restoring a stored order takes one read and no comparisons",
     arguments: StoreKind.allCases)
-  func storedOrder(kind: StoreKind) throws {
+  func restoringAStoredOrderTakesNoComparisons(kind: StoreKind) throws {
     let stack = try MoodyStack(kind, model: model())
     let locale = Locale(identifier: "de_DE")
     let first = stack.context()
@@ -107,13 +108,13 @@ struct KeptTextTests {
       #expect(
         kept?.objects.compactMap { $0.value(forKey: "name") as? String }
           == ["Aachen", "Köln", "Öhringen", "Zwickau"])
-      // Another language, another order: it has to be made again.
+      // Another language has another order, so the objects must be sorted again.
       let swedish = Locale(identifier: "sv_SE")
       #expect(
         SortedObjects(kept: towns, under: signature, by: "name", in: context, locale: swedish)
           == nil)
-      let made = SortedObjects(towns, by: "name", in: context, locale: swedish)
-      #expect(made.objects.last?.value(forKey: "name") as? String == "Öhringen")
+      let resorted = SortedObjects(towns, by: "name", in: context, locale: swedish)
+      #expect(resorted.objects.last?.value(forKey: "name") as? String == "Öhringen")
     }
   }
 }

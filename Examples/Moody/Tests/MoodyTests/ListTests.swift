@@ -3,9 +3,9 @@ import Moody
 import OpenCoreData
 import Testing
 
-@Suite("The sample's list, without a screen")
+@Suite("List data source")
 struct ListTests {
-  /// A list of three moods, newest first, and what it was told.
+  /// A list of moods, newest first, and the changes reported to it.
   private final class List {
     let source: ListDataSource<Mood>
     var passes: [[String]] = []
@@ -42,9 +42,9 @@ struct ListTests {
   }
 
   @Test(
-    "S3.10 insert, delete, move and update are told once each, in one pass",
+    "S3.10 insert, delete, move, and update are reported once each, in one pass",
     arguments: StoreKind.allCases, [0, 2])
-  func onePass(kind: StoreKind, batch: Int) throws {
+  func allChangesAreReportedInOnePass(kind: StoreKind, batch: Int) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -60,16 +60,16 @@ struct ListTests {
       #expect(list.passes == [["delete 0", "insert 2", "move 3 0", "update 2 2.0"]])
       #expect(list.minutes == [35, 30, 25, 20])
       try context.save()
-      #expect(list.passes.count == 1, "saving changes nothing that is shown")
+      #expect(list.passes.count == 1, "saving doesn't change the list")
       try list.source.reconfigure { $0.predicate = NSPredicate(format: "latitude == 2") }
       #expect(list.minutes == [20])
     }
   }
 
   @Test(
-    "S3.11 a change that was merged is told as one that was made here",
+    "S3.11 merged changes are reported like local ones",
     arguments: StoreKind.allCases)
-  func merged(kind: StoreKind) throws {
+  func mergedChangesAreReportedLikeLocalOnes(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let context = stack.context()
     let other = stack.context()
@@ -100,8 +100,8 @@ struct ListTests {
     }
   }
 
-  @Test("A continent's list has its countries at hand", arguments: StoreKind.allCases)
-  func source(kind: StoreKind) throws {
+  @Test("A continent's list prefetches its countries", arguments: StoreKind.allCases)
+  func continentSourcePrefetchesItsCountries(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
     let writer = stack.context()
     try writer.performAndWait {
@@ -118,21 +118,22 @@ struct ListTests {
           $0.predicate = NSPredicate(format: "numericISO3166Code == 10001")
         }.first)
       let source = MoodSource.continent(europe)
-      let held = try source.prefetch()
+      let countries = try source.prefetch()
       let moods = try Mood.fetch(in: context) { $0.predicate = source.predicate }
-      #expect(moods.count == 3 && held.count == 3)
+      #expect(moods.count == 3 && countries.count == 3)
       let cost = costs(of: context) {
         for mood in moods { #expect((mood.country?.numericISO3166Code ?? 0) > 0) }
       }
-      #expect(cost.selects == 0, "the countries were fetched before")
+      #expect(cost.selects == 0, "the countries were prefetched")
       #expect(
-        try Mood.count(in: context) { $0.predicate = MoodSource.country(held[0]).predicate } == 1)
+        try Mood.count(in: context) { $0.predicate = MoodSource.country(countries[0]).predicate }
+          == 1)
       #expect(try Mood.count(in: context) { $0.predicate = MoodSource.all.predicate } == 4)
     }
   }
 
-  @Test("S-G21, S7.36 a list sleeps through a batch update, and wakes when its IDs are merged")
-  func batchUpdate() throws {
+  @Test("S-G21, S7.36 a list reports a batch update only after its object IDs are merged")
+  func batchUpdateIsReportedAfterMergingItsObjectIDs() throws {
     let stack = try MoodyStack(.sqlite)
     let context = stack.context()
     try context.performAndWait {
@@ -153,7 +154,7 @@ struct ListTests {
           fromRemoteContextSave: [NSUpdatedObjectIDsKey: ids], into: [context])
         #expect(moods[0].latitude == 5 && moods[29].latitude == nil)
       }
-      #expect(cost.selects == 1, "the three that are registered, at once")
+      #expect(cost.selects == 1, "one SELECT for the three registered objects")
       #expect(list.passes == [["update 27 5.0", "update 28 5.0", "update 29 5.0"]])
     }
   }

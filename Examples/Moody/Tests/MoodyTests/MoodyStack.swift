@@ -1,7 +1,7 @@
 import Moody
 import OpenCoreData
 
-/// The kinds of stores that the sample is tested on.
+/// The store types that the sample is tested with.
 enum StoreKind: CaseIterable, Sendable {
   case sqlite, memory, xml, binary
 
@@ -15,13 +15,13 @@ enum StoreKind: CaseIterable, Sendable {
   }
 }
 
-/// A store in a folder of its own, and contexts over it.
+/// A store in a temporary folder, and contexts for it.
 final class MoodyStack {
   let kind: StoreKind
   let coordinator: NSPersistentStoreCoordinator
   private let folder: URL
 
-  /// An empty store of the sample's model, or of another one.
+  /// Creates an empty store with the sample's model or another one.
   init(_ kind: StoreKind, model: NSManagedObjectModel = MoodyModel.make()) throws {
     MoodyContainer.registerClasses()
     self.kind = kind
@@ -38,14 +38,16 @@ final class MoodyStack {
 
   var storeURL: URL { folder.appendingPathComponent("Moody.store") }
 
-  /// A context on a queue of its own.
+  /// Returns a new private queue context.
   func context() -> NSManagedObjectContext {
     let context = NSManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     return context
   }
 
-  /// A context over another coordinator, whose row cache is empty; in memory, another context.
+  /// Returns a context of a new coordinator, whose row cache is empty.
+  ///
+  /// An in-memory store can't be opened again, so its context has the same coordinator.
   func coldContext() throws -> NSManagedObjectContext {
     guard kind != .memory else { return context() }
     let cold = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
@@ -55,12 +57,12 @@ final class MoodyStack {
     return context
   }
 
-  /// As many SELECTs as SQLite runs; other stores run none.
+  /// The number of SELECTs for the kind of store: `count` for SQLite, 0 for the others.
   func selects(_ count: Int) -> Int { kind == .sqlite ? count : 0 }
 }
 
 extension NSManagedObjectContext {
-  /// The country of a code, created with its continent if it doesn't exist.
+  /// Returns the country with a code; creates it and its continent if they don't exist.
   func country(_ code: Int16, continent continentCode: Int16 = 10_001) throws -> Country {
     try Country.findOrCreate(
       in: self, matching: NSPredicate(format: "numericISO3166Code == %ld", Int(code))
@@ -82,9 +84,9 @@ extension NSManagedObjectContext {
   }
 }
 
-/// The last notification that a context posted when it had saved.
+/// Keeps the last did-save notification of a context.
 final class SaveNotifications: @unchecked Sendable {
-  // posted on the context's queue, while the test waits for it
+  // Set on the context's queue while the test waits for the save.
   private(set) var last: Notification?
   private var token: (any NSObjectProtocol)?
 
@@ -99,7 +101,7 @@ final class SaveNotifications: @unchecked Sendable {
   }
 }
 
-/// A model of objects with a name, for tests of text.
+/// A model with named objects and their stored order, for tests of strings.
 enum NamedModel {
   static func make() -> NSManagedObjectModel {
     let town = NSEntityDescription()

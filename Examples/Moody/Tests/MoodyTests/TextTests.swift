@@ -3,8 +3,9 @@ import Moody
 import OpenCoreData
 import Testing
 
-/// Chapter 13: text that people read, searched and sorted.
-@Suite struct TextTests {
+/// Tests of the recipes of chapter 13.
+@Suite("Searching and sorting strings")
+struct TextTests {
   @Test(
     arguments: [
       ("S13-1 composed", "Saint-\u{C9}tienne", "saint-etienne", "saintetienne"),
@@ -18,7 +19,7 @@ import Testing
       ("S13-1 German", "Straße", "strasse", "strasse"),
       ("S13-1 slashed o", "Ølstykke-Stenløse", "olstykke-stenlose", "olstykkestenlose"),
     ])
-  func normalizedText(id: String, text: String, search: String, letters: String) {
+  func normalizesSearchStrings(id: String, text: String, search: String, letters: String) {
     #expect(text.searchText == search)
     #expect(text.searchLetters == letters)
   }
@@ -29,7 +30,7 @@ import Testing
       ("S13-7 Swedish", "sv_SE", ["Sundsvall", "Södertälje"]),
       ("S13-7 Danish", "da_DK", ["Viborg", "Ølstykke-Stenløse", "Aarhus"]),
     ])
-  func languagesSortTheirOwnWay(id: String, language: String, order: [String]) throws {
+  func sortsByTheRulesOfTheLanguage(id: String, language: String, order: [String]) throws {
     let stack = try cities(order.reversed())
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -40,8 +41,8 @@ import Testing
     }
   }
 
-  @Test("S13-9 inserting and renaming sort, another change and another context do not")
-  func theSortedArrayFollows() throws {
+  @Test("S13-9 inserting and renaming re-sort; other changes and contexts don't")
+  func sortedObjectsFollowInsertionsRenamesAndDeletions() throws {
     let stack = try cities(["b", "d", "c"])
     let context = try stack.coldContext()
     let other = try stack.coldContext()
@@ -78,8 +79,8 @@ import Testing
     }
   }
 
-  @Test("S13-8 sorting 4,000 names reads each once and asks SQLite nothing")
-  func sortingInMemory() throws {
+  @Test("S13-8 sorting 4,000 names fires each fault once and runs no statements")
+  func sortingInMemoryRunsNoStatements() throws {
     let stack = try cities((0..<4_000).map { "Town \($0 * 7_919 % 4_000)" })
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -90,14 +91,14 @@ import Testing
           all, by: "name", in: context, locale: Locale(identifier: "en_US"))
       }
       #expect(cost.hits == 4_000 && cost.faults == 4_000 && cost.statements == 0)
-      // About twenty comparisons a name, each of them by the language's rules.
+      // At most about 20 comparisons per name.
       let comparisons = try #require(sorted).comparisons
       #expect((3_999...100_000).contains(comparisons) && sorted?.sorts == 1)
     }
   }
 
-  @Test("S13-10 a new object among 4,000 is placed with 12 or 13 comparisons")
-  func insertionIsABinarySearch() throws {
+  @Test("S13-10 inserting among 4,000 objects takes at most 13 comparisons")
+  func insertionUsesABinarySearch() throws {
     let stack = try cities([])
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -134,7 +135,7 @@ import Testing
   }
 }
 
-/// Carries a reference to where its queue is known.
+/// Passes a reference that only one queue uses to a sendable closure.
 private struct UncheckedReference<Value: AnyObject>: @unchecked Sendable {  // one queue uses it
   let value: Value
 

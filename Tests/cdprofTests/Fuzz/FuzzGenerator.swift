@@ -1,5 +1,5 @@
-/// Numbers that look random and follow from a seed (SplitMix64).
-struct FuzzNumbers: RandomNumberGenerator {
+/// A seeded random number generator (SplitMix64).
+struct FuzzGenerator: RandomNumberGenerator {
   private var state: UInt64
 
   init(seed: UInt64) {
@@ -14,13 +14,13 @@ struct FuzzNumbers: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// An integer from 0.
+  /// Returns an integer from 0 up to, but not including, the bound.
   mutating func below(_ bound: Int) -> Int {
     Int.random(in: 0..<max(1, bound), using: &self)
   }
 
-  /// One of some values.
-  mutating func one<Value>(of values: [Value]) -> Value {
+  /// Returns one of the values.
+  mutating func randomElement<Value>(of values: [Value]) -> Value {
     values[below(values.count)]
   }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What the index of lessons says of a scenario file.
-struct Lesson {
-  /// From the root of the repository.
+/// The entry of a scenario file in the index of scenarios.
+struct ScenarioSummary {
+  /// The path relative to the root folder.
   let path: String
   let name: String
   let chapter: Int?
-  /// The sentence of the story that asks the reader to guess; empty when there is none.
+  /// The sentence of the story that asks the reader to guess; empty if there's none.
   let question: String
 
   init(path: String) throws {
@@ -23,25 +23,25 @@ struct Lesson {
     let story = lines.drop { !$0.hasPrefix("story:") }.dropFirst()
       .prefix { $0.hasPrefix(" ") || $0.isEmpty }
       .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
-    let sentences = Lesson.sentences(of: story)
+    let sentences = ScenarioSummary.sentences(of: story)
     question =
       sentences.first { $0.hasPrefix("Guess") }
       ?? sentences.first { $0.lowercased().contains("guess") } ?? ""
   }
 
-  /// The folder it lies in, below `Scenarios`; empty for the first lessons.
+  /// The folder in `Scenarios`; empty for scenarios in `Scenarios` itself.
   var folder: String {
     let parts = path.split(separator: "/")
     return parts.count > 2 ? String(parts[1]) : ""
   }
 
-  /// All scenario files, those of the top folder first.
-  static func all() throws -> [Lesson] {
-    try Repository.files(below: "Scenarios").filter { $0.hasSuffix(".yml") }.map(Lesson.init)
-      .sorted { ($0.folder, $0.path) < ($1.folder, $1.path) }
+  /// All scenario files, those in `Scenarios` itself first.
+  static func all() throws -> [ScenarioSummary] {
+    try Repository.files(below: "Scenarios").filter { $0.hasSuffix(".yml") }
+      .map(ScenarioSummary.init).sorted { ($0.folder, $0.path) < ($1.folder, $1.path) }
   }
 
-  /// Cut behind `.`, `?` and `!` where a space follows.
+  /// Splits the text after `.`, `?`, or `!` if a space follows.
   private static func sentences(of text: String) -> [String] {
     text.split(separator: " ").reduce(into: [""]) { sentences, word in
       let last = sentences[sentences.count - 1]

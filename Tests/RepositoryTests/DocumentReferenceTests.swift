@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 @Suite("References in documents exist")
-struct RecordsTests {
-  /// A word in backticks that looks like a path of this repository is one.
+struct DocumentReferenceTests {
+  /// Checks words in backticks that look like paths of this repository.
   @Test(arguments: ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "DEVIATIONS.md"])
-  func everyPathExists(document: String) throws {
+  func everyReferencedPathExists(document: String) throws {
     let tops = [
       "Sources", "Tests", "Scripts", "Scenarios", "Documentation", "Benchmarks", "Examples",
       "Reports", ".ci",
@@ -13,49 +13,49 @@ struct RecordsTests {
     for match in try Repository.text(of: document).matches(of: /`([\w.+\/-]+\/[\w.+\/-]*)`/) {
       let path = String(match.1)
       guard let top = path.split(separator: "/").first, tops.contains(String(top)) else { continue }
-      #expect(Repository.has(path), "\(document) names \(path)")
+      #expect(Repository.has(path), "\(document) refers to \(path), which doesn't exist")
     }
   }
 
-  /// A scenario that a page tells to run, in a line of commands too.
+  /// Checks all scenarios, including those in commands.
   @Test(arguments: Documents.all)
   func everyNamedScenarioExists(document: String) throws {
     for match in try Repository.text(of: document).matches(of: /Scenarios\/[\w.+\/-]+/) {
       let path = String(match.0).trimmingCharacters(in: CharacterSet(charactersIn: "."))
-      #expect(Repository.has(path), "\(document) names \(path)")
+      #expect(Repository.has(path), "\(document) refers to \(path), which doesn't exist")
     }
   }
 
-  /// ARCHITECTURE.md may name a source file by its name alone.
-  @Test func everySwiftFileNamedInTheArchitectureExists() throws {
+  /// ARCHITECTURE.md refers to source files by path or only by name.
+  @Test func everySwiftFileInTheArchitectureExists() throws {
     let names = Set(
       (Repository.sources + Repository.tests).map { ($0.path as NSString).lastPathComponent })
     for match in try Repository.text(of: "ARCHITECTURE.md").matches(of: /`([\w.+\/]+\.swift)`/) {
       let name = (String(match.1) as NSString).lastPathComponent
-      #expect(names.contains(name) || name == "Package.swift", "ARCHITECTURE.md names \(match.1)")
+      #expect(names.contains(name) || name == "Package.swift", "\(match.1) doesn't exist")
     }
   }
 
-  /// A step of a walk names a file and what it declares: `` `File.swift`, `name` ``.
+  /// A step of a walkthrough names a file and one of its declarations: `` `File.swift`, `name` ``.
   @Test func everyWalkStepNamesADeclarationOfItsFile() throws {
     let text = try Repository.text(of: "ARCHITECTURE.md")
-    let walks = text.components(separatedBy: "\n### ").dropFirst()
+    let walkthroughs = text.components(separatedBy: "\n### ").dropFirst()
       .map { $0.components(separatedBy: "\n## ")[0] }
-    #expect(walks.count == 4)
-    for walk in walks {
-      let steps = walk.matches(of: /`([\w+]+\.swift)`,\s`(\w+)`/)
-      #expect((6...8).contains(steps.count), "\(walk.prefix { $0 != "\n" })")
+    #expect(walkthroughs.count == 4)
+    for walkthrough in walkthroughs {
+      let steps = walkthrough.matches(of: /`([\w+]+\.swift)`,\s`(\w+)`/)
+      #expect((6...8).contains(steps.count), "\(walkthrough.prefix { $0 != "\n" })")
       for step in steps {
         let file = Repository.sources.first { $0.path.hasSuffix("/\(step.1)") }
         let declaration = try Regex("\\b(?:func|struct|class|enum|extension) \(step.2)\\b")
         #expect(
           file?.code.contains { $0.contains(declaration) } == true,
-          "\(step.1) declares no \(step.2)")
+          "\(step.1) doesn't declare \(step.2)")
       }
     }
   }
 
-  /// The last column of DEVIATIONS.md names a test function, or says that there is none to write.
+  /// The last column of DEVIATIONS.md contains test functions, or – if there are none.
   @Test func everyDeviationHasATest() throws {
     let functions = Set(
       Repository.allTests.flatMap { file in
@@ -66,16 +66,16 @@ struct RecordsTests {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count == 3, cells[0] != "difference", !cells[0].hasPrefix("---") else { continue }
       rows += 1
-      let pins = cells[2].matches(of: /`(\w+)`/).map { String($0.1) }
-      #expect(!pins.isEmpty || cells[2] == "–", "no test pins: \(cells[0])")
-      for pin in pins where !functions.contains(pin) {
-        Issue.record("DEVIATIONS.md names the test \(pin), which is not there")
+      let tests = cells[2].matches(of: /`(\w+)`/).map { String($0.1) }
+      #expect(!tests.isEmpty || cells[2] == "–", "no test for: \(cells[0])")
+      for test in tests where !functions.contains(test) {
+        Issue.record("DEVIATIONS.md refers to the test \(test), which doesn't exist")
       }
     }
     #expect(rows > 10)
   }
 
-  @Test func catalogHasItsIdsOnceWithWordsAndSource() throws {
+  @Test func catalogHasUniqueIDsWithSourceAndDescription() throws {
     let rows = try Repository.lines(of: "Documentation/catalog.txt")
       .filter { !$0.hasPrefix("#") && !$0.isEmpty }
       .map { $0.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true) }
@@ -87,8 +87,8 @@ struct RecordsTests {
     }
   }
 
-  /// Runs the script behind `make catalog` on a small tree of its own.
-  @Test func catalogScriptCountsScenariosAndTestsOnly() throws {
+  /// Runs the script of `make catalog` on a temporary folder.
+  @Test func catalogScriptCountsOnlyScenariosAndTests() throws {
     let tree = try CatalogTree()
     let marks = String(repeating: "\"", count: 3)
     defer { tree.remove() }
@@ -112,7 +112,7 @@ struct RecordsTests {
         \(marks)
       """)
     let result = try tree.run("--where")
-    // One literal that begins otherwise: in a table of their own these ids would count as covered.
+    // One string that starts with another word, so the script doesn't count these IDs as covered.
     let ids = result.output.split(separator: "\n").dropFirst().map { $0.prefix { $0 != " " } }
     #expect(
       "found " + ids.joined(separator: " ")
@@ -121,9 +121,9 @@ struct RecordsTests {
     #expect(result.status == 0)
 
     try tree.write("Scenarios/c.yml", "covers: [S6.99]\n")
-    let stranger = try tree.run("")
-    #expect(stranger.status == 1)
-    #expect(stranger.errors.contains("Scenarios/c.yml:1: S6.99 is not in the catalog"))
+    let unknown = try tree.run("")
+    #expect(unknown.status == 1)
+    #expect(unknown.errors.contains("Scenarios/c.yml:1: S6.99 is not in the catalog"))
   }
 
   @Test func everyNamedIDIsInTheCatalog() throws {

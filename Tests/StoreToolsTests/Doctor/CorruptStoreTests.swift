@@ -6,9 +6,9 @@ import WorkbenchFixtures
 @testable import StoreTools
 
 @Suite("Corrupt stores never trap")
-struct DamagedStoreTests {
-  /// A generator that repeats: xorshift.
-  private struct Numbers {
+struct CorruptStoreTests {
+  /// A deterministic random number generator (xorshift).
+  private struct XorshiftGenerator {
     var state: UInt64
 
     mutating func next(below bound: Int) -> Int {
@@ -19,8 +19,8 @@ struct DamagedStoreTests {
     }
   }
 
-  /// Looks at a store in every way there is, and writes to it; errors are fine.
-  private func useAll(_ url: URL) {
+  /// Inspects a store, examines it, reads its rows, and writes to it, ignoring errors.
+  private func readAndWrite(_ url: URL) {
     var entities = ["Person", "Car"]
     if let inspection = try? StoreInspector.inspect(url) {
       #expect(!InspectionText.lines(inspection).isEmpty)
@@ -48,27 +48,27 @@ struct DamagedStoreTests {
   }
 
   @Test(.timeLimit(.minutes(3)), arguments: 1...40)
-  func bytesAreChangedAtRandom(seed: Int) throws {
+  func randomByteChangesDoNotCrash(seed: Int) throws {
     let store = try OfficeStore(hasHistory: seed.isMultiple(of: 2))
-    var numbers = Numbers(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
+    var generator = XorshiftGenerator(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
     var bytes = try Data(contentsOf: store.url)
-    for _ in 0..<(1 + numbers.next(below: 12)) {
-      // The header's first bytes stay, so that it is still taken for a database.
-      let place = 18 + numbers.next(below: bytes.count - 18)
-      switch numbers.next(below: 4) {
-      case 0: bytes[place] = UInt8(numbers.next(below: 256))
-      case 1: bytes[place] ^= UInt8(1 << numbers.next(below: 8))
+    for _ in 0..<(1 + generator.next(below: 12)) {
+      // The first bytes of the header don't change, so that SQLite still opens the file.
+      let offset = 18 + generator.next(below: bytes.count - 18)
+      switch generator.next(below: 4) {
+      case 0: bytes[offset] = UInt8(generator.next(below: 256))
+      case 1: bytes[offset] ^= UInt8(1 << generator.next(below: 8))
       case 2:
-        let end = min(bytes.count, place + numbers.next(below: 200))
-        for index in place..<end { bytes[index] = 0xFF }
+        let end = min(bytes.count, offset + generator.next(below: 200))
+        for index in offset..<end { bytes[index] = 0xFF }
       default:
-        let page = numbers.next(below: bytes.count / 4_096) * 4_096
-        bytes[page + numbers.next(below: 16)] = UInt8(numbers.next(below: 256))
+        let page = generator.next(below: bytes.count / 4_096) * 4_096
+        bytes[page + generator.next(below: 16)] = UInt8(generator.next(below: 256))
       }
     }
-    if numbers.next(below: 6) == 0 { bytes = bytes.prefix(4_096 + numbers.next(below: 40_000)) }
+    if generator.next(below: 6) == 0 { bytes = bytes.prefix(4_096 + generator.next(below: 40_000)) }
     try bytes.write(to: store.url)
-    useAll(store.url)
+    readAndWrite(store.url)
   }
 
   @Test(
@@ -100,9 +100,9 @@ struct DamagedStoreTests {
       "DROP TABLE ZPASSPORT; CREATE VIEW ZPASSPORT AS SELECT 1 Z_PK, 1 Z_ENT",
       "DROP TABLE ATRANSACTION; CREATE TABLE ATRANSACTION (X)",
     ])
-  func rowsAreChangedToNonsense(statements: String) throws {
+  func invalidRowsAndTablesDoNotCrash(statements: String) throws {
     let store = try OfficeStore()
     try? store.run(statements)
-    useAll(store.url)
+    readAndWrite(store.url)
   }
 }

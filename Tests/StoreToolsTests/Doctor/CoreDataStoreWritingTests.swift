@@ -6,8 +6,8 @@ import WorkbenchFixtures
 @testable import StoreTools
 
 @Suite("Writing to Core Data's stores keeps them valid")
-struct WritingToApplesStoresTests {
-  /// All rows of a file by table and key, and its metadata.
+struct CoreDataStoreWritingTests {
+  /// All rows of a store by table and primary key, its metadata, and its schema.
   private struct Contents {
     var rows: [String: [Int64: [SQLiteValue]]] = [:]
     let metadata: [[SQLiteValue]]
@@ -27,8 +27,8 @@ struct WritingToApplesStoresTests {
     }
   }
 
-  /// Objects that the framework itself says it has written.
-  private struct Touched {
+  /// The primary keys of the saved objects, by table.
+  private struct SavedKeys {
     var keys: [String: Set<Int64>] = [:]
 
     mutating func save(_ context: NSManagedObjectContext, _ tables: [String: String]) throws {
@@ -53,11 +53,11 @@ struct WritingToApplesStoresTests {
     let model = try StoreModel.ofStore(at: url).model
     let tables = try Self.tables(of: url)
     let before = try Contents(url, Set(tables.values))
-    var touched = Touched()
+    var savedKeys = SavedKeys()
     do {
-      // The file is what is looked at here, not the classes that other tests register.
+      // This test doesn't need the classes that other tests register.
       for entity in model.entities { entity.managedObjectClassName = nil }
-      // Objects are deleted one by one here, which a to-many that must lead somewhere forbids.
+      // A required to-many relationship would prevent the objects from being deleted one at a time.
       for relationship in model.entities.flatMap(\.relationshipsByName.values)
       where relationship.isToMany { relationship.isOptional = true }
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -74,15 +74,15 @@ struct WritingToApplesStoresTests {
           let present = try context.fetch(request)
           let new = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
           try Self.fill(new, in: context, number: 7_000 + index)
-          try touched.save(context, tables)
+          try savedKeys.save(context, tables)
           if let object = present.first {
             try Self.fill(object, in: context, number: 8_000 + index)
-            try touched.save(context, tables)
+            try savedKeys.save(context, tables)
           }
           for object in [present.last, new].compactMap(\.self) where !object.isDeleted {
             context.delete(object)
           }
-          try touched.save(context, tables)
+          try savedKeys.save(context, tables)
         }
       }
       try coordinator.remove(store)
@@ -91,11 +91,11 @@ struct WritingToApplesStoresTests {
     #expect(after.metadata == before.metadata)
     #expect(after.schema == before.schema)
     for (table, rows) in before.rows {
-      for (key, row) in rows where touched.keys[table]?.contains(key) != true {
+      for (key, row) in rows where savedKeys.keys[table]?.contains(key) != true {
         #expect(after.rows[table]?[key] == row, "\(table) \(key)")
       }
     }
-    #expect(touched.keys.values.allSatisfy { !$0.isEmpty } && !touched.keys.isEmpty)
+    #expect(savedKeys.keys.values.allSatisfy { !$0.isEmpty } && !savedKeys.keys.isEmpty)
     #expect(try StoreDoctor.examine(url).findings == [])
     let connection = try Connection(path: url.path, access: .looking)
     defer { connection.close() }
@@ -109,7 +109,7 @@ struct WritingToApplesStoresTests {
     return Dictionary(uniqueKeysWithValues: anatomy.mapping.entities.map { ($0.name, $0.table) })
   }
 
-  /// Gives an object a value of each attribute, and those relationships that it must have.
+  /// Sets all attributes of an object and its required relationships.
   private static func fill(
     _ object: NSManagedObject, in context: NSManagedObjectContext, number: Int
   ) throws {

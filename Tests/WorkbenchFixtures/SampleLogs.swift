@@ -1,14 +1,14 @@
 import Foundation
 package import LogAnalysis
 
-/// Logs written down in a test, and those of the shared data.
-package enum LogTexts {
-  /// Reads a text as a log.
+/// Reads logs and creates their lines.
+package enum SampleLogs {
+  /// Reads a string as a log.
   package static func report(_ text: String) -> LogReport {
     report(Array(text.utf8))
   }
 
-  /// Reads bytes as a log, through a file.
+  /// Writes bytes to a temporary file and reads it as a log.
   package static func report(_ bytes: [UInt8]) -> LogReport {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("log-\(UUID().uuidString).log")
@@ -21,7 +21,7 @@ package enum LogTexts {
     }
   }
 
-  /// A fetch with its times.
+  /// Returns the lines of a fetch with its times.
   package static func fetch(_ sql: String, rows: Int, time: String = "0.0002s") -> String {
     """
     CoreData: sql: \(sql)
@@ -31,7 +31,7 @@ package enum LogTexts {
     """
   }
 
-  /// An object fault that went to the database.
+  /// Returns the lines of an object fault that missed the row cache.
   package static func fault(_ entity: String, _ key: Int) -> String {
     fetch(
       "SELECT 0, t0.Z_PK, t0.Z_OPT FROM Z\(entity.uppercased()) t0 WHERE  t0.Z_PK = ?  LIMIT 1",

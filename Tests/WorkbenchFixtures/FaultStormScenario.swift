@@ -4,9 +4,10 @@ package import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText
 
-/// The six variants of the fault lesson, played event by event; every number is counted from the
-/// events by the code under test.
-package struct FaultLesson {
+/// The results of the fault storm scenario's six variants.
+///
+/// The events are recorded without a store; the code under test counts them.
+package struct FaultStormScenario {
   private let moods: Int
   private let countries: Int
 
@@ -21,7 +22,7 @@ package struct FaultLesson {
   package static let all = moodSQL + " ORDER BY t0.ZDATE DESC"
   package static let idsOnly = "SELECT 0, t0.Z_PK FROM ZMOOD t0 ORDER BY t0.ZDATE DESC"
   package static let oneMood = moodSQL + " WHERE  t0.Z_PK = ?"
-  package static let page = moodSQL + " WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)   LIMIT 20"
+  package static let batch = moodSQL + " WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)   LIMIT 20"
   private static let countrySQL =
     "SELECT t0.Z_ENT, t0.Z_PK, t0.Z_OPT, t0.ZNUMERICISO3166CODE, t0.ZUPDATEDAT, t0.ZCONTINENT"
     + " FROM ZREGION t0"
@@ -29,31 +30,31 @@ package struct FaultLesson {
   package static let prefetched = countrySQL + " WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)"
   package static let allCountries = countrySQL + " WHERE  t0.Z_ENT = ?"
 
-  /// The scenario at its own size, played once for all tests that only look at it.
-  package static let full = FaultLesson().result()
+  /// The result of the scenario at scale 1, shared by all tests that don't change it.
+  package static let full = FaultStormScenario().result()
 
   package static let plain = Step(
     verb: .fetch, subject: "Mood",
     options: [StepOption(.sort, .sortKeys([SortKey(keyPath: "date", isAscending: false)]))],
-    name: "moods", location: EventScript.mood)
+    name: "moods", location: EventScript.moodFetch)
   package static let reached = [
     "Country": StepContext.Path(owner: "Mood", relationship: "country", keyPath: "country")
   ]
 
-  /// What is fetched and what the touch finds in memory.
-  private struct Way {
+  /// The fetch of a variant, and the events that it and the touch step record.
+  private struct Variant {
     var name: String
     var why: String
     var fetch: Step
     var set: [String] = []
-    var sql = FaultLesson.all
+    var sql = FaultStormScenario.all
     var prefetches = false
-    var holdsCountries = false
+    var fetchesCountries = false
     var moodMisses = false
     var moodFaults = true
     var countryMisses = true
-    var pageSize: Int?
-    var laws: [(String, String, Int)]
+    var batchSize: Int?
+    var expectations: [(String, String, Int)]
   }
 
   package func result(missing: Bool = false) -> RunResult {
@@ -74,121 +75,130 @@ package struct FaultLesson {
         EntityCount(name: "Mood", count: moods),
       ],
       variants: FixVerification.noting(
-        in: ways.enumerated().map { variant($1, line: 20 + $0 * 4, missing: missing) },
-        steps: ways.map(steps)),
+        in: variants.enumerated().map { variant($1, line: 20 + $0 * 4, missing: missing) },
+        steps: variants.map(steps)),
       environment: RunEnvironment(
         cdprof: "0.1.0", sqlite: "3.40.1", swift: "6.3.1", machine: "Linux x86-64, 2 cores",
         build: "release"),
       command: "cdprof run Scenarios/faults.yml --report html")
   }
 
-  private var ways: [Way] {
-    let plain = FaultLesson.plain
+  private var variants: [Variant] {
+    let plain = FaultStormScenario.plain
     let both = moods + countries
     let ready = plain.with(.faults, .flag(false))
     return [
-      Way(
+      Variant(
         name: "fault storm",
         why: "The fetch brings IDs only, so each mood, then each country, is a trip of its own.",
         fetch: plain.with(.values, .flag(false)), set: ["moods.values: no"],
-        sql: FaultLesson.idsOnly, moodMisses: true,
-        laws: [("selects", "1 + Mood + Country", 1 + both), ("misses", "Mood + Country", both)]),
-      Way(
+        sql: FaultStormScenario.idsOnly, moodMisses: true,
+        expectations: [
+          ("selects", "1 + Mood + Country", 1 + both), ("misses", "Mood + Country", both),
+        ]),
+      Variant(
         name: "plain", why: "The rows came with the fetch. Mood faults are row-cache hits now.",
-        fetch: plain, laws: [("selects", "1 + Country", 1 + countries)]),
-      Way(
+        fetch: plain, expectations: [("selects", "1 + Country", 1 + countries)]),
+      Variant(
         name: "realized", why: "No mood is a fault any more.", fetch: ready,
         set: ["moods.faults: no"], moodFaults: false,
-        laws: [("selects", "1 + Country", 1 + countries)]),
-      Way(
+        expectations: [("selects", "1 + Country", 1 + countries)]),
+      Variant(
         name: "prefetched", why: "One more SELECT brings every country the moods point at.",
         fetch: plain.prefetching("country"), set: ["moods.prefetch: [country]"],
         prefetches: true, countryMisses: false,
-        laws: [("selects", "2", 2), ("hits", "Mood + Country", both), ("misses", "0", 0)]),
-      Way(
+        expectations: [("selects", "2", 2), ("hits", "Mood + Country", both), ("misses", "0", 0)]),
+      Variant(
         name: "held",
         why: "Sixty countries are few. Fetched once and held, nothing is left to fire.",
-        fetch: ready, set: ["moods.faults: no"], holdsCountries: true, moodFaults: false,
-        laws: [("selects", "2", 2), ("faults", "0", 0)]),
-      Way(
+        fetch: ready, set: ["moods.faults: no"], fetchesCountries: true, moodFaults: false,
+        expectations: [("selects", "2", 2), ("faults", "0", 0)]),
+      Variant(
         name: "batched", why: "More SELECTs than before, on purpose.",
         fetch: ready.with(.batch, .number(StepNumber(20))),
         set: ["moods.faults: no", "moods.batch: 20"],
-        sql: FaultLesson.idsOnly, holdsCountries: true, moodFaults: false, pageSize: 20,
-        laws: [("selects", "2 + ceil(Mood / 20)", 2 + (moods + 19) / 20)]),
+        sql: FaultStormScenario.idsOnly, fetchesCountries: true, moodFaults: false, batchSize: 20,
+        expectations: [("selects", "2 + ceil(Mood / 20)", 2 + (moods + 19) / 20)]),
     ]
   }
 
-  private func variant(_ way: Way, line: Int, missing: Bool) -> VariantResult {
+  private func variant(_ variant: Variant, line: Int, missing: Bool) -> VariantResult {
     let script = EventScript()
-    play(way, on: script, losesPrefetch: missing && way.prefetches)
+    record(variant, on: script, releasesPrefetchedRows: missing && variant.prefetches)
     let peak = ScopedMetric(.peak, .entity("Mood"))
     let recording = script.recorder.recording(
-      steps: script.steps, gauges: [peak: way.pageSize.map { $0 * 5 } ?? moods])
-    var result = VariantResult(name: way.name, why: way.why)
+      steps: script.steps, gauges: [peak: variant.batchSize.map { $0 * 5 } ?? moods])
+    var result = VariantResult(name: variant.name, why: variant.why)
     result.take(recording)
     result.statements = result.statements.map { $0.explained(by: plan(of: $0)) }
-    result.set = way.set
-    result.first = way.holdsCountries ? ["fetch Country faults no as countries"] : []
-    result.requestSwift = request(way)
-    result.steps = zip(script.steps, steps(of: way)).map { step, source in
+    result.set = variant.set
+    result.first = variant.fetchesCountries ? ["fetch Country faults no as countries"] : []
+    result.requestSwift = request(variant)
+    result.steps = zip(script.steps, steps(of: variant)).map { step, source in
       StepResult(
         text: step.text, name: step.name, location: step.location,
         summary: step.name == nil ? "read 2 key paths of 5,000 objects" : "moods: 5,000 Mood",
         costs: recording.slice(of: step).costs, offset: step.begin - recording.begin,
         fetch: source.fetch, groups: recording.groups(of: step))
     }
-    let context = StepContext(fetch: way.fetch, reachedThrough: FaultLesson.reached)
+    let context = StepContext(fetch: variant.fetch, reachedThrough: FaultStormScenario.reached)
     result.findings = script.steps.flatMap {
       FindingSearch.findings(in: recording.slice(of: $0), context: context)
     }
-    result.expectations = expectations(way, result, line: line)
+    result.expectations = expectations(variant, result, line: line)
     return result
   }
 
   private static let countries = Step(
     verb: .fetch, subject: "Country", options: [StepOption(.faults, .flag(false))],
-    name: "countries", location: EventScript.held)
+    name: "countries", location: EventScript.countryFetch)
   private static let reading = Step(
     verb: .touch, subject: "moods", reads: ["date", "country.numericISO3166Code"],
     location: EventScript.touch)
 
-  private func steps(of way: Way) -> [Step] {
-    (way.holdsCountries ? [FaultLesson.countries] : []) + [way.fetch, FaultLesson.reading]
+  private func steps(of variant: Variant) -> [Step] {
+    (variant.fetchesCountries ? [FaultStormScenario.countries] : []) + [
+      variant.fetch, FaultStormScenario.reading,
+    ]
   }
 
-  private func play(_ way: Way, on script: EventScript, losesPrefetch: Bool) {
-    if way.holdsCountries {
-      script.step(FaultLesson.countries.text, name: "countries", at: EventScript.held) {
-        script.fetch("Country", sql: FaultLesson.allCountries, rows: countries)
+  private func record(_ variant: Variant, on script: EventScript, releasesPrefetchedRows: Bool) {
+    if variant.fetchesCountries {
+      script.step(
+        FaultStormScenario.countries.text, name: "countries", at: EventScript.countryFetch
+      ) {
+        script.fetch("Country", sql: FaultStormScenario.allCountries, rows: countries)
       }
     }
-    script.step(way.fetch.text, name: "moods", at: EventScript.mood) {
+    script.step(variant.fetch.text, name: "moods", at: EventScript.moodFetch) {
       script.fetch(
-        "Mood", sql: way.sql, rows: moods,
-        prefetch: way.prefetches ? ("country", FaultLesson.prefetched, countries) : nil)
+        "Mood", sql: variant.sql, rows: moods,
+        prefetch: variant.prefetches ? ("country", FaultStormScenario.prefetched, countries) : nil)
     }
-    let misses = way.countryMisses || losesPrefetch
-    script.step(FaultLesson.reading.text, at: EventScript.touch) {
+    let misses = variant.countryMisses || releasesPrefetchedRows
+    script.step(FaultStormScenario.reading.text, at: EventScript.touch) {
       for mood in 0..<moods {
-        if let size = way.pageSize, mood.isMultiple(of: size) {
-          script.page("Mood", sql: FaultLesson.page, rows: size)
+        if let size = variant.batchSize, mood.isMultiple(of: size) {
+          script.batchLoad("Mood", sql: FaultStormScenario.batch, rows: size)
         }
-        if way.moodFaults {
-          script.fault("Mood", key: mood + 1, sql: way.moodMisses ? FaultLesson.oneMood : nil)
+        if variant.moodFaults {
+          script.fault(
+            "Mood", key: mood + 1, sql: variant.moodMisses ? FaultStormScenario.oneMood : nil)
         }
-        if mood < countries, !way.holdsCountries {
-          script.fault("Country", key: mood + 1, sql: misses ? FaultLesson.oneCountry : nil)
+        if mood < countries, !variant.fetchesCountries {
+          script.fault("Country", key: mood + 1, sql: misses ? FaultStormScenario.oneCountry : nil)
         }
       }
     }
   }
 
-  private func expectations(_ way: Way, _ result: VariantResult, line: Int) -> [ExpectationResult] {
-    way.laws.map { metric, law, expected in
+  private func expectations(_ variant: Variant, _ result: VariantResult, line: Int)
+    -> [ExpectationResult]
+  {
+    variant.expectations.map { metric, formula, expected in
       let found = Metric(rawValue: metric).flatMap { result.metrics[$0] } ?? -1
       return ExpectationResult(
-        metric: metric, law: law, relation: .equal, expected: .number(expected),
+        metric: metric, law: formula, relation: .equal, expected: .number(expected),
         found: .number(found), holds: found == expected, source: .book,
         location: CallSite(file: "Scenarios/faults.yml", line: line),
         differences: found == expected
@@ -200,8 +210,8 @@ package struct FaultLesson {
     }
   }
 
-  private func request(_ way: Way) -> [String] {
-    way.fetch.requestSwift.dropLast()
+  private func request(_ variant: Variant) -> [String] {
+    variant.fetch.requestSwift.dropLast()
   }
 
   private func plan(of shape: StatementShape) -> [String] {

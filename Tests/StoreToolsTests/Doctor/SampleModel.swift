@@ -1,14 +1,14 @@
 import Testing
 
-/// A model of a kind of its own: hierarchies, names and relationships as people make them.
-struct ModelKind: CustomTestStringConvertible {
+/// A model with unusual hierarchies, names, relationships, or attributes.
+struct SampleModel: CustomTestStringConvertible {
   let testDescription: String
-  /// What is inside the document's `model`.
-  let inside: String
+  /// The contents of the document's `model` element.
+  let contents: String
 
   init(_ testDescription: String, _ entities: String...) {
     self.testDescription = testDescription
-    inside = entities.joined()
+    contents = entities.joined()
   }
 
   private typealias Tags = DocumentTags
@@ -21,11 +21,11 @@ struct ModelKind: CustomTestStringConvertible {
     Tags.attribute(name, type, #"derived="YES" derivationExpression="\#(formula)""#)
   }
 
-  static let all = shapes + names + links + values
+  static let all = hierarchies + names + relationships + attributes
 
-  private static let shapes = [
-    ModelKind(
-      "eight entities below each other, each related to itself",
+  private static let hierarchies = [
+    SampleModel(
+      "eight nested subentities, each related to itself",
       (0..<8).map { level in
         Tags.entity(
           "E\(level)",
@@ -34,28 +34,28 @@ struct ModelKind: CustomTestStringConvertible {
             + Tags.relationship("q\(level)", "E\(level)", "r\(level)", many),
           level == 0 ? "" : below("E\(level - 1)"))
       }.joined()),
-    ModelKind(
-      "two hierarchies related at their roots and below",
+    SampleModel(
+      "two hierarchies with related root entities and subentities",
       Tags.entity("P", Tags.relationship("x", "Q", "y"), #"isAbstract="YES""#),
       Tags.entity("P1", Tags.attribute("a"), below("P")),
       Tags.entity("P2", Tags.attribute("a") + Tags.relationship("w", "Q1", "z"), below("P")),
       Tags.entity("Q", Tags.relationship("y", "P", "x", many)),
       Tags.entity("Q1", Tags.attribute("b") + Tags.relationship("z", "P2", "w", list), below("Q")),
       Tags.entity("Q2", "", below("Q"))),
-    ModelKind(
-      "many-to-manys between hierarchies",
+    SampleModel(
+      "many-to-many relationships between hierarchies",
       Tags.entity("P", Tags.relationship("x", "Q", "y", many)),
       Tags.entity("P1", Tags.relationship("v", "Q1", "u", list), below("P")),
       Tags.entity("Q", Tags.relationship("y", "P", "x", list)),
       Tags.entity("Q1", Tags.relationship("u", "P1", "v", list), below("Q"))),
-    ModelKind(
+    SampleModel(
       "two hundred attributes",
       Tags.entity("A", (0..<200).map { Tags.attribute("a\($0)", "Integer 64") }.joined())),
   ]
 
   private static let names = [
-    ModelKind(
-      "words of SQL",
+    SampleModel(
+      "SQL keywords",
       Tags.entity(
         "Select",
         Tags.attribute("from") + Tags.attribute("where", "Integer 32")
@@ -64,27 +64,27 @@ struct ModelKind: CustomTestStringConvertible {
         "Table",
         Tags.relationship("index", "Select", "group", many)
           + Tags.attribute("values", "Boolean"))),
-    ModelKind(
-      "letters of other alphabets",
+    SampleModel(
+      "non-ASCII names",
       Tags.entity(
         "Straße",
         Tags.attribute("größe", "Double") + Tags.attribute("日本")
           + Tags.relationship("到", "Ключ", "от")),
       Tags.entity("Ключ", Tags.relationship("от", "Straße", "到", many) + Tags.attribute("İd"))),
-    ModelKind(
-      "names that differ in case and number",
+    SampleModel(
+      "names that differ only in case or number",
       Tags.entity(
         "A",
         ["item", "Item", "item1", "ITEM2"].map { Tags.attribute($0) }.joined()
           + Tags.relationship("iTEM", "B", "x")),
       Tags.entity("B", Tags.relationship("x", "A", "iTEM", many)),
       Tags.entity("a", Tags.attribute("n"))),
-    ModelKind(
-      "tables that every file has",
+    SampleModel(
+      "names of system tables",
       Tags.entity("_PRIMARYKEY", Tags.attribute("a")),
       Tags.entity("_metadata", Tags.attribute("a")),
       Tags.entity("_ModelCache", Tags.attribute("a"))),
-    ModelKind(
+    SampleModel(
       "long names",
       Tags.entity(
         String(repeating: "A", count: 120),
@@ -97,8 +97,8 @@ struct ModelKind: CustomTestStringConvertible {
             String(repeating: "c", count: 150), many))),
   ]
 
-  private static let links = [
-    ModelKind(
+  private static let relationships = [
+    SampleModel(
       "relationships to the entity itself",
       Tags.entity(
         "N",
@@ -108,15 +108,15 @@ struct ModelKind: CustomTestStringConvertible {
           + Tags.relationship("likes", "N", "likedBy", many)
           + Tags.relationship("likedBy", "N", "likes", list)
           + Tags.relationship("spouse", "N", "spouse"))),
-    ModelKind(
-      "ordered to its own side and back",
+    SampleModel(
+      "ordered many-to-many relationships to the same entity",
       Tags.entity(
         "N",
         Tags.relationship("before", "N", "after", list)
           + Tags.relationship("after", "N", "before", list)
           + Tags.relationship("peers", "N", "peers", list))),
-    ModelKind(
-      "mandatory to-ones of siblings",
+    SampleModel(
+      "required to-one relationships of subentities",
       Tags.entity(
         "A",
         #"<attribute name="m" attributeType="Integer 32" defaultValueString="3"/>"#
@@ -129,15 +129,15 @@ struct ModelKind: CustomTestStringConvertible {
         "B",
         #"<relationship name="as" optional="YES" toMany="YES" ordered="YES" inverseName="b" "#
           + #"destinationEntity="A" inverseEntity="A" deletionRule="Cascade"/>"#)),
-    ModelKind(
-      "three entities in a ring",
+    SampleModel(
+      "three entities in a cycle",
       Tags.entity("A", Tags.relationship("b", "B", "a") + Tags.relationship("cs", "C", "a", list)),
       Tags.entity("B", Tags.relationship("a", "A", "b") + Tags.relationship("c", "C", "bs")),
       Tags.entity("C", Tags.relationship("a", "A", "cs") + Tags.relationship("bs", "B", "c", many))),
   ]
 
-  private static let values = [
-    ModelKind(
+  private static let attributes = [
+    SampleModel(
       "all types",
       Tags.entity(
         "T",
@@ -147,8 +147,8 @@ struct ModelKind: CustomTestStringConvertible {
         ].map { Tags.attribute("a" + $0.filter { $0 != " " }, $0) }.joined()
           + Tags.attribute("large", "Binary", #"allowsExternalBinaryDataStorage="YES""#)
           + Tags.attribute("held", "String", #"transient="YES""#))),
-    ModelKind(
-      "derived from many",
+    SampleModel(
+      "derived attributes",
       Tags.entity(
         "A",
         Tags.attribute("n") + Tags.relationship("bs", "B", "a", many)
@@ -159,8 +159,8 @@ struct ModelKind: CustomTestStringConvertible {
         "B",
         Tags.attribute("v", "Double") + Tags.relationship("a", "A", "bs")
           + derived("an", "String", "a.n"))),
-    ModelKind(
-      "derived over a join table",
+    SampleModel(
+      "derived attributes over a join table",
       Tags.entity(
         "A",
         Tags.relationship("bs", "B", "as", many) + derived("count", "Integer 64", "bs.@count")),
@@ -168,15 +168,15 @@ struct ModelKind: CustomTestStringConvertible {
         "B",
         Tags.attribute("v", "Integer 16") + Tags.relationship("as", "A", "bs", list)
           + derived("count", "Integer 64", "as.@count"))),
-    ModelKind(
-      "constraints of parent and child",
+    SampleModel(
+      "constraints of a parent entity and a subentity",
       Tags.entity("P", Tags.attribute("a") + Tags.constraint("a")),
       Tags.entity(
         "P1", Tags.attribute("b") + Tags.relationship("o", "X", "p") + Tags.constraint("a", "b"),
         below("P")),
       Tags.entity("X", Tags.relationship("p", "P1", "o"))),
-    ModelKind(
-      "indexes of one name in a hierarchy, and ranges",
+    SampleModel(
+      "indexes with the same name in a hierarchy, and R-tree indexes",
       Tags.entity(
         "P",
         Tags.attribute("a", "Integer 64", #"indexed="YES""#) + Tags.attribute("b", "Date")
@@ -185,8 +185,8 @@ struct ModelKind: CustomTestStringConvertible {
           + #"<fetchIndex name="geo"><fetchIndexElement property="lat" type="RTree"/>"#
           + #"<fetchIndexElement property="lon" type="RTree"/></fetchIndex>"#),
       Tags.entity("P1", Tags.attribute("c") + Tags.index("one", "c"), below("P"))),
-    ModelKind(
-      "composites in composites",
+    SampleModel(
+      "nested composite attributes",
       Tags.entity(
         "A",
         #"<attribute name="addr" optional="YES" attributeType="Composite">"#

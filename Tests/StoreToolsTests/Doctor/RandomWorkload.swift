@@ -3,11 +3,11 @@ import OpenCoreData
 
 @testable import ScenarioLanguage
 
-/// Makes, links, changes and deletes objects of all entities of a model, at random.
-struct KindWalk {
+/// Randomly creates, relates, changes, and deletes objects of all entities of a model.
+struct RandomWorkload {
   let model: NSManagedObjectModel
   let context: NSManagedObjectContext
-  /// How many rounds could be saved.
+  /// The number of successful saves.
   private(set) var saves = 0
   private var number = 0
   private var random: SeededGenerator
@@ -18,7 +18,7 @@ struct KindWalk {
     random = SeededGenerator(seed: seed, stream: "kinds")
   }
 
-  /// Some steps and a save; what cannot be saved, as it breaks a rule of the model, is taken back.
+  /// Performs one round of changes and saves; rolls back if validation fails or there's a conflict.
   mutating func round() throws {
     for entity in model.entities where !entity.isAbstract {
       for _ in 0..<2 {
@@ -27,7 +27,7 @@ struct KindWalk {
     }
     for object in try objects() {
       if Bool.random(using: &random) { fill(object) }
-      try link(object)
+      try setRelationships(object)
     }
     try save()
     let all = try objects()
@@ -59,7 +59,7 @@ struct KindWalk {
     }
   }
 
-  private mutating func link(_ object: NSManagedObject) throws {
+  private mutating func setRelationships(_ object: NSManagedObject) throws {
     for (name, relationship) in object.entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
       let candidates = try objects(relationship.destinationEntity?.name)
         .shuffled(using: &random)

@@ -1,13 +1,15 @@
 import Foundation
 import Testing
 
-@Suite("Behavior IDs of scenarios")
-struct CatalogMarksTests {
-  @Test func scenarioIDsAreInTheCatalog() throws {
-    var marks: [String: String] = [:]
+@Suite("Sources of behavior IDs in scenarios")
+struct CatalogSourcesTests {
+  @Test func sourcesOfScenariosMatchTheCatalog() throws {
+    var sources: [String: String] = [:]
     for line in try Repository.lines(of: "Documentation/catalog.txt") {
-      let words = line.split(separator: " ", omittingEmptySubsequences: true)
-      if words.count > 1, words[0].hasPrefix("S") { marks[String(words[0])] = String(words[1]) }
+      let columns = line.split(separator: " ", omittingEmptySubsequences: true)
+      if columns.count > 1, columns[0].hasPrefix("S") {
+        sources[String(columns[0])] = String(columns[1])
+      }
     }
     for path in Repository.files(below: "Scenarios") where path.hasSuffix(".yml") {
       let lines = try Repository.lines(of: path)
@@ -15,8 +17,8 @@ struct CatalogMarksTests {
         .trimmingCharacters(in: .whitespaces)
       guard let covers = lines.first(where: { $0.hasPrefix("covers:") }) else { continue }
       for match in covers.matches(of: /(S[\d.A-Z\-]+b?)(?:: (\w+))?/) {
-        let mark = match.2.map(String.init) ?? source ?? "derived"
-        #expect(marks[String(match.1)] == mark, "\(path): \(match.1)")
+        let expected = match.2.map(String.init) ?? source ?? "derived"
+        #expect(sources[String(match.1)] == expected, "\(path): \(match.1)")
       }
     }
   }

@@ -6,35 +6,35 @@ import WorkbenchFixtures
 
 @testable import StoreTools
 
-@Suite("Stores of random models stay valid")
-struct ModelKindTests {
-  /// Objects of every entity are made, linked, changed and deleted in a fixed random order.
-  @Test(arguments: ModelKind.all, [UInt64(1), 2])
-  func storeHasNoFindingsAfterEachSave(kind: ModelKind, seed: UInt64) throws {
+@Suite("Stores of sample models stay valid")
+struct SampleModelTests {
+  /// Creates, relates, changes, and deletes objects of every entity in a fixed random order.
+  @Test(arguments: SampleModel.all, [UInt64(1), 2])
+  func storeHasNoFindingsAfterEachSave(sample: SampleModel, seed: UInt64) throws {
     let folder = try TemporaryFolder()
-    let document = folder.file("Kind.xcdatamodel")
+    let document = folder.file("Sample.xcdatamodel")
     try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
-    try Data("<model>\(kind.inside)</model>".utf8)
+    try Data("<model>\(sample.contents)</model>".utf8)
       .write(to: document.appendingPathComponent("contents"))
     let model = try NSManagedObjectModel.read(contentsOf: document)
     #expect(model.problems == [])
-    let url = folder.file("Kind.sqlite")
+    let url = folder.file("Sample.sqlite")
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(
       type: .sqlite, at: url, options: [NSPersistentHistoryTrackingKey: seed == 2])
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    var walk = KindWalk(model: model, context: context, seed: seed)
+    var workload = RandomWorkload(model: model, context: context, seed: seed)
     for round in 0..<6 {
-      try context.performAndWait { try walk.round() }
+      try context.performAndWait { try workload.round() }
       #expect(try StoreDoctor.examine(url).findings.map { "\($0)" } == [], "round \(round)")
       try compare(url, context, model)
     }
-    #expect(walk.saves > 3)
+    #expect(workload.saves > 3)
     try statementsMatchTheModel(url, model, hasHistory: seed == 2)
   }
 
-  /// What a cold context reads is what the one that wrote it has.
+  /// Compares the relationships in a cold context with those in the context that saved them.
   private func compare(
     _ url: URL, _ context: NSManagedObjectContext, _ model: NSManagedObjectModel
   ) throws {
@@ -46,24 +46,26 @@ struct ModelKindTests {
     cold.persistentStoreCoordinator = own
     for entity in model.entities where entity.superentity == nil {
       let written = try context.performAndWait {
-        try Self.links(of: entity.name ?? "", in: context)
+        try Self.relationshipURIs(of: entity.name ?? "", in: context)
       }
-      let read = try cold.performAndWait { try Self.links(of: entity.name ?? "", in: cold) }
+      let read = try cold.performAndWait {
+        try Self.relationshipURIs(of: entity.name ?? "", in: cold)
+      }
       #expect(written == read)
     }
   }
 
-  /// The relationships of all objects, as URIs.
-  private static func links(
+  /// Returns the destinations of all objects' relationships, as URIs.
+  private static func relationshipURIs(
     of entity: String, in context: NSManagedObjectContext
   ) throws -> [String: [String: [String]]] {
     let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
-    var links: [String: [String: [String]]] = [:]
+    var relationshipURIs: [String: [String: [String]]] = [:]
     for object in objects {
       func uri(_ object: NSManagedObject) -> String {
         object.objectID.uriRepresentation().absoluteString
       }
-      links[uri(object)] = object.entity.relationshipsByName.mapValues { relationship in
+      relationshipURIs[uri(object)] = object.entity.relationshipsByName.mapValues { relationship in
         switch object.value(forKey: relationship.name) {
         case let other as NSManagedObject: [uri(other)]
         case let list as NSOrderedSet: list.array.compactMap { $0 as? NSManagedObject }.map(uri)
@@ -72,7 +74,7 @@ struct ModelKindTests {
         }
       }
     }
-    return links
+    return relationshipURIs
   }
 
   private func statementsMatchTheModel(
@@ -83,13 +85,13 @@ struct ModelKindTests {
     let rows = try connection.values(
       "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'Z_RT_%!_%' ESCAPE '!'"
     )
-    let made = Set(rows.compactMap { if case .text(let text) = $0[0] { text } else { nil } })
-    let wanted = Set(
+    let actual = Set(rows.compactMap { if case .text(let text) = $0[0] { text } else { nil } })
+    let expected = Set(
       try model.creationStatements().filter { !$0.contains("Z_RT_") }
         .map { $0.replacingOccurrences(of: "CREATE TRIGGER IF NOT EXISTS", with: "CREATE TRIGGER") }
     )
-    #expect(made.isSuperset(of: wanted))
-    let others = made.subtracting(wanted).filter { !$0.contains("Z_RT_") }
+    #expect(actual.isSuperset(of: expected))
+    let others = actual.subtracting(expected).filter { !$0.contains("Z_RT_") }
     #expect(hasHistory || others.isEmpty, "\(others)")
   }
 }
