@@ -126,7 +126,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .registered:
       "Objects registered with contexts, after removing those that nothing else references."
     case .peak:
-      "The maximum number of objects registered with one context at the same time."
+      "The maximum number of objects registered with one context, counted after each load."
     case .filepages:
       "Pages of the store file, by its size; pages that are only in the WAL aren't counted."
     case .walpages:

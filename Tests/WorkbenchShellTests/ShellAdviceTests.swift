@@ -38,8 +38,7 @@ struct ShellAdviceTests {
     let all = shell.type("advise").lines
     #expect(all.first?.hasPrefix("  2 statements read, ") == true)
     #expect(all.contains { $0.contains("index Mood (longitude, remoteIdentifier)") })
-    #expect(
-      all.contains { $0.contains("index Mood (latitude, longitude)") || $0.contains("latitude") })
+    #expect(all.contains { $0.contains("index Mood (latitude, longitude)") }, "\(all)")
     let one = shell.type("advise 1").lines
     #expect(one.first?.hasPrefix("  1 statement read, ") == true)
     #expect(!one.contains { $0.contains("latitude") })

@@ -146,8 +146,8 @@ final class ModelArchiveReader {
       entity.unreadTexts = unreadTexts(fields)
       for (key, text) in entity.unreadTexts.sorted(by: { $0.key < $1.key }) {
         warn(
-          "\(key) is \"\(text)\", which makes no sense and is not used.",
-          "Mend it in the model's document.", of: entity)
+          "\(key) is \"\(text)\", which is invalid and is ignored.",
+          "Correct it in the model document.", of: entity)
       }
       entity.coreSpotlightDisplayNameExpression =
         archive.string(fields[ArchiveKey.spotlightName]).flatMap {

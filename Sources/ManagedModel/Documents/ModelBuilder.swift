@@ -243,7 +243,7 @@ extension ModelBuilder {
       "The \(place) names \(name), which the entity doesn't have.",
       reader.suggestion(
         for: name, among: entity.propertiesByName.keys,
-        otherwise: "Add the property or take the name out."),
+        otherwise: "Add the property, or remove its name."),
       at: attribute)
     return nil
   }

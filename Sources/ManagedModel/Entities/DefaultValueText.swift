@@ -68,7 +68,7 @@ enum DefaultValueText {
     case .stringAttributeType: "Write a string."
     case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,
       .objectIDAttributeType, .compositeAttributeType:
-      "Take it away: values of this type have no text form."
+      "Remove it: values of this type have no text form."
     }
   }
 

@@ -173,8 +173,8 @@ struct EntityCheck {
   private mutating func checkTexts(of property: NSPropertyDescription) {
     for (key, text) in property.unreadTexts.sorted(by: { $0.key < $1.key }) {
       warn(
-        "\(key) is \"\(text)\", which makes no sense and is not used.",
-        "Mend it in the model's document.", property: property)
+        "\(key) is \"\(text)\", which is invalid and is ignored.",
+        "Correct it in the model document.", property: property)
     }
   }
 
@@ -214,7 +214,7 @@ struct EntityCheck {
     let near = isFew ? NearestName.of(name, among: names.sorted()) : nil
     warn(
       "The \(place) names \(name), which the entity doesn't have.",
-      near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.")
+      near.map { "Did you mean \($0)?" } ?? "Add the property, or remove its name.")
   }
 }
 

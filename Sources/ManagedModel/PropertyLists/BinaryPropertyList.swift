@@ -117,7 +117,7 @@ struct BinaryPropertyListReader {
       let table = number(trailer + 24), table >= 8, table <= trailer,
       count <= (trailer - table) / offsetSize, top < count
     else {
-      throw Failure(message: "The trailer of the list makes no sense.", offset: trailer)
+      throw Failure(message: "The trailer of the list is invalid.", offset: trailer)
     }
     self.bytes = bytes
     self.limits = limits
@@ -244,7 +244,7 @@ struct BinaryPropertyListReader {
     var count = Int(bytes[offset] & 0xF)
     if count == 0xF {
       guard start < tableOffset, bytes[start] >> 4 == 1, bytes[start] & 0xF <= 3 else {
-        throw Failure(message: "The length of an object makes no sense.", offset: offset)
+        throw Failure(message: "The length of an object is invalid.", offset: offset)
       }
       let size = 1 << Int(bytes[start] & 0xF)
       let length = try number(at: start + 1, size: size)

@@ -84,7 +84,7 @@ import Testing
       "5:69: warning: Animal: The uniqueness constraint names nme, which the entity doesn't have. "
         + "Did you mean name?",
       "5:173: warning: Animal: The index by names age, which the entity doesn't have. "
-        + "Add the property or take the name out.",
+        + "Add the property, or remove its name.",
       #"5:185: warning: Animal: order is "up". Write one of: ascending, descending."#,
       "8:50: warning: There's no entity Animl. Did you mean Animal?"),
     Case(

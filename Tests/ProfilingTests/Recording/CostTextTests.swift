@@ -38,6 +38,7 @@ struct CostTextTests {
     counters.transactions = 2
     let line = Costs(counters: counters, nanoseconds: 1_000_000).line
     #expect(line.contains("1 save   2 INSERTs   2 transactions   "))
+    #expect(!Costs(counters: Counters(), nanoseconds: 1_000_000).line.contains("save"))
   }
 
   @Test func twoRunsAreShownSideBySide() {

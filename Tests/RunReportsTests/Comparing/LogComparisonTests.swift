@@ -114,7 +114,7 @@ struct LogComparisonTests {
       ("CoreData: sql: COMMIT\n", "  \n{\"version\": 1}", "is a log"),
       ("hello\n", "CoreData: sql: COMMIT\n", "is neither a result nor a log: none of its 1 line"),
       ("CoreData: sql: COMMIT\n", "", "is neither a result nor a log"),
-      ("{\"version\": 1}", "{\"version\": 1}", ""),
+      ("{\"version\": 1}", "{\"version\": 1}", "is missing"),
     ] as [(String, String, String?)])
   func onlyFilesOfTheSameKindAreCompared(one: String, other: String, problem: String?) throws {
     let folder = try TemporaryFolder()

@@ -52,7 +52,7 @@ struct ResultFileTests {
     ("faults.yml:15\"", "faults-15\"", "", "doesn't have the form FILE:LINE"),
     (
       "\"relation\": \"equal\"", "\"relation\": \"equals\"", "variants[0].expectations[0].relation",
-      ""
+      "equals"
     ),
     (
       "\"selects\": 306, ", "\"selets\": 306, ", "variants[0].metrics.selets",

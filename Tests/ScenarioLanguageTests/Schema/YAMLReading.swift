@@ -31,12 +31,10 @@ enum YAMLReading: CaseIterable {
     case "", "~", "null", "Null", "NULL": return .null
     case "true", "True", "TRUE": return .flag(true)
     case "false", "False", "FALSE": return .flag(false)
-    case "yes", "on", "Yes",
-      "On" where self == .yaml11:
-      return .flag(true)
-    case "no", "off", "No",
-      "Off" where self == .yaml11:
-      return .flag(false)
+    case "yes", "on", "Yes", "On":
+      if self == .yaml11 { return .flag(true) }
+    case "no", "off", "No", "Off":
+      if self == .yaml11 { return .flag(false) }
     default: break
     }
     let isNumber = text.wholeMatch(of: /[-+]?(\d+|\d*\.\d+|\d+\.)([eE][-+]?\d+)?/) != nil
