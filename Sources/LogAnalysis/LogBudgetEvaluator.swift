@@ -93,11 +93,11 @@ package struct LogBudgetEvaluator {
   private func result(
     of expectation: Expectation, value: Int?, differences: [String]
   ) throws -> ExpectationResult {
-    let bounds = try expectation.law.bounds(in: budget.scope)
+    let bounds = try expectation.constraint.bounds(in: budget.scope)
     let holds = value.map(bounds.contains) ?? false
-    let (relation, expected) = try expectation.law.compared(in: budget.scope)
+    let (relation, expected) = try expectation.constraint.compared(in: budget.scope)
     return ExpectationResult(
-      metric: expectation.metric.text, law: expectation.law.text, relation: relation,
+      metric: expectation.metric.text, formula: expectation.constraint.text, relation: relation,
       expected: expected, found: value.map { .number($0) } ?? .text("not logged"), holds: holds,
       source: expectation.source, location: CallSite(file: budget.path, line: expectation.line),
       differences: holds ? [] : differences)
@@ -191,7 +191,7 @@ package struct LogBudgetEvaluator {
       return !(meant + ineffective).contains { $0.contains(storm.name) }
     }
     return ExpectationResult(
-      metric: "findings", law: expected.isEmpty ? "none" : expected.joined(separator: ", "),
+      metric: "findings", formula: expected.isEmpty ? "none" : expected.joined(separator: ", "),
       relation: .equal, expected: .names(expected), found: .names(names),
       holds: missing.isEmpty && surplus.isEmpty, source: section.expect.findings?.source ?? .ours,
       location: CallSite(
@@ -199,7 +199,7 @@ package struct LogBudgetEvaluator {
       differences: missing.map { "\($0) isn't in the log" }
         + surplus.map { storm in
           "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
-            + "\(storm.firstLine); fix: \(storm.cure)"
+            + "\(storm.firstLine); fix: \(storm.fix)"
         })
   }
 }
@@ -241,9 +241,9 @@ package enum LogJudgementText {
     for place in judgment.results.keys.sorted() {
       let section = report.sections[place]
       for result in judgment.results[place] ?? [] where !result.holds {
-        let law = result.law == result.expected.description ? "" : " (\(result.law))"
+        let formula = result.formula == result.expected.description ? "" : " (\(result.formula))"
         lines.append(
-          "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(law)"
+          "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(formula)"
             + ", actual \(result.found)   \(result.location)")
         lines += result.differences.map { "    \($0)" }
       }
@@ -298,7 +298,7 @@ extension LogBudget {
             nextStep: "use selects, rows, fetches, misses, saves, or another metric in the log"))
       }
       do {
-        _ = try expectation.law.bounds(in: scope)
+        _ = try expectation.constraint.bounds(in: scope)
       } catch {
         problems.append(
           LanguageProblem(

@@ -116,7 +116,7 @@ struct LogDocument: Encodable {
       statement: storm.statement, runs: storm.runs, count: storm.count, longest: storm.longest,
       firstLine: storm.firstLine, lastLine: storm.lastLine,
       firstTime: storm.firstTime.isEmpty ? nil : storm.firstTime,
-      seconds: Double(storm.microseconds) / 1e6, cure: storm.cure)
+      seconds: Double(storm.microseconds) / 1e6, cure: storm.fix)
   }
 }
 
@@ -199,6 +199,6 @@ struct LogStatementJSON: Encodable {
     binds = showsBinds ? statement.binds : nil
     loggedPlan = statement.loggedPlan.isEmpty ? nil : statement.loggedPlan
     plan = statement.plan.isEmpty ? nil : statement.plan
-    verdict = statement.verdict.isEmpty ? nil : statement.verdict
+    verdict = statement.assessment.isEmpty ? nil : statement.assessment
   }
 }

@@ -147,7 +147,9 @@ extension LogReport {
         statements[index].plan = lines.prefix(1).map { String($0.prefix { $0 != "\n" }) }
       } else {
         let explained = shape.explained(by: lines)
-        (statements[index].plan, statements[index].verdict) = (explained.plan, explained.verdict)
+        (statements[index].plan, statements[index].assessment) = (
+          explained.plan, explained.assessment
+        )
       }
     }
   }

@@ -50,7 +50,7 @@ package struct LogStatement: Sendable, Equatable {
   /// The assessment of the plan, in one sentence.
   ///
   /// Empty without a plan.
-  package var verdict = ""
+  package var assessment = ""
 
   package init(
     number: Int, sql: String, isCut: Bool, kind: StatementKind, table: String?, firstLine: Int,

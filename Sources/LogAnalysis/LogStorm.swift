@@ -39,7 +39,7 @@ package struct LogStorm: Sendable, Equatable {
   /// A description of the fix.
   ///
   /// A log doesn't contain the request, so the fix can't be expressed as code.
-  package var cure: String {
+  package var fix: String {
     switch kind {
     case .faultStorm where subject.contains("."):
       let name = subject.split(separator: ".").last ?? ""

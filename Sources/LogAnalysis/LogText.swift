@@ -110,7 +110,7 @@ package enum LogText {
       let plan = statement.plan.isEmpty ? statement.loggedPlan : statement.plan
       var lines = ["", "  #\(statement.number)  \(SQLAbbreviation.short(statement.sql))"]
       lines += plan.map { "      \($0)" }
-      if !statement.verdict.isEmpty { lines.append("      \(statement.verdict)") }
+      if !statement.assessment.isEmpty { lines.append("      \(statement.assessment)") }
       return lines
     }
   }
@@ -127,7 +127,7 @@ package enum LogText {
           "  ! \(storm.name)   \(NumberText.grouped(storm.count)) x #\(storm.statement)\(runs), "
             + "\(time(storm.microseconds)), from line \(storm.firstLine)"
             + (storm.firstTime.isEmpty ? "" : " (\(storm.firstTime))"),
-          "    \(storm.cure)",
+          "    \(storm.fix)",
         ]
       }
   }

@@ -94,12 +94,12 @@ extension ShellEngine {
       throw CommandFailure(
         reason ?? "no plan", nextStep: "SQLite can't explain this statement")
     }
-    let verdict = PlanAssessment(sql: sql, lines: lines, count: group.count)
+    let assessment = PlanAssessment(sql: sql, lines: lines, count: group.count)
     let facts =
       PlanText.work(group.work, runs: group.count)
       + [reader.estimate(of: sql, binds: binds)?.description].compactMap { $0 }
     let plan =
-      ShellEngine.untreed(lines) + [verdict.sentence]
+      ShellEngine.untreed(lines) + [assessment.sentence]
       + (facts.isEmpty ? [] : [facts.joined(separator: " · ")])
     return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
   }
@@ -146,8 +146,8 @@ extension ShellEngine {
         [
           .text(finding.name), .number(finding.count), .text(finding.what),
           finding.callSite.map { .number($0.line) } ?? .null,
-          finding.cure.now.map(ShellTable.Cell.text) ?? .null, .text(finding.cure.text),
-          finding.cure.step.map(ShellTable.Cell.text) ?? .null,
+          finding.fix.now.map(ShellTable.Cell.text) ?? .null, .text(finding.fix.text),
+          finding.fix.step.map(ShellTable.Cell.text) ?? .null,
         ]
       })
     let silenced = found.silencedNames
@@ -162,9 +162,9 @@ extension ShellEngine {
       var lines = [
         "  ! \(finding.name): \(finding.counted)\(place)"
       ]
-      if let now = finding.cure.now { lines.append("      now   \(now)") }
-      lines.append("      fix   \(finding.cure.text)")
-      if let step = finding.cure.step { lines.append("      step  \(step)") }
+      if let now = finding.fix.now { lines.append("      now   \(now)") }
+      lines.append("      fix   \(finding.fix.text)")
+      if let step = finding.fix.step { lines.append("      step  \(step)") }
       return lines
     }
     return ShellAnswer(lines + note, table: table)

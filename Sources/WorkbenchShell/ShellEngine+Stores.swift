@@ -225,7 +225,7 @@ extension ShellEngine {
   func ask(_ query: String, at start: Int, in line: String) throws -> ShellAnswer {
     let session = try openSession()
     let connection = try StoreConnection.open(
-      path: session.storeURL.path, access: session.isReadOnly ? .looking : .reading)
+      path: session.storeURL.path, access: session.isReadOnly ? .inspecting : .reading)
     defer { connection.close() }
     do {
       let table = try interruption.cutting({ connection.interrupt() }) {

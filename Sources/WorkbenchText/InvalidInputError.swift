@@ -84,7 +84,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     }
     let names: Set<String>
     do {
-      let connection = try Connection(path: url.relativePath, access: .looking)
+      let connection = try Connection(path: url.relativePath, access: .inspecting)
       defer { connection.close() }
       names = try connection.tableNames()
       try checkHousekeeping(on: connection, path: url.relativePath)

@@ -25,6 +25,6 @@ struct Doctor: Executable {
     } else {
       console.say(DoctorText.lines(report))
     }
-    return report.isSound ? .success : .findings
+    return report.isIntact ? .success : .findings
   }
 }

@@ -34,8 +34,8 @@ struct Failure {
     case let occupied as GeneratedFolder.Occupied:
       text = occupied.description
       status = .runFailed
-    case let law as CountExpressionError:
-      text = law.description
+    case let formula as CountExpressionError:
+      text = formula.description
       status = .badInput
     case let failure as StepFailure:
       text = ([failure.description] + ErrorText.details(of: failure.error))

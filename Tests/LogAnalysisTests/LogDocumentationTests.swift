@@ -40,7 +40,7 @@ struct LogDocumentationTests {
         + (1...10).map { SampleLogs.fault("Mood", $0) }.joined())
     report.statements[0].plan = ["SCAN"]
     report.statements[0].loggedPlan = ["SCAN"]
-    report.statements[0].verdict = "all"
+    report.statements[0].assessment = "all"
     let object = try JSONSerialization.jsonObject(with: LogJSON.data(report, showsBinds: true))
     var keys: Set<String> = []
     collect(object, into: &keys)

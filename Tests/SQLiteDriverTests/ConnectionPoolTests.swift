@@ -105,7 +105,7 @@ struct ConnectionPoolTests {
     let folder = try TemporaryFolder()
     let writer = try #require(try StoreState.liveWriter.make("store", in: folder))
     defer { writer.close() }
-    let pool = try ConnectionPool(path: folder.file("store"), access: .looking)
+    let pool = try ConnectionPool(path: folder.file("store"), access: .inspecting)
     defer { pool.close() }
     #expect(try !pool.reopenIfChanged())
     let old = try pool.lease()
@@ -200,7 +200,7 @@ struct ConnectionPoolTests {
     ) {
       let folder = try TemporaryFolder()
       _ = try StoreState.closed.make("store", in: folder)
-      let pool = try ConnectionPool(path: folder.file("store"), access: .looking)
+      let pool = try ConnectionPool(path: folder.file("store"), access: .inspecting)
       try FileManager.default.removeItem(atPath: folder.path)
       try pool.withWriter { _ in }
     }

@@ -8,7 +8,7 @@ struct HostileFilesTests {
   /// What names the super-journal, and how the path is written into the journal.
   @Test(
     "a super-journal stays, and still decides whether the journal is rolled back",
-    arguments: [Connection.Access.looking, .writing], [true, false])
+    arguments: [Connection.Access.inspecting, .writing], [true, false])
   func superJournalIsKept(_ access: Connection.Access, exists: Bool) throws {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
     let victim = other.file("victim")
@@ -27,7 +27,7 @@ struct HostileFilesTests {
       #expect(changed != [[.integer(0)]], "without its super-journal, a journal is over")
     }
     #expect(try FolderImage(other.path) == before)
-    if access == .looking { #expect(try FolderImage(folder.path) == mine) }
+    if access == .inspecting { #expect(try FolderImage(folder.path) == mine) }
   }
 
   @Test("a super-journal that's the store itself, its journal, or a folder of its own is kept")
@@ -39,7 +39,7 @@ struct HostileFilesTests {
       try folder.write([1, 2, 3], to: "other")
       try HostileJournal.appendSuperJournal(folder.file(name), to: path + "-journal")
       let before = try FolderImage(folder.path)
-      let connection = try? Connection(path: path, access: .looking)
+      let connection = try? Connection(path: path, access: .inspecting)
       _ = try? connection?.values("SELECT count(*) FROM t")
       connection?.close()
       #expect(try FolderImage(folder.path) == before, "\(name)")
@@ -69,7 +69,7 @@ struct HostileFilesTests {
     try HostileJournal.make(folder.file("store"))
     try HostileJournal.setPageCount(0x7fff_ffff, in: folder.file("store-journal"))
     let error = #expect(throws: SQLiteError.self) {
-      try Connection(path: folder.file("store"), access: .looking)
+      try Connection(path: folder.file("store"), access: .inspecting)
     }
     // Some file systems refuse a file of that size by themselves.
     #expect([ResultCode.corrupt, .inputOutput, .full].contains(error?.code.primary))
@@ -88,10 +88,10 @@ struct HostileFilesTests {
     case "link": symlink(folder.file("other"), path)
     default: mkdir(path, 0o700)
     }
-    for access in [Connection.Access.looking, .writing, .reading] {
+    for access in [Connection.Access.inspecting, .writing, .reading] {
       // SQLite ignores a WAL of a store that isn't in WAL mode, and a folder in place of a journal.
       let connection = try? Connection(path: folder.file("store"), access: access)
-      #expect(connection == nil || access != .looking, "\(access)")
+      #expect(connection == nil || access != .inspecting, "\(access)")
       connection?.close()
     }
     guard case .notAFile(let named)? = StoreFileProblem.examine(path: folder.file("store")) else {
@@ -123,7 +123,7 @@ struct HostileFilesTests {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     let text = sql.replacingOccurrences(of: "FILE", with: folder.file("other"))
-    for access in [Connection.Access.looking, .writing] {
+    for access in [Connection.Access.inspecting, .writing] {
       let connection = try Connection(path: folder.file("store"), access: access)
       connection.confine()
       let error = #expect(throws: SQLiteError.self) { try connection.execute(text) }
@@ -176,7 +176,7 @@ struct HostileFilesTests {
         SELECT i FROM n
       """)
     writer.close()
-    let connection = try Connection(path: folder.file("store"), access: .looking)
+    let connection = try Connection(path: folder.file("store"), access: .inspecting)
     #expect(throws: SQLiteError.self) { try connection.values("SELECT * FROM endless LIMIT 1") }
     #expect(try connection.values("SELECT a FROM t") == [[.integer(1)]])
   }
@@ -208,7 +208,7 @@ struct HostileFilesTests {
   func valueLimit() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
-    let connection = try Connection(path: folder.file("store"), access: .looking)
+    let connection = try Connection(path: folder.file("store"), access: .inspecting)
     let error = #expect(throws: SQLiteError.self) {
       try connection.values("SELECT length(zeroblob(300000000))")
     }

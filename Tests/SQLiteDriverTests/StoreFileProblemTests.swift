@@ -60,7 +60,7 @@ struct StoreFileProblemTests {
     #expect(try FolderImage(folder.path) == before)
   }
 
-  @Test(arguments: [Connection.Access.looking, .reading, .writing])
+  @Test(arguments: [Connection.Access.inspecting, .reading, .writing])
   func openingNamesTheProblem(_ access: Connection.Access) throws {
     let folder = try TemporaryFolder()
     try folder.write(Array("no database, but long enough to look like one\n".utf8), to: "text")

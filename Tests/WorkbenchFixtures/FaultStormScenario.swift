@@ -198,7 +198,7 @@ package struct FaultStormScenario {
     variant.expectations.map { metric, formula, expected in
       let found = Metric(rawValue: metric).flatMap { result.metrics[$0] } ?? -1
       return ExpectationResult(
-        metric: metric, law: formula, relation: .equal, expected: .number(expected),
+        metric: metric, formula: formula, relation: .equal, expected: .number(expected),
         found: .number(found), holds: found == expected, source: .book,
         location: CallSite(file: "Scenarios/faults.yml", line: line),
         differences: found == expected

@@ -124,7 +124,7 @@ struct ShellEngineTests {
     let result = try ScenarioRunner(
       scenario: try ScenarioReader.read(file), outputDirectory: folder.url
     ).run()
-    #expect(result.verdict == "2 of 2 variants, 8 of 8 expectations")
+    #expect(result.summary == "2 of 2 variants, 8 of 8 expectations")
     #expect(result.holds)
   }
 

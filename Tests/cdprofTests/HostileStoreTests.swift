@@ -138,7 +138,7 @@ struct HostileStoreTests {
   @Test("advise rejects a corrupt store")
   func adviseRejectsCorruptStores() throws {
     var pages = try Data(contentsOf: URL(fileURLWithPath: store))
-    let connection = try Connection(path: store, access: .looking)
+    let connection = try Connection(path: store, access: .inspecting)
     let rows = try connection.values("SELECT rootpage FROM sqlite_master WHERE name = 'ZTAG'")
     guard case .integer(let page)? = rows.first?.first else {
       Issue.record("no table")

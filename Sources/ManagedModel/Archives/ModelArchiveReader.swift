@@ -60,7 +60,7 @@ final class ModelArchiveReader {
     try linkParents()
     for (entity, object) in sortedByDepth() { try addProperties(to: entity, from: object) }
     for (relationship, object) in relationships { link(relationship, object) }
-    for oneSided in OneSidedInverse.takeAway(from: relationships.map(\.relationship)) {
+    for oneSided in OneSidedInverse.remove(from: relationships.map(\.relationship)) {
       warn(
         oneSided.message, oneSided.nextStep, of: oneSided.relationship.entity,
         property: oneSided.relationship.name)

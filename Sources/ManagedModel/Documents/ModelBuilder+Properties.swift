@@ -135,7 +135,7 @@ extension ModelBuilder {
     let elements = Dictionary(
       relationships.map { (ObjectIdentifier($0.relationship), $0.element) },
       uniquingKeysWith: { first, _ in first })
-    for oneSided in OneSidedInverse.takeAway(from: relationships.map(\.relationship)) {
+    for oneSided in OneSidedInverse.remove(from: relationships.map(\.relationship)) {
       let relationship = oneSided.relationship
       guard let element = elements[ObjectIdentifier(relationship)] else { continue }
       reader(element, relationship.entity, property: relationship.name)

@@ -223,11 +223,11 @@ struct EntityCheck {
 /// Documents that were merged by hand contain these. The two sides can't be kept consistent, so the
 /// relationship is treated as one without an inverse.
 struct OneSidedInverse {
-  /// The relationship, which has no inverse any more.
+  /// The relationship, which no longer has an inverse.
   let relationship: NSRelationshipDescription
-  /// What is wrong, as one sentence.
+  /// What is wrong.
   let message: String
-  /// What to do about it, as one sentence.
+  /// What to do about it.
   let nextStep: String
 
   /// Removes mismatched inverses.
@@ -235,7 +235,7 @@ struct OneSidedInverse {
   /// Their names remain in `unreadTexts`.
   ///
   /// - Returns: The removed inverses, in the order of the relationships.
-  static func takeAway(from relationships: [NSRelationshipDescription]) -> [OneSidedInverse] {
+  static func remove(from relationships: [NSRelationshipDescription]) -> [OneSidedInverse] {
     let found = relationships.compactMap { relationship -> OneSidedInverse? in
       guard let inverse = relationship.inverseRelationship,
         inverse.inverseRelationship !== relationship

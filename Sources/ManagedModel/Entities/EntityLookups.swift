@@ -58,7 +58,7 @@ struct EntityHierarchy {
     var order: [NSEntityDescription] = []
     var refused: [NSEntityDescription] = []
     for entity in entities {
-      guard isSound(entity), let parent = parents[ObjectIdentifier(entity)] else {
+      guard hasRoot(entity), let parent = parents[ObjectIdentifier(entity)] else {
         refused.append(entity)
         continue
       }
@@ -70,7 +70,7 @@ struct EntityHierarchy {
     return refused
   }
 
-  private func isSound(_ entity: NSEntityDescription) -> Bool {
+  private func hasRoot(_ entity: NSEntityDescription) -> Bool {
     var ancestor = entity
     for _ in 0..<ModelLimits.depth {
       guard let parent = parents[ObjectIdentifier(ancestor)] else { return true }

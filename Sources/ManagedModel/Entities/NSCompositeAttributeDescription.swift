@@ -31,10 +31,11 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
   }
 
   /// Whether the composite is required, or has a required element.
-  package var isDemanding: Bool {
+  package var hasRequiredElement: Bool {
     !isOptional
       || elements.contains { element in
-        !element.isOptional || (element as? NSCompositeAttributeDescription)?.isDemanding == true
+        !element.isOptional
+          || (element as? NSCompositeAttributeDescription)?.hasRequiredElement == true
       }
   }
 

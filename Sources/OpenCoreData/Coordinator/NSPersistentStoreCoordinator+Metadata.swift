@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
       let document = try file.read().document
       return StoreMetadata(uuid: document.uuid, values: document.metadata).publicValues
     }
-    return try NSManagedObjectModel.looking(at: url) { connection in
+    return try NSManagedObjectModel.inspecting(at: url) { connection in
       let metadata = try StoreMetadata(reading: connection)
       var values = metadata.publicValues
       if !metadata.hasOwnDigests, let model = try? ModelArchive.readModel(on: connection) {

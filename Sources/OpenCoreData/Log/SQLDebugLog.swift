@@ -130,7 +130,7 @@ struct StoreOpeningLogger: Sendable {
   /// Emits a statement that has run.
   ///
   /// - Parameter begin: Nanoseconds of `MonotonicClock`; now for a statement that wasn't timed.
-  func tell(_ sql: String, _ kind: StatementKind = .housekeeping, begin: UInt64? = nil) {
+  func log(_ sql: String, _ kind: StatementKind = .housekeeping, begin: UInt64? = nil) {
     let now = MonotonicClock.now()
     let begin = begin ?? now
     var event = Event(
@@ -143,13 +143,13 @@ struct StoreOpeningLogger: Sendable {
 
 extension Optional<StoreOpeningLogger> {
   /// Runs a statement's body and emits the statement, if a sink requires it; one that fails isn't emitted.
-  func telling<R>(
+  func logging<R>(
     _ sql: String, _ kind: StatementKind = .housekeeping, _ body: () throws -> R
   ) rethrows -> R {
-    guard let teller = self else { return try body() }
+    guard let logger = self else { return try body() }
     let begin = MonotonicClock.now()
     let result = try body()
-    teller.tell(sql, kind, begin: begin)
+    logger.log(sql, kind, begin: begin)
     return result
   }
 }

@@ -94,11 +94,11 @@ package enum ManagedObjectClasses {
       (!state.isSilent && state.missing.insert(name).inserted, state.registered[bare])
     }
     guard isNew else { return }
-    let cure =
+    let advice =
       namesake.map { "Register \(String(reflecting: $0)), if it is meant," } ?? "Register the class"
     let line =
       "CoreData: warning: The class '\(name)' of the entity '\(entity.name ?? "")' was not found; "
-      + "its objects are plain NSManagedObjects. \(cure) with registerClass(named: \"\(name)\")."
+      + "its objects are plain NSManagedObjects. \(advice) with registerClass(named: \"\(name)\")."
     SQLDebugLog.writeToStandardError(line)
   }
 }

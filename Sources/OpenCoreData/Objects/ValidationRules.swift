@@ -63,7 +63,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     switch place {
     case .slot(let index): slots[index] != nil
     case .toMany(let index): toMany[index] != nil
-    case .composite(let index): composites[index].isDemanding
+    case .composite(let index): composites[index].hasRequiredElement
     case .transient: false
     }
   }

@@ -71,12 +71,12 @@ struct FetchedResultsCache {
           + "or store: call NSFetchedResultsController.deleteCache(withName:) before changing a "
           + "request, and give each request its own name.")
     }
-    let isSound =
+    let isCurrent =
       content.signature == signature && content.keys.count == content.entities.count
       && content.starts.count == content.names.count + 1
       && content.starts.last == content.keys.count
       && content.starts == content.starts.sorted()
-    return isSound ? content : nil
+    return isCurrent ? content : nil
   }
 
   /// Rewrites the file.

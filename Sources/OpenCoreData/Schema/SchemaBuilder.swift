@@ -47,16 +47,16 @@ struct SchemaBuilder: Sendable {
   ///   - connection: A connection to an empty file, opened with `newFilePragmas`.
   ///   - metadata: The contents of `Z_METADATA`.
   ///   - modelCache: The archived model; nil for none.
-  ///   - teller: Logs the statements.
+  ///   - logger: Logs the statements.
   func create(
     on connection: Connection, metadata: StoreMetadata, modelCache: [UInt8]?,
-    telling teller: StoreOpeningLogger? = nil
+    loggingTo logger: StoreOpeningLogger? = nil
   ) throws {
     func run(_ sql: String, _ kind: StatementKind = .housekeeping) throws {
-      try teller.telling(sql, kind) { try connection.execute(sql) }
+      try logger.logging(sql, kind) { try connection.execute(sql) }
     }
     func insert(_ sql: String, _ values: [SQLiteValue]) throws {
-      _ = try teller.telling(sql) { try connection.values(sql, values) }
+      _ = try logger.logging(sql) { try connection.values(sql, values) }
     }
     try run("BEGIN EXCLUSIVE", .transaction)
     do {
@@ -69,7 +69,7 @@ struct SchemaBuilder: Sendable {
             .integer(Int64(entity.superentity?.number ?? 0)),
           ])
       }
-      try metadata.write(to: connection, telling: teller)
+      try metadata.write(to: connection, loggingTo: logger)
       if let modelCache {
         try insert("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?)", [.blob(modelCache)])
       }
@@ -103,7 +103,7 @@ extension SchemaBuilder {
       + "( \(definitions.joined(separator: ", ")) )"
   }
 
-  private func columns(of root: SQLEntity) -> [(name: String, type: StoredType)] {
+  func columns(of root: SQLEntity) -> [(name: String, type: StoredType)] {
     let family = root.family
     var columns: [(name: String, type: StoredType)] = []
     for entity in family {

@@ -191,15 +191,15 @@ extension StoreMetadata {
   /// Three statements.
   ///
   /// - Throws: `Problem`, or `SQLiteError` if the file can't be read.
-  init(reading connection: Connection, telling teller: StoreOpeningLogger? = nil) throws {
+  init(reading connection: Connection, loggingTo logger: StoreOpeningLogger? = nil) throws {
     let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_METADATA'"
-    let tables = try teller.telling(probe) { try connection.values(probe) }
+    let tables = try logger.logging(probe) { try connection.values(probe) }
     guard !tables.isEmpty else { throw Problem.noTable }
     if let reason = try HousekeepingTables.problem(on: connection) {
       throw Problem.notATable(reason)
     }
     let content = "SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA"
-    let row = try teller.telling(content) { try HousekeepingTables.row(content, on: connection) }
+    let row = try logger.logging(content) { try HousekeepingTables.row(content, on: connection) }
     guard let row, row.count == 3 else { throw Problem.noRow }
     guard case .text(let uuid) = row[1], !uuid.isEmpty else { throw Problem.noUUID }
     guard case .blob(let bytes) = row[2] else {
@@ -215,12 +215,12 @@ extension StoreMetadata {
   /// Replaces the metadata in a file.
   ///
   /// One statement.
-  func write(to connection: Connection, telling teller: StoreOpeningLogger? = nil) throws {
+  func write(to connection: Connection, loggingTo logger: StoreOpeningLogger? = nil) throws {
     // The UUID has its own column.
     let list = try PropertyListSerialization.data(
       fromPropertyList: values.filter { $0.key != Self.uuidKey }, format: .binary, options: 0)
     let insert = "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?, ?)"
-    _ = try teller.telling(insert) {
+    _ = try logger.logging(insert) {
       try connection.values(insert, [.text(uuid), .blob([UInt8](list))])
     }
   }

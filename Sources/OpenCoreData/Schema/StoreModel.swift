@@ -15,7 +15,7 @@ package struct StoreModel: Sendable {
   ///
   /// - Throws: 134080 with a message if the file isn't a usable store.
   package static func ofStore(at url: URL) throws -> StoreModel {
-    try NSManagedObjectModel.looking(at: url) { try StoreModel(reading: $0) }
+    try NSManagedObjectModel.inspecting(at: url) { try StoreModel(reading: $0) }
   }
 
   /// Reads the store's own model; infers one from the tables if it's missing or corrupt.
@@ -82,13 +82,13 @@ extension SQLiteError {
 extension ModelArchive {
   /// Returns the model in a store's `Z_MODELCACHE`; nil if there is none.
   static func readModel(
-    on connection: Connection, telling teller: StoreOpeningLogger? = nil
+    on connection: Connection, loggingTo logger: StoreOpeningLogger? = nil
   ) throws -> NSManagedObjectModel? {
     let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_MODELCACHE'"
     let content = "SELECT Z_CONTENT FROM Z_MODELCACHE"
-    let tables = try teller.telling(probe) { try connection.values(probe) }
+    let tables = try logger.logging(probe) { try connection.values(probe) }
     guard !tables.isEmpty else { return nil }
-    let row = try teller.telling(content) { try HousekeepingTables.row(content, on: connection) }
+    let row = try logger.logging(content) { try HousekeepingTables.row(content, on: connection) }
     guard case .blob(let bytes)? = row?.first, !bytes.isEmpty else { return nil }
     return try ModelArchive.read(deflated: bytes)
   }
@@ -101,7 +101,7 @@ extension NSManagedObjectModel {
   ///
   /// - Throws: 134080 with a message if the file isn't a usable store or contains no model.
   package static func inStore(at url: URL) throws -> NSManagedObjectModel {
-    try looking(at: url) { connection in
+    try inspecting(at: url) { connection in
       guard let model = try ModelArchive.readModel(on: connection) else {
         throw NSError.coreData(
           NSPersistentStoreOpenError,
@@ -112,14 +112,14 @@ extension NSManagedObjectModel {
   }
 
   /// Inspects a store's file and converts errors to those of the public API.
-  static func looking<Result>(
+  static func inspecting<Result>(
     at url: URL, _ read: (Connection) throws -> Result
   ) throws -> Result {
     if let problem = StoreFileProblem.examine(path: url.path) {
       throw NSError.unusableStore(problem, url)
     }
     do {
-      let connection = try Connection(path: url.path, access: .looking)
+      let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
       _ = try StoreMetadata(reading: connection)
       return try read(connection)

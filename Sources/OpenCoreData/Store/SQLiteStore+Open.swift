@@ -29,7 +29,7 @@ extension SQLiteStore {
     do {
       tellOpening(of: url, to: hub)
       let derived = DerivedChanges()
-      let access: Connection.Access = isReadOnly ? .looking : .writing
+      let access: Connection.Access = isReadOnly ? .inspecting : .writing
       var settings = connectionOptions(options, isNew: !exists)
       settings.isInMemory = isInMemory
       let path = isInMemory ? "/OpenCoreData-\(UUID().uuidString)" : url.path
@@ -38,12 +38,12 @@ extension SQLiteStore {
       ) { connection throws(SQLiteError) in
         try StoreFunctions.register(on: connection) { derived.note($0) }
       }
-      let teller = StoreOpeningLogger(hub)
-      for pragma in settings.statements(for: access) { teller?.tell(pragma) }
+      let logger = StoreOpeningLogger(hub)
+      for pragma in settings.statements(for: access) { logger?.log(pragma) }
       do {
         if let contents { try pool.withWriter { try contents.copy(into: $0) } }
         let file = OpenedStore(
-          pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, teller: teller)
+          pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, logger: logger)
         return try open(
           file, configuration: configuration, place: place, options, model, derived)
       } catch {
@@ -78,7 +78,7 @@ extension SQLiteStore {
     /// Whether it existed before.
     let exists: Bool
     /// Logs the statements, if a sink requires them.
-    let teller: StoreOpeningLogger?
+    let logger: StoreOpeningLogger?
   }
 
   private static func open(
@@ -91,17 +91,17 @@ extension SQLiteStore {
       let cache = ModelArchive.write(model)
       try pool.withWriter { connection in
         try SchemaBuilder(model: SQLModel(model: model, configuration: configuration)).create(
-          on: connection, metadata: metadata, modelCache: cache, telling: file.teller)
+          on: connection, metadata: metadata, modelCache: cache, loggingTo: file.logger)
       }
     }
     if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let connection = try pool.lease()
     defer { pool.returnToPool(connection) }
-    let metadata = try StoreMetadata(reading: connection, telling: file.teller)
+    let metadata = try StoreMetadata(reading: connection, loggingTo: file.logger)
     let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
     if file.exists, !ignores {
       try metadata.check(model, configuration, at: url) {
-        try ModelArchive.readModel(on: connection, telling: file.teller)
+        try ModelArchive.readModel(on: connection, loggingTo: file.logger)
       }
     }
     let mapping = try SQLModel(

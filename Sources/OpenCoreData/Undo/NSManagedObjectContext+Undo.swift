@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
     for object in unit.vanished { bringBack(object) }
     for snapshot in unit.snapshots { snapshot.restore() }
     for change in unit.relationships { change.undo() }
-    for object in unit.appeared { takeAway(object) }
+    for object in unit.appeared { removeOrDelete(object) }
     let moved = Set(unit.vanished)
     for snapshot in unit.snapshots {
       settleMembership(snapshot)
@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
   }
 
   /// Removes a new object, or deletes it if it was saved in the meantime.
-  private func takeAway(_ object: NSManagedObject) {
+  private func removeOrDelete(_ object: NSManagedObject) {
     guard object.context === self else { return }
     if changes.eventInserted.contains(object) {
       changes.eventInserted.remove(object)

@@ -15,13 +15,13 @@ package struct Finding: Sendable, Equatable {
   package var what: String
   /// The SQL of the repeated statement, or `nil` if it wasn't recorded.
   package var sql: String?
-  package var cure: SuggestedFix
+  package var fix: SuggestedFix
   /// The counts without and with the fix, or `nil` if the fix wasn't verified.
   package var tried: VerifiedFix?
 
   package init(
     rule: RuleName, subject: String, count: Int, callSite: CallSite?, what: String,
-    sql: String? = nil, cure: SuggestedFix, tried: VerifiedFix? = nil
+    sql: String? = nil, fix: SuggestedFix, tried: VerifiedFix? = nil
   ) {
     self.rule = rule
     self.subject = subject
@@ -29,7 +29,7 @@ package struct Finding: Sendable, Equatable {
     self.callSite = callSite
     self.what = what
     self.sql = sql
-    self.cure = cure
+    self.fix = fix
     self.tried = tried
   }
 
@@ -58,7 +58,7 @@ package struct Finding: Sendable, Equatable {
   /// `  ! fault-storm(Mood)   5,000 single-row SELECTs from this line   fix: …`.
   package var line: String {
     "  ! " + NumberText.left(name, 25) + "   " + NumberText.right(count, 5)
-      + " \(fittingWhat) from this line   fix: \(cure.step ?? cure.text)"
+      + " \(fittingWhat) from this line   fix: \(fix.step ?? fix.text)"
   }
 
   /// The result of verifying the fix: `verified: 5,061 → 61 SELECTs (plain)`, or `not verified`.
@@ -160,6 +160,6 @@ enum LikelyCause {
     guard let finding = fitting.max(by: { $0.count < $1.count }) else { return nil }
     let place = finding.callSite.map { " at \($0)" } ?? ""
     return "likely: \(finding.name)\(place), \(finding.counted)"
-      + " (\(NumberText.grouped(surplus)) over the expected count); fix: \(finding.cure.text)"
+      + " (\(NumberText.grouped(surplus)) over the expected count); fix: \(finding.fix.text)"
   }
 }

@@ -101,10 +101,10 @@ struct Storm: Hashable {
   }
 
   /// Returns a finding for these faults.
-  func finding(_ rule: RuleName, count: Int, what: String? = nil, cure: SuggestedFix) -> Finding {
+  func finding(_ rule: RuleName, count: Int, what: String? = nil, fix: SuggestedFix) -> Finding {
     Finding(
       rule: rule, subject: subject, count: count, callSite: callSite, what: what ?? self.what,
-      sql: sql, cure: cure)
+      sql: sql, fix: fix)
   }
 
   /// Returns the fix for a child context, which gets objects from its parent one at a time even if

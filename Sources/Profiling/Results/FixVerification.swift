@@ -20,7 +20,7 @@ package enum FixVerification {
       var variant = variants[index]
       for finding in variant.findings.indices where variant.findings[finding].tried == nil {
         variant.findings[finding].tried = verified(
-          variant.findings[finding].cure, of: index, among: variants, steps)
+          variant.findings[finding].fix, of: index, among: variants, steps)
       }
       return variant
     }

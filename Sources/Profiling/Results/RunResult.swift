@@ -77,7 +77,7 @@ package struct RunResult: Sendable {
 
   /// The number of variants and expectations that are met,
   /// `6 of 6 variants, 23 of 23 expectations`, and the number of scales if there are several.
-  package var verdict: String {
+  package var summary: String {
     NumberText.counted(heldVariants, of: variants.count, "variant") + ", "
       + NumberText.counted(heldExpectations, of: expectations, "expectation")
       + (scales.isEmpty ? "" : " at \(scales.count + 1) scales")

@@ -118,7 +118,7 @@ extension VariantResult {
       guard let first = values.first, values.contains(where: { $0 != first }) else { continue }
       expectations.append(
         ExpectationResult(
-          metric: metric.rawValue, law: "the same in each of \(values.count) runs",
+          metric: metric.rawValue, formula: "the same in each of \(values.count) runs",
           relation: .equal, expected: .number(first),
           found: .text(values.map(NumberText.grouped).joined(separator: ", ")), holds: false,
           source: .ours, location: CallSite(file: path, line: line)))

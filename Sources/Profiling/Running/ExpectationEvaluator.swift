@@ -18,12 +18,12 @@ struct ExpectationEvaluator {
   func result(
     of expectation: Expectation, in recording: Recording, firing findings: [Finding] = []
   ) throws(CountExpressionError) -> ExpectationResult {
-    let bounds = try expectation.law.bounds(in: scope)
+    let bounds = try expectation.constraint.bounds(in: scope)
     let found = recording.value(of: expectation.scoped)
     let holds = bounds.contains(found)
-    let (relation, expected) = try expectation.law.compared(in: scope)
+    let (relation, expected) = try expectation.constraint.compared(in: scope)
     return ExpectationResult(
-      metric: expectation.metric.text, law: expectation.law.text, relation: relation,
+      metric: expectation.metric.text, formula: expectation.constraint.text, relation: relation,
       expected: expected, found: .number(found), holds: holds, source: expectation.source,
       location: CallSite(file: path, line: expectation.line),
       differences: holds
@@ -49,7 +49,7 @@ struct ExpectationEvaluator {
     let (holds, found) = expectation.demand.judge(statements, entities: entities)
     let text = expectation.demand.description
     return ExpectationResult(
-      metric: expectation.text, law: text, relation: .plan, expected: .text(text),
+      metric: expectation.text, formula: text, relation: .plan, expected: .text(text),
       found: .text(found), holds: holds, source: expectation.source,
       location: CallSite(file: path, line: expectation.line),
       differences: holds ? [] : statements.flatMap { [$0.sql] + $0.plan.lines })
@@ -66,7 +66,7 @@ struct ExpectationEvaluator {
     let missing = expected.filter { !found.contains($0) }
     let surplus = findings.filter { !expected.contains($0.name) }
     return ExpectationResult(
-      metric: "findings", law: expected.isEmpty ? "none" : expected.joined(separator: ", "),
+      metric: "findings", formula: expected.isEmpty ? "none" : expected.joined(separator: ", "),
       relation: .equal, expected: .names(expected), found: .names(found),
       holds: missing.isEmpty && surplus.isEmpty, source: block.findings?.source ?? .ours,
       location: CallSite(file: path, line: block.findings?.line ?? block.line),
@@ -77,7 +77,8 @@ struct ExpectationEvaluator {
   func result(ofFailing outcome: StepOutcome) -> ExpectationResult? {
     guard let code = outcome.step.fails else { return nil }
     return ExpectationResult(
-      metric: ExpectationResult.fails, law: String(code), relation: .equal, expected: .number(code),
+      metric: ExpectationResult.fails, formula: String(code), relation: .equal,
+      expected: .number(code),
       found: .number(outcome.failureCode ?? 0), holds: outcome.holds, source: .derived,
       location: outcome.step.location,
       differences: outcome.holds ? [] : ["\(outcome.step.text): \(outcome.summary)"])
@@ -88,6 +89,6 @@ extension Finding {
   /// The description of a finding that isn't expected.
   fileprivate var difference: String {
     let place = callSite.map { " from \($0)" } ?? ""
-    return "\(name) fired: \(counted)\(place); fix: \(cure.text)"
+    return "\(name) fired: \(counted)\(place); fix: \(fix.text)"
   }
 }

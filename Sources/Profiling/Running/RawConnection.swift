@@ -20,7 +20,7 @@ final class RawConnection {
   /// - Throws: A `SQLiteError` if the file can't be opened.
   init(storeURL: URL, isReadOnly: Bool, pragmas: [String: String], hub: EventHub) throws {
     connection = try StoreConnection.open(
-      path: storeURL.path, access: isReadOnly ? .looking : .writing,
+      path: storeURL.path, access: isReadOnly ? .inspecting : .writing,
       pragmas: pragmas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     self.hub = hub
   }

@@ -77,7 +77,7 @@ package struct ScenarioRunner {
       plan, model: scenario.model, scale: scale, at: data
     ) { progress(.data(rows: $0, of: $1)) }
     for expectation in scenario.expectations {
-      _ = try expectation.law.bounds(in: contents.scope)
+      _ = try expectation.constraint.bounds(in: contents.scope)
     }
     let steps = try scenario.variants.map { variant in
       try variant.steps(sharing: scenario.steps).map { try $0.resolved(in: contents.scope) }
@@ -97,7 +97,7 @@ package struct ScenarioRunner {
       let results = try (0..<repeats).map { turn in
         try StoreFile.copy(from: data, to: copy)
         guard turn == 0, let log else { return try run.result(on: copy) }
-        return try log.section(variant.name) { try run.result(on: copy, telling: log.sink) }
+        return try log.section(variant.name) { try run.result(on: copy, emittingTo: log.sink) }
       }
       variants.append(VariantResult(repeated: results, in: scenario.path, line: variant.line))
     }

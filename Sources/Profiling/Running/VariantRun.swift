@@ -26,7 +26,7 @@ struct VariantRun {
   ///   - storeURL: The copy of the data, which the variant can change.
   ///   - sink: An event sink in addition to the recorder.
   /// - Throws: A `StepFailure`, a `CountExpressionError`, or an `NSError` of the framework.
-  func result(on storeURL: URL, telling sink: (any EventSink)? = nil) throws -> VariantResult {
+  func result(on storeURL: URL, emittingTo sink: (any EventSink)? = nil) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
     result.set = variant.set.map(\.text)
     result.first = variant.first.map(\.text)

@@ -38,8 +38,8 @@ struct LogEntries {
   static func notes(_ before: LogReport, _ after: LogReport) -> [String] {
     var notes: [String] = []
     if before.tellsHits != after.tellsHits {
-      let teller = before.tellsHits ? before.file : after.file
-      notes.append("faults and hits: only \(teller) contains those fulfilled from the row cache")
+      let file = before.tellsHits ? before.file : after.file
+      notes.append("faults and hits: only \(file) contains those fulfilled from the row cache")
     }
     for report in [before, after] where report.unmatchedTimes > 0 {
       notes.append(

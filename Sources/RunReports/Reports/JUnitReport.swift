@@ -39,7 +39,7 @@ package enum JUnitReport {
     let head = "    <testcase classname=\"\(escaped("\(name).\(variant)"))\" name="
     guard !expectations.isEmpty else { return [head + "\"runs\" time=\"0\"/>"] }
     return expectations.map { expectation in
-      let title = escaped("\(expectation.metric): \(expectation.law)")
+      let title = escaped("\(expectation.metric): \(expectation.formula)")
       let place = expectation.location
       let open =
         head + "\"\(title)\" file=\"\(escaped(place.file))\" line=\"\(place.line)\" time=\"0\""

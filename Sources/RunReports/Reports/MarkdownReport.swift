@@ -10,7 +10,7 @@ package enum MarkdownReport {
     let most = lesson.most.map { " and **\(MarkdownText.plain($0))**" } ?? ""
     let story = ReportStory(result.story).told
     var blocks = [
-      "## \(result.holds ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.verdict)"
+      "## \(result.holds ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]
     blocks += missed(result)
     blocks.append("\(lesson.before) **\(lesson.least)**\(most)\(lesson.after)")
@@ -38,11 +38,11 @@ package enum MarkdownReport {
     ]
     for miss in misses {
       for line in miss.lines {
-        let law = line.law.map { " = \($0)" } ?? ""
+        let formula = line.formula.map { " = \($0)" } ?? ""
         rows.append(
           MarkdownText.row([
             MarkdownText.plain(miss.variant), MarkdownText.code(line.metric),
-            MarkdownText.plain(line.expected + law), "**\(MarkdownText.plain(line.found))**",
+            MarkdownText.plain(line.expected + formula), "**\(MarkdownText.plain(line.found))**",
             MarkdownText.code(line.location),
           ]))
       }
@@ -67,19 +67,19 @@ package enum MarkdownReport {
           [
             row.holds ? "✓" : "✗",
             MarkdownText.plain(row.name) + (row.findings.map { " ▲\($0)" } ?? ""),
-            "**\(row.text)**", row.law.map(MarkdownText.code) ?? "",
+            "**\(row.text)**", row.formula.map(MarkdownText.code) ?? "",
           ] + row.cells.map { MarkdownText.plain($0.text) })
       }
   }
 
   private static func text(_ finding: ReportFinding) -> String {
     let place = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
-    let cure =
-      finding.cure.map(MarkdownText.code) + (finding.advice.isEmpty ? [] : [finding.advice])
+    let fix =
+      finding.fix.map(MarkdownText.code) + (finding.advice.isEmpty ? [] : [finding.advice])
     let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
       + "\(MarkdownText.plain(finding.what))\(place)\(now)  \n"
-      + "  fix \(cure.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
+      + "  fix \(fix.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
   }
 }
 

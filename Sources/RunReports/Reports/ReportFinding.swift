@@ -11,11 +11,11 @@ struct ReportFinding {
   /// What was counted, such as `single-row SELECTs`.
   let what: String
   let location: String?
-  let verdict: String?
+  let assessment: String?
   /// The names of the variants that have the finding.
   let variants: String
   let now: String?
-  let cure: [String]
+  let fix: [String]
   let advice: String
   let step: String?
   let tried: String
@@ -83,17 +83,18 @@ struct ReportFinding {
     raw = finding.count
     what = finding.fittingWhat
     location = finding.callSite?.description
-    verdict = variant.statements.first { $0.sql == finding.sql && !$0.plan.isEmpty }.map { shape in
+    assessment = variant.statements.first { $0.sql == finding.sql && !$0.plan.isEmpty }.map {
+      shape in
       PlanAssessment(sql: shape.sql, lines: shape.plan, count: finding.count).phrase
     }
     variants = names.reduce(into: [String]()) { list, name in
       if !list.contains(name) { list.append(name) }
     }.joined(separator: ", ")
-    now = finding.cure.now
-    cure = finding.cure.swift
+    now = finding.fix.now
+    fix = finding.fix.swift
     advice =
-      finding.cure.advice.nonEmpty ?? (finding.cure.swift.isEmpty ? "delete this line" : "")
-    step = finding.cure.step
+      finding.fix.advice.nonEmpty ?? (finding.fix.swift.isEmpty ? "delete this line" : "")
+    step = finding.fix.step
     tried = finding.triedText
     wasTried = finding.tried != nil
   }

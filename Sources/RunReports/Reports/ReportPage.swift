@@ -23,7 +23,7 @@ struct ReportPage {
   let file: String
   let chapter: Int?
   let holds: Bool
-  let verdict: String
+  let summary: String
   let misses: [ReportMiss]
   let lesson: ReportSummary
   let story: String
@@ -51,7 +51,7 @@ struct ReportPage {
     file = result.file
     chapter = result.chapter
     holds = result.holds
-    verdict = result.verdict
+    summary = result.summary
     misses = ReportMiss.all(of: result)
     lesson = ReportSummary(result, lead: table.lead)
     self.story = story.told

@@ -74,7 +74,7 @@ struct ReportMiss {
   struct Line {
     var metric: String
     /// The formula; nil if it's the same as the expected number.
-    var law: String?
+    var formula: String?
     var expected: String
     var found: String
     var location: String
@@ -121,7 +121,7 @@ extension ReportMiss.Line {
   fileprivate init(_ expectation: ExpectationResult) {
     let text = expectation.expectedText
     self.init(
-      metric: expectation.metric, law: expectation.law == text ? nil : expectation.law,
+      metric: expectation.metric, formula: expectation.formula == text ? nil : expectation.formula,
       expected: text, found: expectation.foundText,
       location: expectation.location.description)
   }

@@ -30,8 +30,8 @@ struct ReportTable {
     /// A Boolean value that indicates whether the bar is too narrow to be visible.
     var isDot: Bool
     /// The expected formula; if the expectation isn't met, with its value.
-    var law: String?
-    var isLawMissed: Bool
+    var formula: String?
+    var isFormulaMissed: Bool
     var cells: [Cell]
     var metric: String
   }
@@ -61,15 +61,16 @@ struct ReportTable {
         name: variant.name, anchor: "variant-\(index + 1)", holds: variant.holds,
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
-        law: expectation.map(ReportTable.law), isLawMissed: expectation?.holds == false,
+        formula: expectation.map(ReportTable.formula), isFormulaMissed: expectation?.holds == false,
         cells: columns.map { $0.cell(of: variant) }, metric: lead.rawValue)
     }
   }
 
-  private static func law(_ expectation: ExpectationResult) -> String {
-    if expectation.holds { return expectation.law }
+  private static func formula(_ expectation: ExpectationResult) -> String {
+    if expectation.holds { return expectation.formula }
     let asked = expectation.expectedText
-    return asked == expectation.law ? "expected \(asked)" : "expected \(asked) = \(expectation.law)"
+    return asked == expectation.formula
+      ? "expected \(asked)" : "expected \(asked) = \(expectation.formula)"
   }
 
   /// Returns the metric for the summary and the bars.

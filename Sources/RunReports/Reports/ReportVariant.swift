@@ -8,7 +8,7 @@ import WorkbenchText
 struct ReportVariant {
   struct Expectation {
     var metric: String
-    var law: String
+    var formula: String
     var value: String
     var found: String
     var holds: Bool
@@ -69,7 +69,8 @@ struct ReportVariant {
     request = variant.requestSwift.joined(separator: "\n")
     expectations = variant.expectations.map { expectation in
       Expectation(
-        metric: expectation.metric, law: expectation.lawText, value: expectation.expectedText,
+        metric: expectation.metric, formula: expectation.formulaText,
+        value: expectation.expectedText,
         found: expectation.foundText, holds: expectation.holds,
         mark: expectation.source.label, location: expectation.location.description)
     }
@@ -109,9 +110,9 @@ struct ReportVariant {
 
 extension ExpectationResult {
   /// The formula as written; `exactly` for a list of names.
-  fileprivate var lawText: String {
+  fileprivate var formulaText: String {
     if case .names = expected { return "exactly" }
-    return law
+    return formula
   }
 }
 
@@ -130,7 +131,7 @@ struct ReportStatement {
   let short: String
   let log: String
   let plan: String?
-  let verdict: String?
+  let assessment: String?
   let location: String?
 
   init(_ shape: StatementShape) {
@@ -143,7 +144,7 @@ struct ReportStatement {
     short = ReportStatement.cut(SQLAbbreviation.short(shape.sql))
     log = ReportStatement.cut(shape.logLine)
     plan = shape.plan.joined(separator: "\n").nonEmpty
-    verdict = shape.verdict.nonEmpty
+    assessment = shape.assessment.nonEmpty
     location = shape.firstCallSite?.description
   }
 

@@ -12,7 +12,7 @@ package enum RunText {
     let data = result.data.map { "\($0.name) \(NumberText.grouped($0.count))" }
       .joined(separator: ", ")
     return [
-      "\(result.scenario)\(chapter)   \(result.holds ? "✓" : "✗") \(result.verdict)",
+      "\(result.scenario)\(chapter)   \(result.holds ? "✓" : "✗") \(result.summary)",
       "\(data) · seed \(result.seed) · scale \(result.scale) · each variant cold",
     ] + missed(result) + [""] + table(result)
   }
@@ -23,8 +23,8 @@ package enum RunText {
   package static func missed(_ result: RunResult) -> [String] {
     ReportMiss.all(of: result).flatMap { miss in
       let lines = miss.lines.map { line in
-        let law = line.law.map { " (\($0))" } ?? ""
-        return "✗ \(miss.variant) · \(line.metric)   expected \(line.expected)\(law)"
+        let formula = line.formula.map { " (\($0))" } ?? ""
+        return "✗ \(miss.variant) · \(line.metric)   expected \(line.expected)\(formula)"
           + ", actual \(line.found)   \(line.location)"
       }
       return [""] + lines + miss.differences.map { "    \($0)" }
@@ -104,8 +104,8 @@ package enum TextReport {
     let place = finding.location.map { " from \($0)" } ?? ""
     var lines = ["▲ \(finding.name): \(finding.count) \(finding.what)\(place)"]
     if let now = finding.now { lines.append("    now   \(now)") }
-    let cure = (finding.cure + [finding.advice]).filter { !$0.isEmpty }
-    lines.append("    fix   \(cure.joined(separator: "; "))   \(finding.tried)")
+    let fix = (finding.fix + [finding.advice]).filter { !$0.isEmpty }
+    lines.append("    fix   \(fix.joined(separator: "; "))   \(finding.tried)")
     return lines + ["    in    \(finding.variants)"]
   }
 }

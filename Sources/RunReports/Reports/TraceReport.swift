@@ -32,7 +32,7 @@ package enum TraceReport {
     fields.add("file", result.file)
     fields.add("seed", result.seed)
     fields.add("scale", result.scale)
-    fields.add("verdict", result.verdict)
+    fields.add("verdict", result.summary)
     fields.add("cdprof", result.environment.cdprof)
     fields.add("sqlite", result.environment.sqlite)
     fields.add("machine", result.environment.machine)

@@ -12,7 +12,7 @@ package final class Connection: @unchecked Sendable {
   /// The kinds of access to the file and its folder.
   package enum Access: Sendable {
     /// Reads without modifying or creating any file in the folder.
-    case looking
+    case inspecting
     /// Reads a store that other processes or connections can write at the same time.
     ///
     /// SQLite can create `-wal` and `-shm` files.
@@ -59,7 +59,7 @@ package final class Connection: @unchecked Sendable {
   package let access: Access
 
   /// The files as inspected when this connection was opened, or `nil` for other kinds of access
-  /// than `.looking`.
+  /// than `.inspecting`.
   package let inspection: StoreFileInspection?
 
   /// The temporary copy that a read-only connection reads instead of the file, or `nil` after
@@ -106,7 +106,7 @@ package final class Connection: @unchecked Sendable {
     self.copy = opened.copy
     interruption = Interruption(opened.handle)
     waits = LockWaits(patience: options.busyTimeoutMilliseconds)
-    budget = StepBudget(limit: access == .looking ? Connection.readOnlySteps : nil)
+    budget = StepBudget(limit: access == .inspecting ? Connection.readOnlySteps : nil)
     statements = StatementCache(limit: options.statementLimit)
     do {
       try configure(options)
@@ -165,7 +165,7 @@ extension Connection {
     path: String, access: Access, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
     switch access {
-    case .looking:
+    case .inspecting:
       return try look(at: path, sharing: copy)
     case .reading:
       let handle = try openStore(plainName(path), SQLITE_OPEN_READONLY)
@@ -186,9 +186,9 @@ extension Connection {
   /// Configures a new connection, and reads from it to detect files that aren't databases.
   func configure(_ options: Options) throws(SQLiteError) {
     waits.serve(use())
-    try Connection.harden(use(), isReadOnly: access == .looking)
+    try Connection.harden(use(), isReadOnly: access == .inspecting)
     budget.serve(use())
-    if access == .looking { confine() }
+    if access == .inspecting { confine() }
     for (name, _) in options.pragmas where !Confinement.allows(pragma: name) {
       throw SQLiteError(
         code: .misuse,
@@ -293,7 +293,7 @@ extension Connection.Options {
 /// An open handle with the file that it reads.
 struct OpenedFile {
   var handle: OpaquePointer
-  /// The files as inspected before the first read, or `nil` unless the access is `.looking`.
+  /// The files as inspected before the first read, or `nil` unless the access is `.inspecting`.
   var inspection: StoreFileInspection?
   /// The copy that is read instead of the file.
   var copy: PrivateCopy?

@@ -53,10 +53,10 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Opens the first connection, so that opening a file that can't be used fails.
   ///
-  /// This is the writer, or a reader for `.looking`.
+  /// This is the writer, or a reader for `.inspecting`.
   ///
   /// `access` applies to the entire pool: with `.writing`, readers are opened as `.reading`; with
-  /// `.looking` or `.reading`, there's no writer. `configure` runs once for each connection before
+  /// `.inspecting` or `.reading`, there's no writer. `configure` runs once for each connection before
   /// its first use, for example to register functions and collations. At most `maximumReaders` idle
   /// readers are kept; more are opened as needed. `:memory:` isn't a valid path, because each
   /// connection would have a separate database.
@@ -117,7 +117,7 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Checks out a reader for exclusive use by the calling thread until it's returned.
   ///
-  /// Never waits for another user. A `.looking` reader opened later than the first can read a newer
+  /// Never waits for another user. A `.inspecting` reader opened later than the first can read a newer
   /// state; see `reopenIfChanged()`. In memory, a reader can't read during an open write
   /// transaction: on the thread inside `withWriter`, this method returns the writer itself.
   ///

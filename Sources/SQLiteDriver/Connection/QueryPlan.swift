@@ -157,8 +157,8 @@ extension QueryPlan {
   ///
   /// - Parameter condition: A closure that returns the WHERE clause of the index with a name, or
   ///   `nil` if it isn't a partial index.
-  package func telling(
-    conditionsOfPartialIndexes condition: (String) -> String?
+  package func addingConditions(
+    ofPartialIndexes condition: (String) -> String?
   ) -> QueryPlan {
     QueryPlan(
       nodes.map { node in

@@ -9,7 +9,7 @@ import Foundation
 /// to an empty database, change the WAL's owner if root reads it, and release the locks of this
 /// process's other connections on closing (see `DatabaseFile`).
 enum ReadOnlyVFS {
-  static let name = "cdprof-looking"
+  static let name = "cdprof-readonly"
 
   /// Registers the VFS with SQLite, once per process.
   static func register() throws(SQLiteError) {

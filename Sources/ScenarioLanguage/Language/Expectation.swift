@@ -8,24 +8,25 @@ package struct Expectation: Sendable, Equatable {
   package var metric: MetricReference
   /// The metric with its scope resolved.
   package var scoped: ScopedMetric
-  package var law: CountConstraint
+  package var constraint: CountConstraint
   package var source: SourceMark
   /// The line number in the source file.
   package var line: Int
 
   package init(
-    metric: MetricReference, scoped: ScopedMetric, law: CountConstraint, source: SourceMark,
+    metric: MetricReference, scoped: ScopedMetric, constraint: CountConstraint, source: SourceMark,
     line: Int
   ) {
     self.metric = metric
     self.scoped = scoped
-    self.law = law
+    self.constraint = constraint
     self.source = source
     self.line = line
   }
 
   package static func == (first: Expectation, second: Expectation) -> Bool {
-    first.scoped == second.scoped && first.law == second.law && first.source == second.source
+    first.scoped == second.scoped && first.constraint == second.constraint
+      && first.source == second.source
   }
 }
 

@@ -16,7 +16,7 @@ package struct ExpectationResult: Sendable, Equatable {
   /// The metric as written, such as `misses(Country)`.
   package var metric: String
   /// The formula as written, such as `1 + Mood + Country` or `at most 100`.
-  package var law: String
+  package var formula: String
   package var relation: Relation
   /// The expected value: a number for `equal`, `atMost`, and `atLeast`; the string `A..B` for
   /// `between`.
@@ -33,12 +33,12 @@ package struct ExpectationResult: Sendable, Equatable {
   package var differences: [String]
 
   package init(
-    metric: String, law: String, relation: Relation, expected: ExpectationValue,
+    metric: String, formula: String, relation: Relation, expected: ExpectationValue,
     found: ExpectationValue, holds: Bool, source: SourceMark, location: CallSite,
     differences: [String] = []
   ) {
     self.metric = metric
-    self.law = law
+    self.formula = formula
     self.relation = relation
     self.expected = expected
     self.found = found
@@ -63,7 +63,7 @@ package struct ExpectationResult: Sendable, Equatable {
   /// The expected value with its comparison for display, such as `5,061` or `at most 100`.
   package var expectedText: String {
     // An error code identifies an error; it isn't grouped like a count.
-    if metric == ExpectationResult.fails { return law }
+    if metric == ExpectationResult.fails { return formula }
     return switch relation {
     case .equal, .between, .plan: expected.description
     case .atMost: "at most \(expected)"

@@ -16,7 +16,7 @@ package struct JSONExpectation: Codable {
 
   package init(_ result: ExpectationResult) {
     metric = result.metric
-    law = result.law
+    law = result.formula
     relation = result.relation
     expected = result.expected
     found = result.found
@@ -29,7 +29,8 @@ package struct JSONExpectation: Codable {
   /// The result that the JSON represents.
   package var result: ExpectationResult {
     ExpectationResult(
-      metric: metric, law: law, relation: relation, expected: expected, found: found, holds: holds,
+      metric: metric, formula: law, relation: relation, expected: expected, found: found,
+      holds: holds,
       source: source, location: location.site, differences: differences)
   }
 }

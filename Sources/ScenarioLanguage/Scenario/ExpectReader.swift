@@ -42,14 +42,15 @@ struct ExpectReader {
     guard let (value, source) = expected(of: entry, source: source, example: "1 + Mood"),
       let word = document.text(of: value, wanted: "a formula, such as `1 + Mood`")
     else { return nil }
-    let law = document.noting(at: value.keyPath) { () throws(LanguageProblem) in
-      let law = try CountConstraint(word)
-      try scopes.check(law)
-      return law
+    let constraint = document.noting(at: value.keyPath) { () throws(LanguageProblem) in
+      let constraint = try CountConstraint(word)
+      try scopes.check(constraint)
+      return constraint
     }
-    guard let (reference, scoped) = metric, let law else { return nil }
+    guard let (reference, scoped) = metric, let constraint else { return nil }
     return Expectation(
-      metric: reference, scoped: scoped, law: law, source: source, line: entry.key.place.line)
+      metric: reference, scoped: scoped, constraint: constraint, source: source,
+      line: entry.key.place.line)
   }
 
   /// Returns the entry with the expected value, and its source: `{expected: …, source: …}`, or only
@@ -200,8 +201,8 @@ struct ScopeResolver {
   }
 
   /// Checks that the names of a formula are entities.
-  func check(_ law: CountConstraint) throws(LanguageProblem) {
-    for name in law.expressions.flatMap(\.names) {
+  func check(_ constraint: CountConstraint) throws(LanguageProblem) {
+    for name in constraint.expressions.flatMap(\.names) {
       try check(name)
     }
   }

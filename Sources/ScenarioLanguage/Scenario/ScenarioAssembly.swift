@@ -102,7 +102,7 @@ struct ScenarioAssembly {
     let scope = CountExpressionScope(rows: EntityCount.totals(counts, in: scenario.model), scale: 1)
     for expectation in scenario.expectations {
       do {
-        _ = try expectation.law.bounds(in: scope)
+        _ = try expectation.constraint.bounds(in: scope)
       } catch {
         report(error, keyPath: expectation.metric.text)
       }

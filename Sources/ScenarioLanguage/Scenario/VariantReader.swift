@@ -242,7 +242,7 @@ struct IndexCheck {
   ///
   /// Returns an empty array if the store can't be read; that error is reported elsewhere.
   private static func indexes(of store: URL) -> [String] {
-    guard let connection = try? StoreConnection.open(path: store.path, access: .looking) else {
+    guard let connection = try? StoreConnection.open(path: store.path, access: .inspecting) else {
       return []
     }
     defer { connection.close() }

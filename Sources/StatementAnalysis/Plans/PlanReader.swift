@@ -23,7 +23,7 @@ package final class PlanReader {
   /// - Throws: A `SQLiteError` if the file can't be opened.
   package init(storeURL: URL, isOpenElsewhere: Bool = false) throws {
     connection = try StoreConnection.open(
-      path: storeURL.path, access: isOpenElsewhere ? .reading : .looking)
+      path: storeURL.path, access: isOpenElsewhere ? .reading : .inspecting)
     statistics = TableStatistics(connection)
   }
 
@@ -42,7 +42,7 @@ package final class PlanReader {
   /// - Throws: A `SQLiteError` if the statement can't be prepared on this store.
   package func plan(of sql: String, binds: [String]? = nil) throws(SQLiteError) -> QueryPlan {
     try connection.explainQueryPlan(sql, binds: (binds ?? []).map(BindText.value))
-      .telling(conditionsOfPartialIndexes: connection.conditionOfIndex)
+      .addingConditions(ofPartialIndexes: connection.conditionOfIndex)
   }
 
   /// Returns the lines of the plan's tree, or one line with the reason why there's no plan.
@@ -90,7 +90,7 @@ package enum PlanText {
       "    " + facts.joined(separator: " · "),
     ]
     lines += shape.plan.map { "    \($0)" }
-    if !shape.verdict.isEmpty { lines.append("    \(shape.verdict)") }
+    if !shape.assessment.isEmpty { lines.append("    \(shape.assessment)") }
     return lines
   }
 

@@ -22,7 +22,7 @@ package struct StatementShape: Sendable, Equatable {
   /// The lines of the `EXPLAIN QUERY PLAN` tree; empty if no plan was requested.
   package var plan: [String] = []
   /// The assessment of the plan in sentences; empty without a plan.
-  package var verdict: String = ""
+  package var assessment: String = ""
   /// The notes on the plan; empty without a plan.
   package var remarks: [PlanNote] = []
   /// The estimated rows that one execution visits, or `nil` if the store has no statistics.
@@ -58,9 +58,9 @@ package struct StatementShape: Sendable, Equatable {
   package func explained(by lines: [String]) -> StatementShape {
     var shape = self
     shape.plan = lines
-    let verdict = PlanAssessment(sql: sql, lines: lines, count: count)
-    shape.verdict = verdict.sentence
-    shape.remarks = verdict.remarks
+    let assessment = PlanAssessment(sql: sql, lines: lines, count: count)
+    shape.assessment = assessment.sentence
+    shape.remarks = assessment.remarks
     return shape
   }
 }

@@ -15,7 +15,7 @@ package struct DoctorReport: Sendable {
   package var findings: [DoctorFinding]
 
   /// A Boolean value that indicates whether there are no findings.
-  package var isSound: Bool { findings.isEmpty }
+  package var isIntact: Bool { findings.isEmpty }
 }
 
 /// A problem of a store.
@@ -113,7 +113,7 @@ package enum DoctorText {
   /// Returns the lines of a report, without newlines.
   package static func lines(_ report: DoctorReport) -> [String] {
     let head =
-      report.isSound
+      report.isIntact
       ? "\(report.url.lastPathComponent)   no problems found"
       : "\(report.url.lastPathComponent)   \(NumberText.counted(report.findings.count, "finding"))"
     let note =
@@ -148,7 +148,7 @@ package enum DoctorJSON {
 
     init(_ report: DoctorReport) {
       store = report.url.path
-      sound = report.isSound
+      sound = report.isIntact
       guessed = report.isGuessed
       rules = DoctorRuleName.allCases.map(\.rawValue)
       findings = report.findings.map(Finding.init)

@@ -44,7 +44,7 @@ package enum StoreDoctor {
       }
     }
     do {
-      let connection = try Connection(path: url.path, access: .looking)
+      let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
       try StoreFunctions.register(on: connection)
       let tables = try connection.tableNames()

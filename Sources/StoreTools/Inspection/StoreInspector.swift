@@ -18,7 +18,7 @@ package struct StoreInspector {
   package static func inspect(_ url: URL) throws -> StoreInspection {
     try InvalidInputError.check(url)
     do {
-      let connection = try Connection(path: url.path, access: .looking)
+      let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
       return try StoreInspector(url: url, connection: connection).inspection()
     } catch let error as SQLiteError {

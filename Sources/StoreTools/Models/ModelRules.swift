@@ -37,7 +37,7 @@ package enum ModelRules {
           model: found.model, problems: found.problems, schema: nil, isGuessed: false, store: nil))
     }
     do {
-      let connection = try Connection(path: found.url.path, access: .looking)
+      let connection = try Connection(path: found.url.path, access: .inspecting)
       defer { connection.close() }
       return try findings(
         in: CheckedModel(

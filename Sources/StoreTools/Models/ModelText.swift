@@ -98,18 +98,18 @@ package enum DifferenceText {
     guard !differences.isEmpty else {
       return ["The models are equivalent."]
     }
-    return [verdict(comparison), ""] + differences.flatMap(lines)
+    return [summary(comparison), ""] + differences.flatMap(lines)
   }
 
   /// Returns one JSON object: `{"effect", "verdict", "differences": [{"kind", "subject", …}]}`.
   package static func json(_ comparison: ModelComparison) throws -> Data {
     try JSONOutput.lines(
       Document(
-        effect: comparison.effect.rawValue, verdict: verdict(comparison),
+        effect: comparison.effect.rawValue, verdict: summary(comparison),
         differences: comparison.differences.map(Difference.init)))
   }
 
-  private static func verdict(_ comparison: ModelComparison) -> String {
+  private static func summary(_ comparison: ModelComparison) -> String {
     switch comparison.effect {
     case .none: "A store of the first model opens with the second one without a migration."
     case .lightweight: "A store of the first model needs a lightweight migration."

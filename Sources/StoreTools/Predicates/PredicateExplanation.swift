@@ -131,8 +131,8 @@ package enum PredicateText {
   /// Returns the lines for the plan of the SELECT and its assessment.
   package static func lines(plan: [String], of explanation: PredicateExplanation) -> [String] {
     guard let statement = explanation.statement, !plan.isEmpty else { return [] }
-    let verdict = PlanAssessment(sql: statement.sql, lines: plan, count: 1)
-    return titled("plan", plan) + titled("", [verdict.sentence])
+    let assessment = PlanAssessment(sql: statement.sql, lines: plan, count: 1)
+    return titled("plan", plan) + titled("", [assessment.sentence])
   }
 
   private static func titled(_ title: String, _ lines: [String]) -> [String] {

@@ -9,7 +9,7 @@ struct PlanReader {
   private let connection: Connection
 
   init(_ store: CityStore) throws {
-    connection = try Connection(path: store.stack.storeURL.path, access: .looking)
+    connection = try Connection(path: store.stack.storeURL.path, access: .inspecting)
     try StoreFunctions.register(on: connection)
   }
 

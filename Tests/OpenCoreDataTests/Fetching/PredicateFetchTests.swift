@@ -179,7 +179,7 @@ struct PredicateFetchTests {
     let range = NSPredicate(
       format: "modified BETWEEN {%@, %@}", exact.addingTimeInterval(-0.1), off)
     #expect(try store.names("Person", range) == ["Dan"])
-    let connection = try Connection(path: store.stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: store.stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     let values = try connection.values("SELECT ZMODIFIED FROM ZPERSON WHERE ZNAME = 'Al'")
     #expect(values == [[.integer(8)]])

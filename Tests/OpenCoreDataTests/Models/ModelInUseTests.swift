@@ -39,7 +39,7 @@ struct ModelInUseTests {
         .setValue("Ann", forKey: "name")
       try context.save()
     }
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     let version = try connection.values("PRAGMA schema_version")
     #expect(version != [[.integer(0)]])
@@ -107,7 +107,7 @@ struct ModelInUseTests {
     let hashes = models.map { $0.entityVersionHashesByName["Note"] }
     #expect(hashes[0] != nil && hashes[0] == hashes[1] && hashes[1] != hashes[2])
     func indexes(_ url: URL) throws -> [[SQLiteValue]] {
-      let connection = try Connection(path: url.path, access: .looking)
+      let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
       return try connection.values("SELECT name FROM sqlite_master WHERE name LIKE 'Z_Note%'")
     }

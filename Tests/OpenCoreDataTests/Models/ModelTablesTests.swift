@@ -14,7 +14,7 @@ struct ModelTablesTests {
 
   /// The columns of a table of a store, without `Z_PK` and `Z_OPT`; empty for no such table.
   static func columns(of table: String, in stack: TestStack) throws -> [String] {
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     return try connection.values("SELECT name FROM pragma_table_info(?)", [.text(table)])
       .compactMap { row in
@@ -99,7 +99,7 @@ struct ModelTablesTests {
       """)
     let stack = try TestStack(model: model)
     _ = try stack.coldContext()
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     let indexes = try connection.values(
       "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'ZNOTE'")
@@ -185,7 +185,7 @@ struct ModelTablesTests {
       context.delete(person)
       try context.save()
     }
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     let dangling = try connection.values(
       "SELECT COUNT(*) FROM ZNOTE WHERE ZAUTHOR IS NOT NULL "
@@ -207,7 +207,7 @@ struct ModelTablesTests {
       insert("Article", ["bool": false], in: context)
       try context.save()
     }
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     let rows = try connection.values(
       """

@@ -259,7 +259,7 @@ struct TransformerTests {
       #expect(mood.value(forKey: "outside") as? [[UInt8]] == six)
     }
     guard kind == .sqlite else { return }
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     #expect(
       try connection.values("SELECT length(ZOUTSIDE) FROM ZMOOD", []) == [[.integer(19)]])

@@ -23,7 +23,7 @@ struct WrittenRowsTests {
   /// For each article by its key, how many of the columns of values are NULL.
   private func nulls(_ stack: TestStack) throws -> [Int64] {
     let columns = values.keys.map { "(Z\($0.uppercased()) IS NULL)" }.joined(separator: "+")
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     return try connection.values("SELECT \(columns) FROM ZARTICLE ORDER BY Z_PK").map {
       if case .integer(let count) = $0[0] { count } else { -1 }
     }
@@ -88,7 +88,7 @@ struct WrittenRowsTests {
       again.setValue("two", forKey: "first")
       try context.save()
     }
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     #expect(
       try connection.values("SELECT ZFIRST, length(ZLAST) FROM ZPERSON ORDER BY ZFIRST") == [
         [.text("one"), .integer(100)], [.text("two"), .integer(100)],
@@ -118,7 +118,7 @@ struct WrittenRowsTests {
       }
       try context.save()
     }
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     let rows = try connection.values("SELECT ZNAME, Z_ENT FROM ZANIMAL ORDER BY Z_PK")
     #expect(rows.map { $0[0] } == names.map { .text($0) })
     #expect(Set(rows.map { $0[1] }).count == 3 && rows[0][1] == rows[3][1])

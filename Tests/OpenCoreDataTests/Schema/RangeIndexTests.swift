@@ -39,7 +39,7 @@ struct RangeIndexTests {
       context.delete(places[2])
       try context.save()
     }
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     #expect(
       try connection.values("SELECT sql FROM sqlite_master WHERE name = 'Z_RT_Place_bounds'") == [

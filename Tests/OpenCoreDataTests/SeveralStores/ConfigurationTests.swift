@@ -53,7 +53,7 @@ struct ConfigurationTests {
   func tables() throws {
     let two = try TwoStores(.files, configurations: ["Staff", "Places"])
     let url = try #require(two.stores[1].url)
-    let connection = try Connection(path: url.path, access: .looking)
+    let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     let names = try connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY 1")

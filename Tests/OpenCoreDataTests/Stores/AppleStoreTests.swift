@@ -17,7 +17,7 @@ struct AppleStoreTests {
   func everyRowIsRead(path: String) throws {
     let copy = try Copy(of: path)
     let context = try copy.context()
-    let plain = try Connection(path: copy.url.path, access: .looking)
+    let plain = try Connection(path: copy.url.path, access: .inspecting)
     defer { plain.close() }
     try context.performAndWait {
       let store = try #require(context.coordinator?.firstStore as? SQLiteStore)

@@ -47,7 +47,7 @@ struct DerivedAttributeTests {
 
   /// What the derived attributes of the one book are in the file.
   private func stored(_ stack: TestStack) throws -> [SQLiteValue] {
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     return try #require(
       try connection.values(

@@ -29,7 +29,7 @@ struct ExternalDataTests {
   }
 
   private func column(_ name: String, of stack: TestStack) throws -> [UInt8]? {
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     guard case .blob(let bytes)? = try connection.values("SELECT \(name) FROM ZPHOTO").first?.first
     else { return nil }

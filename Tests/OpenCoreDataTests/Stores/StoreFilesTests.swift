@@ -28,10 +28,10 @@ struct StoreFilesTests {
     let context = try stack.coldContext(sinks: [first])
     #expect(try names(in: context) == [])
     try addTag("one", to: stack)
-    let before = try Connection(path: stack.storeURL.path, access: .looking)
+    let before = try Connection(path: stack.storeURL.path, access: .inspecting)
       .values("PRAGMA schema_version")
     #expect(try names(in: stack.coldContext()) == ["one"])
-    let after = try Connection(path: stack.storeURL.path, access: .looking)
+    let after = try Connection(path: stack.storeURL.path, access: .inspecting)
       .values("PRAGMA schema_version")
     #expect(before == after, "no table is redone")
   }

@@ -26,7 +26,7 @@ struct StoreShapeTests {
   }
 
   private func read(_ stack: TestStack, _ sql: String) throws -> [[SQLiteValue]] {
-    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     return try connection.values(sql)
   }

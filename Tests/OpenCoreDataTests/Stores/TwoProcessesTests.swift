@@ -54,7 +54,7 @@ struct TwoProcessesTests {
         #expect(numbers == Array(0..<Int32(numbers.count)), "\(name)")
       }
     }
-    let connection = try Connection(path: path, access: .looking)
+    let connection = try Connection(path: path, access: .inspecting)
     defer { connection.close() }
     #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]])
   }

@@ -106,7 +106,7 @@ struct VersionHashTests {
     }
     // What was added for the comparison is never written.
     try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: copy.url)
-    let connection = try Connection(path: copy.url.path, access: .looking)
+    let connection = try Connection(path: copy.url.path, access: .inspecting)
     defer { connection.close() }
     let values = try StoreMetadata(reading: connection).values
     #expect(values[NSManagedObjectModel.storedModelDigestsKey] == nil)

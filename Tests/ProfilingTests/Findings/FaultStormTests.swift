@@ -28,9 +28,9 @@ struct FaultStormTests {
           + "   fix: fetch Mood sort date- prefetch country as moods",
       ])
     #expect(storm.findings.map(\.callSite) == [EventScript.touch, EventScript.touch])
-    #expect(storm.findings.map(\.cure.now) == ["request.includesPropertyValues = false", nil])
+    #expect(storm.findings.map(\.fix.now) == ["request.includesPropertyValues = false", nil])
     #expect(
-      storm.findings[1].cure.swift
+      storm.findings[1].fix.swift
         == ["request.relationshipKeyPathsForPrefetching = [\"country\"]"])
   }
 
@@ -92,9 +92,9 @@ struct FaultStormTests {
     let finding = try #require(
       FindingSearch.findings(in: recording, context: StepContext(fetch: fetch)).first)
     #expect(finding.name == "fault-storm(Country.moods)")
-    #expect(finding.cure.step == "fetch Country prefetch continent, moods")
+    #expect(finding.fix.step == "fetch Country prefetch continent, moods")
     #expect(
-      finding.cure.swift
+      finding.fix.swift
         == ["request.relationshipKeyPathsForPrefetching = [\"continent\", \"moods\"]"])
   }
 
@@ -110,7 +110,7 @@ struct FaultStormTests {
     }
     let context = StepContext(fetch: fetch, reachedThrough: FaultStormScenario.reached)
     let finding = try #require(FindingSearch.findings(in: recording, context: context).first)
-    #expect(finding.cure.text.contains(fix))
+    #expect(finding.fix.text.contains(fix))
   }
 
   private static func step(_ body: (EventScript) -> Void) -> Recording {

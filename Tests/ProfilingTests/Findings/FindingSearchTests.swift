@@ -15,7 +15,7 @@ struct FindingSearchTests {
   ) -> Finding {
     Finding(
       rule: rule, subject: "Mood", count: count, callSite: CallSite(file: "a.yml", line: line),
-      what: what, cure: SuggestedFix(advice: "hold them"))
+      what: what, fix: SuggestedFix(advice: "hold them"))
   }
 
   @Test func findingsMergeOnlyForTheSameLineAndKind() {

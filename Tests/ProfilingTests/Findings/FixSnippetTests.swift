@@ -54,15 +54,15 @@ struct FixSnippetTests {
     let found = FindingSearch.all(of: work, steps: []).findings
     #expect(found.map(\.name) == ["fetch-loop(Mood)"])
     try expectCompiledSnippets(found)
-    #expect(!found.flatMap(\.cure.swift).joined().contains("uniqueKeysWithValues"))
+    #expect(!found.flatMap(\.fix.swift).joined().contains("uniqueKeysWithValues"))
   }
 
   private func expectCompiledSnippets(_ findings: [Finding]) throws {
     #expect(!findings.isEmpty)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
       .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    for finding in findings where !finding.cure.swift.isEmpty {
-      let lines = finding.cure.swift.map { $0.trimmingCharacters(in: .whitespaces) }
+    for finding in findings where !finding.fix.swift.isEmpty {
+      let lines = finding.fix.swift.map { $0.trimmingCharacters(in: .whitespaces) }
       #expect(source.firstRange(of: lines) != nil, "\(finding.name): \(lines)")
       #expect(!lines.contains { $0.contains("try?") || $0.contains("try!") })
     }

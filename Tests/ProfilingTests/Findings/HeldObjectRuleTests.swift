@@ -26,7 +26,7 @@ struct HeldObjectRuleTests {
     let found = try findings(
       ["fetch Mood as m", "set m with latitude 1 limit 7", "refresh m keep no offset 2"])
     #expect(found.map(\.count) == [5])
-    #expect(found.map(\.cure.text) == ["context.refresh(object, mergeChanges: true)"])
+    #expect(found.map(\.fix.text) == ["context.refresh(object, mergeChanges: true)"])
   }
 
   private static let first = ["fetch Mood limit 5 as m", "set m with latitude 1", "save"]
@@ -49,7 +49,7 @@ struct HeldObjectRuleTests {
     let found = try findings(lines)
     #expect(found.map(\.name) == names)
     #expect(found.allSatisfy { $0.count == 5 && $0.sql?.contains("Z_OPT = ?") == true })
-    #expect(found.allSatisfy { $0.cure.text.hasPrefix("if object.latitude != value") })
+    #expect(found.allSatisfy { $0.fix.text.hasPrefix("if object.latitude != value") })
   }
 
   private static let cycle = [
@@ -85,7 +85,7 @@ struct HeldObjectRuleTests {
     let found = try findings([
       context, "fetch Mood as moods", "set moods with latitude 1", "save", "drop moods",
     ])
-    #expect(found.map(\.cure.text) == [fix])
+    #expect(found.map(\.fix.text) == [fix])
     #expect(found.map(\.count) == [60])
   }
 
@@ -142,7 +142,7 @@ struct HeldObjectRuleTests {
     ])
     #expect(found.map(\.name) == [name])
     #expect(found.map(\.count) == [20])
-    #expect(found.allSatisfy { $0.cure.text.contains("in the parent") && $0.cure.step == nil })
+    #expect(found.allSatisfy { $0.fix.text.contains("in the parent") && $0.fix.step == nil })
   }
 
   @Test func childSavesAreNotStoreSaves() throws {

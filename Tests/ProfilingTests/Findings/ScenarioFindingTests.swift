@@ -40,7 +40,7 @@ struct ScenarioFindingTests {
     for finding in variant.findings {
       let tried = try #require(finding.tried)
       #expect(tried.measure == "VM steps" && tried.after * 5 <= tried.before)
-      #expect(finding.cure.text.contains("<fetchIndex name=\""))
+      #expect(finding.fix.text.contains("<fetchIndex name=\""))
       #expect(finding.triedText.contains("VM steps (on a copy)"))
     }
   }

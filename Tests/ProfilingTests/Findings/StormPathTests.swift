@@ -18,7 +18,7 @@ struct StormPathTests {
       outcome.findings.map(\.name) == ["fault-storm(Person.home)", "fault-storm(Person.work)"])
     #expect(outcome.findings.map(\.count).reduce(0, +) == outcome.costs.counters.misses)
     #expect(
-      outcome.findings.map { $0.cure.step } == [
+      outcome.findings.map { $0.fix.step } == [
         "fetch Person prefetch home as people", "fetch Person prefetch work as people",
       ])
   }
@@ -28,7 +28,7 @@ struct StormPathTests {
     let outcome = try touch("fetch Place as places", "touch places residents")
     #expect(outcome.findings.map(\.name) == ["fault-storm(Place.residents)"])
     #expect(outcome.findings.map(\.count) == [60])
-    #expect(outcome.findings.map { $0.cure.step } == ["fetch Place prefetch residents as places"])
+    #expect(outcome.findings.map { $0.fix.step } == ["fetch Place prefetch residents as places"])
   }
 
   @Test
@@ -54,8 +54,8 @@ struct StormPathTests {
     #expect(outcome.findings.map(\.name) == [name])
     #expect(outcome.findings.map(\.count) == [60])
     let isCounted = name.hasPrefix("count")
-    #expect(outcome.findings[0].cure.text.contains("residents.@count") == isCounted)
-    #expect((outcome.findings[0].cure.step == nil) == isCounted)
+    #expect(outcome.findings[0].fix.text.contains("residents.@count") == isCounted)
+    #expect((outcome.findings[0].fix.step == nil) == isCounted)
   }
 
   @Test func prefetchedListsAreCountedInMemory() throws {

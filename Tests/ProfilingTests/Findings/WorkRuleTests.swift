@@ -66,7 +66,7 @@ struct WorkRuleTests {
   func partlyReadListIsFound(line: String, names: [String]) throws {
     let found = try findings(["fetch Mood as moods", line], moods: 1_000)
     #expect(found.map(\.name) == names)
-    #expect(found.allSatisfy { $0.cure.step == "fetch Mood batch 20 as moods" })
+    #expect(found.allSatisfy { $0.fix.step == "fetch Mood batch 20 as moods" })
   }
 
   @Test(arguments: [
@@ -83,9 +83,9 @@ struct WorkRuleTests {
     let found = try findings([fetch, line])
     let sorted = found.filter { $0.rule == .sortedInMemory }
     #expect(found.map(\.name).filter { !$0.hasPrefix("fault-storm") } == names)
-    #expect(sorted.allSatisfy { $0.cure.text.contains("request.sortDescriptors = [NSSort") })
+    #expect(sorted.allSatisfy { $0.fix.text.contains("request.sortDescriptors = [NSSort") })
     let key = line.split(separator: "sort ").last.map(String.init)
-    #expect(sorted.allSatisfy { $0.cure.fetch?.option(.sort)?.value.text == key })
+    #expect(sorted.allSatisfy { $0.fix.fetch?.option(.sort)?.value.text == key })
   }
 
   /// A walk through a relationship fires the same faults without sorting.
@@ -100,8 +100,8 @@ struct WorkRuleTests {
   @Test func unusedPrefetchFixRemovesThePrefetch() throws {
     let finding = try #require(try findings([Self.prefetch, "touch moods date"]).first)
     #expect(finding.count == 20)
-    #expect(finding.cure.step == "fetch Mood as moods")
-    #expect(finding.cure.now?.contains("[\"country\"]") == true && finding.cure.swift.isEmpty)
+    #expect(finding.fix.step == "fetch Mood as moods")
+    #expect(finding.fix.now?.contains("[\"country\"]") == true && finding.fix.swift.isEmpty)
   }
 
   @Test(arguments: [(9, 1, false), (10, 1, true), (10, 40, true)])
@@ -113,7 +113,7 @@ struct WorkRuleTests {
     }
     let found = FindingSearch.all(of: work(of: script), steps: []).findings
     #expect(found.map(\.name) == (fires ? ["fetch-loop(Mood)"] : []))
-    #expect(found.allSatisfy { $0.cure.text.contains("IN") && $0.count == times })
+    #expect(found.allSatisfy { $0.fix.text.contains("IN") && $0.count == times })
   }
 
   @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])

@@ -22,7 +22,7 @@ struct ScenarioRunnerTests {
   func faultStormScenarioHasTheDocumentedCounts() throws {
     let file = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let (result, folder) = try run(file, scale: 1)
-    #expect(result.verdict == "6 of 6 variants, 23 of 23 expectations")
+    #expect(result.summary == "6 of 6 variants, 23 of 23 expectations")
     #expect(result.seed == 7)
     #expect(result.data.map(\.count) == [6, 60, 5000])
     func column(_ metric: Metric) -> [Int?] { result.variants.map { $0.metrics[metric] } }
@@ -204,11 +204,11 @@ struct ScenarioRunnerTests {
     let (its, some) = (result.variants[0].statements[0], result.variants[1].statements[0])
     #expect(its.plan == ["`--SCAN t0 USING INDEX Z_Mood_three WHERE ZLATITUDE = 3.0"])
     #expect(
-      its.verdict
+      its.assessment
         == "Reads every entry of the partial index Z_Mood_three, which contains the rows with "
         + "ZLATITUDE = 3.0.")
     #expect(its.remarks.map(\.name) == ["partial index scan"])
-    #expect(some.verdict.hasSuffix("and checks the rest of the condition on each."))
+    #expect(some.assessment.hasSuffix("and checks the rest of the condition on each."))
     #expect(result.variants[2].statements[0].remarks.map(\.name) == ["scan"])
     #expect(result.variants[2].expectations[0].found.description == "no index")
   }
@@ -402,7 +402,7 @@ struct ScenarioRunnerTests {
     try Data(draft.yaml(in: folder.url).utf8).write(to: url)
     let result = try run(url, scale: 1).result
     #expect(unmetExpectations(result) == [])
-    #expect(result.verdict == "3 of 3 variants, 12 of 12 expectations")
+    #expect(result.summary == "3 of 3 variants, 12 of 12 expectations")
   }
 
   private func unmetExpectations(_ result: RunResult) -> [String] {

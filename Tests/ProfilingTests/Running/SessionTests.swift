@@ -36,7 +36,7 @@ struct SessionTests {
     #expect(first.map(\.costs.counters.misses) == [0, 220])
     #expect(first[1].findings.map(\.name) == ["fault-storm(Mood)", "fault-storm(Mood.country)"])
     #expect(
-      first[1].findings.map { $0.cure.step } == [
+      first[1].findings.map { $0.fix.step } == [
         "fetch Mood sort date- as moods", "fetch Mood sort date- prefetch country as moods",
       ])
     #expect(first[1].findings.allSatisfy { $0.callSite == CallSite(file: "shell", line: 2) })

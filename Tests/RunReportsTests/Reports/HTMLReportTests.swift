@@ -50,7 +50,7 @@ struct HTMLReportTests {
         "faults.yml:32", "the 60: fault Country (miss) from faults.yml:16 touch moods",
         "likely: the prefetched rows were let go", "The same work takes between",
       ])
-    #expect(!page.contains("class=\"verdict good\""))
+    #expect(!page.contains("class=\"summary good\""))
   }
 
   /// The summary states the metric with the largest difference: statements first, then rows.
@@ -118,7 +118,7 @@ struct HTMLReportTests {
       result.variants[index].why = hostile
       result.variants[index].requestSwift = [hostile]
       result.variants[index].set = [hostile]
-      result.variants[index].expectations[0].law = hostile
+      result.variants[index].expectations[0].formula = hostile
       result.variants[index].statements[0].sql = hostile
       result.variants[index].statements[0].plan = [hostile]
       result.variants[index].steps[0].text = hostile

@@ -41,10 +41,10 @@ struct JSONReportTests {
     let location = CallSite(file: "faults.yml", line: 9)
     result.variants[0].expectations = [
       ExpectationResult(
-        metric: "findings", law: "none", relation: .equal, expected: .names([]),
+        metric: "findings", formula: "none", relation: .equal, expected: .names([]),
         found: .names(["fault-storm(Mood)"]), holds: false, source: .ours, location: location),
       ExpectationResult(
-        metric: "peak(Mood)", law: "at most 100", relation: .atMost, expected: .number(100),
+        metric: "peak(Mood)", formula: "at most 100", relation: .atMost, expected: .number(100),
         found: .number(20), holds: true, source: .derived, location: location),
     ]
     let text = String(decoding: try JSONReport.data(result), as: UTF8.self)

@@ -56,7 +56,7 @@ struct ScenarioReaderTests {
     #expect(totals["Region"] == 66)
     let scope = CountExpressionScope(rows: totals, scale: scale)
     let selects = try scenario.variants.map { variant in
-      try variant.expect.expectations[0].law.value(in: scope)
+      try variant.expect.expectations[0].constraint.value(in: scope)
     }
     #expect(selects == [1 + moods + 60, 61, 61, 2, 2, 2 + moods / 20])
   }

@@ -87,7 +87,7 @@ struct IndexAdvisorTests {
   /// The indexes of an entity need unique names.
   @Test func proposedIndexNamesAreUnique() throws {
     let store = try AdvisedStore()
-    let connection = try StoreConnection.open(path: store.url.path, access: .looking)
+    let connection = try StoreConnection.open(path: store.url.path, access: .inspecting)
     defer { connection.close() }
     let names = PropertyNames(connection)
     let taken = try #require(

@@ -14,7 +14,7 @@ struct CoreDataStoreWritingTests {
     let schema: [[SQLiteValue]]
 
     init(_ url: URL, _ tables: Set<String>) throws {
-      let connection = try Connection(path: url.path, access: .looking)
+      let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
       for table in tables {
         for row in try connection.values("SELECT * FROM \(SQLNames.quoted(table))") {
@@ -97,13 +97,13 @@ struct CoreDataStoreWritingTests {
     }
     #expect(savedKeys.keys.values.allSatisfy { !$0.isEmpty } && !savedKeys.keys.isEmpty)
     #expect(try StoreDoctor.examine(url).findings == [])
-    let connection = try Connection(path: url.path, access: .looking)
+    let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]])
   }
 
   private static func tables(of url: URL) throws -> [String: String] {
-    let connection = try Connection(path: url.path, access: .looking)
+    let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     let anatomy = try StoreAnatomy(reading: connection)
     return Dictionary(uniqueKeysWithValues: anatomy.mapping.entities.map { ($0.name, $0.table) })

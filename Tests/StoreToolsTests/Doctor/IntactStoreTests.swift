@@ -99,7 +99,7 @@ struct IntactStoreTests {
     let report = try StoreDoctor.examine(url)
     #expect(report.findings == [])
     #expect(!report.isGuessed)
-    let connection = try Connection(path: url.path, access: .looking)
+    let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     #expect(
       try connection.values("SELECT count(*) FROM ACHANGE WHERE ZENTITY < 16000") != [[.integer(0)]]

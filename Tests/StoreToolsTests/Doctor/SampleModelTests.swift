@@ -80,7 +80,7 @@ struct SampleModelTests {
   private func statementsMatchTheModel(
     _ url: URL, _ model: NSManagedObjectModel, hasHistory: Bool
   ) throws {
-    let connection = try Connection(path: url.path, access: .looking)
+    let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     let rows = try connection.values(
       "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'Z_RT_%!_%' ESCAPE '!'"

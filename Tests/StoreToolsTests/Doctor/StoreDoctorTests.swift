@@ -139,7 +139,7 @@ struct StoreDoctorTests {
     for finding in report.findings {
       #expect(!finding.message.isEmpty && !finding.nextStep.isEmpty && finding.count > 0)
     }
-    #expect(!report.isSound)
+    #expect(!report.isIntact)
     let text = DoctorText.lines(report).joined(separator: "\n")
     #expect(text.contains(corruption.rule.rawValue))
     let json = try JSONSerialization.jsonObject(with: try DoctorJSON.data(report))

@@ -49,7 +49,7 @@ struct FoundModelTests {
     let model = try FoundModel(path: Self.moody.path).model
     let statements = try model.creationStatements()
     let url = try store(of: model)
-    let connection = try Connection(path: url.path, access: .looking)
+    let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     let rows = try connection.values(
       "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")

@@ -100,7 +100,7 @@ struct StoreRowsTests {
   }
 
   private func compare(_ url: URL) throws {
-    let connection = try Connection(path: url.path, access: .looking)
+    let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     let anatomy = try StoreAnatomy(reading: connection)
     for entity in anatomy.mapping.entities {

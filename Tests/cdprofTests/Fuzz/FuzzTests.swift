@@ -82,7 +82,7 @@ struct FuzzTests {
   }
 
   private static func entities(of url: URL) -> [String] {
-    guard let connection = try? Connection(path: url.path, access: .looking) else { return [] }
+    guard let connection = try? Connection(path: url.path, access: .inspecting) else { return [] }
     defer { connection.close() }
     let rows = try? connection.values("SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT < 16000")
     return (rows ?? []).compactMap { row in
@@ -94,7 +94,7 @@ struct FuzzTests {
   }
 
   private static func archive(of url: URL) -> [UInt8]? {
-    guard let connection = try? Connection(path: url.path, access: .looking) else { return nil }
+    guard let connection = try? Connection(path: url.path, access: .inspecting) else { return nil }
     defer { connection.close() }
     guard
       case .blob(let bytes)?? = try? connection.values("SELECT Z_CONTENT FROM Z_MODELCACHE")

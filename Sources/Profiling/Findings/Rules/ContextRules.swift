@@ -40,7 +40,7 @@ enum BusyMainQueueRule {
         rule: rule.name, subject: entity, count: largest.save.rows,
         callSite: part.recorded.location,
         what: "objects saved at once on the main queue",
-        cure: SuggestedFix(swift: [
+        fix: SuggestedFix(swift: [
           "try await container.performBackgroundTask { context in",
           "  // change the objects here", "  try context.save()", "}",
         ]))
@@ -62,7 +62,7 @@ enum BusyMainQueueRule {
       return Finding(
         rule: rule.name, subject: entity, count: event.rows, callSite: event.callSite,
         what: "objects merged at once on the main queue",
-        cure: SuggestedFix(swift: [
+        fix: SuggestedFix(swift: [
           "for (number, object) in objects.enumerated() {",
           "  change(object)  // in the background",
           "  if number % 200 == 199 { try context.save() }  // each save is merged by itself",
@@ -111,7 +111,7 @@ enum RetainedObjectsRule {
     return [
       Finding(
         rule: rule.name, subject: entity, count: count, callSite: drop.recorded.location,
-        what: "objects that no result references any longer", cure: cure(shape))
+        what: "objects that no result references any longer", fix: fix(shape))
     ]
   }
 
@@ -142,7 +142,7 @@ enum RetainedObjectsRule {
     return most?.entity
   }
 
-  private static func cure(_ shape: ContextShape) -> SuggestedFix {
+  private static func fix(_ shape: ContextShape) -> SuggestedFix {
     if shape.retainsObjects == true {
       return SuggestedFix(now: "context.retainsRegisteredObjects = true")
     }
@@ -191,7 +191,7 @@ enum UnmergedBatchRule {
         callSite: part.recorded.location,
         what:
           "rows changed beneath objects that were read at line \(reader.recorded.location.line)",
-        cure: SuggestedFix(swift: [
+        fix: SuggestedFix(swift: [
           "request.resultType = \(isDelete ? ".resultTypeObjectIDs" : ".updatedObjectIDsResultType")",
           "NSManagedObjectContext.mergeChanges(",
           "  fromRemoteContextSave: [\(key): ids], into: [context])",

@@ -27,11 +27,11 @@ package enum FaultStormRule {
       .filter { !$0.storm.isThroughParent }
       .filter { !$0.storm.isPrefetched(by: context.fetch) && !$0.storm.isOfNumbers(in: context) }
       .map { storm, count in
-        storm.finding(rule.name, count: count, cure: cure(storm, context.fetch))
+        storm.finding(rule.name, count: count, fix: fix(storm, context.fetch))
       }
   }
 
-  private static func cure(_ storm: Storm, _ fetch: Step?) -> SuggestedFix {
+  private static func fix(_ storm: Storm, _ fetch: Step?) -> SuggestedFix {
     guard let keyPath = storm.keyPath else { return objectCure(fetch) }
     return storm.isForChild ? Storm.parentCure(keyPath) : Storm.prefetchCure(keyPath, fetch)
   }
@@ -91,12 +91,12 @@ enum BatchWalkedRule {
         rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
         what: "batches loaded at once for an array",
         sql: recording.statementTexts()[loaded[0].id],
-        cure: cure(isArray: owner == 0, context.fetch))
+        fix: fix(isArray: owner == 0, context.fetch))
     }
   }
 
   /// Returns the fix: a result that's read by index loads batches on demand, an array doesn't.
-  private static func cure(isArray: Bool, _ fetch: Step?) -> SuggestedFix {
+  private static func fix(isArray: Bool, _ fetch: Step?) -> SuggestedFix {
     isArray
       ? SuggestedFix(
         advice: "read the list by index and let the request sort and filter it, without an "
@@ -140,7 +140,7 @@ enum PartlyReadRule {
       return Finding(
         rule: rule.name, subject: fetch.subject, count: rows, callSite: part.recorded.location,
         what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
-        cure: SuggestedFix(
+        fix: SuggestedFix(
           swift: ["request.fetchBatchSize = 20"], fetch: fetch.with(.batch, .number(StepNumber(20)))
         ))
     }

@@ -53,11 +53,11 @@ enum FetchLoopRule {
       guard let run = fetches[shape], run.count >= threshold else { return nil }
       return Finding(
         rule: rule.name, subject: shape.entity, count: run.count, callSite: shape.callSite,
-        what: "fetches with the same SQL", sql: shape.sql, cure: cure(shape, run, in: work))
+        what: "fetches with the same SQL", sql: shape.sql, fix: fix(shape, run, in: work))
     }
   }
 
-  private static func cure(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
+  private static func fix(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
     guard SQLOutline(shape.sql).condition != nil else {
       // If rows were written in the meantime, the results can differ.
       return SuggestedFix(
@@ -127,7 +127,7 @@ enum FetchToCountRule {
         rule: rule.name, subject: fetch.subject, count: event.rows,
         callSite: part.recorded.location,
         what: "rows fetched only to be counted",
-        cure: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: cured))
+        fix: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: cured))
     }
   }
 }
@@ -167,7 +167,7 @@ enum CountPerRowRule {
       let name = storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject
       return storm.finding(
         rule.name, count: count, what: "SELECTs, one for each relationship, only for a count",
-        cure: SuggestedFix(
+        fix: SuggestedFix(
           swift: [
             "<attribute name=\"\(name)Count\" attributeType=\"Integer 64\" derived=\"YES\" "
               + "derivationExpression=\"\(name).@count\"/>"
@@ -216,7 +216,7 @@ enum SortedInMemoryRule {
         rule: rule.name, subject: fetch.subject, count: arePages ? pages.count : faults.count,
         callSite: (arePages ? pages : faults).first?.callSite,
         what: arePages ? "batches loaded to sort in memory" : "faults fired to sort in memory",
-        cure: SuggestedFix(
+        fix: SuggestedFix(
           swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: cured,
           spares: .sort))
     ]
@@ -272,7 +272,7 @@ enum MissingIndexRule {
     return Finding(
       rule: rule.name, subject: entity, count: before, callSite: shape.firstCallSite,
       what: "VM steps without an index of \(proposal.title)", sql: gain.sql,
-      cure: SuggestedFix(
+      fix: SuggestedFix(
         swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],
         advice: proposal.sql),
       tried: VerifiedFix(measure: "VM steps", before: before, after: after, variant: "on a copy"))

@@ -43,11 +43,11 @@ enum UnusedPrefetchRule {
         rule: rule.name,
         subject: "\(relationship.entity?.name ?? fetch.subject).\(relationship.name)",
         count: rows, callSite: part.recorded.location, what: "rows prefetched and never read",
-        cure: cure(without: keyPath, keyPaths, fetch))
+        fix: fix(without: keyPath, keyPaths, fetch))
     }
   }
 
-  private static func cure(without keyPath: String, _ all: [String], _ fetch: Step)
+  private static func fix(without keyPath: String, _ all: [String], _ fetch: Step)
     -> SuggestedFix
   {
     func line(_ paths: [String]) -> String {
@@ -108,11 +108,11 @@ enum IneffectivePrefetchRule {
       else { return nil }
       return storm.finding(
         rule.name, count: count, what: "faults despite the prefetch of \(keyPath)",
-        cure: cure(storm, keyPath, context.fetch))
+        fix: fix(storm, keyPath, context.fetch))
     }
   }
 
-  private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: Step?) -> SuggestedFix {
+  private static func fix(_ storm: Storm, _ keyPath: String, _ fetch: Step?) -> SuggestedFix {
     if storm.isThroughParent {
       return Storm.parentCure(keyPath)
     }

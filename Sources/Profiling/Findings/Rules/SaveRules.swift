@@ -38,7 +38,7 @@ enum ChattySavesRule {
     return Finding(
       rule: rule.name, subject: entity, count: saves.count, callSite: saves.first?.save.callSite,
       what: "saves of \(NumberText.counted(objects, "object")) in all",
-      cure: SuggestedFix(swift: ["if isLastChange { try context.save() }"]))
+      fix: SuggestedFix(swift: ["if isLastChange { try context.save() }"]))
   }
 }
 
@@ -67,11 +67,11 @@ enum NeedlessUpdateRule {
         rule: rule.name, subject: entity, count: written.statements.count,
         callSite: written.save.callSite, what: "rows written only with a new version",
         sql: written.statements.first?.statement?.sql,
-        cure: cure(key(setBefore: written.save, in: work) ?? "KEY"))
+        fix: fix(key(setBefore: written.save, in: work) ?? "KEY"))
     }
   }
 
-  private static func cure(_ key: String) -> SuggestedFix {
+  private static func fix(_ key: String) -> SuggestedFix {
     SuggestedFix(swift: ["if object.\(key) != value { object.\(key) = value }"])
   }
 
@@ -124,7 +124,7 @@ enum LostChangesRule {
       return Finding(
         rule: rule.name, subject: work.parts[source.place].step.subject, count: lost,
         callSite: part.recorded.location, what: "objects whose unsaved changes were discarded",
-        cure: SuggestedFix(
+        fix: SuggestedFix(
           now: "context.refresh(object, mergeChanges: false)",
           swift: ["context.refresh(object, mergeChanges: true)"]))
     }

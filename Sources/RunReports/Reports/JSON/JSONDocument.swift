@@ -39,7 +39,7 @@ struct JSONDocument: Codable {
     seed = result.seed
     scale = result.scale
     holds = result.holds
-    verdict = result.verdict
+    verdict = result.summary
     data = result.data
     variants = result.variants.map(JSONVariant.init)
     scales = result.scales.isEmpty ? nil : result.scales.map(JSONScale.init)

@@ -39,12 +39,12 @@ struct JSONFinding: Codable {
     what = finding.what
     location = finding.callSite.map(JSONLocation.init)
     sql = finding.sql
-    now = finding.cure.now
-    cure = finding.cure.text
-    swift = finding.cure.swift
-    advice = finding.cure.advice
-    fetch = finding.cure.fetch.map(JSONFetch.init)
-    step = finding.cure.step
+    now = finding.fix.now
+    cure = finding.fix.text
+    swift = finding.fix.swift
+    advice = finding.fix.advice
+    fetch = finding.fix.fetch.map(JSONFetch.init)
+    step = finding.fix.step
     tried = finding.tried.map {
       Tried(metric: $0.measure, before: $0.before, after: $0.after, variant: $0.variant)
     }
@@ -54,7 +54,7 @@ struct JSONFinding: Codable {
   var finding: Finding {
     Finding(
       rule: rule, subject: subject, count: count, callSite: location?.site, what: what, sql: sql,
-      cure: SuggestedFix(now: now, swift: swift, advice: advice, fetch: fetch?.fetch),
+      fix: SuggestedFix(now: now, swift: swift, advice: advice, fetch: fetch?.fetch),
       tried: tried.map {
         VerifiedFix(measure: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
       })

@@ -30,7 +30,7 @@ struct JSONStatement: Codable {
     nanoseconds = shape.nanoseconds
     location = shape.firstCallSite.map(JSONLocation.init)
     plan = shape.plan
-    verdict = shape.verdict
+    verdict = shape.assessment
     remarks = shape.remarks.map(\.name)
     work = shape.work.map(JSONWork.init)
     estimatedRows = shape.estimate?.rows
@@ -42,7 +42,7 @@ struct JSONStatement: Codable {
       number: number, kind: kind, sql: sql, entity: entity, count: count, rows: rows,
       nanoseconds: nanoseconds, firstCallSite: location?.site)
     shape.plan = plan
-    shape.verdict = verdict
+    shape.assessment = verdict
     shape.remarks = PlanAssessment(sql: sql, lines: plan, count: count).remarks
     shape.work = work?.work
     shape.estimate = estimatedRows.map(PlanEstimate.init)
