@@ -75,22 +75,20 @@ extension ModelComparison {
   // MARK: Properties
 
   private mutating func compareProperties(_ old: NSEntityDescription, _ new: NSEntityDescription) {
-    let pairs = RenamingMatch.pairs(
-      old.ownProperties, new.ownProperties, name: \.name, identifier: { $0.renamingIdentifier })
-    let kept = Dictionary(
-      pairs.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
-    let carried = Set(pairs.map { ObjectIdentifier($0.old) })
+    let formers = formerProperties[ObjectIdentifier(new)] ?? [:]
+    let kept = Set(formers.values.map { ObjectIdentifier($0) })
     for property in new.ownProperties.sorted(by: { $0.name < $1.name }) {
-      if let former = kept[ObjectIdentifier(property)] {
+      let former = formers[ObjectIdentifier(property)]
+      if let former, former.entity === old {
         compare(former, property, of: new)
-      } else if let former = declarer(before: property, of: new) {
+      } else if let former = former ?? declarer(before: property, of: new) {
         noteMove(of: property, to: new, from: former)
       } else {
         noteAddition(of: property, to: new)
       }
     }
     for property in old.ownProperties.sorted(by: { $0.name < $1.name })
-    where !carried.contains(ObjectIdentifier(property)) && !isDeclaredElsewhere(property, of: old) {
+    where !kept.contains(ObjectIdentifier(property)) && !isDeclaredElsewhere(property, of: old) {
       add(
         .removed, property.subject, of: new, property.name,
         .lightweight,
@@ -121,10 +119,8 @@ extension ModelComparison {
   private func declarer(
     before property: NSPropertyDescription, of entity: NSEntityDescription
   ) -> NSPropertyDescription? {
-    let former = entity.withDescendants.compactMap { formerEntities[ObjectIdentifier($0)] }
-    let names = [property.name, property.renamingIdentifier].compactMap { $0 }
-    let found = former.map { entity in
-      names.lazy.compactMap { entity.propertiesByName[$0] }.first
+    let found = entity.withDescendants.compactMap { entity in
+      formerProperties[ObjectIdentifier(entity)].map { $0[ObjectIdentifier(property)] }
     }
     guard !found.isEmpty, !found.contains(where: { $0 == nil }) else { return nil }
     return found[0]
@@ -151,18 +147,17 @@ extension ModelComparison {
       return add(.added, property.subject, of: entity, property.name, .lightweight)
     }
     var isFilled = property.isOptional
-    var missing = "It must have a value and has no default value, which rows that exist would get."
+    var missing = "Migration fails if there are rows: it's required and has no default value."
     switch property {
     case let attribute as NSAttributeDescription:
       isFilled = isFilled || attribute.typedDefaultValue != nil || attribute.isDerived
     case let relationship as NSRelationshipDescription:
       isFilled = isFilled || relationship.isToMany && relationship.minCount == 0
-      missing = "It is required, and existing rows have no destination."
+      missing = "Migration fails if there are rows: it's required, and they have no destination."
     default: break
     }
     add(
-      .added, property.subject, of: entity, property.name, isFilled ? .lightweight : .custom,
-      isFilled ? nil : missing)
+      .added, property.subject, of: entity, property.name, .lightweight, isFilled ? nil : missing)
   }
 }
 

@@ -57,18 +57,22 @@ extension ModelComparison {
     let hasDefault = (new as? NSAttributeDescription)?.typedDefaultValue != nil
     let isFilled = hasDefault || (new as? NSAttributeDescription)?.isDerived == true
     change(
-      new, entity, "required now", isFilled ? .lightweight : .custom,
+      new, entity, "required now", .lightweight,
       isFilled
         ? "Rows without a value get the default value."
-        : "Rows without a value would have none: give it a default value, or map it.")
+        : "Migration fails if rows have no value: give it a default value, or map it.")
   }
 
   private mutating func compare(
     _ old: NSAttributeDescription, _ new: NSAttributeDescription, _ entity: NSEntityDescription
   ) {
+    let isConverted = old.attributeType.isConvertedByInference(to: new.attributeType)
     change(
-      new, entity, "type", old.attributeType.documentName, new.attributeType.documentName, .custom,
-      "Values are not converted by inference.")
+      new, entity, "type", old.attributeType.documentName, new.attributeType.documentName,
+      isConverted ? .lightweight : .custom,
+      isConverted
+        ? "Numbers are converted; migration fails if one is too large."
+        : "Values are not converted by inference.")
     change(new, entity, "default value", old.defaultText, new.defaultText, .none)
     change(
       new, entity, "value class", old.explicitValueClassName, new.explicitValueClassName, .none)

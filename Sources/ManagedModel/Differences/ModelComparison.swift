@@ -14,6 +14,9 @@ package struct ModelComparison {
   let formerEntities: [ObjectIdentifier: NSEntityDescription]
   /// The entity of the later model by the one of the earlier.
   let laterEntities: [ObjectIdentifier: NSEntityDescription]
+  /// For each entity of the later model, the property of the earlier model by the one of the later;
+  /// inherited properties included.
+  let formerProperties: [ObjectIdentifier: [ObjectIdentifier: NSPropertyDescription]]
 
   /// Compares two models.
   ///
@@ -29,6 +32,16 @@ package struct ModelComparison {
       matches.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
     laterEntities = Dictionary(
       matches.map { (ObjectIdentifier($0.old), $0.new) }, uniquingKeysWith: { first, _ in first })
+    formerProperties = Dictionary(
+      matches.map { old, new in
+        let pairs = RenamingMatch.properties(of: old, new)
+        return (
+          ObjectIdentifier(new),
+          Dictionary(
+            pairs.map { (ObjectIdentifier($0.new), $0.old) },
+            uniquingKeysWith: { first, _ in first })
+        )
+      }, uniquingKeysWith: { first, _ in first })
     compareEntities()
     compareModels()
   }
@@ -183,7 +196,19 @@ package enum MigrationEffect: String, Sendable, Comparable, CaseIterable {
 
 /// Finds which thing of a later model was which of an earlier one.
 enum RenamingMatch {
-  /// The pairs, in the order of the later ones: by renaming identifier, else by name.
+  /// The pairs of properties of two versions of an entity, inherited ones included, in the order of the
+  /// names of the later ones.
+  static func properties(
+    of old: NSEntityDescription, _ new: NSEntityDescription
+  ) -> [(old: NSPropertyDescription, new: NSPropertyDescription)] {
+    let properties = [old, new].map { entity in
+      entity.propertiesByName.values.sorted { $0.name < $1.name }
+    }
+    return pairs(
+      properties[0], properties[1], name: \.name, identifier: { $0.renamingIdentifier })
+  }
+
+  /// The pairs, in the order of the later ones: by renaming identifiers, else by name.
   static func pairs<Member: AnyObject>(
     _ old: [Member], _ new: [Member], name: (Member) -> String, identifier: (Member) -> String?
   ) -> [(old: Member, new: Member)] {
@@ -191,9 +216,8 @@ enum RenamingMatch {
     var byIdentifier: [String: Member] = [:]
     for member in old {
       byName[name(member)] = byName[name(member)] ?? member
-      if let identifier = identifier(member), byIdentifier[identifier] == nil {
-        byIdentifier[identifier] = member
-      }
+      let identifier = identifier(member) ?? name(member)
+      byIdentifier[identifier] = byIdentifier[identifier] ?? member
     }
     var used: Set<ObjectIdentifier> = []
     var found: [ObjectIdentifier: Member] = [:]
@@ -205,12 +229,15 @@ enum RenamingMatch {
         found[ObjectIdentifier(member)] = former
       }
     }
-    take { member in
-      guard let identifier = identifier(member), identifier != name(member) else { return nil }
-      return byIdentifier[identifier] ?? byName[identifier]
+    func isExplicit(_ member: Member) -> Bool {
+      identifier(member).map { $0 != name(member) } ?? false
     }
+    // The identifier is the name in the first version; without one, it's the current name.
+    take { isExplicit($0) ? identifier($0).flatMap { byIdentifier[$0] } : nil }
+    take { byIdentifier[identifier($0) ?? name($0)] }
+    // Some models have the name in the previous version as the identifier.
+    take { isExplicit($0) ? identifier($0).flatMap { byName[$0] } : nil }
     take { byName[name($0)] }
-    take { member in identifier(member).flatMap { byIdentifier[$0] } }
     return new.compactMap { member in
       found[ObjectIdentifier(member)].map { (old: $0, new: member) }
     }

@@ -70,13 +70,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// A SQLite store at `/dev/null` is an in-memory database, which all contexts of the coordinator share and
   /// which is discarded with the store; each such store is separate. There, reads and saves wait for each
   /// other, because there's no WAL.
+  /// With `NSMigratePersistentStoresAutomaticallyOption`, a SQLite store of another version of the model is
+  /// migrated first.
   /// A file that doesn't exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a store is
   /// opened read-only: no file in its folder is modified.
   /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema. A
   /// document is written or read as a whole, without statements.
   /// - Parameter configuration: The model's configuration whose entities the store contains; nil for all.
   /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an option is
-  ///   invalid; 134100 if it was created with another model, 134020 if it lacks tables or columns, 134000 for
+  ///   invalid; 134100 if it was created with another model and isn't to be migrated, the errors of migration
+  ///   134110, 134130, and 134140; 134020 if it lacks tables or columns, 134000 for
   ///   an unknown type, 134070 for a configuration that isn't in the model.
   @discardableResult
   public func addPersistentStore(
@@ -155,9 +158,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return try original.openCopyInMemory(
           at: url, place: place, options: options, model: managedObjectModel, hub: eventHub)
       }
-      return try SQLiteStore.open(
-        at: url, configuration: configuration, place: place, options: options,
-        model: managedObjectModel, hub: eventHub)
+      return try migrating(url, configuration, options) {
+        try SQLiteStore.open(
+          at: url, configuration: configuration, place: place, options: options,
+          model: managedObjectModel, hub: eventHub)
+      }
     case .inMemory:
       return MemoryStore(
         model: managedObjectModel, configuration: configuration, place: place, url: url,

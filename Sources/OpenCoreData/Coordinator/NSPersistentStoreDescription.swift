@@ -18,9 +18,9 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   open var timeout: TimeInterval = 10
   /// Whether the store is opened on its own queue, while the caller continues.
   open var shouldAddStoreAsynchronously = false
-  /// Whether a store of another model version may be migrated; stored, but not used yet.
+  /// Whether a store of another version of the model is migrated before it's opened.
   open var shouldMigrateStoreAutomatically = true
-  /// Whether the mapping model for that may be inferred; stored, but not used yet.
+  /// Whether the mapping model is inferred if none is found.
   open var shouldInferMappingModelAutomatically = true
   /// Further options.
   open private(set) var options: [String: Any] = [:]
@@ -51,6 +51,8 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   var storeOptions: [AnyHashable: Any] {
     var result: [AnyHashable: Any] = options
     result[NSReadOnlyPersistentStoreOption] = isReadOnly
+    result[NSMigratePersistentStoresAutomaticallyOption] = shouldMigrateStoreAutomatically
+    result[NSInferMappingModelAutomaticallyOption] = shouldInferMappingModelAutomatically
     result[NSPersistentStoreTimeoutOption] = timeout
     if !sqlitePragmas.isEmpty { result[NSSQLitePragmasOption] = sqlitePragmas }
     return result

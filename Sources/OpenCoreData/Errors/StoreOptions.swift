@@ -18,6 +18,15 @@ public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// A table or column that the file lacks isn't noticed until a statement needs it, which fails with
 /// `NSSQLiteError`. The next save writes the version hashes of the model to the store's metadata.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+/// Option: true migrates a store of another version of the model before it's opened.
+///
+/// A coordinator doesn't migrate by default; a container does. A read-only store is never migrated.
+public let NSMigratePersistentStoresAutomaticallyOption =
+  "NSMigratePersistentStoresAutomaticallyOption"
+/// Option: true infers the mapping model if none is found.
+///
+/// Without `NSMigratePersistentStoresAutomaticallyOption`, it has no effect.
+public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 /// Option: true compacts a file that isn't vacuumed automatically, when it's opened.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Option: true runs SQLite's ANALYZE when the file is opened, for better query plans.

@@ -21,6 +21,7 @@ struct StoreMetadata: @unchecked Sendable {
 
   static let hashesKey = "NSStoreModelVersionHashes"
   static let checksumKey = "NSStoreModelVersionChecksumKey"
+  static let hashesDigestKey = "NSStoreModelVersionHashesDigest"
   static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
   static let identifiersKey = "NSStoreModelVersionIdentifiers"
   static let uuidKey = "NSStoreUUID"
@@ -76,6 +77,20 @@ struct StoreMetadata: @unchecked Sendable {
     ]
     if let digestFormula { values[Self.digestFormulaKey] = digestFormula }
     if type == NSSQLiteStoreType { values[Self.autoVacuumKey] = "2" }
+  }
+
+  /// Returns the metadata of the store after its migration to another version of the model.
+  ///
+  /// The UUID and the app's own keys stay.
+  func migrated(to model: NSManagedObjectModel, configuration: String?) -> StoreMetadata {
+    let new = StoreMetadata(newStoreOf: model, configuration: configuration)
+    var result = self
+    let replaced = [
+      Self.hashesKey, Self.hashesVersionKey, Self.hashesDigestKey, Self.checksumKey,
+      Self.digestFormulaKey, Self.identifiersKey, Self.frameworkVersionKey, Self.frameworkNameKey,
+    ]
+    for key in replaced { result.values[key] = new.values[key] }
+    return result
   }
 
   /// The property list for the public API, which includes the UUID.

@@ -39,6 +39,12 @@ package final class Connection: @unchecked Sendable {
     /// the last of them. It has no WAL: a writer waits until no statement reads, and readers wait
     /// for a commit. The path must begin with a slash.
     package var isInMemory = false
+    /// A Boolean value that indicates whether no other connection may use the file while this one is
+    /// open.
+    ///
+    /// If another connection uses it, opening waits for `busyTimeoutMilliseconds` and then fails
+    /// with `SQLITE_BUSY`.
+    package var isExclusive = false
     /// The maximum number of cached statements.
     package var statementLimit = 200
 
@@ -286,6 +292,8 @@ extension Connection.Options {
       }
     }
     if access == .writing, !namesJournal { statements.append(Connection.logPragma) }
+    // Before the first access, so that a WAL is opened without shared memory.
+    if isExclusive { statements.insert("pragma locking_mode=exclusive", at: 0) }
     return statements
   }
 }

@@ -91,6 +91,7 @@ extension ResultCode {
   package static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
   package static let interrupt = ResultCode(rawValue: SQLITE_INTERRUPT)
   package static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
+  package static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
   package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
   package static let full = ResultCode(rawValue: SQLITE_FULL)
   package static let cantOpen = ResultCode(rawValue: SQLITE_CANTOPEN)

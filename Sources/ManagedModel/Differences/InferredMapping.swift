@@ -1,0 +1,108 @@
+/// The mapping between two versions of a model that lightweight migration uses.
+///
+/// Entities and properties correspond as in `ModelComparison`: by renaming identifier, or else by
+/// name. Cost: linear in the size of the models, without I/O.
+package struct InferredMapping {
+  /// What becomes of one property.
+  package struct Property {
+    /// The property of the source entity, which may be inherited; nil for an added one.
+    package let source: NSPropertyDescription?
+    /// The property of the destination entity, which may be inherited; nil for a removed one.
+    package let destination: NSPropertyDescription?
+  }
+
+  /// What becomes of one entity.
+  package struct Entity {
+    /// The entity of the source model; nil for an added one.
+    package let source: NSEntityDescription?
+    /// The entity of the destination model; nil for a removed one.
+    package let destination: NSEntityDescription?
+    /// All properties, inherited ones included: those of the destination by name, then removed ones.
+    package let properties: [Property]
+
+    /// Returns the name of the source property whose values a destination property gets; nil for an
+    /// added property.
+    ///
+    /// - Parameter name: The destination's name; the path of an element of a composite attribute,
+    ///   such as `address.city`, corresponds to the element with its name.
+    package func sourceName(of name: String) -> String? {
+      if let former = formerNames[name] { return former }
+      guard let period = name.firstIndex(of: ".") else { return nil }
+      return formerNames[String(name[..<period])].map { $0 + name[period...] }
+    }
+
+    fileprivate let formerNames: [String: String]
+  }
+
+  /// The model of the stores to migrate.
+  package let source: NSManagedObjectModel
+  /// The model that the migrated stores have.
+  package let destination: NSManagedObjectModel
+  /// The entities of the destination by name, then those that are removed.
+  package let entities: [Entity]
+  /// What lightweight migration can't do, each with its reason; empty if the mapping can be used.
+  package let obstacles: [ModelDifference]
+
+  /// Infers the mapping.
+  package init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
+    let comparison = ModelComparison(from: source, to: destination)
+    self.source = source
+    self.destination = destination
+    obstacles = comparison.differences.filter { $0.effect == .custom }
+    let later = destination.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    let former = later.map { comparison.formerEntities[ObjectIdentifier($0)] }
+    let removed = source.entities
+      .filter { comparison.laterEntities[ObjectIdentifier($0)] == nil }
+      .sorted { ($0.name ?? "") < ($1.name ?? "") }
+    entities =
+      zip(former, later).map { Entity(from: $0, to: $1) }
+      + removed.map { Entity(from: $0, to: nil) }
+  }
+}
+
+extension InferredMapping.Entity {
+  fileprivate init(from source: NSEntityDescription?, to destination: NSEntityDescription?) {
+    self.source = source
+    self.destination = destination
+    let before = Self.properties(of: source)
+    let after = Self.properties(of: destination)
+    let pairs =
+      if let source, let destination { RenamingMatch.properties(of: source, destination) } else {
+        [(old: NSPropertyDescription, new: NSPropertyDescription)]()
+      }
+    let former = Dictionary(
+      pairs.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
+    let kept = Set(pairs.map { ObjectIdentifier($0.old) })
+    properties =
+      after.map { property in
+        InferredMapping.Property(
+          source: former[ObjectIdentifier(property)], destination: property)
+      }
+      + before.filter { !kept.contains(ObjectIdentifier($0)) }
+      .map { InferredMapping.Property(source: $0, destination: nil) }
+    formerNames = Dictionary(
+      pairs.map { ($0.new.name, $0.old.name) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private static func properties(of entity: NSEntityDescription?) -> [NSPropertyDescription] {
+    (entity?.propertiesByName.values).map { $0.sorted { $0.name < $1.name } } ?? []
+  }
+}
+
+extension NSAttributeType {
+  /// Returns whether lightweight migration converts values to another type.
+  ///
+  /// Numbers and Booleans are converted to types that can represent them. A value that a narrower
+  /// integer can't represent makes the migration of a store fail.
+  package func isConvertedByInference(to type: NSAttributeType) -> Bool {
+    let integers: [NSAttributeType] = [
+      .booleanAttributeType, .integer16AttributeType, .integer32AttributeType,
+      .integer64AttributeType,
+    ]
+    let reals: [NSAttributeType] = [.doubleAttributeType, .floatAttributeType]
+    if integers.contains(self) {
+      return (integers + reals).contains(type) && type != .booleanAttributeType
+    }
+    return reals.contains(self) && reals.contains(type)
+  }
+}

@@ -1,0 +1,178 @@
+import ManagedModel
+import SQLiteDriver
+
+/// The source of a column's values in a migrated table, for the rows of one entity.
+enum ColumnSource: Hashable {
+  /// A column of the source table, unchanged.
+  case column(String)
+  /// A column with integers that become floating-point numbers.
+  case real(String)
+  /// A column whose nulls get a default value.
+  case filled(String, SQLiteValue)
+  /// The default value.
+  case constant(SQLiteValue)
+  /// Null; or a value that's set later.
+  case null
+  /// A column with entity IDs.
+  case entityNumbers(String)
+  /// The same entity ID wherever a column has a key.
+  case entityNumber(Int, ofKeysIn: String)
+
+  /// The column of the source table that it keeps; nil if it doesn't keep one.
+  var column: String? {
+    switch self {
+    case .column(let name), .real(let name), .filled(let name, _), .entityNumbers(let name): name
+    case .constant, .null, .entityNumber: nil
+    }
+  }
+}
+
+/// A column of a migrated table, with the sources of its values.
+struct MigratedColumn {
+  let name: String
+  let type: StoredType
+  /// The source for the rows of each source entity, by `Z_ENT` in the source; entities whose rows have no
+  /// value in the column are missing.
+  var sources: [Int: ColumnSource] = [:]
+
+  /// The only source of all rows that have values; nil if there are several.
+  var onlySource: ColumnSource? {
+    guard let first = sources.values.first else { return .null }
+    return sources.values.allSatisfy { $0 == first } ? first : nil
+  }
+}
+
+extension LightweightMigrationPlan {
+  /// Returns the columns of a destination table, without `Z_PK`, `Z_ENT`, and `Z_OPT`.
+  func migratedColumns(of root: SQLEntity) -> [MigratedColumn] {
+    var columns = destinationSchema.columns(of: root).map {
+      MigratedColumn(name: $0.name, type: $0.type)
+    }
+    var indices: [String: Int] = [:]
+    for (index, column) in columns.enumerated() { indices[column.name] = index }
+    func set(_ name: String?, _ number: Int, _ source: ColumnSource) {
+      if let name, let index = indices[name] { columns[index].sources[number] = source }
+    }
+    for entity in root.family {
+      for column in entity.ownColumns {
+        for member in entity.family {
+          guard let former = formerEntity(of: member) else { continue }
+          if let relationship = column.property as? NSRelationshipDescription {
+            let keys = keys(of: relationship, in: column, of: member, former)
+            set(column.name, former.number, keys.key)
+            set(column.entityColumn, former.number, keys.entity)
+            set(column.orderColumn, former.number, keys.order)
+          } else {
+            set(column.name, former.number, value(of: column, in: member, former))
+          }
+        }
+      }
+    }
+    for list in hiddenLists(in: root) {
+      guard case .foreignKey(let column, let orderColumn) = list.storage,
+        let former = formerStorage(of: list)
+      else { continue }
+      for member in list.destination.family {
+        guard let source = formerEntity(of: member), source.table == former.table else { continue }
+        set(column, source.number, .column(former.column))
+        if let order = former.orderColumn { set(orderColumn, source.number, .column(order)) }
+      }
+    }
+    return columns
+  }
+
+  private func value(
+    of column: SQLColumn, in entity: SQLEntity, _ former: SQLEntity
+  ) -> ColumnSource {
+    guard let attribute = column.property as? NSAttributeDescription else { return .null }
+    let value = attribute.isDerived ? .null : defaultValue(of: attribute, in: entity)
+    guard let name = formerName(of: attribute.name, in: entity),
+      let found = former.column(named: name),
+      let source = found.property as? NSAttributeDescription
+    else { return value == .null ? .null : .constant(value) }
+    let types = [source, attribute].map { StoredType($0.attributeType) }
+    if types[0] == .integer, types[1] == .real { return .real(found.name) }
+    if source.isOptional, !attribute.isOptional, value != .null {
+      return .filled(found.name, value)
+    }
+    return .column(found.name)
+  }
+
+  private func defaultValue(
+    of attribute: NSAttributeDescription, in entity: SQLEntity
+  ) -> SQLiteValue {
+    let layout = EntityLayout.of(entity.description)
+    guard case .slot(let index)? = layout.place(of: attribute.name) else { return .null }
+    return layout.defaultRow.rawValue(layout.slots[index]).sqliteValue
+  }
+
+  private func keys(
+    of relationship: NSRelationshipDescription, in column: SQLColumn, of entity: SQLEntity,
+    _ former: SQLEntity
+  ) -> (key: ColumnSource, entity: ColumnSource, order: ColumnSource) {
+    if let name = formerName(of: relationship.name, in: entity),
+      let found = former.column(named: name),
+      let source = found.property as? NSRelationshipDescription
+    {
+      return (
+        .column(found.name), entityNumbers(of: source, in: found),
+        found.orderColumn.map { .column($0) } ?? .null
+      )
+    }
+    // A relationship that was only to-many from the other side, without an inverse.
+    if let list = formerHiddenList(of: relationship, from: entity),
+      case .foreignKey(let key, let order) = list.storage, list.destination.table == former.table
+    {
+      let owner = list.relationship.entity.flatMap(source.held)
+      return (
+        .column(key),
+        owner.flatMap(laterEntity).map { .entityNumber($0.number, ofKeysIn: key) } ?? .null,
+        order.map { .column($0) } ?? .null
+      )
+    }
+    return (.null, .null, .null)
+  }
+
+  private func entityNumbers(
+    of relationship: NSRelationshipDescription, in column: SQLColumn
+  ) -> ColumnSource {
+    if let numbers = column.entityColumn { return .entityNumbers(numbers) }
+    guard let entity = relationship.destinationEntity.flatMap(source.held).flatMap(laterEntity)
+    else { return .null }
+    return .entityNumber(entity.number, ofKeysIn: column.name)
+  }
+
+  // MARK: To-many relationships without an inverse
+
+  /// Returns the to-many relationships without an inverse whose keys are in a destination table.
+  func hiddenLists(in root: SQLEntity) -> [SQLToMany] {
+    destinationSchema.declaredToMany.filter { list in
+      list.relationship.inverseRelationship == nil && list.destination.root === root
+        && !list.isManyToMany
+    }
+  }
+
+  /// Returns the column that had the keys of a to-many relationship without an inverse.
+  func formerStorage(
+    of list: SQLToMany
+  ) -> (table: String, column: String, orderColumn: String?)? {
+    guard let owner = list.relationship.entity.flatMap(destination.held),
+      let former = formerRelationships(of: list.relationship, of: owner).first,
+      let found = former.entity.toMany[former.relationship.name],
+      case .foreignKey(let column, let order) = found.storage
+    else { return nil }
+    return (found.destination.table, column, order)
+  }
+
+  /// Returns the to-many relationship without an inverse that was the inverse of a to-one relationship
+  /// that's new.
+  private func formerHiddenList(
+    of relationship: NSRelationshipDescription, from entity: SQLEntity
+  ) -> SQLToMany? {
+    guard let inverse = relationship.inverseRelationship, inverse.isToMany,
+      let owner = inverse.entity.flatMap(destination.held),
+      let former = formerRelationships(of: inverse, of: owner).first
+    else { return nil }
+    return former.entity.toMany[former.relationship.name]
+  }
+}

@@ -1,0 +1,94 @@
+import SQLiteDriver
+
+/// The indexes, triggers, and R-trees in a store's file.
+struct FileObjects: Sendable {
+  /// An index, whether created by a statement or by a constraint of `CREATE TABLE`.
+  struct Index: Hashable, Sendable {
+    let name: String
+    /// The table, as spelled in the file.
+    let table: String
+    let parts: [SchemaIndex.Part]
+    let isUnique: Bool
+    /// The WHERE clause of a partial index; nil for all rows.
+    let condition: String?
+    /// Whether it belongs to a constraint of its table, so that only a new table is without it.
+    let isConstraint: Bool
+  }
+
+  /// A trigger.
+  struct Trigger: Hashable, Sendable {
+    let name: String
+    let table: String
+    let sql: String
+  }
+
+  /// All indexes but those of primary keys, in the order of creation.
+  let indexes: [Index]
+  /// All triggers, in the order of creation.
+  let triggers: [Trigger]
+  /// The names of the virtual tables that are R-trees.
+  let rangeTables: [String]
+
+  /// Reads the objects.
+  ///
+  /// Two statements, and one for each partial index.
+  init(reading connection: Connection) throws(SQLiteError) {
+    let rows = try connection.values(
+      """
+      SELECT m.name, m.tbl_name, l."unique", l.origin, l.partial, x.name, x."desc" \
+      FROM sqlite_master m, pragma_index_list(m.tbl_name) l, pragma_index_xinfo(m.name) x \
+      WHERE m.type = 'index' AND l.name = m.name AND l.origin != 'pk' AND x."key" = 1 \
+      ORDER BY m.rowid, x.seqno
+      """)
+    var indexes: [Index] = []
+    for row in rows {
+      guard case .text(let name) = row[0], case .text(let table) = row[1],
+        case .text(let column) = row[5]
+      else { continue }
+      let part = SchemaIndex.Part(column: column, isAscending: row[6] == .integer(0))
+      if let last = indexes.last, last.name == name {
+        indexes[indexes.count - 1] = last.adding(part)
+        continue
+      }
+      indexes.append(
+        Index(
+          name: name, table: table, parts: [part], isUnique: row[2] == .integer(1),
+          condition: row[4] == .integer(1) ? connection.conditionOfIndex(name) : nil,
+          isConstraint: row[3] == .text("u")))
+    }
+    self.indexes = indexes
+    let others = try connection.values(
+      "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger' "
+        + "OR sql LIKE 'CREATE VIRTUAL TABLE%USING RTREE%' ORDER BY rowid")
+    triggers = others.compactMap { row in
+      guard row[0] == .text("trigger"), case .text(let name) = row[1],
+        case .text(let table) = row[2], case .text(let sql) = row[3]
+      else { return nil }
+      return Trigger(name: name, table: table, sql: sql)
+    }
+    rangeTables = others.compactMap { row in
+      guard row[0] == .text("table"), case .text(let name) = row[1] else { return nil }
+      return name
+    }
+  }
+}
+
+extension FileObjects.Index {
+  fileprivate func adding(_ part: SchemaIndex.Part) -> Self {
+    Self(
+      name: name, table: table, parts: parts + [part], isUnique: isUnique, condition: condition,
+      isConstraint: isConstraint)
+  }
+
+  /// Returns whether it's the same index but for its name, once columns are renamed.
+  ///
+  /// - Parameter newNames: The new names of renamed columns, by their uppercase names.
+  func matches(_ index: SchemaIndex, renaming newNames: [String: String]) -> Bool {
+    isUnique == index.isUnique && condition == index.condition && parts.count == index.parts.count
+      && zip(parts, index.parts).allSatisfy { own, other in
+        let name = newNames[own.column.uppercased()] ?? own.column
+        return own.isAscending == other.isAscending
+          && name.uppercased() == other.column.uppercased()
+      }
+  }
+}

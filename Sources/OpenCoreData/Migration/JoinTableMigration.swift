@@ -1,0 +1,188 @@
+import ManagedModel
+import SQLiteDriver
+
+/// What becomes of the table of a destination many-to-many relationship.
+struct JoinTableMigration {
+  /// The relationship that names the table.
+  let relationship: SQLToMany
+  let entity: SQLEntity
+  let table: String
+  /// The column with the keys of the relationship's owners.
+  let ownColumn: String
+  /// The column with the keys of its destinations.
+  let otherColumn: String
+  /// The column of the order keys of owners, as destinations of the inverse; nil if it isn't ordered.
+  let backOrderColumn: String?
+  /// The source table that becomes this one; nil if a new one is created.
+  let former: (table: String, ownColumn: String, otherColumn: String, orders: [String: String])?
+  /// Whether the source table is kept, with new names.
+  let isKept: Bool
+
+  /// The new names of columns, by their uppercase old names; for a table that's kept.
+  var newNames: [String: String] {
+    guard isKept, let former else { return [:] }
+    var names = [
+      former.ownColumn.uppercased(): ownColumn, former.otherColumn.uppercased(): otherColumn,
+    ]
+    for (column, old) in former.orders { names[old.uppercased()] = column }
+    return names
+  }
+}
+
+extension LightweightMigrationPlan {
+  /// Decides what becomes of each join table.
+  func joinTableMigrations() -> [JoinTableMigration] {
+    var seen: Set<String> = []
+    var taken: Set<String> = []
+    return destinationSchema.declaredToMany.compactMap { list in
+      guard case .joinTable(let table, let own, let other, let order) = list.storage,
+        seen.insert(table).inserted,
+        let entity = list.relationship.entity.flatMap(destination.held)
+      else { return nil }
+      let back = list.relationship.inverseRelationship.flatMap {
+        $0 === list.relationship ? nil : list.destination.toMany[$0.name]
+      }
+      let orders = [back?.orderColumn, order].compactMap { $0 }
+      let former = formerJoinTable(of: list, of: entity)
+      var isKept = false
+      var sources: [String: String] = [:]
+      if let former {
+        if let order, let old = former.order { sources[order] = old }
+        if let order = back?.orderColumn, let old = former.backOrder { sources[order] = old }
+        let all = [former.own, former.other] + [former.order, former.backOrder].compactMap { $0 }
+        isKept =
+          taken.insert(former.table).inserted && sources.count == orders.count
+          && all.count == 2 + orders.count
+          && !areSwapped(old: [former.own, former.other], new: [own, other])
+      }
+      return JoinTableMigration(
+        relationship: list, entity: entity, table: table, ownColumn: own, otherColumn: other,
+        backOrderColumn: back?.orderColumn,
+        former: former.map { ($0.table, $0.own, $0.other, sources) }, isKept: isKept)
+    }
+  }
+
+  private func areSwapped(old: [String], new: [String]) -> Bool {
+    let (old, new) = (old.map { $0.uppercased() }, new.map { $0.uppercased() })
+    return old != new && (old[0] == new[1] || old[1] == new[0])
+  }
+
+  /// Returns the join table of a relationship's former self, seen from that relationship.
+  private func formerJoinTable(
+    of list: SQLToMany, of entity: SQLEntity
+  ) -> (table: String, own: String, other: String, order: String?, backOrder: String?)? {
+    func found(
+      _ relationship: NSRelationshipDescription, _ entity: SQLEntity
+    ) -> (table: String, own: String, other: String, order: String?, backOrder: String?)? {
+      let formers = formerRelationships(of: relationship, of: entity)
+      guard formers.count == 1, let former = formers.first,
+        let storage = former.entity.toMany[former.relationship.name],
+        case .joinTable(let table, let own, let other, let order) = storage.storage
+      else { return nil }
+      let back = former.relationship.inverseRelationship.flatMap {
+        $0 === former.relationship ? nil : storage.destination.toMany[$0.name]?.orderColumn
+      }
+      return (table, own, other, order, back)
+    }
+    if let table = found(list.relationship, entity) { return table }
+    guard let inverse = list.relationship.inverseRelationship,
+      let back = found(inverse, list.destination)
+    else { return nil }
+    return (back.table, back.other, back.own, back.backOrder, back.order)
+  }
+
+  /// Creates, renames, and fills join tables.
+  mutating func migrateJoinTables() {
+    let names = Set(joins.map { $0.table.uppercased() })
+    let creations = Dictionary(
+      zip(joins.map(\.table), destinationSchema.joinTables.map(\.table)),
+      uniquingKeysWith: { first, _ in first })
+    for join in joins {
+      let purpose = "\(join.entity.name).\(join.relationship.relationship.name)"
+      if join.isKept, let former = join.former {
+        rename(former.table, to: join, names, purpose)
+        continue
+      }
+      add(.joinTables, "\(purpose): create the join table", creations[join.table] ?? "")
+      fill(join, purpose, names)
+    }
+  }
+
+  private mutating func rename(
+    _ table: String, to join: JoinTableMigration, _ names: Set<String>, _ purpose: String
+  ) {
+    var current = table
+    if table.uppercased() != join.table.uppercased() {
+      if names.contains(table.uppercased()) {
+        current = Self.aside(table)
+        add(
+          .setAside, "\(purpose): set the join table aside",
+          "ALTER TABLE \(SQLNames.quoted(table)) RENAME TO \(SQLNames.quoted(current))")
+      }
+      add(
+        .joinTables, "\(purpose): rename the join table",
+        "ALTER TABLE \(SQLNames.quoted(current)) RENAME TO \(SQLNames.quoted(join.table))")
+    }
+    for (old, new) in join.newNames.sorted(by: { $0.key < $1.key }) where old != new.uppercased() {
+      add(
+        .joinTables, "\(purpose): rename \(old) to \(new)",
+        "ALTER TABLE \(SQLNames.quoted(join.table)) RENAME COLUMN \(SQLNames.quoted(old)) TO "
+          + SQLNames.quoted(new))
+    }
+  }
+
+  private mutating func fill(
+    _ join: JoinTableMigration, _ purpose: String, _ names: Set<String>
+  ) {
+    let own = SQLNames.quoted(join.ownColumn)
+    let other = SQLNames.quoted(join.otherColumn)
+    let relationship = join.relationship.relationship
+    let table = SQLNames.quoted(join.table)
+    var known = join.former.map { Set($0.orders.keys) } ?? []
+    if let former = join.former {
+      // Another table may get its name.
+      let isReplaced = names.contains(former.table.uppercased())
+      let current = isReplaced ? Self.aside(former.table) : former.table
+      if isReplaced {
+        add(
+          .setAside, "\(purpose): set the join table aside",
+          "ALTER TABLE \(SQLNames.quoted(former.table)) RENAME TO \(SQLNames.quoted(current))")
+      }
+      let orders = former.orders.sorted { $0.key < $1.key }
+      let columns = [own, other] + orders.map { SQLNames.quoted($0.key) }
+      let values = [former.ownColumn, former.otherColumn] + orders.map(\.value)
+      add(
+        .joinTables, "\(purpose): copy the pairs",
+        "INSERT INTO \(table) (\(columns.joined(separator: ", "))) "
+          + "SELECT \(values.map(SQLNames.quoted).joined(separator: ", ")) "
+          + "FROM \(SQLNames.quoted(current))")
+    } else {
+      var pairs = keptPairs(of: relationship, of: join.entity)
+      if pairs == nil, let inverse = relationship.inverseRelationship {
+        pairs = keptPairs(of: inverse, of: join.relationship.destination)?.inverse
+      }
+      guard let pairs else { return }
+      var columns = [own, other]
+      var values = [pairs.source, pairs.destination]
+      for (column, value) in [
+        (join.relationship.orderColumn, pairs.order), (join.backOrderColumn, pairs.backOrder),
+      ] {
+        guard let column, let value else { continue }
+        columns.append(SQLNames.quoted(column))
+        values.append(value)
+        known.insert(column)
+      }
+      add(
+        .joinTables, "\(purpose): insert the pairs",
+        "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) "
+          + "SELECT \(values.joined(separator: ", ")) FROM \(pairs.table)")
+    }
+    for order in [join.backOrderColumn, join.relationship.orderColumn].compactMap({ $0 })
+    where !known.contains(order) {
+      let isOwn = order == join.relationship.orderColumn
+      fillOrder(
+        order, in: join.table, by: isOwn ? join.ownColumn : join.otherColumn, purpose,
+        sortedBy: isOwn ? join.otherColumn : join.ownColumn)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+/// Migrates a SQLite store in place to another version of its model, in one transaction.
+///
+/// Rows that don't change aren't written; primary keys, the UUID, the app's metadata, the history, and external
+/// data files stay. If the process ends at any point, SQLite restores the old version.
+struct LightweightMigration {
+  let url: URL
+  let mapping: InferredMapping
+  /// The configuration of the models that the store contains; nil for all entities.
+  let configuration: String?
+  let options: [AnyHashable: Any]?
+  /// Receives an event for each statement.
+  let hub: EventHub
+  /// Called before each statement with the number of completed statements and of all.
+  ///
+  /// An error that it throws cancels the migration; the store is unchanged then.
+  var progress: (_ completed: Int, _ total: Int) throws -> Void = { _, _ in }
+
+  /// Migrates the store.
+  ///
+  /// Cost: the statements of `LightweightMigrationPlan`; memory doesn't grow with the rows.
+  /// - Throws: `MigrationFailure` if rows don't fit the new version; `SchemaMismatch`, `SQLiteError`. The store
+  ///   is unchanged then.
+  func run() throws {
+    // No other connection may use a schema that changes.
+    var settings = SQLiteStore.connectionOptions(options, isNew: false)
+    settings.isExclusive = true
+    let connection = try Connection(path: url.path, access: .writing, options: settings)
+    defer { connection.close() }
+    try StoreFunctions.register(on: connection) { _ in }
+    try HistoryBits.register(on: connection)
+    try connection.execute("BEGIN EXCLUSIVE")
+    do {
+      let plan = try LightweightMigrationPlan(
+        mapping, configuration: configuration, reading: connection)
+      // Triggers of other tables keep the name of a table that's set aside and made again.
+      try connection.execute("PRAGMA legacy_alter_table=ON")
+      let statements = plan.statements.all
+      for (index, statement) in statements.enumerated() {
+        try progress(index, statements.count)
+        try run(statement, plan, on: connection)
+      }
+      for check in plan.statements.checks { try run(check, on: connection) }
+      try progress(statements.count, statements.count)
+      try writeModel(on: connection)
+      try connection.execute("COMMIT")
+    } catch {
+      // The original error is the one to report.
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  private func run(
+    _ statement: MigrationStatements.Statement, _ plan: LightweightMigrationPlan,
+    on connection: Connection
+  ) throws {
+    let begin = MonotonicClock.now()
+    do {
+      _ = try connection.values(statement.sql, statement.values)
+    } catch {
+      throw plan.failure(of: statement, error)
+    }
+    guard hub.isListening else { return }
+    var event = Event(
+      id: hub.nextID(), parent: 0, kind: .migrationStep, begin: begin,
+      duration: MonotonicClock.now() - begin, thread: MonotonicClock.threadID())
+    event.statement = StatementRecord(kind: .housekeeping, sql: statement.sql)
+    hub.emit(event)
+  }
+
+  private func run(_ check: MigrationStatements.Check, on connection: Connection) throws {
+    guard case .integer(let count)? = try connection.values(check.sql).first?.first, count > 0
+    else {
+      return
+    }
+    throw MigrationFailure(
+      problem: check.problem, entity: check.entity, property: check.property, rows: count)
+  }
+
+  private func writeModel(on connection: Connection) throws {
+    let metadata = try StoreMetadata(reading: connection)
+      .migrated(to: mapping.destination, configuration: configuration)
+    try metadata.write(to: connection)
+    let model = ModelArchive.write(mapping.destination)
+    try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
+    try connection.execute("DELETE FROM Z_MODELCACHE")
+    _ = try connection.values("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?)", [.blob(model)])
+  }
+}
+
+extension LightweightMigrationPlan {
+  /// Returns the reason for the failure of a statement: a uniqueness constraint, or SQLite's error.
+  fileprivate func failure(
+    of statement: MigrationStatements.Statement, _ error: SQLiteError
+  ) -> any Error {
+    guard error.code == .constraintUnique else { return error }
+    for entity in destination.entities {
+      for names in entity.description.uniquenessConstraintNames {
+        let index = "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))"
+        if statement.sql.contains(SQLNames.quoted(index) + " ON") {
+          return MigrationFailure(
+            problem: .notUnique, entity: entity.name, property: names.joined(separator: ", "),
+            rows: nil)
+        }
+      }
+    }
+    return error
+  }
+}

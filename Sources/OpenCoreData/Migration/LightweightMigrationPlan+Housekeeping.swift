@@ -1,0 +1,142 @@
+import ManagedModel
+import SQLiteDriver
+
+// Entity IDs in Z_PRIMARYKEY and in the history.
+
+extension LightweightMigrationPlan {
+  /// Updates `Z_PRIMARYKEY` and the history to the new entity IDs.
+  mutating func renumberEntities() {
+    if !keepsNumbers { replacePrimaryKeyTable() }
+    guard file.tables["ACHANGE"] != nil else { return }
+    migrateHistory()
+  }
+
+  /// Whether `Z_PRIMARYKEY` is the same for both versions.
+  private var keepsNumbers: Bool {
+    let rows = file.entities.filter { $0.number < FileSchema.firstHistoryEntity }
+    guard rows.count == destination.entities.count else { return false }
+    return zip(rows.sorted { $0.number < $1.number }, destination.entities).allSatisfy {
+      row, entity in
+      row.number == entity.number && row.superNumber == entity.superentity?.number ?? 0
+        && formerEntity(of: entity)?.number == row.number
+    }
+  }
+
+  /// Replaces the rows of the model's entities in `Z_PRIMARYKEY`.
+  ///
+  /// As in Core Data, the row of a renamed entity keeps the former name.
+  private mutating func replacePrimaryKeyTable() {
+    let table = SQLNames.primaryKeyTable
+    add(
+      .housekeeping, "set aside the entity IDs",
+      "UPDATE \(table) SET Z_ENT = -Z_ENT WHERE Z_ENT BETWEEN 1 AND "
+        + "\(FileSchema.firstHistoryEntity - 1)")
+    for entity in destination.entities {
+      let former = formerEntity(of: entity)
+      let counted =
+        entity.superentity == nil
+        ? entity.family.compactMap(formerEntity).first?.root.family ?? []
+        : former.map { [$0] } ?? []
+      let numbers = counted.map { "-\($0.number)" }.joined(separator: ", ")
+      add(
+        .housekeeping, "\(entity.name): set the entity ID",
+        "INSERT INTO \(table)(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, "
+          + "IFNULL((SELECT Z_NAME FROM \(table) WHERE Z_ENT = ?), ?), ?, "
+          + "IFNULL((SELECT MAX(Z_MAX) FROM \(table) WHERE Z_ENT IN (\(numbers))), 0))",
+        [
+          .integer(Int64(entity.number)), .integer(Int64(-(former?.number ?? 0))),
+          .text(entity.name), .integer(Int64(entity.superentity?.number ?? 0)),
+        ])
+    }
+    add(.housekeeping, "remove the former entity IDs", "DELETE FROM \(table) WHERE Z_ENT < 0")
+  }
+
+  /// Updates the entity IDs, the bits of changed properties, and the preserved values in the history.
+  ///
+  /// Changes of removed entities are removed; transactions stay.
+  private mutating func migrateHistory() {
+    let removed = source.entities.filter { laterEntity(of: $0) == nil }
+    if !removed.isEmpty {
+      add(
+        .housekeeping, "remove the history of removed entities",
+        "DELETE FROM ACHANGE WHERE ZENTITY IN (\(Self.list(removed)))")
+    }
+    let (known, wanted) = (
+      file.tables["ACHANGE"]?.columns.count { $0.name.uppercased().hasPrefix("ZTOMBSTONE") } ?? 0,
+      destination.entities.map { $0.description.preservedAttributes.count }.max() ?? 0
+    )
+    for number in known..<max(known, wanted) {
+      add(
+        .housekeeping, "add columns to the history",
+        "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\(number)")
+    }
+    for entity in destination.entities {
+      guard let former = formerEntity(of: entity) else { continue }
+      migrateTombstones(of: entity, former, columns: max(known, wanted))
+      migrateBits(of: entity, former)
+    }
+    let changed = changedNumbers
+    if let numbers = renumbered("ZENTITY", of: nil) {
+      let list = changed.map { "\($0.old)" }.joined(separator: ", ")
+      add(
+        .housekeeping, "set entity IDs in the history",
+        "UPDATE ACHANGE SET ZENTITY = \(numbers) WHERE ZENTITY IN (\(list))")
+    }
+  }
+
+  private mutating func migrateTombstones(
+    of entity: SQLEntity, _ former: SQLEntity, columns: Int
+  ) {
+    let before = former.description.preservedAttributes.map(\.name)
+    let after = entity.description.preservedAttributes.map { formerName(of: $0.name, in: entity) }
+    guard after != before.map(Optional.some) else { return }
+    let values = (0..<columns).map { index -> String in
+      let name = after.indices.contains(index) ? after[index] : nil
+      let source = name.flatMap { before.firstIndex(of: $0) }
+      return "ZTOMBSTONE\(index) = " + (source.map { "ZTOMBSTONE\($0)" } ?? "NULL")
+    }
+    guard !values.isEmpty else { return }
+    add(
+      .housekeeping, "\(entity.name): move preserved values of the history",
+      "UPDATE ACHANGE SET \(values.joined(separator: ", ")) WHERE ZENTITY = \(former.number)")
+  }
+
+  private mutating func migrateBits(of entity: SQLEntity, _ former: SQLEntity) {
+    let before = former.description.historyProperties.map(\.name)
+    let after = entity.description.historyProperties.map { formerName(of: $0.name, in: entity) }
+    guard after != before.map(Optional.some) else { return }
+    let places = after.map { name in name.flatMap { before.firstIndex(of: $0) } ?? -1 }
+    add(
+      .housekeeping, "\(entity.name): move the changed properties of the history",
+      "UPDATE ACHANGE SET ZCOLUMNS = \(HistoryBits.function)(ZCOLUMNS, ?) "
+        + "WHERE ZENTITY = \(former.number) AND ZCOLUMNS IS NOT NULL",
+      [.text(places.map(String.init).joined(separator: " "))])
+  }
+}
+
+/// Moves the bits of `ZCOLUMNS`, one for each stored property, to their new places.
+enum HistoryBits {
+  static let function = "NSCoreDataMigratedColumns"
+
+  /// Registers the SQL function.
+  ///
+  /// Its arguments are the bits and, for each new place, the former place or -1.
+  static func register(on connection: Connection) throws(SQLiteError) {
+    try connection.createFunction(function, argumentCount: 2, deterministic: true) { arguments in
+      guard case .blob(let bits) = arguments[0], case .text(let list) = arguments[1] else {
+        return .null
+      }
+      return .blob(moved(bits, to: list.split(separator: " ").compactMap { Int($0) }))
+    }
+  }
+
+  static func moved(_ bits: [UInt8], to places: [Int]) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: (places.count + 7) / 8)
+    for (index, place) in places.enumerated() where place >= 0 && place / 8 < bits.count {
+      if bits[place / 8] & (1 << UInt8(place % 8)) != 0 {
+        result[index / 8] |= 1 << UInt8(index % 8)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,241 @@
+import ManagedModel
+import SQLiteDriver
+
+// Indexes, triggers, R-trees, and tables that the new version doesn't have, or has in addition.
+
+extension LightweightMigrationPlan {
+  /// Drops all triggers that stores have, and the R-trees and indexes that aren't kept.
+  mutating func removeObjects() {
+    for trigger in objects.triggers where isOfStore(trigger) {
+      add(
+        .removeObjects, "drop the trigger \(trigger.name)",
+        "DROP TRIGGER \(SQLNames.quoted(trigger.name))")
+    }
+    let kept = Set(keptRangeIndexes.map { $0.name.uppercased() })
+    for name in objects.rangeTables
+    where name.uppercased().hasPrefix("Z_RT_") && !kept.contains(name.uppercased()) {
+      add(.removeObjects, "drop the R-tree \(name)", "DROP TABLE \(SQLNames.quoted(name))")
+    }
+    let staying = keptIndexes
+    for index in objects.indexes
+    where isOfStore(index) && !staying.contains(index.name)
+      && altered[index.table.uppercased()] != nil
+    {
+      add(
+        .removeObjects, "drop the index \(index.name)",
+        "DROP INDEX \(SQLNames.quoted(index.name))")
+    }
+  }
+
+  /// Returns whether a trigger is one that Core Data or OpenCoreData creates.
+  private func isOfStore(_ trigger: FileObjects.Trigger) -> Bool {
+    trigger.name.uppercased().hasPrefix("Z")
+  }
+
+  /// Returns whether an index is one that Core Data or OpenCoreData creates, so that a new version can
+  /// be without it.
+  private func isOfStore(_ index: FileObjects.Index) -> Bool {
+    !index.isConstraint
+      && (index.name.uppercased().hasPrefix("Z")
+        || sourceSchema.indexes.contains { index.matches($0, renaming: [:]) })
+  }
+
+  /// The names of the file's indexes that the new version has too.
+  private var keptIndexes: Set<String> {
+    Set(pairedIndexes.compactMap { $0.existing?.name })
+  }
+
+  /// The indexes of the new version, each with the one in the file that already is that index.
+  private var pairedIndexes: [(required: SchemaIndex, existing: FileObjects.Index?)] {
+    var used: Set<String> = []
+    return destinationSchema.indexes.map { required in
+      let existing = objects.indexes.first { index in
+        guard !used.contains(index.name), let table = altered[index.table.uppercased()],
+          table.name.uppercased() == required.table.uppercased()
+        else { return false }
+        return index.matches(required, renaming: table.newNames)
+      }
+      if let existing { used.insert(existing.name) }
+      return (required, existing)
+    }
+  }
+
+  /// Creates the indexes that the file doesn't have.
+  mutating func createIndexes() {
+    for (required, existing) in pairedIndexes where existing == nil {
+      add(.createIndexes, "create the index \(required.name)", required.sql)
+    }
+  }
+
+  /// Drops the tables that were copied, and those of removed entities and relationships.
+  mutating func dropTables() {
+    let roots = source.entities.filter { $0.superentity == nil }
+    let heirs = heirs(among: destination.entities.filter { $0.superentity == nil })
+    let names = Set(destination.entities.map { $0.table.uppercased() })
+    for root in roots {
+      let heir = heirs[ObjectIdentifier(root)]
+      let isAltered = tables.contains { $0.root === heir && $0.change == .alter }
+      if heir != nil, isAltered { continue }
+      var name = root.table
+      if heir != nil {
+        name = sourceName(of: root, to: heir, names)
+      } else if names.contains(root.table.uppercased()) {
+        name = Self.aside(root.table)
+        add(
+          .setAside, "\(root.name): set the table aside",
+          "ALTER TABLE \(SQLNames.quoted(root.table)) RENAME TO \(SQLNames.quoted(name))")
+      }
+      add(.dropTables, "\(root.name): drop the old table", "DROP TABLE \(SQLNames.quoted(name))")
+    }
+    dropJoinTables()
+  }
+
+  private mutating func dropJoinTables() {
+    let names = Set(joins.map { $0.table.uppercased() })
+    let kept = Set(joins.filter(\.isKept).compactMap { $0.former?.table })
+    let copied = Set(joins.compactMap { $0.former?.table })
+    var seen: Set<String> = []
+    for list in sourceSchema.declaredToMany {
+      guard case .joinTable(let table, _, _, _) = list.storage, seen.insert(table).inserted,
+        !kept.contains(table)
+      else { continue }
+      var name = table
+      if names.contains(table.uppercased()) {
+        name = Self.aside(table)
+        if !copied.contains(table) {
+          add(
+            .setAside, "\(list.relationship): set the join table aside",
+            "ALTER TABLE \(SQLNames.quoted(table)) RENAME TO \(SQLNames.quoted(name))")
+        }
+      }
+      add(
+        .dropTables, "\(list.relationship): drop the old join table",
+        "DROP TABLE \(SQLNames.quoted(name))")
+    }
+  }
+
+  // MARK: Derived attributes and R-trees
+
+  /// The R-trees that both versions have and whose rows don't change.
+  private var keptRangeIndexes: [RangeIndex] {
+    let before = Set(sourceSchema.rangeIndexes)
+    return destinationSchema.rangeIndexes.filter { index in
+      guard before.contains(index),
+        objects.rangeTables.contains(where: { $0.uppercased() == index.name.uppercased() }),
+        let table = tables.first(where: { $0.root.table == index.table })
+      else { return false }
+      return !table.movesRows && table.newNames.isEmpty
+        && table.source?.table.uppercased() == index.table.uppercased()
+    }
+  }
+
+  /// Creates triggers and R-trees, and computes the values of derived attributes.
+  mutating func createTriggers() {
+    let kept = Set(keptRangeIndexes)
+    for index in destinationSchema.rangeIndexes {
+      for (number, statement) in index.statements.enumerated()
+      where number > 0 || !kept.contains(index) {
+        add(.createTriggers, "create the R-tree \(index.name)", statement)
+      }
+      if !kept.contains(index) {
+        add(.createTriggers, "fill the R-tree \(index.name)", index.fillStatement)
+      }
+    }
+    for column in destinationSchema.derivedColumns {
+      let table = SQLNames.quoted(column.entity.table)
+      guard let value = column.value(of: table) else { continue }
+      let name = SQLNames.quoted(column.column)
+      add(
+        .fillColumns, "\(column.entity.name).\(column.name): compute values",
+        "UPDATE \(table) SET \(name) = \(value) "
+          + "WHERE Z_ENT IN (\(Self.list(column.entity.family))) AND \(name) IS NOT \(value)")
+    }
+    for statement in destinationSchema.triggers {
+      add(.createTriggers, "create a trigger of a derived attribute", statement)
+    }
+    let dropped = Set(tables.filter { $0.change == .copy }.compactMap { $0.source?.table })
+    for trigger in objects.triggers where !isOfStore(trigger) && dropped.contains(trigger.table) {
+      add(.createTriggers, "create the trigger \(trigger.name)", trigger.sql)
+    }
+  }
+
+  // MARK: Checks
+
+  /// Adds the checks of values that became required or have a narrower type.
+  ///
+  /// A to-many relationship that became required isn't checked: validation does that when an object is saved.
+  mutating func addChecks() {
+    for entity in destination.entities {
+      let members = Self.list(entity.family)
+      let table = SQLNames.quoted(entity.table)
+      for column in entity.ownColumns {
+        let name = SQLNames.quoted(column.name)
+        func check(_ condition: String, _ problem: MigrationFailure.Problem) {
+          add(
+            MigrationStatements.Check(
+              sql: "SELECT COUNT(*) FROM \(table) WHERE \(condition) AND Z_ENT IN (\(members))",
+              entity: entity.name, property: column.property.name, problem: problem))
+        }
+        let formers = formerProperties(of: column.property, of: entity)
+        let wasRequired = formers.allSatisfy {
+          $0.map { !$0.isOptional && !$0.isTransient } ?? false
+        }
+        if !column.property.isOptional, !wasRequired, !formers.isEmpty {
+          let isAttribute = column.property is NSAttributeDescription
+          let isDerived = (column.property as? NSAttributeDescription)?.isDerived ?? false
+          if !isDerived {
+            check("\(name) IS NULL", isAttribute ? .missingValue : .missingDestination)
+          }
+        }
+        if let attribute = column.property as? NSAttributeDescription,
+          let range = attribute.attributeType.narrowIntegers,
+          formers.contains(where: { $0.map { !fits($0, range) } ?? false })
+        {
+          check("\(name) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)", .outOfRange)
+        }
+      }
+    }
+  }
+
+  private func fits(_ former: NSPropertyDescription, _ range: ClosedRange<Int64>) -> Bool {
+    guard let type = (former as? NSAttributeDescription)?.attributeType else { return true }
+    if type == .booleanAttributeType { return true }
+    return type.narrowIntegers.map { range.contains($0.lowerBound) } ?? false
+  }
+
+  /// Returns the source property of each source entity whose rows have a property; nil for an added one.
+  private func formerProperties(
+    of property: NSPropertyDescription, of entity: SQLEntity
+  ) -> [NSPropertyDescription?] {
+    entity.family.compactMap { member in
+      guard let former = formerEntity(of: member) else { return nil }
+      let name = formerName(of: property.name, in: member)
+      return .some(
+        name.flatMap {
+          former.description.propertiesByName[$0] ?? former.column(named: $0)?.property
+        })
+    }
+  }
+}
+
+extension RangeIndex {
+  /// The statement that inserts the rows of the table.
+  var fillStatement: String {
+    let quoted = columns.map(SQLNames.quoted)
+    let values = (["Z_PK"] + quoted.flatMap { [$0, $0] }).joined(separator: ", ")
+    let present = quoted.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+    return "INSERT INTO \(SQLNames.quoted(name)) SELECT \(values) FROM \(SQLNames.quoted(table)) "
+      + "WHERE \(present)"
+  }
+}
+
+extension NSAttributeType {
+  /// The values of an integer type that's narrower than SQLite's; nil for any other type.
+  fileprivate var narrowIntegers: ClosedRange<Int64>? {
+    switch self {
+    case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
+    case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
+    default: nil
+    }
+  }
+}

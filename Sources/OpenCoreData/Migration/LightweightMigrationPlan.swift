@@ -1,0 +1,181 @@
+import ManagedModel
+import SQLiteDriver
+
+/// The SQL that migrates a store in place to another version of its model.
+///
+/// Rows keep their primary keys and versions (`Z_OPT`), and a table is copied only if it loses a column,
+/// if a column's type changes, or if its rows are split. Creating the plan reads the schema, but no rows.
+struct LightweightMigrationPlan {
+  let mapping: InferredMapping
+  /// The old model, mapped to the file's tables.
+  let source: SQLModel
+  /// The new model, mapped to the tables of a new file.
+  let destination: SQLModel
+  let sourceSchema: SchemaBuilder
+  let destinationSchema: SchemaBuilder
+  let file: FileSchema
+  let objects: FileObjects
+  /// The source entity of each destination entity that has one, by destination.
+  let former: [ObjectIdentifier: SQLEntity]
+  /// The destination entity of each source entity that has one, by source.
+  let later: [ObjectIdentifier: SQLEntity]
+  /// What becomes of the properties of each destination entity.
+  let properties: [ObjectIdentifier: InferredMapping.Entity]
+
+  /// The statements and checks.
+  private(set) var statements = MigrationStatements()
+  /// The changes of the tables of root entities.
+  private(set) var tables: [TableMigration] = []
+  /// The changes of the tables of many-to-many relationships.
+  private(set) var joins: [JoinTableMigration] = []
+  /// The tables that keep their indexes, by their uppercase names in the file.
+  private(set) var altered: [String: AlteredTable] = [:]
+
+  /// A table that's changed in place.
+  typealias AlteredTable = (name: String, newNames: [String: String])
+
+  /// Plans the migration of a file.
+  ///
+  /// Cost: the statements that read the schema.
+  /// - Parameters:
+  ///   - mapping: A mapping without obstacles.
+  ///   - configuration: The configuration of the models that the store contains; nil for all entities.
+  ///   - connection: A connection to the file.
+  /// - Throws: `SchemaMismatch` if the file isn't one of the source model; `SQLiteError`.
+  init(
+    _ mapping: InferredMapping, configuration: String?, reading connection: Connection
+  ) throws {
+    self.mapping = mapping
+    file = try FileSchema(reading: connection)
+    objects = try FileObjects(reading: connection)
+    let known = configuration.flatMap { name in
+      mapping.source.entities(forConfigurationName: name) == nil ? nil : name
+    }
+    source = try SQLModel(model: mapping.source, configuration: known, file: file)
+    destination = SQLModel(model: mapping.destination, configuration: configuration)
+    sourceSchema = SchemaBuilder(model: source)
+    destinationSchema = SchemaBuilder(model: destination)
+    var former: [ObjectIdentifier: SQLEntity] = [:]
+    var later: [ObjectIdentifier: SQLEntity] = [:]
+    var properties: [ObjectIdentifier: InferredMapping.Entity] = [:]
+    for entity in mapping.entities {
+      let before = entity.source.flatMap(source.held)
+      guard let after = entity.destination.flatMap(destination.held) else { continue }
+      properties[ObjectIdentifier(after)] = entity
+      guard let before else { continue }
+      former[ObjectIdentifier(after)] = before
+      later[ObjectIdentifier(before)] = after
+    }
+    self.former = former
+    self.later = later
+    self.properties = properties
+    plan()
+  }
+
+  private mutating func plan() {
+    tables = tableMigrations()
+    joins = joinTableMigrations()
+    for table in tables where table.change == .alter {
+      altered[table.source?.table.uppercased() ?? ""] = (table.root.table, table.newNames)
+    }
+    for join in joins where join.isKept {
+      altered[join.former?.table.uppercased() ?? ""] = (join.table, join.newNames)
+    }
+    removeObjects()
+    removeInvalidReferences()
+    for table in tables { table.add(to: &statements) }
+    for table in tables { fillRelationships(of: table) }
+    migrateJoinTables()
+    dropTables()
+    createIndexes()
+    createTriggers()
+    addChecks()
+    renumberEntities()
+  }
+
+  // MARK: Entities and properties
+
+  func formerEntity(of entity: SQLEntity) -> SQLEntity? { former[ObjectIdentifier(entity)] }
+
+  func laterEntity(of entity: SQLEntity) -> SQLEntity? { later[ObjectIdentifier(entity)] }
+
+  /// Returns the name that a property of a destination entity has in its source entity; nil if it's added.
+  func formerName(of name: String, in entity: SQLEntity) -> String? {
+    properties[ObjectIdentifier(entity)]?.sourceName(of: name)
+  }
+
+  /// A relationship of the source model, with the entity through which it was found.
+  typealias FormerRelationship = (entity: SQLEntity, relationship: NSRelationshipDescription)
+
+  /// Returns the source relationships of a destination relationship.
+  ///
+  /// There are several if subentities declared them separately before.
+  func formerRelationships(
+    of relationship: NSRelationshipDescription, of entity: SQLEntity
+  ) -> [FormerRelationship] {
+    var seen: Set<ObjectIdentifier> = []
+    return entity.family.compactMap { entity in
+      guard let former = formerEntity(of: entity),
+        let name = formerName(of: relationship.name, in: entity),
+        let found = former.description.relationshipsByName[name], !found.isTransient,
+        seen.insert(ObjectIdentifier(found)).inserted
+      else { return nil }
+      return (former, found)
+    }
+  }
+
+  /// Returns the source entities whose rows a relationship could refer to, but no longer can.
+  func invalidDestinations(
+    of former: NSRelationshipDescription, for relationship: NSRelationshipDescription
+  ) -> [SQLEntity] {
+    invalid(former.destinationEntity, below: relationship.destinationEntity)
+  }
+
+  /// Returns the descendants of a source entity that aren't descendants of a destination entity.
+  func invalid(
+    _ former: NSEntityDescription?, below entity: NSEntityDescription?
+  ) -> [SQLEntity] {
+    guard let former = former.flatMap(source.held), let entity = entity.flatMap(destination.held)
+    else { return [] }
+    let valid = Set(entity.concreteNumbers)
+    return former.family.filter { candidate in
+      laterEntity(of: candidate).map { !valid.contains($0.number) } ?? true
+    }
+  }
+
+  /// Adds a statement to the plan.
+  mutating func add(
+    _ phase: MigrationStatements.Phase, _ purpose: String, _ sql: String,
+    _ values: [SQLiteValue] = []
+  ) {
+    statements.add(phase, purpose, sql, values)
+  }
+
+  /// Adds a check to the plan.
+  mutating func add(_ check: MigrationStatements.Check) { statements.add(check) }
+
+  /// The new entity IDs of rows whose ID changes, by the old one.
+  var changedNumbers: [(old: Int, new: Int)] {
+    source.entities.compactMap { entity in
+      laterEntity(of: entity).flatMap {
+        $0.number == entity.number ? nil : (entity.number, $0.number)
+      }
+    }
+  }
+
+  /// Returns an expression with new entity IDs for old ones; nil if none of an entity's family changes.
+  ///
+  /// - Parameter column: The quoted column with the old IDs.
+  func renumbered(_ column: String, of root: SQLEntity?) -> String? {
+    let numbers = Set(root?.family.map(\.number) ?? source.entities.map(\.number))
+    let changed = changedNumbers.filter { numbers.contains($0.old) }
+    guard !changed.isEmpty else { return nil }
+    let cases = changed.map { " WHEN \($0.old) THEN \($0.new)" }.joined()
+    return "CASE \(column)\(cases) ELSE \(column) END"
+  }
+
+  /// Returns entity IDs as an SQL list.
+  static func list(_ entities: [SQLEntity]) -> String {
+    entities.map { "\($0.number)" }.joined(separator: ", ")
+  }
+}

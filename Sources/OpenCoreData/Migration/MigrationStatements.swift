@@ -1,0 +1,117 @@
+import SQLiteDriver
+
+/// The statements of an in-place migration, in the order in which they run.
+struct MigrationStatements: Sendable {
+  /// One statement, with what it's for.
+  struct Statement: Sendable {
+    /// What it does, such as `Mood: add ZRATING`.
+    let purpose: String
+    let sql: String
+    let values: [SQLiteValue]
+  }
+
+  /// A condition that the migrated rows must meet.
+  struct Check: Sendable {
+    /// A statement that returns the number of rows that don't meet it.
+    let sql: String
+    /// The entity and the property whose values are checked.
+    let entity: String
+    let property: String
+    let problem: MigrationFailure.Problem
+  }
+
+  /// The parts of a migration, in order.
+  enum Phase: Int, CaseIterable, Comparable, Sendable {
+    /// Removes triggers, R-trees, and indexes that the new version doesn't have.
+    case removeObjects
+    /// Copies pairs of keys whose columns are removed, and removes references to removed rows.
+    case keepPairs
+    /// Renames tables that are replaced.
+    case setAside
+    /// Creates tables, and copies rows to them.
+    case copyRows
+    /// Changes tables that stay.
+    case alterTables
+    /// Changes the tables of many-to-many relationships.
+    case joinTables
+    /// Drops the tables that were set aside.
+    case dropTables
+    case createIndexes
+    /// Sets keys and order keys from the pairs that were kept, and derived attributes.
+    case fillColumns
+    case createTriggers
+    /// Updates entity IDs, history, metadata, and the stored model.
+    case housekeeping
+
+    static func < (left: Phase, right: Phase) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  private var phases: [Phase: [Statement]] = [:]
+  private(set) var checks: [Check] = []
+
+  /// Adds a statement to a phase, after those that it has.
+  mutating func add(
+    _ phase: Phase, _ purpose: String, _ sql: String, _ values: [SQLiteValue] = []
+  ) {
+    phases[phase, default: []].append(Statement(purpose: purpose, sql: sql, values: values))
+  }
+
+  /// Adds a check, to run after all statements.
+  mutating func add(_ check: Check) { checks.append(check) }
+
+  /// All statements, in order.
+  var all: [Statement] { Phase.allCases.flatMap { phases[$0] ?? [] } }
+}
+
+/// The reason why rows can't be migrated to a version of a model.
+struct MigrationFailure: Error, Sendable {
+  /// What's wrong with the rows.
+  enum Problem: Sendable {
+    case missingValue
+    case missingDestination
+    case outOfRange
+    case notUnique
+  }
+
+  let problem: Problem
+  let entity: String
+  let property: String
+  /// The number of rows; nil if they weren't counted.
+  let rows: Int64?
+
+  /// The reason in one sentence, and what to do about it.
+  var reason: String {
+    let path = "\(entity).\(property)"
+    let some = rows.map { $0 == 1 ? "1 object has" : "\($0) objects have" } ?? "Objects have"
+    return switch problem {
+    case .missingValue:
+      "\(some) no value of the required attribute \(path). Give it a default value, or make it optional."
+    case .missingDestination:
+      "\(some) no destination of the required relationship \(path). Make it optional, and set it in a "
+        + "later version."
+    case .outOfRange:
+      "\(some) a value of \(path) that its new type can't represent. Keep the wider type."
+    case .notUnique:
+      "\(some) the same values of \(path), which are required to be unique. Remove duplicates in a "
+        + "version without the constraint."
+    }
+  }
+}
+
+extension SQLiteValue {
+  /// The value as an SQL literal.
+  var literal: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let value): value == .min ? "(-9223372036854775807 - 1)" : "\(value)"
+    case .real(let value):
+      value.isNaN ? "NULL" : value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
+    case .text(let text):
+      // A literal ends at a NUL.
+      text.utf8.contains(0)
+        ? "CAST(\(SQLiteValue.blob(Array(text.utf8)).literal) AS TEXT)" : SQLNames.literal(text)
+    case .blob(let bytes):
+      "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import ManagedModel
+import SQLiteDriver
+
+// Relationships whose keys are stored elsewhere in the new version, and references to removed rows.
+
+extension LightweightMigrationPlan {
+  /// A column of keys in a source table, with the column of their entity IDs and order keys.
+  private struct KeyColumns: Hashable {
+    let table: String
+    let key: String
+    let others: [String]
+  }
+
+  // MARK: References to rows that relationships can no longer refer to
+
+  /// Removes references to rows that are removed, or leave the hierarchy that a relationship refers to.
+  mutating func removeInvalidReferences() {
+    var done: Set<KeyColumns> = []
+    for entity in destination.entities {
+      for column in entity.ownColumns {
+        guard let relationship = column.property as? NSRelationshipDescription else { continue }
+        for former in formerRelationships(of: relationship, of: entity) {
+          guard let found = former.entity.column(named: former.relationship.name) else { continue }
+          let others = [found.entityColumn, found.orderColumn].compactMap { $0 }
+          removeReferences(
+            KeyColumns(table: former.entity.table, key: found.name, others: others),
+            to: invalidDestinations(of: former.relationship, for: relationship), &done)
+        }
+      }
+      for list in entity.toMany.values where list.relationship.entity === entity.description {
+        removeInvalidReferences(of: list, of: entity, &done)
+      }
+    }
+  }
+
+  private mutating func removeInvalidReferences(
+    of list: SQLToMany, of entity: SQLEntity, _ done: inout Set<KeyColumns>
+  ) {
+    for former in formerRelationships(of: list.relationship, of: entity) {
+      // The pairs of a relationship that was to-one are checked when they're kept.
+      guard let found = former.entity.toMany[former.relationship.name] else { continue }
+      let owners = invalid(former.relationship.entity, below: entity.description)
+      let members = invalidDestinations(of: former.relationship, for: list.relationship)
+      switch found.storage {
+      case .foreignKey(let column, let order):
+        // With an inverse, the column is that of the inverse.
+        guard former.relationship.inverseRelationship == nil else { continue }
+        removeReferences(
+          KeyColumns(
+            table: found.destination.table, key: column, others: [order].compactMap { $0 }),
+          to: owners, &done)
+      case .joinTable(let table, let ownColumn, let otherColumn, _):
+        for (column, entities) in [(ownColumn, owners), (otherColumn, members)] {
+          guard let root = entities.first?.root,
+            done.insert(KeyColumns(table: table, key: column, others: [])).inserted
+          else { continue }
+          add(
+            .keepPairs, "\(entity.name).\(list.relationship.name): remove pairs of removed objects",
+            "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(column)) IN "
+              + keys(of: entities, root))
+        }
+      }
+    }
+  }
+
+  private mutating func removeReferences(
+    _ columns: KeyColumns, to entities: [SQLEntity], _ done: inout Set<KeyColumns>
+  ) {
+    guard let root = entities.first?.root, done.insert(columns).inserted else { return }
+    let key = SQLNames.quoted(columns.key)
+    let nulls = ([columns.key] + columns.others).map { "\(SQLNames.quoted($0)) = NULL" }
+    add(
+      .keepPairs, "\(columns.table): remove references to removed objects",
+      "UPDATE \(SQLNames.quoted(columns.table)) SET \(nulls.joined(separator: ", ")) "
+        + "WHERE \(key) IN \(keys(of: entities, root))")
+  }
+
+  private func keys(of entities: [SQLEntity], _ root: SQLEntity) -> String {
+    "(SELECT Z_PK FROM \(SQLNames.quoted(root.table)) WHERE Z_ENT IN (\(Self.list(entities))))"
+  }
+
+  // MARK: Keys and order keys that aren't columns of the source table
+
+  /// Sets the keys, entity IDs, and order keys of a table that its old rows didn't have.
+  mutating func fillRelationships(of table: TableMigration) {
+    guard table.source != nil else { return }
+    let columns = Dictionary(
+      table.columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    func isEmpty(_ name: String) -> Bool {
+      columns[name]?.sources.values.allSatisfy { $0 == .null } ?? true
+    }
+    for entity in table.root.family {
+      for column in entity.ownColumns {
+        guard let relationship = column.property as? NSRelationshipDescription else { continue }
+        var isFilled = !isEmpty(column.name)
+        var hasOrder = column.orderColumn.map { !isEmpty($0) } ?? true
+        if !isFilled, let pairs = pairs(for: relationship, of: entity) {
+          fill(column.name, column.orderColumn, of: table.root, from: pairs)
+          (isFilled, hasOrder) = (true, hasOrder || pairs.backOrder != nil)
+        }
+        guard isFilled else { continue }
+        if let numbers = column.entityColumn, isEmpty(numbers),
+          let destination = relationship.destinationEntity.flatMap(destination.held)
+        {
+          add(
+            .fillColumns, "\(entity.name).\(relationship.name): set entity IDs",
+            "UPDATE \(SQLNames.quoted(table.root.table)) SET \(SQLNames.quoted(numbers)) = "
+              + "(SELECT d.Z_ENT FROM \(SQLNames.quoted(destination.table)) d WHERE d.Z_PK = "
+              + "\(SQLNames.quoted(table.root.table)).\(SQLNames.quoted(column.name)))")
+        }
+        if let order = column.orderColumn, !hasOrder {
+          fillOrder(
+            order, in: table.root.table, by: column.name, "\(entity.name).\(relationship.name)")
+        }
+      }
+    }
+    for list in hiddenLists(in: table.root) {
+      guard case .foreignKey(let column, let order) = list.storage else { continue }
+      var isFilled = !isEmpty(column)
+      if !isFilled, let owner = list.relationship.entity.flatMap(destination.held),
+        let pairs = keptPairs(of: list.relationship, of: owner)
+      {
+        fill(column, order, of: table.root, from: pairs.inverse)
+        isFilled = true
+        if pairs.order != nil { continue }
+      }
+      if isFilled, let order, isEmpty(order) {
+        fillOrder(order, in: table.root.table, by: column, "\(list.relationship)")
+      }
+    }
+  }
+
+  /// Sets keys from pairs, and their order keys in the inverse if the pairs have them.
+  private mutating func fill(
+    _ column: String, _ orderColumn: String?, of root: SQLEntity, from pairs: KeptPairs
+  ) {
+    let table = SQLNames.quoted(root.table)
+    var values = ["\(SQLNames.quoted(column)) = p.\(pairs.destination)"]
+    if let orderColumn, let order = pairs.backOrder {
+      values.append("\(SQLNames.quoted(orderColumn)) = p.\(order)")
+    }
+    add(
+      .fillColumns, "\(root.name): set \(column)",
+      "UPDATE \(table) SET \(values.joined(separator: ", ")) "
+        + "FROM \(pairs.table) AS p WHERE p.\(pairs.source) = \(table).Z_PK")
+  }
+
+  /// Sets order keys in the order of primary keys.
+  mutating func fillOrder(
+    _ column: String, in table: String, by owner: String, _ relationship: String,
+    sortedBy key: String = "Z_PK"
+  ) {
+    let (table, column) = (SQLNames.quoted(table), SQLNames.quoted(column))
+    let (owner, key) = (SQLNames.quoted(owner), SQLNames.quoted(key))
+    let place = OrderKeyAllocator.placeSQL(partition: owner, order: key)
+    add(
+      .fillColumns, "\(relationship): set order keys",
+      "UPDATE \(table) SET \(column) = p.place FROM (SELECT rowid AS k, \(place) AS place "
+        + "FROM \(table) WHERE \(owner) IS NOT NULL) AS p WHERE p.k = \(table).rowid")
+  }
+
+  /// Returns pairs for a to-one relationship that's new as the inverse of a to-one relationship.
+  private mutating func pairs(
+    for relationship: NSRelationshipDescription, of entity: SQLEntity
+  ) -> KeptPairs? {
+    guard formerRelationships(of: relationship, of: entity).isEmpty,
+      let inverse = relationship.inverseRelationship, inverse !== relationship,
+      let owner = inverse.entity.flatMap(destination.held),
+      let pairs = keptPairs(of: inverse, of: owner)
+    else { return nil }
+    return pairs.inverse
+  }
+
+  /// The pairs of keys of a relationship, in a temporary table.
+  struct KeptPairs {
+    /// The table.
+    let table: String
+    /// The column of the owners' keys, or of the destinations' if they're those of the inverse.
+    var source = "s"
+    var destination = "d"
+    /// The column of the order keys of the destinations; nil if they had none.
+    var order: String?
+    /// The column of the order keys of the owners, as destinations of the inverse; nil if they had none.
+    var backOrder: String?
+
+    /// The same pairs from the other side.
+    var inverse: KeptPairs {
+      KeptPairs(
+        table: table, source: destination, destination: source, order: backOrder, backOrder: order)
+    }
+  }
+
+  /// Copies the pairs of keys of a destination relationship's former self to a temporary table.
+  ///
+  /// - Returns: The table; nil if the relationship is new.
+  mutating func keptPairs(
+    of relationship: NSRelationshipDescription, of entity: SQLEntity
+  ) -> KeptPairs? {
+    let formers = formerRelationships(of: relationship, of: entity)
+    let selects = formers.compactMap { pairs(of: $0.relationship, from: $0.entity) }
+    guard let first = selects.first else { return nil }
+    let name = "cdprof_pairs_\(entity.number)_\(relationship.name.hexadecimal)"
+    let purpose = "\(entity.name).\(relationship.name): keep the pairs of keys"
+    add(
+      .keepPairs, purpose,
+      "CREATE TEMP TABLE \(name) AS \(selects.map(\.sql).joined(separator: " UNION "))")
+    for former in formers {
+      let owners = invalid(former.relationship.entity, below: entity.description)
+      let members = invalidDestinations(of: former.relationship, for: relationship)
+      for (column, entities) in [("s", owners), ("d", members)] {
+        guard let root = entities.first?.root else { continue }
+        add(
+          .keepPairs, purpose,
+          "DELETE FROM temp.\(name) WHERE \(column) IN \(keys(of: entities, root))")
+      }
+    }
+    add(.keepPairs, purpose, "CREATE INDEX temp.\(name)_d ON \(name) (d)")
+    return KeptPairs(
+      table: "temp.\(name)", order: first.hasOrder ? "o" : nil,
+      backOrder: first.hasBackOrder ? "b" : nil)
+  }
+
+  /// Returns a SELECT of the pairs of keys of a source relationship, with their order keys.
+  private func pairs(
+    of relationship: NSRelationshipDescription, from entity: SQLEntity
+  ) -> (sql: String, hasOrder: Bool, hasBackOrder: Bool)? {
+    func select(
+      _ source: String, _ destination: String, _ table: String, order: String?, back: String?
+    ) -> (sql: String, hasOrder: Bool, hasBackOrder: Bool) {
+      let (source, destination) = (SQLNames.quoted(source), SQLNames.quoted(destination))
+      let orders = [order, back].map { $0.map(SQLNames.quoted) ?? "NULL" }
+      return (
+        "SELECT \(source) AS s, \(destination) AS d, \(orders[0]) AS o, \(orders[1]) AS b "
+          + "FROM \(SQLNames.quoted(table)) "
+          + "WHERE \(source) IS NOT NULL AND \(destination) IS NOT NULL",
+        order != nil, back != nil
+      )
+    }
+    if let column = entity.column(named: relationship.name) {
+      return select("Z_PK", column.name, entity.table, order: nil, back: column.orderColumn)
+    }
+    guard let list = entity.toMany[relationship.name] else { return nil }
+    switch list.storage {
+    case .foreignKey(let column, let order):
+      return select(column, "Z_PK", list.destination.table, order: order, back: nil)
+    case .joinTable(let table, let source, let destination, let order):
+      let back = relationship.inverseRelationship.flatMap { inverse in
+        inverse === relationship ? nil : list.destination.toMany[inverse.name]?.orderColumn
+      }
+      return select(source, destination, table, order: order, back: back)
+    }
+  }
+}
+
+extension String {
+  /// The UTF-8 bytes in hexadecimal, for a name in SQL.
+  fileprivate var hexadecimal: String {
+    utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+}

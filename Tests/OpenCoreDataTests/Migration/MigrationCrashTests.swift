@@ -1,0 +1,61 @@
+import ManagedModel
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Kills during a migration")
+struct MigrationCrashTests {
+  private static func next() -> NSManagedObjectModel {
+    LightweightMigrationTests.model { person, city in
+      person.properties.removeAll { $0.name == "age" }
+      city.properties.append(
+        LightweightMigrationTests.attribute("area", .doubleAttributeType, default: 1.5))
+      (city.name, city.renamingIdentifier) = ("Town", "City")
+    }
+  }
+
+  /// Migrates a store, and kills the process after a number of statements.
+  private static func migrate(_ url: URL, killedAfter place: Int) throws {
+    var migration = LightweightMigration(
+      url: url, mapping: InferredMapping(from: LightweightMigrationTests.model(), to: next()),
+      configuration: nil, options: nil, hub: EventHub())
+    migration.progress = { completed, _ in
+      if completed == place { _ = Glibc.kill(getpid(), SIGKILL) }
+    }
+    try migration.run()
+  }
+
+  @Test(
+    "A process that's killed before any statement leaves the old version, which is then migrated")
+  func killLeavesTheOldVersion() async throws {
+    let store = try LightweightMigrationTests.store()
+    let rows = try (store.rows(of: "ZPERSON"), store.rows(of: "ZCITY"))
+    var total = 0
+    var counted = LightweightMigration(
+      url: store.url,
+      mapping: InferredMapping(from: LightweightMigrationTests.model(), to: Self.next()),
+      configuration: nil, options: nil, hub: EventHub())
+    struct Stop: Error {}
+    counted.progress = {
+      total = $1
+      throw Stop()
+    }
+    #expect(throws: Stop.self) { try counted.run() }
+    let path = store.url.path
+    for place in 0...total {
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, place = place as Int] in
+        try MigrationCrashTests.migrate(URL(fileURLWithPath: path), killedAfter: place)
+      }
+      #expect(try store.rows(of: "ZPERSON") == rows.0)
+      #expect(try store.rows(of: "ZCITY") == rows.1)
+    }
+    try store.migrate(to: Self.next())
+    #expect(try store.values("PRAGMA integrity_check") == [[.text("ok")]])
+    #expect(try store.values("SELECT ZNAME, ZAREA FROM ZTOWN") == [[.text("London"), .real(1.5)]])
+    #expect(try store.values("SELECT COUNT(*) FROM ZPERSON") == [[.integer(3)]])
+  }
+}
