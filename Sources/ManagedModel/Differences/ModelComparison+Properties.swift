@@ -82,7 +82,10 @@ extension ModelComparison {
     if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
       change(
         new, entity,
-        new.allowsExternalBinaryDataStorage ? "external storage on" : "external storage off", .none)
+        new.allowsExternalBinaryDataStorage ? "external storage on" : "external storage off",
+        new.allowsExternalBinaryDataStorage ? .none : .custom,
+        new.allowsExternalBinaryDataStorage
+          ? nil : "Values in files have to be copied by code, between two versions.")
     }
     change(new, entity, "derivation", old.derivationText, new.derivationText, .none)
     let (before, after) = (old.ruleText, new.ruleText)

@@ -7,6 +7,9 @@ enum ColumnSource: Hashable {
   case column(String)
   /// A column with integers that become floating-point numbers.
   case real(String)
+  /// A column with binary values that get the marker of values in rows, because the attribute now allows
+  /// external storage.
+  case marked(String)
   /// A column whose nulls get a default value.
   case filled(String, SQLiteValue)
   /// The default value.
@@ -21,9 +24,18 @@ enum ColumnSource: Hashable {
   /// The column of the source table that it keeps; nil if it doesn't keep one.
   var column: String? {
     switch self {
-    case .column(let name), .real(let name), .filled(let name, _), .entityNumbers(let name): name
+    case .column(let name), .real(let name), .marked(let name), .filled(let name, _),
+      .entityNumbers(let name):
+      name
     case .constant, .null, .entityNumber: nil
     }
+  }
+}
+
+extension ColumnSource {
+  /// Whether the column needs another type than in the source table.
+  var changesType: Bool {
+    if case .real = self { true } else { false }
   }
 }
 
@@ -92,6 +104,9 @@ extension LightweightMigrationPlan {
     else { return value == .null ? .null : .constant(value) }
     let types = [source, attribute].map { StoredType($0.attributeType) }
     if types[0] == .integer, types[1] == .real { return .real(found.name) }
+    if !source.allowsExternalBinaryDataStorage, attribute.allowsExternalBinaryDataStorage {
+      return .marked(found.name)
+    }
     if source.isOptional, !attribute.isOptional, value != .null {
       return .filled(found.name, value)
     }

@@ -4,8 +4,8 @@ import SQLiteDriver
 
 /// Migrates a SQLite store in place to another version of its model, in one transaction.
 ///
-/// Rows that don't change aren't written; primary keys, the UUID, the app's metadata, the history, and external
-/// data files stay. If the process ends at any point, SQLite restores the old version.
+/// Rows that don't change aren't written; primary keys, the UUID, the app's metadata, the history, and the
+/// external data files of values that stay are kept. If the process ends at any point, SQLite restores the old version.
 struct LightweightMigration {
   let url: URL
   let mapping: InferredMapping
@@ -32,10 +32,12 @@ struct LightweightMigration {
     defer { connection.close() }
     try StoreFunctions.register(on: connection) { _ in }
     try HistoryBits.register(on: connection)
+    var lostFiles: [ExternalFile] = []
     try connection.execute("BEGIN EXCLUSIVE")
     do {
       let plan = try LightweightMigrationPlan(
         mapping, configuration: configuration, reading: connection)
+      lostFiles = try plan.lostFiles(on: connection)
       // Triggers of other tables keep the name of a table that's set aside and made again.
       try connection.execute("PRAGMA legacy_alter_table=ON")
       let statements = plan.statements.all
@@ -47,6 +49,7 @@ struct LightweightMigration {
       try progress(statements.count, statements.count)
       try writeModel(on: connection)
       try connection.execute("COMMIT")
+      ExternalStorage(storeURL: url).remove(lostFiles)
     } catch {
       // The original error is the one to report.
       try? connection.execute("ROLLBACK")

@@ -158,64 +158,6 @@ extension LightweightMigrationPlan {
       add(.createTriggers, "create the trigger \(trigger.name)", trigger.sql)
     }
   }
-
-  // MARK: Checks
-
-  /// Adds the checks of values that became required or have a narrower type.
-  ///
-  /// A to-many relationship that became required isn't checked: validation does that when an object is saved.
-  mutating func addChecks() {
-    for entity in destination.entities {
-      let members = Self.list(entity.family)
-      let table = SQLNames.quoted(entity.table)
-      for column in entity.ownColumns {
-        let name = SQLNames.quoted(column.name)
-        func check(_ condition: String, _ problem: MigrationFailure.Problem) {
-          add(
-            MigrationStatements.Check(
-              sql: "SELECT COUNT(*) FROM \(table) WHERE \(condition) AND Z_ENT IN (\(members))",
-              entity: entity.name, property: column.property.name, problem: problem))
-        }
-        let formers = formerProperties(of: column.property, of: entity)
-        let wasRequired = formers.allSatisfy {
-          $0.map { !$0.isOptional && !$0.isTransient } ?? false
-        }
-        if !column.property.isOptional, !wasRequired, !formers.isEmpty {
-          let isAttribute = column.property is NSAttributeDescription
-          let isDerived = (column.property as? NSAttributeDescription)?.isDerived ?? false
-          if !isDerived {
-            check("\(name) IS NULL", isAttribute ? .missingValue : .missingDestination)
-          }
-        }
-        if let attribute = column.property as? NSAttributeDescription,
-          let range = attribute.attributeType.narrowIntegers,
-          formers.contains(where: { $0.map { !fits($0, range) } ?? false })
-        {
-          check("\(name) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)", .outOfRange)
-        }
-      }
-    }
-  }
-
-  private func fits(_ former: NSPropertyDescription, _ range: ClosedRange<Int64>) -> Bool {
-    guard let type = (former as? NSAttributeDescription)?.attributeType else { return true }
-    if type == .booleanAttributeType { return true }
-    return type.narrowIntegers.map { range.contains($0.lowerBound) } ?? false
-  }
-
-  /// Returns the source property of each source entity whose rows have a property; nil for an added one.
-  private func formerProperties(
-    of property: NSPropertyDescription, of entity: SQLEntity
-  ) -> [NSPropertyDescription?] {
-    entity.family.compactMap { member in
-      guard let former = formerEntity(of: member) else { return nil }
-      let name = formerName(of: property.name, in: member)
-      return .some(
-        name.flatMap {
-          former.description.propertiesByName[$0] ?? former.column(named: $0)?.property
-        })
-    }
-  }
 }
 
 extension RangeIndex {
@@ -226,16 +168,5 @@ extension RangeIndex {
     let present = quoted.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
     return "INSERT INTO \(SQLNames.quoted(name)) SELECT \(values) FROM \(SQLNames.quoted(table)) "
       + "WHERE \(present)"
-  }
-}
-
-extension NSAttributeType {
-  /// The values of an integer type that's narrower than SQLite's; nil for any other type.
-  fileprivate var narrowIntegers: ClosedRange<Int64>? {
-    switch self {
-    case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
-    case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
-    default: nil
-    }
   }
 }

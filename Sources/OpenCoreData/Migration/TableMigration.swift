@@ -112,6 +112,7 @@ struct TableMigration {
     switch source {
     case .column(let column): return quoted(column)
     case .real(let column): return "CAST(\(quoted(column)) AS REAL)"
+    case .marked(let column): return "CAST(x'01' || \(quoted(column)) AS BLOB)"
     case .filled(let column, let value): return "IFNULL(\(quoted(column)), \(value.literal))"
     case .constant(let value): return value.literal
     case .null: return "NULL"
@@ -189,7 +190,7 @@ struct TableMigration {
   private func changesValues(_ source: ColumnSource) -> Bool {
     switch source {
     case .column, .null: false
-    case .real, .filled, .constant, .entityNumber: true
+    case .real, .marked, .filled, .constant, .entityNumber: true
     case .entityNumbers(let column): renumber(SQLNames.quoted(column)) != nil
     }
   }
@@ -254,22 +255,17 @@ extension LightweightMigrationPlan {
     _ source: SQLEntity, to root: SQLEntity, _ columns: [MigratedColumn]
   ) -> Bool {
     var used: Set<String> = []
-    let types = Dictionary(
-      (file.tables[source.table.uppercased()]?.columns ?? []).map {
-        ($0.name.uppercased(), $0.type)
-      },
-      uniquingKeysWith: { first, _ in first })
+    let names = Set(
+      (file.tables[source.table.uppercased()]?.columns ?? []).map { $0.name.uppercased() })
     for column in columns {
-      let kept = Set(column.sources.values.compactMap { $0.column?.uppercased() })
+      let sources = column.sources.values
+      if sources.contains(where: \.changesType) { return false }
+      let kept = Set(sources.compactMap { $0.column?.uppercased() })
       guard kept.count <= 1 else { return false }
-      guard let name = kept.first else {
-        // An added column with a name in use.
-        if types[column.name.uppercased()] != nil { return false }
-        continue
-      }
-      guard used.insert(name).inserted, types[name] == column.type.declaration else { return false }
-      let isRenamed = name != column.name.uppercased()
-      if isRenamed, types[column.name.uppercased()] != nil { return false }
+      let isNamed = kept.first == column.name.uppercased()
+      // A new or renamed column can't have a name that's in use.
+      if !isNamed, names.contains(column.name.uppercased()) { return false }
+      if let name = kept.first, !used.insert(name).inserted { return false }
     }
     return storedColumns(of: source).isSubset(of: used) && keepsConstraints(source, root, columns)
   }

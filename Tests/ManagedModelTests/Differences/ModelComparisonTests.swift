@@ -48,7 +48,7 @@ import Testing
         "<entity name=\"Alone\"/>",
         "<entity name=\"Alone\"><attribute name=\"x\" attributeType=\"Double\"/></entity>"
       ),
-      effect: .custom, "added attribute Alone.x"),
+      effect: .lightweight, "added attribute Alone.x"),
     Case(
       "an attribute removed and one renamed",
       ("<attribute name=\"mane\" optional=\"YES\"\nattributeType=\"String\"/>", ""),
@@ -56,12 +56,15 @@ import Testing
       effect: .lightweight, "renamed attribute Animal.title from name",
       "removed attribute Lion.mane"),
     Case(
-      "a type", ("Integer 16", "Integer 64"), effect: .custom,
+      "a wider number", ("Integer 16", "Integer 64"), effect: .lightweight,
       "changed attribute Animal.age: type from Integer 16 to Integer 64"),
+    Case(
+      "another type", ("Integer 16", "Decimal"), effect: .custom,
+      "changed attribute Animal.age: type from Integer 16 to Decimal"),
     Case(
       "required, with and without default",
       ("name=\"name\" optional=\"YES\"", "name=\"name\""),
-      effect: .custom, "changed attribute Animal.name: required now"),
+      effect: .lightweight, "changed attribute Animal.name: required now"),
     Case(
       "required with a default",
       ("name=\"name\" optional=\"YES\"", "name=\"name\" defaultValueString=\"x\""),

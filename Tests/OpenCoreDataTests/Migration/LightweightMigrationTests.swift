@@ -446,4 +446,57 @@ struct LightweightMigrationTests {
       try store.values("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'Z_RT_Person%'")
         == [[.integer(0)]])
   }
+
+  @Test("External data files of values that stay are kept, and others are removed")
+  func externalDataFollowsTheModel() throws {
+    func model(_ photo: String?, isExternal: Bool = true) -> NSManagedObjectModel {
+      Self.model { person, _ in
+        guard let photo else { return }
+        let attribute = Self.attribute(photo, .binaryDataAttributeType)
+        if photo != "photo" { attribute.renamingIdentifier = "photo" }
+        attribute.allowsExternalBinaryDataStorage = isExternal
+        person.properties.append(attribute)
+      }
+    }
+    func values(_ name: String, _ model: NSManagedObjectModel) throws -> [Data?] {
+      let context = try store.open(model)
+      return try context.performAndWait {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        return try context.fetch(request).map { $0.value(forKey: name) as? Data }
+      }
+    }
+    let (large, small) = (Data(repeating: 1, count: 200_000), Data([2, 3]))
+    let store = try Self.store(model("photo", isExternal: false))
+    let context = try store.open(model("photo", isExternal: false))
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      let people = try context.fetch(request)
+      people[0].setValue(small, forKey: "photo")
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    // The values in rows get the marker of external storage.
+    let external = model("picture")
+    #expect(try values("picture", external) == [small, nil, nil])
+    let writing = try store.open(external)
+    try writing.performAndWait {
+      let people = try writing.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+      for person in people { person.setValue(large, forKey: "picture") }
+      try writing.save()
+    }
+    let other = try #require(writing.persistentStoreCoordinator)
+    for store in other.persistentStores { try other.remove(store) }
+    let files = ExternalStorage(storeURL: store.url)
+    #expect(files.fileNames().count == 3)
+    #expect(try values("photograph", model("photograph")) == [large, large, large])
+    #expect(files.fileNames().count == 3)
+    #expect(
+      thrownError { try store.migrate(to: model("photo", isExternal: false)) }?.code
+        == NSMigrationMissingMappingModelError)
+    try store.migrate(to: model(nil))
+    #expect(files.fileNames() == [])
+  }
 }
