@@ -13,7 +13,7 @@ struct ContainerTests {
   }
 
   @Test("S3.01 the file and its folders are created, and opened the second time")
-  func createsOrOpens() throws {
+  func fileAndFoldersAreCreatedThenReopened() throws {
     let stack = try TestStack(model: TestModels.company())
     for round in 0..<2 {
       let container = container(stack)
@@ -55,7 +55,7 @@ struct ContainerTests {
   }
 
   @Test("Adding a store asynchronously calls back on another queue", .timeLimit(.minutes(1)))
-  func asynchronously() async throws {
+  func asynchronousAddCallsBackOffTheMainThread() async throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
     container.persistentStoreDescriptions[0].shouldAddStoreAsynchronously = true
@@ -70,7 +70,7 @@ struct ContainerTests {
   }
 
   @Test("An in-memory store has no file")
-  func inMemory() throws {
+  func inMemoryStoreCreatesNoFile() throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
     let description = NSPersistentStoreDescription()
@@ -88,7 +88,7 @@ struct ContainerTests {
   }
 
   @Test("A missing model is reported with the searched locations")
-  func missingModel() async {
+  func missingModelIsReportedWithSearchedLocations() async {
     let missing = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -45,7 +45,7 @@ struct CoordinatorCallsTests {
   }
 
   @Test("Notifications of added and removed stores")
-  func storeNotifications() throws {
+  func addingMovingAndRemovingStoresPostsNotifications() throws {
     let stack = try TestStack(model: TestModels.company())
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     coordinator.name = "main"
@@ -78,7 +78,7 @@ struct CoordinatorCallsTests {
   }
 
   @Test("Blocks of a coordinator run one after the other, and in place on its queue")
-  func coordinatorBlocks() async throws {
+  func coordinatorBlocksRunInOrder() async throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
     let order = Mutex<[Int]>([])
     // Where nothing is awaited the call that answers nobody is meant.
@@ -97,7 +97,7 @@ struct CoordinatorCallsTests {
   }
 
   @Test("perform rethrows the block's error")
-  func contextBlocks() async throws {
+  func performReturnsValuesAndRethrowsErrors() async throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()
     let isEmpty = await context.perform { !context.hasChanges }
@@ -113,7 +113,7 @@ struct CoordinatorCallsTests {
   @Test(
     "A request executes in the context whose block is running, and nowhere else",
     arguments: StoreKind.allCases)
-  func executing(kind: StoreKind) throws {
+  func requestExecutesInTheContextOfTheRunningBlock(kind: StoreKind) throws {
     let stack = try SharedStack(kind, TestModels.company())
     let (one, two) = (stack.context(), NSManagedObjectContext(.privateQueue))
     two.persistentStoreCoordinator = stack.coordinator
@@ -141,7 +141,7 @@ struct CoordinatorCallsTests {
   }
 
   @Test("A request to save is refused by context and coordinator: save() is the way to save")
-  func saveRequests() throws {
+  func executingASaveRequestIsAnError() throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()
     context.performAndWait {
@@ -159,7 +159,7 @@ struct CoordinatorCallsTests {
   }
 
   @Test("A copied request is equal and independent")
-  func copies() throws {
+  func copiedFetchRequestIsIndependent() throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()
     try context.performAndWait {
@@ -181,7 +181,7 @@ struct CoordinatorCallsTests {
   }
 
   @Test("A class knows its entity in the model that was put to use last, and makes requests for it")
-  func classEntity() throws {
+  func classEntityComesFromTheModelUsedLast() throws {
     Clerk.registerClass(named: "Clerk")
     for _ in 0..<2 {
       let model = TestModels.company()
@@ -200,7 +200,7 @@ struct CoordinatorCallsTests {
   }
 
   @Test("A class that no model in use knows has no entity")
-  func noEntity() async {
+  func classWithoutAnEntityIsAProgrammerError() async {
     let unknown = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

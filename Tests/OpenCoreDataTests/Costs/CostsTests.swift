@@ -13,7 +13,7 @@ struct CostsTests {
     return container
   }
 
-  @Test func allContextsOfAContainerCount() throws {
+  @Test func costsIncludeAllContextsOfAContainer() throws {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let cost = try costs(of: container) {
@@ -45,7 +45,7 @@ struct CostsTests {
     #expect(cost.hits == 15 && cost.statements == 2 && cost.saves == 0)
   }
 
-  @Test func nothingIsCountedOutsideTheBlock() async throws {
+  @Test func costsExcludeFetchesOutsideTheBlock() async throws {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let context = container.newBackgroundContext()

@@ -33,7 +33,7 @@ struct DamagedRowTests {
   }
 
   @Test("Values of another type, broken UTF-8 and NULL versions are read as far as they can be")
-  func wrongTypes() throws {
+  func valuesOfWrongTypesAreReadAsDefaults() throws {
     let context = try damaged(
       "UPDATE ZWORKER SET ZNUMBER = 'seven', ZNAME = CAST(X'41FF42' AS TEXT), ZBIRTHDAY = 'x',"
         + " Z_OPT = NULL WHERE Z_PK = 1")
@@ -49,7 +49,7 @@ struct DamagedRowTests {
   }
 
   @Test("A row of an unknown entity, or with a key below 1, fails the fetch with an error")
-  func unreadableFaultsReturnNilAndLog() throws {
+  func unmappableRowFailsFetchesAndEmptiesRelationships() throws {
     let corrupt = CocoaError.Code.fileReadCorruptFile.rawValue
     for damage in ["SET Z_ENT = 99", "SET Z_PK = -5", "SET Z_PK = -9223372036854775808"] {
       let context = try damaged("UPDATE ZWORKER \(damage) WHERE Z_PK = 2")
@@ -68,7 +68,7 @@ struct DamagedRowTests {
       (key: "77", isNil: false), (key: "-3", isNil: true), (key: "0", isNil: true),
       (key: "-9223372036854775808", isNil: true), (key: "'x'", isNil: true),
     ])
-  func danglingReferences(key: String, isNil: Bool) throws {
+  func danglingReferenceIsNilOrADeletedObject(key: String, isNil: Bool) throws {
     let context = try damaged("UPDATE ZGADGET SET ZOWNER = \(key)")
     try context.performAndWait {
       let owner = try first("Gadget", in: context).value(forKey: "owner") as? NSManagedObject
@@ -84,7 +84,7 @@ struct DamagedRowTests {
   }
 
   @Test("A fault made for another entity than its row's never reads that row's slots")
-  func otherEntities() throws {
+  func faultOfAnotherEntityReadsNoValues() throws {
     // The reference says that the robot is a person; and ZBOSS leads to it with no entity at all.
     let context = try damaged(
       "UPDATE ZWORKER SET ZBOSS = 2, Z\(try number("Worker"))_BOSS = \(try number("Person"))"
@@ -101,7 +101,7 @@ struct DamagedRowTests {
   }
 
   @Test("A damaged model cache, and no database at all, are NSErrors when a store is opened")
-  func openingErrors() throws {
+  func corruptFilesAreOpenErrors() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     _ = try stack.coldContext()
     let connection = try Connection(path: stack.storeURL.path, access: .writing)

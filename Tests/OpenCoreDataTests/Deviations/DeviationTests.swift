@@ -113,7 +113,7 @@ struct DeviationTests {
   }
 
   @Test(arguments: [(interval: -1.0, misses: 0), (0.0, 1), (60.0, 0)])
-  func stalenessIntervalFollowsTheReference(interval: Double, misses: Int) throws {
+  func stalenessIntervalLimitsTheAgeOfCachedRows(interval: Double, misses: Int) throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let context = try stack.coldContext()
@@ -181,7 +181,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func unreferencedCleanObjectsAreReleased() throws {
+  @Test func unreferencedUnchangedObjectsAreReleased() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(9, countries: 1)
     let context = try stack.coldContext()
@@ -240,7 +240,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func countSeesPendingChanges() throws {
+  @Test func countIncludesPendingChanges() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(3, countries: 1)
     let events = EventList()

@@ -57,7 +57,7 @@ struct AsynchronousFetchTests {
   @Test(
     "S6.38 execute returns before the callback, which gives what fetch gives, with one SELECT",
     arguments: StoreKind.allCases)
-  func givesWhatFetchGives(kind: StoreKind) async throws {
+  func asynchronousFetchReturnsTheResultOfFetch(kind: StoreKind) async throws {
     let (stack, context) = try store(kind, count: 450)
     context.performAndWait {
       _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
@@ -75,7 +75,7 @@ struct AsynchronousFetchTests {
   }
 
   @Test("S6.38 S-C28 a fetch that is cancelled gives nothing but the error 3072")
-  func cancelled() async throws {
+  func cancelledFetchReturnsOnlyAnError() async throws {
     let (stack, context) = try store(.sqlite, count: 20)
     // Twenty rows each joined with all of a long series: far more work than a test may take.
     let request = request()
@@ -95,7 +95,7 @@ struct AsynchronousFetchTests {
   }
 
   @Test("S-C28 rows are counted while they are read; an error is the result's")
-  func progress() async throws {
+  func progressCountsRowsAndErrorsAreReturned() async throws {
     let (_, context) = try store(.sqlite, count: 450)
     let result = try await run(context, request())
     #expect(result.progress?.totalUnitCount == 450)

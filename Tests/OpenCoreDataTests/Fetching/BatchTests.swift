@@ -17,7 +17,7 @@ struct BatchTests {
   @Test(
     "S6.34, S6.35, S-C14 a jump loads its page alone; a page that was let go is read again",
     arguments: StoreKind.allCases)
-  func jumps(kind: StoreKind) throws {
+  func readingAnObjectLoadsOnlyItsBatch(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(100)
     let context = bed.context()
@@ -42,7 +42,7 @@ struct BatchTests {
   @Test(
     "S6.36, S-C15 pages of faults cost a hit for each object, filled pages nothing",
     arguments: StoreKind.allCases, [true, false])
-  func faults(kind: StoreKind, asFaults: Bool) throws {
+  func batchesOfFaultsCostARowCacheHitForEachObject(kind: StoreKind, asFaults: Bool) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(20)
     let context = bed.context()
@@ -58,7 +58,7 @@ struct BatchTests {
   @Test(
     "S6.37 later inserts and deletions change neither count nor positions",
     arguments: StoreKind.allCases)
-  func fixedPlaces(kind: StoreKind) throws {
+  func laterSavesDoNotChangeCountOrPositions(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(30)
     let (context, other) = (bed.context(), bed.context())
@@ -79,7 +79,7 @@ struct BatchTests {
   @Test(
     "Pending changes are merged in order, reading only the rows they are compared with",
     arguments: StoreKind.allCases)
-  func pending(kind: StoreKind) throws {
+  func pendingChangesAreMergedReadingFewRows(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1_000)
     let context = bed.context()

@@ -32,7 +32,7 @@ struct FetchCostTests {
       Reading(values: true, faults: false, hits: 0, misses: 0, selects: 1),
       Reading(values: false, faults: true, hits: 0, misses: 10, selects: 11),
     ])
-  private func reading(kind: StoreKind, expected: Reading) throws {
+  private func requestOptionsDetermineTheCostOfReading(kind: StoreKind, expected: Reading) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(10)
     let context = bed.context()
@@ -55,7 +55,7 @@ struct FetchCostTests {
   @Test(
     "S-C04, S-C05, S-C06 rows that another context or an ID fetch has cached serve keys",
     arguments: StoreKind.allCases)
-  func cachedRows(kind: StoreKind) throws {
+  func cachedRowsFulfillFaultsWithoutSelects(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let keys = try bed.addPeople(10)
     func read(_ find: (NSManagedObjectContext) throws -> [NSManagedObject]) throws -> [Int] {
@@ -99,7 +99,7 @@ struct FetchCostTests {
   @Test(
     "S-C07, S-C29 counting creates no objects; an empty result isn't an error",
     arguments: StoreKind.allCases)
-  func counting(kind: StoreKind) throws {
+  func countingCreatesNoObjects(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(10)
     let context = bed.context()
@@ -122,7 +122,7 @@ struct FetchCostTests {
   @Test(
     "S-C11 execute() returns and registers the same objects as fetch",
     arguments: StoreKind.allCases)
-  func executing(kind: StoreKind) throws {
+  func executeReturnsTheSameObjectsAsFetch(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(3)
     let context = bed.context()
@@ -140,7 +140,7 @@ struct FetchCostTests {
   @Test(
     "S3.09, S-C12, S-C13, S-G22 each fetch runs a SELECT and doesn't refresh realized objects",
     arguments: StoreKind.allCases)
-  func again(kind: StoreKind) throws {
+  func eachFetchRunsASelectAndKeepsRealizedValues(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(3)
     let (context, other) = (bed.context(), bed.context())
@@ -168,7 +168,7 @@ struct FetchCostTests {
   @Test(
     "S-C16, S-C44, S-C46 pages by limit and offset, by IDs, and one fetch against many",
     arguments: StoreKind.allCases)
-  func pages(kind: StoreKind) throws {
+  func pagingByOffsetAndByIDsCostsOneSelectPerFetch(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(10)
     let context = bed.context()
@@ -201,7 +201,7 @@ struct FetchCostTests {
   }
 
   @Test("S6.09 a long fetch blocks only its own context")
-  func blocking() throws {
+  func longFetchBlocksOnlyItsContext() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(2)
     let (busy, free) = (bed.context(), bed.context())

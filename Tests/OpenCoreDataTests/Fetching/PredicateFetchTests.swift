@@ -82,7 +82,7 @@ struct PredicateFetchTests {
   @Test(
     "S12-9, S12-10, S12-11, S12-12, S12-20, S12-21, S12-29, S12-30, S12-31, S-C20, S-C24, S-C25 formats find their cities",
     arguments: StoreKind.allCases)
-  func formatsFindTheirCities(kind: StoreKind) throws {
+  func formatsMatchExpectedNamesWithOneSelect(kind: StoreKind) throws {
     let store = try CityStore(kind)
     for known in Self.cases {
       let predicate = NSPredicate(format: known.format, argumentArray: known.arguments)
@@ -103,7 +103,7 @@ struct PredicateFetchTests {
   }
 
   @Test("S12-1, S12-8, S12-26 equivalent formats have the same SQL")
-  func spellings() throws {
+  func equivalentFormatsHaveTheSameSQL() throws {
     let store = try CityStore(.sqlite)
     let age = NSExpression(forKeyPath: "age")
     let built = NSComparisonPredicate(
@@ -156,7 +156,7 @@ struct PredicateFetchTests {
       ("carsOwnedCount != 2", ["Al", "Dan"], ["Al", "Bo", "Dan", "Di", "Eve"]),
       ("carsOwnedCount != 2 AND carsOwnedCount != nil", ["Al", "Dan"], ["Al", "Dan"]),
     ])
-  func optionalMatrix(format: String, fetched: [String], evaluated: [String]) throws {
+  func nilMatchesDifferBetweenFetchAndMemoryOnlyForInequality(format: String, fetched: [String], evaluated: [String]) throws {
     let store = try CityStore(.sqlite)
     let predicate = NSPredicate(format: format)
     #expect(try store.names("Person", predicate) == fetched)
@@ -170,7 +170,7 @@ struct PredicateFetchTests {
   }
 
   @Test("S12-6, S12-7, S-C27 dates are seconds since 2001, equal to the last bit")
-  func dates() throws {
+  func datesMatchExactly() throws {
     let store = try CityStore(.sqlite)
     let exact = Date(timeIntervalSinceReferenceDate: 25.0 / 3)
     let off = Date(timeIntervalSinceReferenceDate: (25.0 / 3).nextUp)
@@ -188,7 +188,7 @@ struct PredicateFetchTests {
   @Test(
     "S-C19 blocks and methods are errors in SQLite and evaluated in memory",
     arguments: StoreKind.allCases)
-  func code(kind: StoreKind) throws {
+  func blocksAndMethodsAreErrorsOnlyInSQLite(kind: StoreKind) throws {
     let store = try CityStore(kind)
     let block = NSPredicate { record, _ in
       (record as? any KeyValueReadable)?.value(forKey: "name") as? String == "Al"
@@ -209,7 +209,7 @@ struct PredicateFetchTests {
   @Test(
     "S12-32 an unknown key is an error that names it; the context goes on",
     arguments: StoreKind.allCases)
-  func unknownKeys(kind: StoreKind) throws {
+  func unknownKeyIsNamedInTheError(kind: StoreKind) throws {
     let store = try CityStore(kind)
     for format in [
       "agee > 3", "age > 1000 AND agee > 3", "city.agee == 'x'", "ANY city.visitors.agee > 3",

@@ -54,7 +54,7 @@ struct PredicatePlanTests {
   ]
 
   @Test("S12-19, S8.11, S8.21, S-C30 predicates that use indexes")
-  func indexesServeWhatTheyCan() throws {
+  func predicatesAndSortsHaveTheExpectedPlans() throws {
     let store = try CityStore(.sqlite)
     let reader = try PlanReader(store)
     for known in Self.cases {
@@ -70,7 +70,7 @@ struct PredicatePlanTests {
   }
 
   @Test("S12-23 the order of the terms does not change the plan")
-  func termOrder() throws {
+  func termOrderDoesNotChangeThePlan() throws {
     let store = try CityStore(.sqlite)
     let reader = try PlanReader(store)
     for (first, second) in [
@@ -86,7 +86,7 @@ struct PredicatePlanTests {
   }
 
   @Test("S-C17, S8.10 the store sorts by every listed comparison, and rejects a block")
-  func sortSelectors() throws {
+  func sqliteSortsByEveryComparisonButNotByABlock() throws {
     for kind in StoreKind.allCases {
       let store = try CityStore(kind)
       for comparison in NSSortDescriptor.Comparison.allCases {

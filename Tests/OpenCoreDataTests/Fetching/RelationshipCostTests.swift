@@ -9,7 +9,7 @@ struct RelationshipCostTests {
   @Test(
     "S6.40, S6.42, S6.43, S-C35, S-C36 access is free, reading fires once, a second iteration is free",
     arguments: StoreKind.allCases)
-  func touches(kind: StoreKind) throws {
+  func relationshipCostsNothingUntilItsValuesAreRead(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(5)
     let context = bed.context()
@@ -58,7 +58,7 @@ struct RelationshipCostTests {
   @Test(
     "S-C38 a key path over a collection fires each fault; a custom description fires its object",
     arguments: StoreKind.allCases)
-  func keyPaths(kind: StoreKind) throws {
+  func keyPathOverCollectionFiresEachFault(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(5)
     let context = bed.context()
@@ -82,7 +82,7 @@ struct RelationshipCostTests {
   }
 
   @Test("S-C39 isFault doesn't depend on the row cache", arguments: StoreKind.allCases)
-  func isFault(kind: StoreKind) throws {
+  func isFaultDoesNotDependOnTheRowCache(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -99,7 +99,7 @@ struct RelationshipCostTests {
   }
 
   @Test("S-C40 one small attribute costs the whole row, and a large value with it")
-  func wholeRow() throws {
+  func readingOneAttributeLoadsTheWholeRow() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     let writer = try stack.coldContext()
     let id = try writer.performAndWait {
@@ -120,7 +120,7 @@ struct RelationshipCostTests {
   }
 
   @Test("S6.10 the row cache contains raw values; objects decode their own")
-  func rawValues() throws {
+  func contextsShareOneRawRow() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let (context, other) = (bed.context(), bed.context())

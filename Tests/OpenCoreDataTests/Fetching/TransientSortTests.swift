@@ -58,7 +58,7 @@ struct TransientSortTests {
   }
 
   @Test("S-C18 an in-memory store sorts by a transient property of the objects")
-  func memory() throws {
+  func inMemoryStoreSortsByTransientProperty() throws {
     let context = try stack(.memory).context()
     try context.performAndWait {
       let byName: NSFetchRequest<NSManagedObject> = request("fullName")
@@ -93,7 +93,7 @@ struct TransientSortTests {
   }
 
   @Test("S-C18 unsaved objects and a child's fetch have the same order")
-  func unsavedAndChild() throws {
+  func unsavedObjectsAndChildFetchesSortByTransientProperty() throws {
     let context = try stack(.memory).context()
     try context.performAndWait {
       let new = context.make("Person", ["last": "Bell", "fullName": "Bell"])
@@ -116,7 +116,7 @@ struct TransientSortTests {
   }
 
   @Test("S-C18 an asynchronous fetch from memory has the same order")
-  func asynchronous() async throws {
+  func asynchronousFetchSortsByTransientProperty() async throws {
     let context = try stack(.memory).context()
     let found: [String?] = try await withCheckedThrowingContinuation { continuation in
       context.perform {
@@ -134,7 +134,7 @@ struct TransientSortTests {
   }
 
   @Test("S-C18 a SQLite store rejects it with a reason; a count needs no order")
-  func sqlite() throws {
+  func sqliteRejectsSortingByTransientProperty() throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
       for key in ["fullName", "boss.fullName"] {
@@ -151,7 +151,7 @@ struct TransientSortTests {
   }
 
   @Test("An unknown key next to a transient one is an error", arguments: StoreKind.allCases)
-  func unknownKeys(kind: StoreKind) throws {
+  func unknownKeyNextToTransientPropertyIsAnError(kind: StoreKind) throws {
     let context = try stack(kind).context()
     context.performAndWait {
       for keys in [("fullName", "nick"), ("nick", "fullName"), ("last", "fullName.nick")] {

@@ -34,7 +34,7 @@ struct HistoryTests {
   }
 
   @Test("Did-save includes the token of its transaction; an empty save's is that of the last one")
-  func newTokens() throws {
+  func didSaveNotificationIncludesTheNewToken() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     let saves = NoteList(context, .NSManagedObjectContextDidSave)
@@ -58,7 +58,7 @@ struct HistoryTests {
   }
 
   @Test("Each save is a transaction with its changes, its author and its context's name")
-  func saves() throws {
+  func eachSaveIsATransactionWithItsAuthorAndChanges() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context(.error, "importer")
     context.transactionAuthor = "server"
@@ -88,7 +88,7 @@ struct HistoryTests {
   }
 
   @Test("A request begins after a token, date, or transaction; a predicate filters authors")
-  func requests() throws {
+  func requestsStartAfterATokenDateOrTransaction() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -129,7 +129,7 @@ struct HistoryTests {
   }
 
   @Test("History predicates compare tokens, entities, and the transaction of a change")
-  func predicates() throws {
+  func predicatesCompareTokensAndEntities() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -167,7 +167,7 @@ struct HistoryTests {
   }
 
   @Test("Deleting history removes earlier transactions; numbers are never reused")
-  func purge() throws {
+  func deletingHistoryNeverReusesTransactionNumbers() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -189,7 +189,7 @@ struct HistoryTests {
   }
 
   @Test("A token followed by deleted transactions has expired: error 134301")
-  func expiry() throws {
+  func tokenBeforeDeletedTransactionsIsExpired() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -227,7 +227,7 @@ struct HistoryTests {
   }
 
   @Test("Batch requests are transactions too, written by INSERT … SELECT")
-  func batches() throws {
+  func batchRequestsAreTransactions() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -256,7 +256,7 @@ struct HistoryTests {
 
   @Test(
     "A failed save leaves no history; a store without tracking has none, a tracked one keeps it")
-  func tracking() throws {
+  func historyRequiresTrackingAndASuccessfulSave() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
@@ -293,7 +293,7 @@ struct HistoryTests {
   }
 
   @Test("The tables have Core Data's names, columns, and numbers")
-  func tables() throws {
+  func historyTablesHaveCoreDatasNamesAndColumns() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let connection = try Connection(path: stack.storeURL.path, access: .reading)
     defer { connection.close() }
@@ -317,7 +317,7 @@ struct HistoryTests {
   }
 
   @Test("Another coordinator's commit posts a notification with its history token")
-  func remoteChange() async throws {
+  func commitOfAnotherCoordinatorPostsItsToken() async throws {
     let options = [
       NSPersistentHistoryTrackingKey: true,
       NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
@@ -346,7 +346,7 @@ struct HistoryTests {
   }
 
   @Test("A save of another process posts a notification and can be merged")
-  func secondProcess() async throws {
+  func saveOfAnotherProcessIsPostedAndMerged() async throws {
     let options = [
       NSPersistentHistoryTrackingKey: true,
       NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,

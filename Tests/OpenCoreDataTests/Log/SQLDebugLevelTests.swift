@@ -41,7 +41,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("S-H11 levels are cumulative, level 0 is silent, and fulfilled faults differ from fetches")
-  func levelsNest() throws {
+  func eachLevelContainsTheLinesOfTheOneBelow() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     var below: [String] = []
@@ -103,7 +103,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("Each SELECT of a prefetch has its total time, two of a many-to-many")
-  func bothSelectsOfAPrefetchAreTimed() throws {
+  func bothSelectsOfAManyToManyPrefetchAreTimed() throws {
     let stack = try TestStack(model: KinshipModel.make())
     let writer = try stack.coldContext()
     try writer.performAndWait {
@@ -130,7 +130,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("A bound string stays on its line, and values are private by default")
-  func boundTexts() throws {
+  func boundStringsAreEscapedAndPrivateByDefault() throws {
     let stack = try TestStack(model: KinshipModel.make())
     let evil = "a\"\nCoreData: sql: COMMIT\u{1B}[2J"
     func logged(_ shows: Bool, _ level: Int) throws -> [String] {
@@ -155,7 +155,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("S15-1 opening a store logs its pragmas and probes, and creating one logs its tables")
-  func openingIsLogged() throws {
+  func openingAndCreatingAStoreLogTheirStatements() throws {
     let stack = try TestStack.moody()
     let made = try lines(1, of: stack) { _ in }
     #expect(made[0].hasPrefix("CoreData: annotation: Connecting to sqlite database file at \"/"))
@@ -171,7 +171,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("S15-16 a save of six objects is one event with a time, which Apple's lines lack")
-  func savesHaveATime() throws {
+  func saveIsOneTimedEvent() throws {
     let stack = try TestStack.moody()
     let events = EventList()
     let list = LineList()

@@ -7,7 +7,7 @@ import Testing
 @Suite("SQLDebug lines")
 struct SQLDebugLogTests {
   @Test("S15-1 opening a store names its file, once")
-  func connecting() throws {
+  func openingAStoreLogsItsFileOnce() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let lines = LineList()
@@ -20,7 +20,7 @@ struct SQLDebugLogTests {
   }
 
   @Test("S15-2 a batched fetch logs its keys, then its batch, each with two times")
-  func batchedRegions() throws {
+  func batchedFetchLogsObjectIDsThenTheBatch() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 5, continents: 1)
     let lines = LineList()
@@ -52,7 +52,7 @@ struct SQLDebugLogTests {
   }
 
   @Test("S15-8 each fault that misses is a single-row SELECT and a line with its URI")
-  func faultLines() throws {
+  func eachFaultMissLogsASelectAndItsURI() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(7, countries: 1)
     let lines = LineList()
@@ -69,7 +69,7 @@ struct SQLDebugLogTests {
   }
 
   @Test("A count and a prefetch have lines of their own; bound values come from level 2 on")
-  func countPrefetchAndBinds() throws {
+  func logsCountsPrefetchesAndBoundValues() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     let lines = LineList()
@@ -93,7 +93,7 @@ struct SQLDebugLogTests {
   }
 
   @Test("The level is set by argument or environment")
-  func askedFor() {
+  func levelComesFromArgumentOrEnvironment() {
     let flag = "-com.apple.CoreData.SQLDebug"
     #expect(SQLDebugLog.askedFor(["program", flag, "3"], nil) == 3)
     #expect(SQLDebugLog.askedFor(["program", flag, "0"], "2") == 0)

@@ -57,7 +57,7 @@ struct ModelTablesTests {
   }
 
   @Test("S4.02, S-A10 fetching the parent gives both kinds in one SELECT, a child its own")
-  func parentsAreFetchedWithTheirChildren() throws {
+  func fetchingAParentEntityIncludesSubentitiesInOneSelect() throws {
     let stack = try TestStack(model: Self.model(Self.people))
     let filling = try stack.coldContext()
     try filling.performAndWait {
@@ -91,7 +91,7 @@ struct ModelTablesTests {
   }
 
   @Test("S3.07 an indexed attribute has an index, which sorting uses; another has a b-tree made")
-  func indexesAreMadeAndUsed() throws {
+  func indexedAttributeHasAnIndexUsedForSorting() throws {
     let model = try Self.model(
       """
       <entity name="Note"><attribute name="date" optional="YES" attributeType="Date" indexed="YES"/>
@@ -114,7 +114,7 @@ struct ModelTablesTests {
   }
 
   @Test("S4.11 many-to-many has a join table, one-to-many a column")
-  func joinTablesAreForManyToMany() throws {
+  func onlyManyToManyHasAJoinTable() throws {
     let library = try TestStack(model: TestModels.library())
     _ = try library.coldContext()
     #expect(try Self.columns(of: "Z_1TAGS", in: library) == ["Z_1ARTICLES", "Z_2TAGS"])
@@ -126,7 +126,7 @@ struct ModelTablesTests {
   }
 
   @Test("S4.13 several relationships of two entities are separate; a tree refers to itself")
-  func relationshipsAreSeparate() throws {
+  func relationshipsBetweenTheSameEntitiesAreIndependent() throws {
     let model = try Self.model(
       """
       <entity name="Person"><relationship name="children" toMany="YES" optional="YES"
@@ -169,7 +169,7 @@ struct ModelTablesTests {
   }
 
   @Test("S4.14 without an inverse, deleting the target leaves a dangling key")
-  func unidirectionalKeysDangle() throws {
+  func deletingTheDestinationWithoutInverseLeavesADanglingReference() throws {
     let model = try Self.model(
       """
       <entity name="Note"><relationship name="author" maxCount="1" optional="YES"
@@ -194,7 +194,7 @@ struct ModelTablesTests {
   }
 
   @Test("S5.01 values are stored in SQLite's classes: 0 and 1, seconds since 2001")
-  func valuesAreStoredInTheirClasses() throws {
+  func valuesHaveTheirSQLiteStorageClasses() throws {
     let stack = try TestStack(model: TestModels.library())
     let context = try stack.coldContext()
     try context.performAndWait {

@@ -67,7 +67,7 @@ struct ResultsControllerTests {
   @Test(
     "S3.10 S-I02 one change calls will, delete, insert, move, update, did, with old and new index paths",
     arguments: types, [0, 2])
-  func onePass(type: NSPersistentStore.StoreType, batch: Int) throws {
+  func oneSetOfChangesCallsTheDelegateInOrder(type: NSPersistentStore.StoreType, batch: Int) throws {
     let company = try Company(type: type)
     let context = company.context()
     try context.performAndWait {
@@ -96,7 +96,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S3.11 a merged change makes the same calls", arguments: types)
-  func merged(type: NSPersistentStore.StoreType) throws {
+  func mergedChangeCallsTheDelegate(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type)
     let (mine, theirs) = (company.context(), company.context())
     try mine.performAndWait {
@@ -119,7 +119,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S-I03 sections come from the key path, whose sort comes first", arguments: [0, 2])
-  func sections(batch: Int) throws {
+  func sectionsFollowTheKeyPathAndRequireItsSort(batch: Int) throws {
     let company = try Company()
     let context = company.context()
     try context.performAndWait {
@@ -146,7 +146,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S-I04 a section's last object removes it, a first one adds it", arguments: types)
-  func sectionsComeAndGo(type: NSPersistentStore.StoreType) throws {
+  func sectionsAreDeletedAndInsertedWithTheirObjects(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type, employees: 3)
     let context = company.context()
     try context.performAndWait {
@@ -177,7 +177,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S-I05 S8.17 the cache saves the keys' SELECT and the sections while nothing changed")
-  func cache() throws {
+  func cacheSavesSelectsUntilTheStoreChanges() throws {
     let company = try Company(employees: 30)
     let name = "ResultsControllerTests \(UUID().uuidString)"
     defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
@@ -204,7 +204,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S-I06 a changed request under the same name is an error until the cache is deleted")
-  func changedRequest() throws {
+  func cacheOfAnotherRequestIsAnError() throws {
     let company = try Company()
     let name = "ResultsControllerTests \(UUID().uuidString)"
     defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
@@ -222,7 +222,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S-I01 without sort descriptors there's no controller")
-  func unsorted() async {
+  func sortDescriptorsAreRequired() async {
     let unsorted = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -235,7 +235,7 @@ struct ResultsControllerTests {
   }
 
   @Test("Reported changes always lead to the fetched result", arguments: types, [0, 3])
-  func randomChanges(type: NSPersistentStore.StoreType, batch: Int) throws {
+  func reportedChangesReproduceTheFetchedObjects(type: NSPersistentStore.StoreType, batch: Int) throws {
     let company = try Company(type: type, employees: 20)
     let context = company.context()
     var random = SeededRandom(seed: 7)
@@ -269,7 +269,7 @@ struct ResultsControllerTests {
   }
 
   @Test("Empty sort descriptors are accepted: new objects are appended")
-  func noOrder() throws {
+  func emptySortDescriptorsAppendNewObjects() throws {
     let company = try Company()
     let context = company.context()
     try context.performAndWait {
@@ -299,7 +299,7 @@ struct ResultsControllerTests {
   }
 
   @Test("A section that is deleted has no objects")
-  func deletedSection() throws {
+  func deletedSectionHasNoObjects() throws {
     let company = try Company()
     let context = company.context()
     try context.performAndWait {

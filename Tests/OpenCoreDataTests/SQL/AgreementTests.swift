@@ -41,7 +41,7 @@ import Testing
     ["title"], ["-weight", "title"], ["author.name", "-weight"], ["author.mentor.age", "isLent"],
     ["~title"], ["-~author.name"], ["tags.@count", "-title"],
   ])
-  func rowsComeInTheOrderOfMemory(keys: [String]) throws {
+  func rowsAreSortedAsInMemory(keys: [String]) throws {
     let library = try LibraryRows(seed: 9, count: 60)
     let item = try #require(library.model.entity(named: "Item"))
     var sort = keys.map { key in

@@ -245,7 +245,7 @@ import Testing
     ("uppercase:(pages) == 'A'", "pages: This isn't a string"),
     ("SELF isKindOfClass: 'Book'", "Only memory can compare by a method"),
   ])
-  func whatHasNoSQLIsNamed(format: String, message: String) throws {
+  func untranslatablePredicatesAreDescribed(format: String, message: String) throws {
     do {
       _ = try select(NSPredicate(format: format))
       Issue.record("\(format) was translated")
@@ -257,7 +257,7 @@ import Testing
   /// The formats of public code name keys that the library does not have, and more: each becomes
   /// SQL that SQLite takes, or an error with words.
   @Test(.enabled(if: SharedData.isHere, SharedData.absence))
-  func publicFormatsBecomeSQLOrAnError() throws {
+  func publicFormatsBecomeValidSQLOrAnError() throws {
     let library = try LibraryRows(seed: 1, count: 5)
     let author = try #require(library.model.entity(named: "Author"))
     let text = try String(
@@ -282,7 +282,7 @@ import Testing
   }
 
   /// Chains and lists of any length: SQLite's own limits are not met.
-  @Test func longChainsAndListsRun() throws {
+  @Test func longChainsAndListsMatchTheirShortForms() throws {
     let library = try LibraryRows(seed: 3, count: 40)
     let item = try #require(library.model.entity(named: "Item"))
     let terms =
@@ -307,7 +307,7 @@ import Testing
     }
   }
 
-  @Test func blocksAndDeepNestingAreRefused() throws {
+  @Test func blocksAndDeepNestingAreErrors() throws {
     #expect(throws: TranslationError.self) { try select(NSPredicate { _, _ in true }) }
     var deep = NSPredicate(format: "pages == 1")
     for _ in 0..<10_000 { deep = NSCompoundPredicate(notPredicateWithSubpredicate: deep) }

@@ -35,11 +35,11 @@ import Testing
       ("'b' = 'B' COLLATE NSCollateLocaleSensitiveNoCase", 1),
       ("'a10' > 'a9' COLLATE NSCollateFinderlike", 1),
     ] as [(String, Int64)])
-  func functionsAndCollationsAnswer(expression: String, answer: Int64) throws {
+  func functionsAndCollationsReturnExpectedValues(expression: String, answer: Int64) throws {
     #expect(try connection().values("SELECT \(expression)") == [[.integer(answer)]])
   }
 
-  @Test func badPatternIsAnError() throws {
+  @Test func invalidRegularExpressionIsAnError() throws {
     #expect(throws: SQLiteError.self) {
       try connection().values("SELECT NSCoreDataMatches('a', '(', 0)")
     }

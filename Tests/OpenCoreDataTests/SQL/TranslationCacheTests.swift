@@ -66,7 +66,7 @@ import Testing
   static func key(_ key: Int64) -> Key { Key(entity: "Item", key: key) }
 
   @Test(arguments: pairs)
-  func otherConstantsAreBoundToTheSameText(pair: Pair) throws {
+  func constantsOfOneShapeShareATranslation(pair: Pair) throws {
     let setup = try Setup()
     let cache = setup.translator.cache
     for (arguments, translations) in [
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func entitySortLimitAndResultArePartOfTheShape() throws {
+  @Test func entitySortLimitAndResultTypeHaveTheirOwnTranslations() throws {
     let setup = try Setup()
     let book = try #require(setup.model.entity(named: "Book"))
     let predicate = NSPredicate(format: "weight > 1")
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// Dictionaries too are translated once for all constants.
-  @Test func dictionariesHaveAShape() throws {
+  @Test func dictionariesOfOneShapeShareATranslation() throws {
     let setup = try Setup()
     let item = try #require(setup.model.entity(named: "Item"))
     func query(
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// One expression at two places is one value; its shape is not that of two.
-  @Test func sharedExpressionsAreOneConstant() throws {
+  @Test func sharedExpressionsDoNotShareATranslationWithDistinctOnes() throws {
     let setup = try Setup()
     func predicate(_ first: NSExpression, _ second: NSExpression) -> NSPredicate {
       NSCompoundPredicate(

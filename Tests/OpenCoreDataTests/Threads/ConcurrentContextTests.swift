@@ -12,7 +12,7 @@ struct ConcurrentContextTests {
     Double(ProcessInfo.processInfo.environment["CDPROF_THREAD_SECONDS"] ?? "") ?? 1
 
   @Test("Eight contexts: readers see whole rows, writers lose nothing, caches end as the database")
-  func readersAndWriters() throws {
+  func concurrentReadsAndSavesLeaveConsistentContexts() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     let first = try stack.coldContext()
     try first.performAndWait {

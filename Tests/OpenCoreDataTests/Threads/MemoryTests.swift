@@ -19,7 +19,7 @@ struct MemoryTests {
   #endif
 
   @Test("Objects fetched, read and dropped in batches stay under a bound, and all comes to rest")
-  func batches() async {
+  func memoryStaysBoundedWhileObjectsAreReadInBatches() async {
     await #expect(processExitsWith: .success) {
       let count =
         Int(ProcessInfo.processInfo.environment["CDPROF_MEMORY_OBJECTS"] ?? "") ?? 50_000
