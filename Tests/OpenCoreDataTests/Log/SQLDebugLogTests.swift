@@ -19,7 +19,7 @@ struct SQLDebugLogTests {
     #expect(lines.lines.count { $0.contains("Connecting") } == 1)
   }
 
-  @Test("S15-2 a batched fetch logs its keys, then its batch, each with two times")
+  @Test("S15-2 a batched fetch logs its object IDs, then its batch, each with two times")
   func batchedFetchLogsObjectIDsThenTheBatch() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 5, continents: 1)
@@ -68,7 +68,7 @@ struct SQLDebugLogTests {
     #expect(lines.lines.count { $0.hasSuffix("FROM ZMOOD t0 WHERE  t0.Z_PK = ?") } == 7)
   }
 
-  @Test("A count and a prefetch have lines of their own; bound values come from level 2 on")
+  @Test("Counts and prefetches have their own lines; bound values are logged from level 2")
   func logsCountsPrefetchesAndBoundValues() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
@@ -103,7 +103,7 @@ struct SQLDebugLogTests {
     #expect(SQLDebugLog.askedFor([], "-1") == 0)
   }
 
-  /// A line with its seconds replaced, so that it can be compared.
+  /// A line with its times replaced.
   static func withoutTimes(_ line: String) -> String {
     line.replacing(/\d+\.\d{4}s/, with: "Ts")
   }

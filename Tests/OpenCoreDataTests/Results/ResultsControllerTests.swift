@@ -145,7 +145,9 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I04 a section's last object removes it, a first one adds it", arguments: types)
+  @Test(
+    "S-I04 a section is deleted with its last object and inserted with its first",
+    arguments: types)
   func sectionsAreDeletedAndInsertedWithTheirObjects(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type, employees: 3)
     let context = company.context()
@@ -176,7 +178,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I05 S8.17 the cache saves the keys' SELECT and the sections while nothing changed")
+  @Test("S-I05 S8.17 the cache saves the SELECTs of IDs and sections until the store changes")
   func cacheSavesSelectsUntilTheStoreChanges() throws {
     let company = try Company(employees: 30)
     let name = "ResultsControllerTests \(UUID().uuidString)"
@@ -191,7 +193,7 @@ struct ResultsControllerTests {
         return [context.counters.selects, context.counters.rows]
       }
     }
-    // Two signatures; the keys; three pages of ten; three departments.
+    // Two signatures; the object IDs; three batches of ten; three departments.
     #expect(try run() == [2 + 1 + 3 + 3, 2 + 30 + 30 + 3])
     #expect(try run() == [2, 2])
     let writer = company.context()
@@ -221,7 +223,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I01 without sort descriptors there's no controller")
+  @Test("S-I01 a controller requires sort descriptors")
   func sortDescriptorsAreRequired() async {
     let unsorted = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -234,7 +236,7 @@ struct ResultsControllerTests {
     #expect(unsorted.message.contains("needs a fetch request with sort descriptors"))
   }
 
-  @Test("Reported changes always lead to the fetched result", arguments: types, [0, 3])
+  @Test("Applying the reported changes gives the fetched objects", arguments: types, [0, 3])
   func reportedChangesReproduceTheFetchedObjects(type: NSPersistentStore.StoreType, batch: Int) throws {
     let company = try Company(type: type, employees: 20)
     let context = company.context()
@@ -346,7 +348,7 @@ extension NSManagedObjectContext {
   }
 }
 
-/// Keeps the sections that a controller deletes.
+/// Records the sections that a controller deletes.
 private final class SectionListener: NSFetchedResultsControllerDelegate {
   var deleted: [any NSFetchedResultsSectionInfo] = []
 

@@ -4,9 +4,9 @@ import Testing
 
 @testable import OpenCoreData
 
-/// The SQL of Apple's framework, letter by letter, where public logs show it.
+/// The exact SQL of Core Data, where public logs show it.
 @Suite struct AppleLogTests {
-  /// A translator and the entity of a name.
+  /// A translator and an entity.
   private func translator(
     _ model: NSManagedObjectModel, _ name: String
   ) throws -> (SQLTranslator, SQLEntity) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// The generated statements at work on real files.
+/// The generated statements, run on SQLite files.
 @Suite struct StatementTests {
   private let library: LibraryRows
 
@@ -95,10 +95,10 @@ import Testing
     let items = try #require(entity("Tag").toMany["items"])
     let read = "SELECT Z_2ITEMS, Z_6TAGS, Z_FOK_6TAGS FROM Z_2TAGS WHERE Z_2ITEMS = 70 ORDER BY 2"
     let insert = try #require(sql.insertJoinRow(tags))
-    for (tag, place) in [(1, 2048), (2, 3072), (1, 4096)] as [(Int64, Int64)] {
-      _ = try connection.values(insert, [.integer(70), .integer(tag), .integer(place)])
+    for (tag, orderKey) in [(1, 2048), (2, 3072), (1, 4096)] as [(Int64, Int64)] {
+      _ = try connection.values(insert, [.integer(70), .integer(tag), .integer(orderKey)])
     }
-    // From the side that keeps no order the place stays.
+    // An insertion from the unordered side doesn't change the order key.
     _ = try connection.values(
       try #require(sql.insertJoinRow(items)), [.integer(2), .integer(70)])
     #expect(
@@ -117,7 +117,7 @@ import Testing
     #expect(try connection.values(read).isEmpty)
   }
 
-  /// Each slot's result column has the slot's name, whatever the entity of the row.
+  /// Each slot's result column has the slot's name for every entity of the row.
   @Test(arguments: ["Item", "Book", "Sheet"])
   func projectionsMapEachSlotToItsColumn(name: String) throws {
     let entity = try entity(name)
