@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Dictionaries of both types of store, beside what plain Swift makes of the same rows.
+/// Dictionary results of each kind of store, compared with plain Swift over the same rows.
 @Suite("Dictionary results")
 struct DictionaryResultTests {
   private final class Setup {
@@ -30,7 +30,7 @@ struct DictionaryResultTests {
         configure(request)
         var found: [[String: Any]] = []
         let cost = try costs(of: context) { found = try context.fetch(request) }
-        // One SELECT, no object, no fault, no row kept.
+        // One SELECT; no objects, no faults.
         #expect(cost.fetches == 1 && cost.faults == 0)
         #expect(cost.selects == stack.statements(1))
         #expect(cost.rows == stack.statements(found.count))
@@ -59,7 +59,7 @@ struct DictionaryResultTests {
   private static let byNumber = [NSSortDescriptor(key: "number", ascending: true)]
 
   @Test(
-    "S6.28 only the named columns are read, nils are left out",
+    "S6.28 only the named columns are read, and nils are omitted",
     arguments: StoreKind.allCases)
   func onlyNamedColumnsAreReadAndNilsAreOmitted(kind: StoreKind) throws {
     let setup = try Setup(kind)
@@ -139,7 +139,7 @@ struct DictionaryResultTests {
   }
 
   @Test(
-    "Functions over all rows, of attributes, to-manys and arithmetic",
+    "Functions over all rows: of attributes, to-many relationships, and arithmetic",
     arguments: StoreKind.allCases)
   func functionsAreComputedOverAllRows(kind: StoreKind) throws {
     let setup = try Setup(kind)
@@ -165,7 +165,7 @@ struct DictionaryResultTests {
       #expect(found.count == 1)
       #expect(found.first?["value"] as? Double == expected, "\(format): \(setup.lastSelect)")
     }
-    // Beside each other, to-manys multiply nothing.
+    // Functions of two to-many relationships don't multiply each other's rows.
     let both = try setup.fetch([
       Self.describe("parts", "count:(parts)"), Self.describe("tags", "count:(tags)"),
       Self.describe("sum", "sum:(count)"),
@@ -173,7 +173,7 @@ struct DictionaryResultTests {
     #expect(both.first?["parts"] as? Int == items.flatMap(\.parts).count)
     #expect(both.first?["tags"] as? Int == items.flatMap(\.tags).count)
     #expect(both.first?["sum"] as? Int64 == counts.reduce(0, +))
-    // Each row by itself, in the type asked for.
+    // One value per row, in the requested type.
     let each = try setup.fetch([
       "number", Self.describe("parts", "parts.@count", .stringAttributeType),
       Self.describe("half", "weight / 2", .integer32AttributeType),
@@ -264,7 +264,9 @@ struct DictionaryResultTests {
       (["name", "count"], ["name"], "'count' is neither grouped"),
       (["parts"], ["parts"], "Count it"), (["name"], ["nix"], "'name' is neither grouped"),
     ])
-  func unsupportedPropertiesAreErrors(properties: [String], groups: [String], words: String) throws {
+  func unsupportedPropertiesAreErrors(
+    properties: [String], groups: [String], words: String
+  ) throws {
     let setup = try Setup(.sqlite)
     let error = #expect(throws: NSError.self) {
       try setup.fetch(properties) { $0.propertiesToGroupBy = groups }

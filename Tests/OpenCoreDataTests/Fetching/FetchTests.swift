@@ -9,7 +9,7 @@ import Testing
 @Suite("Fetching")
 struct FetchTests {
   @Test(
-    "S6.24 an ID fetch loads whole rows and creates no objects",
+    "S6.24 an ID fetch caches whole rows and creates no objects",
     arguments: StoreKind.allCases)
   func idFetchCachesRowsAndCreatesNoObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -33,7 +33,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.25 an ID fetch without values loads keys and caches nothing",
+    "S6.25 an ID fetch without values loads only IDs and caches nothing",
     arguments: StoreKind.allCases)
   func idFetchWithoutValuesCachesNothing(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -93,7 +93,7 @@ struct FetchTests {
         elements: [NSFetchIndexElementDescription(property: key, collationType: .binary)])
     ]
     let stack = try GraphStack(kind, model: model)
-    /// What a context that knows nothing fetches, and its SELECTs.
+    /// The values that a new context fetches.
     func values(_ format: String?, sorted: Bool = false) throws -> [Int32] {
       let context = try stack.context()
       return try context.performAndWait {
@@ -130,7 +130,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.30 S6.32 S6.33 a batched fetch loads keys, then one batch at a time",
+    "S6.30 S6.32 S6.33 a batched fetch loads object IDs, then one batch at a time",
     arguments: StoreKind.allCases)
   func batchedFetchLoadsObjectIDsThenBatches(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -174,7 +174,9 @@ struct FetchTests {
     "S6.33 iterating over all batches costs 1 + ceil(N / B) SELECTs",
     arguments: [(100, 20), (101, 20)],
     StoreKind.allCases)
-  func iteratingOverBatchesCostsOneSelectEach(batch: (count: Int, size: Int), kind: StoreKind) throws {
+  func iteratingOverBatchesCostsOneSelectEach(
+    batch: (count: Int, size: Int), kind: StoreKind
+  ) throws {
     let (count, size) = batch
     let stack = try TestStack.moody(kind)
     try stack.addMoods(count, countries: 1)
@@ -190,7 +192,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.44 registeredObject never runs a statement",
+    "S6.44 registeredObject(for:) never runs a statement",
     arguments: StoreKind.allCases)
   func registeredObjectRunsNoStatement(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -210,7 +212,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.46 existingObject costs nothing, one SELECT, or one SELECT and an error",
+    "S6.46 existingObject(with:) costs nothing, one SELECT, or one SELECT and an error",
     arguments: StoreKind.ofRows)
   func existingObjectReadsTheStoreOnlyIfNeeded(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -221,10 +223,10 @@ struct FetchTests {
         $0.returnsObjectsAsFaults = false
         $0.fetchLimit = 1
       }
-      let known = costs(of: context) {
+      let registered = costs(of: context) {
         #expect((try? context.existingObject(with: moods[0].objectID)) === moods[0])
       }
-      #expect(known.selects == 0)
+      #expect(registered.selects == 0)
       let store = try #require(context.persistentStoreCoordinator)
       let uuid = try #require(moods[0].objectID.persistentStore?.identifier)
       func id(_ key: Int) throws -> NSManagedObjectID {
@@ -250,7 +252,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.47 the context retains changed objects only",
+    "S6.47 the context retains only changed objects",
     arguments: StoreKind.allCases)
   func contextRetainsOnlyChangedObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -332,9 +334,9 @@ struct FetchTests {
       ("Moods", nil, "no entity 'Moods'"), ("Mood", "country.iso3166Code == 1", "iso3166Code"),
     ], StoreKind.allCases)
   func invalidRequestsThrowDescriptiveErrors(
-    request: (entity: String, predicate: String?, says: String), kind: StoreKind
+    request: (entity: String, predicate: String?, message: String), kind: StoreKind
   ) throws {
-    let (entity, predicate, says) = request
+    let (entity, predicate, message) = request
     let stack = try TestStack.moody(kind)
     let context = try stack.coldContext()
     context.performAndWait {
@@ -342,10 +344,10 @@ struct FetchTests {
       request.predicate = predicate.map { NSPredicate(format: $0) }
       do {
         _ = try context.fetch(request)
-        Issue.record("the request was carried out")
+        Issue.record("the fetch succeeded")
       } catch let error as NSError {
         #expect(error.domain == NSCocoaErrorDomain)
-        #expect(error.localizedDescription.contains(says))
+        #expect(error.localizedDescription.contains(message))
       }
     }
   }

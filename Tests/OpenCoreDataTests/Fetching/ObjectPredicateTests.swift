@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Predicates that name objects, and what a fetch with them costs.
+/// Predicates with objects, and the costs of fetches with them.
 @Suite("Objects in predicates")
 struct ObjectPredicateTests {
   @Test(
@@ -53,7 +53,9 @@ struct ObjectPredicateTests {
         ["CORRELATED SCALAR SUBQUERY", "SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
       ),
     ])
-  func objectPredicatesUsePrimaryKeyLookups(entity: String, format: String, lines: [String]) throws {
+  func objectPredicatesUsePrimaryKeyLookups(
+    entity: String, format: String, lines: [String]
+  ) throws {
     let store = try CityStore(.sqlite)
     try store.context.performAndWait {
       let al = try store.object("Person", "Al")

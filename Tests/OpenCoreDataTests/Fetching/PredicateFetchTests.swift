@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// The book's chapter on predicates, on both types of store.
+/// The book's chapter on predicates, on each kind of store.
 @Suite("Predicates in a fetch")
 struct PredicateFetchTests {
   struct Case: CustomTestStringConvertible, Sendable {
@@ -64,10 +64,10 @@ struct PredicateFetchTests {
     Case("S12-30", "Person", "age >= %la AND age < 28", "", [25.68]),
     Case("S12-30", "Person", "age >= %la AND age < 29", "Di", [25.68]),
     Case("S12-30", "Person", "age == %la", "Dan", [25.0]),
-    // One value behind ANY stands for itself; none isn't a match.
+    // ANY of a to-one path compares its only value; nil doesn't match.
     Case("S12-31", "City", "ANY mayor.age > 22", "Ayr Deal"),
     Case("S12-31", "City", "NONE mayor.age > 22", "Bath Cork Ely"),
-    // More than one to-many in a path, more than one ANY: Apple's store refuses these.
+    // Several to-many relationships in a path, several ANY: Core Data's SQLite store rejects these.
     Case("S-C20", "City", "ANY mayor.visitedCities.residents.age == 22", "Ayr"),
     Case("S-C20", "City", "ANY residents.visitedCities.mayor.age == 40", "Bath Deal Ely"),
     Case("S-C20", "City", "ANY residents.age < 21 AND ALL visitors.age > 100", "Ely"),
@@ -80,7 +80,7 @@ struct PredicateFetchTests {
   ]
 
   @Test(
-    "S12-9, S12-10, S12-11, S12-12, S12-20, S12-21, S12-29, S12-30, S12-31, S-C20, S-C24, S-C25 formats find their cities",
+    "S12-9, S12-10, S12-11, S12-12, S12-20, S12-21, S12-29, S12-30, S12-31, S-C20, S-C24, S-C25 formats match the expected names, with one SELECT",
     arguments: StoreKind.allCases)
   func formatsMatchExpectedNamesWithOneSelect(kind: StoreKind) throws {
     let store = try CityStore(kind)
@@ -89,7 +89,7 @@ struct PredicateFetchTests {
       var names: [String] = []
       let cost = try costs(of: store.context) { names = try store.names(known.entity, predicate) }
       #expect(names == known.names, "\(known)")
-      // One SELECT that brings the matches alone; no fault costs another.
+      // One SELECT returns only the matches; no fault runs another.
       #expect(cost.selects == (kind.runsSQL ? 1 : 0), "\(known)")
       #expect(cost.misses == 0, "\(known)")
       #expect(!kind.runsSQL || cost.rows == names.count, "\(known)")
@@ -156,7 +156,9 @@ struct PredicateFetchTests {
       ("carsOwnedCount != 2", ["Al", "Dan"], ["Al", "Bo", "Dan", "Di", "Eve"]),
       ("carsOwnedCount != 2 AND carsOwnedCount != nil", ["Al", "Dan"], ["Al", "Dan"]),
     ])
-  func nilMatchesDifferBetweenFetchAndMemoryOnlyForInequality(format: String, fetched: [String], evaluated: [String]) throws {
+  func nilMatchesDifferBetweenFetchAndMemoryOnlyForInequality(
+    format: String, fetched: [String], evaluated: [String]
+  ) throws {
     let store = try CityStore(.sqlite)
     let predicate = NSPredicate(format: format)
     #expect(try store.names("Person", predicate) == fetched)
@@ -169,7 +171,7 @@ struct PredicateFetchTests {
     #expect(try CityStore(.memory).names("Person", predicate) == evaluated)
   }
 
-  @Test("S12-6, S12-7, S-C27 dates are seconds since 2001, equal to the last bit")
+  @Test("S12-6, S12-7, S-C27 dates are stored as seconds since 2001 and compared exactly")
   func datesMatchExactly() throws {
     let store = try CityStore(.sqlite)
     let exact = Date(timeIntervalSinceReferenceDate: 25.0 / 3)
@@ -207,7 +209,7 @@ struct PredicateFetchTests {
   }
 
   @Test(
-    "S12-32 an unknown key is an error that names it; the context goes on",
+    "S12-32 an unknown key is an error that names it; the context remains usable",
     arguments: StoreKind.allCases)
   func unknownKeyIsNamedInTheError(kind: StoreKind) throws {
     let store = try CityStore(kind)

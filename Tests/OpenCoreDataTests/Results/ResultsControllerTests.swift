@@ -67,7 +67,9 @@ struct ResultsControllerTests {
   @Test(
     "S3.10 S-I02 one change calls will, delete, insert, move, update, did, with old and new index paths",
     arguments: types, [0, 2])
-  func oneSetOfChangesCallsTheDelegateInOrder(type: NSPersistentStore.StoreType, batch: Int) throws {
+  func oneSetOfChangesCallsTheDelegateInOrder(
+    type: NSPersistentStore.StoreType, batch: Int
+  ) throws {
     let company = try Company(type: type)
     let context = company.context()
     try context.performAndWait {
@@ -237,7 +239,9 @@ struct ResultsControllerTests {
   }
 
   @Test("Applying the reported changes gives the fetched objects", arguments: types, [0, 3])
-  func reportedChangesReproduceTheFetchedObjects(type: NSPersistentStore.StoreType, batch: Int) throws {
+  func reportedChangesReproduceTheFetchedObjects(
+    type: NSPersistentStore.StoreType, batch: Int
+  ) throws {
     let company = try Company(type: type, employees: 20)
     let context = company.context()
     var random = SeededRandom(seed: 7)
