@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Costs in tests of other packages")
 struct CostsTests {
-  /// A container over a cold store of moods.
+  /// A container with a cold store of moods.
   private func container(_ stack: TestStack) throws -> NSPersistentContainer {
     try stack.addMoods(12, countries: 3)
     let container = NSPersistentContainer(name: "Moody", managedObjectModel: stack.model)
@@ -17,7 +17,7 @@ struct CostsTests {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let cost = try costs(of: container) {
-      // One that is there before, one that is made inside.
+
       for context in [container.newBackgroundContext(), container.newBackgroundContext()] {
         try context.performAndWait {
           for mood in try Mood.fetch(in: context) { _ = mood.country?.updatedAt }

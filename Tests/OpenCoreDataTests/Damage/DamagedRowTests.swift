@@ -4,10 +4,10 @@ import Testing
 
 @testable import OpenCoreData
 
-/// What data can be wrong about is an error, nil or empty, and never a trap.
+/// Corrupt data is an error, nil, or empty, and never stops the program.
 @Suite("Corrupt rows")
 struct DamagedRowTests {
-  /// A team 1 with the person 1 and the robot 2, a gadget 1 of the person; then the damage.
+  /// A store with team 1, person 1, robot 2, and gadget 1, corrupted by statements.
   private func damaged(_ sql: String...) throws -> NSManagedObjectContext {
     let stack = try TestStack(model: WorkshopModel.make())
     let writer = try stack.coldContext()
@@ -32,7 +32,7 @@ struct DamagedRowTests {
     return try #require(try context.fetch(request).first)
   }
 
-  @Test("Values of another type, broken UTF-8 and NULL versions are read as far as they can be")
+  @Test("Values of the wrong type are read as zero, and invalid UTF-8 as replacement characters")
   func valuesOfWrongTypesAreReadAsDefaults() throws {
     let context = try damaged(
       "UPDATE ZWORKER SET ZNUMBER = 'seven', ZNAME = CAST(X'41FF42' AS TEXT), ZBIRTHDAY = 'x',"
@@ -48,7 +48,7 @@ struct DamagedRowTests {
     }
   }
 
-  @Test("A row of an unknown entity, or with a key below 1, fails the fetch with an error")
+  @Test("An unmappable row is an error of a fetch, and an empty to-many relationship")
   func unmappableRowFailsFetchesAndEmptiesRelationships() throws {
     let corrupt = CocoaError.Code.fileReadCorruptFile.rawValue
     for damage in ["SET Z_ENT = 99", "SET Z_PK = -5", "SET Z_PK = -9223372036854775808"] {
@@ -63,7 +63,7 @@ struct DamagedRowTests {
   }
 
   @Test(
-    "A reference that leads nowhere is nil or a deleted object",
+    "A dangling reference is nil or a deleted object",
     arguments: [
       (key: "77", isNil: false), (key: "-3", isNil: true), (key: "0", isNil: true),
       (key: "-9223372036854775808", isNil: true), (key: "'x'", isNil: true),
@@ -83,9 +83,9 @@ struct DamagedRowTests {
     }
   }
 
-  @Test("A fault made for another entity than its row's never reads that row's slots")
+  @Test("A fault of another entity than its row's reads no values and is deleted")
   func faultOfAnotherEntityReadsNoValues() throws {
-    // The reference says that the robot is a person; and ZBOSS leads to it with no entity at all.
+    // The reference's entity ID is Person's, but its destination is a robot.
     let context = try damaged(
       "UPDATE ZWORKER SET ZBOSS = 2, Z\(try number("Worker"))_BOSS = \(try number("Person"))"
         + " WHERE Z_PK = 1")
@@ -100,7 +100,7 @@ struct DamagedRowTests {
     }
   }
 
-  @Test("A damaged model cache, and no database at all, are NSErrors when a store is opened")
+  @Test("A corrupt model cache and a file that isn't a database are open errors")
   func corruptFilesAreOpenErrors() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     _ = try stack.coldContext()

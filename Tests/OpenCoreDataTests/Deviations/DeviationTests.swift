@@ -6,7 +6,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Each line of DEVIATIONS.md is pinned by a test of its name")
+@Suite("Differences from Core Data listed in DEVIATIONS.md")
 struct DeviationTests {
   @Test func declaredPropertiesReadAndWriteModelledValues() throws {
     let stack = try TestStack.moody()
@@ -124,9 +124,9 @@ struct DeviationTests {
     }
   }
 
-  /// A context that says by itself how old rows may be.
+  /// A context that overrides its staleness interval.
   private final class AgingContext: NSManagedObjectContext, @unchecked Sendable {
-    // used on its queue alone
+    // Used only on its queue.
     var age = -1.0
 
     override var stalenessInterval: Double {
@@ -144,12 +144,12 @@ struct DeviationTests {
     func misses(_ before: () -> Void = {}) throws -> Int {
       let mood = try #require(try Mood.fetch(in: context).first)
       context.refresh(mood, mergeChanges: false)
-      // Now the fault has its row at hand.
+      // Caches the row of the fault.
       _ = try Mood.fetch(in: context)
       before()
       return costs(of: context) { _ = mood.date }.misses
     }
-    // Outside of a block: as it was when the context got its coordinator.
+    // Outside of a block, the value is from when the coordinator was set.
     #expect(try misses() == 1)
     context.age = -1
     let negative = try context.performAndWait {
@@ -160,7 +160,7 @@ struct DeviationTests {
     #expect(negative == [0, 0])
     context.age = 60
     let positive = try context.performAndWait {
-      // One that gives 0 or more is asked each time.
+      // An interval of 0 or more is read for each fault.
       [try misses(), try misses { context.age = 0 }, try misses { context.age = -1 }]
     }
     #expect(positive == [0, 1, 0])

@@ -102,7 +102,7 @@ struct CocoaErrorTests {
     #expect((error as? CocoaError)?.code == code)
   }
 
-  @Test("A validation error is caught by its code, with object, key, and value")
+  @Test("A validation error is caught by its code and has an object, a key, and a value")
   func validationErrorsAreCaughtByCode() throws {
     let model = try DrivingModel.make()
     let context = try GraphStack(.memory, model: model).context()

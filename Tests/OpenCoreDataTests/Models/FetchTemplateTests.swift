@@ -21,7 +21,7 @@ struct FetchTemplateTests {
     #expect(Set(model.fetchRequestTemplatesByName.keys) == ["all", "ofHouse"])
     #expect(model.fetchRequestTemplate(forName: "gone") == nil)
 
-    // What is read back from a compiled model finds the same.
+    // A compiled model returns the same objects.
     let read = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
     for model in [model, read] {
       let stack = try TestStack(kind, model: model)

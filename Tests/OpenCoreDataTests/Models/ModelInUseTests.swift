@@ -28,7 +28,7 @@ struct ModelInUseTests {
   }
 
   @Test(
-    "S3.01, S-A01, S-A02 a store is created from a model in code, and opened again with its rows")
+    "S3.01, S-A01, S-A02 a store is created from a model in code, and reopened with its rows")
   func storeIsCreatedThenReopenedWithItsRows() throws {
     let stack = try TestStack(model: TestModels.company())
     #expect(!FileManager.default.fileExists(atPath: stack.storeURL.path))
@@ -56,7 +56,7 @@ struct ModelInUseTests {
     #expect(try connection.values("PRAGMA schema_version") == version)
   }
 
-  @Test("S-A03 a store of another version is refused, and nothing on disk changes")
+  @Test("S-A03 a store of another version is rejected, and no file changes")
   func storeOfAnotherVersionIsRejectedUnchanged() throws {
     let stack = try TestStack(model: ModelTablesTests.model(Self.note))
     do { _ = try stack.coldContext() }
@@ -75,7 +75,7 @@ struct ModelInUseTests {
   }
 
   @Test(
-    "S-A13 the class and the format of data don't affect the hash, a hash modifier does",
+    "S-A13 classes don't affect the version hash, a hash modifier does",
     arguments: [
       ("representedClassName=\"Note\"", "representedClassName=\"Sheet\""),
       ("attributeType=\"Binary\"", "attributeType=\"Binary\" customClassName=\"NewFormat\""),

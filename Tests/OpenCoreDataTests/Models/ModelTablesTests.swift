@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Schema of a model")
 struct ModelTablesTests {
-  /// A model of a document's inner part.
+  /// Reads a model from the elements of a model document.
   static func model(_ inside: String) throws -> NSManagedObjectModel {
     try ModelDocument.read(data: Data("<model>\(inside)</model>".utf8), file: "Test")
   }
 
-  /// The columns of a table of a store, without `Z_PK` and `Z_OPT`; empty for no such table.
+  /// The columns of a table without `Z_PK` and `Z_OPT`; empty if there's no such table.
   static func columns(of table: String, in stack: TestStack) throws -> [String] {
     let connection = try Connection(path: stack.storeURL.path, access: .looking)
     defer { connection.close() }
@@ -56,7 +56,7 @@ struct ModelTablesTests {
     #expect(try Self.columns(of: "ZPERSON", in: wider).contains("ZROOM"))
   }
 
-  @Test("S4.02, S-A10 fetching the parent gives both kinds in one SELECT, a child its own")
+  @Test("S4.02, S-A10 fetching a parent entity includes its subentities, in one SELECT")
   func fetchingAParentEntityIncludesSubentitiesInOneSelect() throws {
     let stack = try TestStack(model: Self.model(Self.people))
     let filling = try stack.coldContext()
@@ -90,7 +90,7 @@ struct ModelTablesTests {
     }
   }
 
-  @Test("S3.07 an indexed attribute has an index, which sorting uses; another has a b-tree made")
+  @Test("S3.07 an indexed attribute has an index that sorting uses; others need a temp B-tree")
   func indexedAttributeHasAnIndexUsedForSorting() throws {
     let model = try Self.model(
       """
@@ -168,7 +168,7 @@ struct ModelTablesTests {
     }
   }
 
-  @Test("S4.14 without an inverse, deleting the target leaves a dangling key")
+  @Test("S4.14 without an inverse, deleting the destination leaves a dangling reference")
   func deletingTheDestinationWithoutInverseLeavesADanglingReference() throws {
     let model = try Self.model(
       """
@@ -193,7 +193,7 @@ struct ModelTablesTests {
     #expect(dangling == [[.integer(1)]])
   }
 
-  @Test("S5.01 values are stored in SQLite's classes: 0 and 1, seconds since 2001")
+  @Test("S5.01 values have SQLite's storage classes: Booleans are 0 or 1, dates are reals")
   func valuesHaveTheirSQLiteStorageClasses() throws {
     let stack = try TestStack(model: TestModels.library())
     let context = try stack.coldContext()
