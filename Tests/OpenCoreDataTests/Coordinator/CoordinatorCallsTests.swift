@@ -6,7 +6,7 @@ import Testing
 struct CoordinatorCallsTests {
   /// Records the notifications of a coordinator, as `added: Store.sqlite`.
   private final class StoreNotes {
-    private(set) var notifications: [String] = []
+    private(set) var posted: [String] = []
     private var tokens: [any NSObjectProtocol] = []
 
     init(_ coordinator: NSPersistentStoreCoordinator) {
@@ -23,7 +23,7 @@ struct CoordinatorCallsTests {
           guard let store = note.object as? NSPersistentStore,
             store.persistentStoreCoordinator === coordinator
           else { return }
-          notes?.notifications.append("will be removed: \(store.url?.lastPathComponent ?? "")")
+          notes?.posted.append("will be removed: \(store.url?.lastPathComponent ?? "")")
         })
     }
 
@@ -33,7 +33,7 @@ struct CoordinatorCallsTests {
     private func add(_ note: Notification) {
       for key in [NSAddedPersistentStoresKey, NSRemovedPersistentStoresKey] {
         for store in note.userInfo?[key] as? [NSPersistentStore] ?? [] {
-          notifications.append("\(key): \(store.url?.lastPathComponent ?? "")")
+          posted.append("\(key): \(store.url?.lastPathComponent ?? "")")
         }
       }
       changed = note.userInfo?[NSUUIDChangedPersistentStoresKey] as? [Any] ?? changed
@@ -51,7 +51,7 @@ struct CoordinatorCallsTests {
     coordinator.name = "main"
     let notes = StoreNotes(coordinator)
     let store = try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
-    #expect(notes.notifications == ["added: Store.sqlite"])
+    #expect(notes.posted == ["added: Store.sqlite"])
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     let old = try context.performAndWait {
@@ -62,7 +62,7 @@ struct CoordinatorCallsTests {
     let moved = try coordinator.migratePersistentStore(
       store, to: stack.folder.appendingPathComponent("Moved.sqlite"), type: .sqlite)
     #expect(
-      notes.notifications.dropFirst() == [
+      notes.posted.dropFirst() == [
         "will be removed: Store.sqlite", "added: Moved.sqlite", "removed: Store.sqlite",
       ])
     #expect(notes.changed.first as? NSPersistentStore === store)
@@ -72,9 +72,9 @@ struct CoordinatorCallsTests {
     #expect(pairs?[0].last?.persistentStore === moved)
     #expect(pairs?[0].last?.uriRepresentation() == old.uriRepresentation())
     try coordinator.remove(moved)
-    #expect(notes.notifications.suffix(2) == ["will be removed: Moved.sqlite", "removed: Moved.sqlite"])
+    #expect(notes.posted.suffix(2) == ["will be removed: Moved.sqlite", "removed: Moved.sqlite"])
     #expect(throws: NSError.self) { try coordinator.remove(moved) }
-    #expect(notes.notifications.count == 6 && coordinator.name == "main")
+    #expect(notes.posted.count == 6 && coordinator.name == "main")
   }
 
   @Test("A coordinator's blocks run in order, nested ones immediately")

@@ -17,7 +17,6 @@ struct CostsTests {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let cost = try costs(of: container) {
-
       for context in [container.newBackgroundContext(), container.newBackgroundContext()] {
         try context.performAndWait {
           for mood in try Mood.fetch(in: context) { _ = mood.country?.updatedAt }
