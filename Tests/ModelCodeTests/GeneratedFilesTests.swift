@@ -33,7 +33,7 @@ struct GeneratedFilesTests {
     #expect(try self.files(Self.orchestra) == files)
   }
 
-  @Test func extensionOmitsClasses() throws {
+  @Test func extensionStyleOmitsClassFiles() throws {
     let all = try files(Self.orchestra)
     let properties = try files(Self.orchestra, .extension)
     #expect(properties == all.filter { !$0.name.hasSuffix("+CoreDataClass.swift") })
@@ -41,7 +41,7 @@ struct GeneratedFilesTests {
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func realModelsAreWrittenAndFormatted() throws {
+  func realModelsProduceWellFormattedFiles() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("ModelCodeTests-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -65,7 +65,7 @@ struct GeneratedFilesTests {
     #expect(lint.terminationStatus == 0, "\(found.prefix(2_000))")
   }
 
-  @Test func buildFollowsTheCodegenSetting() throws {
+  @Test func singleFileFollowsTheCodegenSetting() throws {
     let model = try NSManagedObjectModel.read(contentsOf: Self.orchestra)
     model.entitiesByName["Piece"]?.codeGenerationType = "category"
     model.entitiesByName["Concert"]?.codeGenerationType = nil
@@ -97,7 +97,7 @@ struct GeneratedFilesTests {
     #expect(failure.description.hasPrefix("Shop.xcdatamodel: error: \(message)"))
   }
 
-  @Test func entitiesWithoutClassesGetSomeThatAreSet() throws {
+  @Test func entitiesWithoutClassesReceiveGeneratedNames() throws {
     let entity = NSEntityDescription()
     entity.name = "Date"
     let model = NSManagedObjectModel()

@@ -34,7 +34,7 @@ struct CallbackTests {
     #expect(error?.sql == "SELECT refuse()")
   }
 
-  @Test func collationSortsAndSearches() throws {
+  @Test func collationAppliesToSortingAndComparing() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.createCollation("BY_LENGTH") { left, right in
       Int32(left.count - right.count)
@@ -46,7 +46,7 @@ struct CallbackTests {
     #expect(found == [[.text("bb")]])
   }
 
-  @Test func closuresLiveAsLongAsTheConnectionNeedsThem() throws {
+  @Test func closuresAreReleasedWhenReplacedOrClosed() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     weak var first: Witness?
     weak var second: Witness?

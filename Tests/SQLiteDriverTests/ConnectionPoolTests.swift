@@ -156,7 +156,7 @@ struct ConnectionPoolTests {
     try second.execute("INSERT INTO t VALUES(1)")
   }
 
-  @Test func pragmasAreOneStatementEach() throws {
+  @Test func optionPragmasAreAppliedAndRejectFurtherStatements() throws {
     let folder = try TemporaryFolder()
     let options = Connection.Options(pragmas: [
       ("page_size", "8192"), ("auto_vacuum", "2"), ("journal_mode", "DELETE"),
@@ -179,7 +179,7 @@ struct ConnectionPoolTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test func programmingErrorsTrapWithASentence() async throws {
+  @Test func misusedWriterIsAProgrammerError() async throws {
     func expectTrap(_ sentence: String, _ result: ExitTest.Result?) throws {
       let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
       #expect(text.contains(sentence))

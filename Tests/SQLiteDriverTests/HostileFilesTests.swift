@@ -9,7 +9,7 @@ struct HostileFilesTests {
   @Test(
     "a super-journal stays, and still decides whether the journal is rolled back",
     arguments: [Connection.Access.looking, .writing], [true, false])
-  func superJournalIsKept(_ access: Connection.Access, exists: Bool) throws {
+  func foreignSuperJournalIsNeverDeleted(_ access: Connection.Access, exists: Bool) throws {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
     let victim = other.file("victim")
     if exists { try other.write(Array("text of somebody's".utf8), to: "victim") }
@@ -31,7 +31,7 @@ struct HostileFilesTests {
   }
 
   @Test("a super-journal that's the store itself, its journal, or a folder of its own is kept")
-  func superJournalInsideIsKept() throws {
+  func superJournalNamingTheStoresOwnFilesModifiesNothing() throws {
     for name in ["store", "store-journal", "other", "missing/../other", "../"] {
       let folder = try TemporaryFolder()
       let path = folder.file("store")
@@ -47,7 +47,7 @@ struct HostileFilesTests {
   }
 
   @Test("a copy of a store is rolled back, and the super-journal stays")
-  func copyIsRolledBack() throws {
+  func copiedStoreIsRolledBackAndKeepsTheSuperJournal() throws {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
     try other.write([1], to: "victim")
     try HostileJournal.make(folder.file("store"))
@@ -64,7 +64,7 @@ struct HostileFilesTests {
   }
 
   @Test("a journal that restores a database of terabytes is an error that states the limit")
-  func hugePageCount() throws {
+  func journalWithHugePageCountIsAnError() throws {
     let folder = try TemporaryFolder()
     try HostileJournal.make(folder.file("store"))
     try HostileJournal.setPageCount(0x7fff_ffff, in: folder.file("store-journal"))
@@ -78,7 +78,7 @@ struct HostileFilesTests {
   @Test(
     "a journal or WAL that is a FIFO, a link, or a folder is refused, and nothing waits",
     arguments: ["-wal", "-journal"], ["fifo", "link", "folder"])
-  func specialNeighbors(_ suffix: String, _ kind: String) throws {
+  func walAndJournalMustBeRegularFiles(_ suffix: String, _ kind: String) throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     try folder.write([1], to: "other")
@@ -119,7 +119,7 @@ struct HostileFilesTests {
       ("PRAGMA main.Lock_Proxy_File = 'FILE'", "Lock_Proxy_File"),
       ("CREATE VIRTUAL TABLE v USING csv(filename='FILE')", "csv"),
     ])
-  func confinedStatement(_ sql: String, _ named: String) throws {
+  func confinedConnectionRejectsAccessOutsideOfItsStore(_ sql: String, _ named: String) throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     let text = sql.replacingOccurrences(of: "FILE", with: folder.file("other"))
@@ -135,7 +135,7 @@ struct HostileFilesTests {
   }
 
   @Test("a confined connection still does everything inside of its store")
-  func confinedWork() throws {
+  func confinedConnectionAllowsWorkInsideOfItsStore() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     let connection = try Connection(path: folder.file("store"), access: .writing)
@@ -152,7 +152,7 @@ struct HostileFilesTests {
   }
 
   @Test("a pragma that sets a path of the process is refused when a store is opened")
-  func openingPragma() throws {
+  func pragmaOfAProcessPathIsRejectedOnOpen() throws {
     let folder = try TemporaryFolder()
     let error = #expect(throws: SQLiteError.self) {
       try Connection(
@@ -166,7 +166,7 @@ struct HostileFilesTests {
 
   @Test(
     "views, triggers, and functions of a schema that isn't trusted are off where a store is read")
-  func readOnlySchema() throws {
+  func readOnlyConnectionRejectsUntrustedViews() throws {
     let folder = try TemporaryFolder()
     let writer = try Connection(path: folder.file("store"), access: .writing)
     try writer.execute(
@@ -182,7 +182,7 @@ struct HostileFilesTests {
   }
 
   @Test("a step limit stops a statement without an end, with an error that states it")
-  func stepLimit() throws {
+  func stepLimitStopsEndlessStatements() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     let endless =
       "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
@@ -205,7 +205,7 @@ struct HostileFilesTests {
   }
 
   @Test("a value beyond the limit is an error that states it")
-  func valueLimit() throws {
+  func valuesBeyondTheSizeLimitAreErrors() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     let connection = try Connection(path: folder.file("store"), access: .looking)

@@ -70,7 +70,7 @@ struct QueryPlanTests {
     ("SELECT 1", [], [], [], false), ("VALUES (1), (2)", [], [], [], false),
     ("EXPLAIN QUERY PLAN DELETE FROM ZMOOD WHERE Z_PK = ?", [], [], [], true),
   ])
-  func verdicts(
+  func planReportsScansIndexesAndSorts(
     _ sql: String, scans: [String], indexes: [String], sorts: [String], byKey: Bool
   ) throws {
     let plan = try plan(sql)

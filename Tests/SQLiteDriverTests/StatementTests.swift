@@ -8,7 +8,7 @@ struct StatementTests {
     return connection
   }
 
-  @Test func boundValuesComeBackUnchanged() throws {
+  @Test func boundValuesRoundTrip() throws {
     let values: [SQLiteValue] = [
       .null, .integer(.min), .integer(.max), .real(-0.5), .text(""), .text("a\0b 🙂"), .blob([]),
       .blob([0, 255, 7]), .text(String(repeating: "long ", count: 1_000)),
@@ -186,12 +186,12 @@ struct StatementTests {
     #expect(statement.isReadOnly)
   }
 
-  @Test func valuesAreWrittenAsSQLDebugWritesThem() {
+  @Test func valueDescriptionsMatchTheSQLDebugLog() {
     let values: [SQLiteValue] = [.null, .integer(18), .real(0.5), .text("s"), .blob([10, 255])]
     #expect(values.map(\.description) == ["(null)", "18", "0.5", "\"s\"", "<0aff>"])
   }
 
-  @Test func closedConnectionTraps() async throws {
+  @Test func usingAClosedConnectionIsAProgrammerError() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

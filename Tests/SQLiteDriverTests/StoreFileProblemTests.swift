@@ -3,7 +3,7 @@ import SQLiteDriver
 import Testing
 
 struct StoreFileProblemTests {
-  @Test func eachDamageHasItsName() throws {
+  @Test func examineReportsEachKindOfProblem() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("good", in: folder)
     let good = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder.file("good"))))
@@ -61,7 +61,7 @@ struct StoreFileProblemTests {
   }
 
   @Test(arguments: [Connection.Access.looking, .reading, .writing])
-  func openingNamesTheProblem(_ access: Connection.Access) throws {
+  func openErrorIdentifiesTheProblem(_ access: Connection.Access) throws {
     let folder = try TemporaryFolder()
     try folder.write(Array("no database, but long enough to look like one\n".utf8), to: "text")
     let text = folder.file("text")

@@ -16,7 +16,7 @@ struct TemporaryFoldersTests {
   }
 
   @Test("a folder stays while its process lives, and goes with what is in it afterward")
-  func leftBehind() throws {
+  func onlyFoldersOfEndedProcessesAreRemoved() throws {
     let mine = try TemporaryFolders.make(outside: nil, in: [parent.path])
     #expect(mine.hasPrefix(parent.path))
     // What a killed process leaves: the same, without the lock.
@@ -35,7 +35,7 @@ struct TemporaryFoldersTests {
   }
 
   @Test("what isn't a folder of ours stays: a link, a file, an open folder, one without a mark")
-  func others() throws {
+  func foreignFilesAndFoldersAreKept() throws {
     try parent.write([1], to: "cdprof-scratch-file11")
     mkdir(parent.file("target"), 0o700)
     try Data().write(to: URL(fileURLWithPath: parent.file("target/.cdprof-scratch")))

@@ -71,7 +71,7 @@ struct BatchDeleteRulesTests {
   @Test(
     "Cascades follow each kind of relationship",
     arguments: ["children", "partner", "links", "home", "steps"])
-  func kinds(relationship: String) throws {
+  func cascadesFollowEveryKindOfRelationship(relationship: String) throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -103,7 +103,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test("A cyclic tree is deleted completely, with subentities and their cascades")
-  func trees() throws {
+  func cyclicTreeIsDeletedWithItsCascades() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -136,7 +136,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test("History contains cascaded deletions and nullified rows; external files are deleted")
-  func historyAndFiles() throws {
+  func historyContainsCascadesAndExternalFilesAreDeleted() throws {
     let stack = try SharedStack(
       .sqlite, Self.model(), options: [NSPersistentHistoryTrackingKey: true])
     let context = stack.context()
@@ -168,7 +168,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test("A deletion that fails in the middle of a cascade leaves every row and file")
-  func failures() throws {
+  func failedCascadeKeepsRowsAndFiles() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     let files = ExternalStorage(storeURL: stack.storeURL)
@@ -192,7 +192,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test("A chain of 2,000 objects is deleted completely")
-  func deepChains() throws {
+  func deepChainIsDeletedCompletely() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {

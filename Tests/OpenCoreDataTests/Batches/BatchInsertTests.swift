@@ -12,7 +12,7 @@ struct BatchInsertTests {
 
   @Test(
     "S7.40 dictionaries and handlers give rows: one INSERT each in one transaction, IDs or a count")
-  func sources() throws {
+  func dictionariesAndHandlersInsertRowsInOneTransaction() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
     try context.performAndWait {
@@ -52,7 +52,7 @@ struct BatchInsertTests {
   }
 
   @Test("A stored unique value is kept, or updated with the object-trump policy")
-  func constraints() throws {
+  func mergePolicyResolvesUniqueConstraints() throws {
     let policies: [(NSMergePolicy, String)] = [
       (.error, "old"), (.rollback, "old"), (.mergeByPropertyStoreTrump, "old"),
       (.overwrite, "new"), (.mergeByPropertyObjectTrump, "new"),
@@ -89,7 +89,7 @@ struct BatchInsertTests {
   }
 
   @Test("An invalid dictionary inserts nothing")
-  func refusals() throws {
+  func invalidDictionaryInsertsNothing() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())
     let context = stack.context()
     try context.performAndWait {
@@ -105,7 +105,7 @@ struct BatchInsertTests {
   }
 
   @Test("A counter of primary keys at its limit is an error, and nothing is written")
-  func exhaustedKeys() throws {
+  func exhaustedPrimaryKeysAreErrors() throws {
     for entity in ["'Item'", "'CHANGE'", "'TRANSACTION'"] {
       let stack = try SharedStack(
         .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])

@@ -25,7 +25,7 @@ struct BatchUpdateTests {
   }
 
   @Test("S7.34 5,000 rows are one UPDATE; no object, no notification; objects cost an UPDATE each")
-  func oneStatement() throws {
+  func rowsAreUpdatedInOneStatement() throws {
     let stack = try stack(5_000)
     let context = stack.context()
     let notes = LineList()
@@ -55,7 +55,7 @@ struct BatchUpdateTests {
   }
 
   @Test("S7.35, S-G20 the row cache keeps the old row: a refresh reads it again, for no statement")
-  func staleRowCache() throws {
+  func rowCacheKeepsTheRowBeforeTheUpdate() throws {
     let stack = try stack(2)
     let context = stack.context()
     try context.performAndWait {
@@ -76,7 +76,7 @@ struct BatchUpdateTests {
   }
 
   @Test("S7.37 an ID fetch brings the row cache up to date: refreshed objects read it for nothing")
-  func refetch() throws {
+  func idFetchUpdatesTheRowCache() throws {
     let stack = try stack(3)
     let context = stack.context()
     try context.performAndWait {
@@ -96,7 +96,7 @@ struct BatchUpdateTests {
   }
 
   @Test("S7.38 an object read before conflicts with the row when it is saved")
-  func laterConflict() throws {
+  func objectReadBeforeTheUpdateConflictsWhenSaved() throws {
     let stack = try stack(1)
     let context = stack.context()
     try context.performAndWait {
@@ -114,7 +114,7 @@ struct BatchUpdateTests {
   }
 
   @Test("S7.40 the result is a status, the IDs or the number of the updated rows")
-  func resultTypes() throws {
+  func resultIsAStatusObjectIDsOrACount() throws {
     let stack = try stack(4)
     let context = stack.context()
     try context.performAndWait {
@@ -139,7 +139,7 @@ struct BatchUpdateTests {
   }
 
   @Test("An invalid request throws an error and changes nothing")
-  func refusals() throws {
+  func invalidRequestIsAnError() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
     let context = stack.context()
     context.performAndWait {

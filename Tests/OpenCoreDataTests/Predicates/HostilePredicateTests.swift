@@ -9,7 +9,7 @@ import Testing
   private static let text = String(repeating: "a", count: 60) + "!"
 
   @Test(.timeLimit(.minutes(1)), arguments: [StoreKind.sqlite, .memory])
-  func endlessRegularExpressionsAreErrors(kind: StoreKind) throws {
+  func regularExpressionsThatBacktrackTooLongAreErrors(kind: StoreKind) throws {
     let item = SchemaModels.entity("Item", [SchemaModels.attribute("name", .stringAttributeType)])
     let model = NSManagedObjectModel()
     model.entities = [item]
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(3))) func wideDisjunctionsAreLinear() throws {
+  @Test(.timeLimit(.minutes(3))) func wideDisjunctionsAreEvaluatedInLinearTime() throws {
     let library = try LibraryRows(seed: 3, count: 40)
     let item = try #require(library.model.entity(named: "Item"))
     let format = (0..<70_000).map { "weight == \($0 % 3 - 10)" }.joined(separator: " OR ")
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.sqlite, .memory])
-  func chainsOfCompoundsAreErrorsAndAreReleased(kind: StoreKind) throws {
+  func deepCompoundPredicatesAreErrorsAndAreReleased(kind: StoreKind) throws {
     let item = SchemaModels.entity(
       "Item", [SchemaModels.attribute("size", .integer32AttributeType)])
     let model = NSManagedObjectModel()

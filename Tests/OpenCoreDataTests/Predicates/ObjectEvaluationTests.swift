@@ -4,7 +4,7 @@ import Testing
 
 /// Predicates asked of managed objects, and what that costs.
 @Suite struct ObjectEvaluationTests {
-  @Test func evaluationFiresWhatItReadsAndThatIsCounted() throws {
+  @Test func evaluationFiresEachFaultOnce() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func anyValueAndManagedObjectAgree() throws {
+  @Test func evaluationWithAnyMatchesManagedObject() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     let context = try stack.coldContext()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func fetchesAreValuesOfExpressions() throws {
+  @Test func fetchExpressionsMatchInStoreAndMemory() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()

@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Nothing that the parser knows is missing.
-  @Test func everyWordIsOnThePage() throws {
+  @Test func everyKeywordIsOnThePage() throws {
     let written = PredicatePage.sections.flatMap(\.rows).flatMap(\.spellings)
     let text = written.joined(separator: "\n").lowercased()
     let words =

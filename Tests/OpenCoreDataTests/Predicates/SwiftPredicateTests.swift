@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func predicatesBecomeConditionsOfTheStatement(kind: StoreKind) throws {
+  func swiftPredicatesAreTranslatedToOneSelect(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func swiftSortDescriptorsOrderTheStatement(kind: StoreKind) throws {
+  func swiftSortDescriptorsBecomeAnOrderByClause(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(5, countries: 2)
     let events = EventList()
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func sortDescriptorsTakeSwiftKeyPaths(kind: StoreKind) throws {
+  func sortDescriptorsAcceptSwiftKeyPaths(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()

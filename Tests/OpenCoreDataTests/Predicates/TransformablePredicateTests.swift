@@ -26,7 +26,7 @@ struct TransformablePredicateTests {
   }
 
   @Test("S12-22 transformables compare as their bytes", arguments: StoreKind.allCases)
-  func bytes(kind: StoreKind) throws {
+  func transformablesCompareAsTheirBytes(kind: StoreKind) throws {
     ValueTransformer.setValueTransformer(
       PackedKey(), forName: NSValueTransformerName("PackedKey"))
     let person = SchemaModels.entity(

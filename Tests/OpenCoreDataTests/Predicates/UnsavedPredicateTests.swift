@@ -96,7 +96,7 @@ import Testing
   ]
 
   @Test(arguments: [StoreKind.sqlite, .memory])
-  func unsavedAndSavedOwnersAreFound(kind: StoreKind) throws {
+  func unsavedAndSavedObjectsMatchTheSamePredicates(kind: StoreKind) throws {
     let stack = try SharedStack(kind, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -238,7 +238,7 @@ import Testing
   }
 
   @Test("A request of the old model's entity finds that of the new one by its name")
-  func requestsMoveBetweenModels() throws {
+  func requestIsReusableWithAnotherModel() throws {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
     for _ in 0..<2 {
       let stack = try SharedStack(.memory, Self.model())
@@ -254,7 +254,7 @@ import Testing
   @Test(
     "Offset and limit with unsaved objects"
   )
-  func offsetAndLimitAreTheStores() throws {
+  func offsetAndLimitIncludeUnsavedObjects() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {

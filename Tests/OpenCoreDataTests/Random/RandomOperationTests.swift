@@ -15,7 +15,7 @@ struct RandomOperationTests {
   @Test(
     "Two contexts over one store: values, both sides of relationships, marks, faults, conflicts",
     arguments: seeds, StoreKind.ofRows)
-  func randomOperations(seed: UInt64, kind: StoreKind) throws {
+  func randomOperationsMatchTheReference(seed: UInt64, kind: StoreKind) throws {
     try RandomWalk(seed: seed, on: kind).walk(steps: RandomOperationTests.steps)
   }
 

@@ -21,7 +21,7 @@ struct RangeIndexTests {
     </entity></model>
     """
 
-  @Test func rangesFollowTheRows() throws {
+  @Test func rTreeIndexFollowsTheRows() throws {
     let model = try ModelDocument.read(data: Data(Self.document.utf8), file: "Places")
     let stack = try TestStack(model: model)
     let context = try stack.coldContext()

@@ -10,7 +10,7 @@ import Testing
       .compactMap { $0 }
   }
 
-  @Test func slotsGoLevelByLevelAttributesFirst() throws {
+  @Test func slotsAreOrderedByLevelAndAttributesFirst() throws {
     let model = SQLModel(model: SchemaModels.library())
     let sheet = try #require(model.entity(named: "Sheet"))
     #expect(
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isHere, SharedData.absence), arguments: SchemaPair.all)
-  func layoutByRuleAndLayoutFromTheFileAgree(pair: SchemaPair) throws {
+  func layoutFromTheModelMatchesTheFile(pair: SchemaPair) throws {
     let model = try pair.model()
     let connection = try SharedData.copy(of: pair.store)
     let ruled = SQLModel(model: model)

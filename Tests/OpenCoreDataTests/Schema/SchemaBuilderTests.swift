@@ -70,13 +70,13 @@ import Testing
     #expect(try ours.values(names) == expected)
   }
 
-  @Test func newFileKeepsPageSizeAndVacuum() throws {
+  @Test func newFileHasCoreDatasPageSizeAndAutoVacuum() throws {
     let connection = try create(SchemaModels.library())
     #expect(try connection.values("PRAGMA page_size") == [[.integer(4096)]])
     #expect(try connection.values("PRAGMA auto_vacuum") == [[.integer(2)]])
   }
 
-  @Test func relationshipsOfEveryKindGetTheirColumnsTablesAndIndexes() throws {
+  @Test func everyRelationshipKindHasItsColumnsTablesAndIndexes() throws {
     let statements = SchemaBuilder(model: SQLModel(model: SchemaModels.library())).statements
     let expected = [
       "CREATE TABLE ZAUTHOR ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
