@@ -13,7 +13,7 @@ struct BatchDeleteTests {
   }
 
   @Test(
-    "S7.39, S-E25 rows vanish with one DELETE and no context work; a cached row is still read")
+    "S7.39, S-E25 one DELETE removes the rows; the context and the row cache don't change")
   func rowsAreDeletedInOneStatementWithoutTheContext() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
@@ -34,7 +34,7 @@ struct BatchDeleteTests {
     }
   }
 
-  @Test("S7.40 the result is a status, the IDs or the number; limits and given IDs hold")
+  @Test("S7.40 the result is a status, the object IDs, or a count; limits are respected")
   func resultIsAStatusObjectIDsOrACount() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()

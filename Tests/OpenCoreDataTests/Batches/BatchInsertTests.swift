@@ -11,7 +11,7 @@ struct BatchInsertTests {
   }
 
   @Test(
-    "S7.40 dictionaries and handlers give rows: one INSERT each in one transaction, IDs or a count")
+    "S7.40 dictionaries and handlers insert rows: one INSERT each, in one transaction")
   func dictionariesAndHandlersInsertRowsInOneTransaction() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
@@ -44,14 +44,14 @@ struct BatchInsertTests {
       result = try context.execute(objects) as? NSBatchInsertResult
       #expect(result?.result as? Bool == true)
       #expect(try numbers(context) == [0, 1, 2, 3, 5, 6])
-      // The keys given out are not given again.
+      // Primary keys aren't reused.
       _ = context.make("Item", ["a": Int32(9)])
       try context.save()
       #expect(try numbers(context) == [0, 1, 2, 3, 5, 6, 9])
     }
   }
 
-  @Test("A stored unique value is kept, or updated with the object-trump policy")
+  @Test("A row with the same unique value is kept, or updated if the objects' changes win")
   func mergePolicyResolvesUniqueConstraints() throws {
     let policies: [(NSMergePolicy, String)] = [
       (.error, "old"), (.rollback, "old"), (.mergeByPropertyStoreTrump, "old"),
@@ -104,7 +104,7 @@ struct BatchInsertTests {
     }
   }
 
-  @Test("A counter of primary keys at its limit is an error, and nothing is written")
+  @Test("A primary-key counter at its limit is an error, and nothing is written")
   func exhaustedPrimaryKeysAreErrors() throws {
     for entity in ["'Item'", "'CHANGE'", "'TRANSACTION'"] {
       let stack = try SharedStack(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Predicates that take too long or nest too deep end in an error.
+/// Predicates that take too long or are nested too deeply throw errors.
 @Suite struct HostilePredicateTests {
   private static let slow = "(a+)+$"
   private static let text = String(repeating: "a", count: 60) + "!"
@@ -27,7 +27,7 @@ import Testing
         #expect(
           error?.localizedDescription.contains("steps") == true, "\(String(describing: error))")
       }
-      // The same expression for a string that it matches at once.
+      // The same expression with a string that matches immediately.
       object.setValue("aaaa", forKey: "name")
       try context.save()
       #expect(try context.fetch(request).count == 1)
@@ -83,7 +83,7 @@ import Testing
     #expect(chain == chain && chain != term && chain.hash == chain.hash)
     let part = (chain as? NSCompoundPredicate)?.predicates[0] as? NSCompoundPredicate
     chain = term
-    // What is still referred to keeps its parts.
+    // A part that's still referenced keeps its subpredicates.
     #expect(part?.predicates.count == 2)
     #expect(part?.predicates[0].depth == 70_000)
   }

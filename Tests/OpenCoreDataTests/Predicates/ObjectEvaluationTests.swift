@@ -2,7 +2,7 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// Predicates asked of managed objects, and what that costs.
+/// Evaluating predicates with managed objects, and its costs.
 @Suite struct ObjectEvaluationTests {
   @Test func evaluationFiresEachFaultOnce() throws {
     let stack = try TestStack.moody()
@@ -15,7 +15,7 @@ import Testing
       #expect(own.selects == 0 && own.rows == 0 && own.faults == 6)
       let far = NSPredicate(format: "country.continent.numericISO3166Code == 1000")
       let path = costs(of: context) { #expect(moods.allSatisfy { far.evaluate(with: $0) }) }
-      // Two countries and a continent, each once.
+      // Two countries and a continent are read once each.
       #expect(path.selects == 3 && path.rows == 3)
       let again = costs(of: context) { #expect(moods.allSatisfy { far.evaluate(with: $0) }) }
       #expect(again.selects == 0 && again.faults == 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedModel
 
-/// The page of all spellings says what parser, printer and translator do.
+/// `Documentation/predicates.md` matches the parser, the printer, and the translator.
 @Suite struct PredicatePageTests {
   @Test func pageMatchesTheCode() throws {
     let file = TestModels.root.appendingPathComponent(PredicatePage.path)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// Nothing that the parser knows is missing.
+  /// The page contains every keyword, function, option, and operator of the parser.
   @Test func everyKeywordIsOnThePage() throws {
     let written = PredicatePage.sections.flatMap(\.rows).flatMap(\.spellings)
     let text = written.joined(separator: "\n").lowercased()

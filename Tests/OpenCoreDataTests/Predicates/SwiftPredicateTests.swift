@@ -4,9 +4,9 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Swift's own predicates and sort descriptors in fetch requests.
+/// Swift's predicates and sort descriptors in fetch requests.
 @Suite struct SwiftPredicateTests {
-  /// Each predicate with the text it becomes, and how many of six moods of two countries it finds.
+  /// Each predicate with its format, and the number of matches among six moods of two countries.
   static var cases: [(Foundation.Predicate<Mood>, String, Int)] {
     let from = Date(timeIntervalSinceReferenceDate: 60)
     let to = Date(timeIntervalSinceReferenceDate: 240)
