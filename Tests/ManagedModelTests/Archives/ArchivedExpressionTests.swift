@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func realArchivedExpressionsAreRead() throws {
+  func archivedExpressionsOfARealMappingModelAreRead() throws {
     let texts = try Self.texts("moody/Moody 4-Moody 5.xcmappingmodel/xcmapping.xml")
     #expect(texts == ["$source.continent.numericISO3166Code"])
   }

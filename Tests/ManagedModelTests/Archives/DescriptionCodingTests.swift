@@ -57,7 +57,7 @@ struct DescriptionCodingTests {
     }
   }
 
-  @Test func decodedEntitiesHaveNoRetainCycles() throws {
+  @Test func decodedEntitiesAreReleased() throws {
     weak var entity: NSEntityDescription?
     weak var parent: NSEntityDescription?
     do {
@@ -94,7 +94,7 @@ struct DescriptionCodingTests {
     }
   }
 
-  @Test func descriptionsOfNoEntityAreDecoded() throws {
+  @Test func descriptionsWithoutAnEntityAreDecoded() throws {
     let attribute = NSAttributeDescription()
     attribute.type = .integer16
     attribute.defaultValue = 7
@@ -150,7 +150,7 @@ struct DescriptionCodingTests {
   @Test(arguments: [
     Data(), Data([1, 2, 3]), Data("bplist00".utf8), Data(repeating: 0xFF, count: 4_000),
   ])
-  func archivesOfOtherBytesAreErrors(payload: Data) throws {
+  func archivesWithInvalidPayloadAreErrors(payload: Data) throws {
     let model = try zoo()
     let entity = try #require(model.entitiesByName["Animal"])
     var objects: [any NSObject & NSSecureCoding] = [model, entity]

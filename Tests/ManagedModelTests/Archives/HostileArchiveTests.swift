@@ -31,7 +31,7 @@ import Testing
     #expect(refused > 0)
   }
 
-  @Test func truncatedArchivesAreRefused() throws {
+  @Test func truncatedArchivesAreErrors() throws {
     let deflated = ModelArchive.write(try Self.document())
     for count in stride(from: 0, to: deflated.count, by: 7) {
       #expect(throws: ModelError.self) {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func endlessGzipStreamsAreRejected() {
+  @Test func oversizedArchivesAreErrors() {
     let bomb = RawDeflate.deflate([UInt8](repeating: 0, count: 80 << 20))
     #expect(bomb.count < 200_000)
     let error = #expect(throws: ModelError.self) { try ModelArchive.read(deflated: bomb) }
@@ -81,7 +81,7 @@ import Testing
       ("a chain", 9_000, { @Sendable in $0 + 1 < 9_000 ? $0 + 1 : nil }),
       ("too many", 20_000, { @Sendable _ in nil }),
     ] as [(String, Int, @Sendable (Int) -> Int?)])
-  func impossibleHierarchiesAreRefused(
+  func cyclicDeepAndHugeHierarchiesAreErrors(
     name: String, count: Int, parent: @Sendable (Int) -> Int?
   ) {
     let bytes = Self.archive((0..<count).map { ("E\($0)", parent($0), [:]) })

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func everyRealModelIsReadBackEqual() throws {
+  func everyRealModelRoundTrips() throws {
     for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
       let model = try NSManagedObjectModel.read(contentsOf: SharedData.url(path))
       let copy = try ModelArchive.read(deflated: ModelArchive.write(model))
@@ -81,7 +81,7 @@ import Testing
     #expect(list?.last as? Bool == true)
   }
 
-  @Test func wideAndDeepHierarchiesAreReadBackEqual() throws {
+  @Test func deepHierarchiesRoundTrip() throws {
     let model = NSManagedObjectModel()
     var parent = NSEntityDescription()
     parent.name = "Root"

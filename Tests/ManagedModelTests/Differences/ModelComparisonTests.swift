@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: cases)
-  func differencesAndTheirEffectsAreNamed(_ test: Case) throws {
+  func differencesAndMigrationEffectAreReported(_ test: Case) throws {
     var text = Self.old
     for (from, to) in test.edits {
       try #require(text.contains(from), "\(from)")
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// The hashes decide whether a store opens, so no model may differ in them unnoticed.
-  @Test func everyDifferenceOfTheHashesIsADifference() throws {
+  @Test func everyHashChangeIsADifference() throws {
     for seed in 0..<120 as Range<UInt64> {
       let model = RandomModel.make(seed: seed)
       let copy = try #require(model.copy() as? NSManagedObjectModel)

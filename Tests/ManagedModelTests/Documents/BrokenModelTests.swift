@@ -179,7 +179,7 @@ import Testing
 
   /// However many parts make no sense, a document is read in a moment, and some of them are told.
   @Test(.timeLimit(.minutes(5)), arguments: 0..<3)
-  func largeDocumentsAreReadInAMoment(index: Int) throws {
+  func largeInvalidDocumentsReportLimitedWarnings(index: Int) throws {
     let others = Self.repeated { "<entity name=\"E\($0)\"/>" }.prefix(100_000)
     let whole = others.lastIndex(of: ">").map { others[...$0] } ?? others
     let document = "<model><entity name=\"A\">\(Self.large[index])</entity>\(whole)</model>"
@@ -187,7 +187,7 @@ import Testing
     #expect(model.readerWarnings.count == 200)
   }
 
-  @Test func deeplyNestedDocumentsAreRefused() {
+  @Test func deeplyNestedDocumentsAreErrors() {
     let document = String(repeating: "<model>", count: 100_000)
     #expect(throws: ModelErrors.self) {
       try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
@@ -201,7 +201,7 @@ import Testing
     ("no current version", "Zoo.xcdatamodeld", nil),
     ("the form before Xcode 4", "Old.xcdatamodel", nil),
   ])
-  func foldersWithoutTheModelAreRefused(name: String, path: String, version: String?) throws {
+  func missingModelsAndVersionsAreErrors(name: String, path: String, version: String?) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     let zoo = "Zoo.xcdatamodeld"

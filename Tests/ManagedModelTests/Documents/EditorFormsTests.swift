@@ -82,7 +82,7 @@ struct EditorFormsTests {
     (#"transient="YES" attributeType="ObjectID""#, "Object ID, optional, transient"),
     (#"transient="YES" derived="NO""#, "Undefined, optional, transient"),
   ])
-  func attributesOfAllTimes(tag: String, outline: String) throws {
+  func attributesOfAllXcodeVersionsAreRead(tag: String, outline: String) throws {
     let model = try Self.read(
       #"<entity name="Thing"><attribute name="a" optional="YES" \#(tag)/></entity>"#)
     let facts = model.outline.first { $0.hasPrefix("  attribute a") }?
@@ -155,7 +155,7 @@ struct EditorFormsTests {
     #"<compositeAttribute name="at" optional="YES" type="Spot"/></entity>"#
       + #"<compositeType name="Spot"><attribute name="x" attributeType="Double"/></compositeType>"#,
   ])
-  func compositesOfAllForms(rest: String) throws {
+  func allFormsOfCompositesAreRead(rest: String) throws {
     let model = try Self.read(#"<entity name="Thing">"# + rest)
     #expect(
       model.outline.contains { $0.hasPrefix("  attribute at, Composite, of (x, Double) ") }

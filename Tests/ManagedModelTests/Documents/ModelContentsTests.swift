@@ -5,7 +5,7 @@ import Testing
 @Suite struct ModelContentsTests {
   /// The optimized file's form is not public; what is read beside it has the same hashes.
   @Test("S-A14 of compiled models the plain file of each version is read, beside an optimized one")
-  func optimizedModelsAreNextToPlainModels() throws {
+  func compiledModelIsReadFromItsPlainFile() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     let compiled = folder.appendingPathComponent("Zoo.momd")
@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Which version is current has to be said only where there is a choice.
-  @Test func singleVersionNeedsNoList() throws {
+  @Test func onlyASingleVersionIsCurrentWithoutAList() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("\(UUID().uuidString).xcdatamodeld")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Forms that are not read are named, with what to do.
-  @Test func otherFormsAreNamed() throws {
+  @Test func unsupportedFormsAreErrorsWithANextStep() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let old = folder.appendingPathComponent("Old.xcdatamodel")
     try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)

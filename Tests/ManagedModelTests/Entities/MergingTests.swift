@@ -16,7 +16,7 @@ import Testing
     """
 
   @Test("S-A04 one model is itself; two are the union of their entities")
-  func modelsAreMerged() async throws {
+  func mergedModelHasTheUnionOfEntities() async throws {
     let one = try Self.model(Self.animal)
     #expect(NSManagedObjectModel(byMerging: [one])?.outline == one.outline)
     let two = try Self.model(
@@ -52,7 +52,7 @@ import Testing
     #expect(clashing.message.contains("The models cannot be merged: Animal"))
   }
 
-  @Test func modelsOfAStoreAreFound() throws {
+  @Test func mergingForStoreMetadataSelectsMatchingModels() throws {
     let first = try Self.model(Self.animal)
     let second = try Self.model(
       Self.animal.replacingOccurrences(of: "String", with: "Date"))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test("S-A05 a model that doesn't exist is nil, with the reason for who asks")
-  func missingModelsAreNil() throws {
+  func missingModelIsNilAndBundlesAreMerged() throws {
     let url = URL(fileURLWithPath: "/nowhere/Zoo.momd")
     #expect(NSManagedObjectModel(contentsOf: url) == nil)
     let errors = #expect(throws: ModelErrors.self) {
@@ -108,7 +108,7 @@ import Testing
     arguments: [
       "description", "objectID", "entity",
     ])
-  func reservedNamesAreRefused(name: String) {
+  func reservedPropertyNamesAreErrors(name: String) {
     let document = """
       <model><entity name="Animal"><attribute name="\(name)" attributeType="String"/></entity></model>
       """

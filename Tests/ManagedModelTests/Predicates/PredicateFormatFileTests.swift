@@ -9,7 +9,7 @@ struct PredicateFormatFileTests {
   static let parsing = 464
 
   @Test(.enabled(if: SharedFormats.isExpected, "the shared data folder is absent"))
-  func everyPublicFormatParsesPrintsAndParsesAgain() throws {
+  func everyPublicFormatRoundTrips() throws {
     let formats = try SharedFormats.load()
     #expect(formats.count == Self.parsing)
     var parsed = 0

@@ -36,7 +36,7 @@ struct PredicateFuzzTests {
   }
 
   /// Formats with characters changed, taken away and put in; `CDPROF_FUZZ_SECONDS` goes on longer.
-  @Test func damagedFormatsParseOrFailWithAPlace() throws {
+  @Test func corruptFormatsParseOrReportAPosition() throws {
     let environment = ProcessInfo.processInfo.environment
     let seconds = environment["CDPROF_FUZZ_SECONDS"].flatMap(Double.init) ?? 0
     let first = environment["CDPROF_RANDOM_FIRST"].flatMap(UInt64.init) ?? 1

@@ -13,12 +13,12 @@ import Testing
   ]
 
   @Test(arguments: values)
-  func valuesAreReadBackEqual(_ value: BinaryPropertyList.Value) throws {
+  func valuesRoundTrip(_ value: BinaryPropertyList.Value) throws {
     let list = BinaryPropertyList.Value.dictionary(["root": .array([value, value])])
     #expect(try BinaryPropertyList.read(BinaryPropertyList.write(list)) == list)
   }
 
-  @Test func foundationReadsWhatIsWritten() throws {
+  @Test func foundationReadsWrittenLists() throws {
     let list = BinaryPropertyList.Value.dictionary([
       "text": .string("ä"), "number": .integer(70_000), "flag": .bool(false), "real": .real(2.5),
       "date": .date(600), "data": .data([1, 2]), "list": .array([.integer(-3)]),
@@ -83,14 +83,14 @@ import Testing
   ]
 
   @Test(arguments: hostile.indices)
-  func hostileListsAreRefused(_ index: Int) {
+  func hostileListsAreErrors(_ index: Int) {
     let (name, bytes) = Self.hostile[index]
     #expect(throws: BinaryPropertyList.Failure.self, "\(name)") {
       try BinaryPropertyList.read(bytes)
     }
   }
 
-  @Test func deepListsAreRefused() {
+  @Test func deeplyNestedListsAreErrors() {
     let deep = (0..<100).reduce(BinaryPropertyList.Value.null) { value, _ in .array([value]) }
     #expect(throws: BinaryPropertyList.Failure.self) {
       try BinaryPropertyList.read(BinaryPropertyList.write(deep))

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test("XML and binary lists have the values that Foundation reads", arguments: [true, false])
-  func bothForms(isBinary: Bool) throws {
+  func xmlAndBinaryListsMatchFoundation(isBinary: Bool) throws {
     let bytes = try Self.bytes(isBinary ? .binary : .xml)
     let read = try #require(PropertyList.read(bytes) as? [String: Any])
     let founds = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test("What isn't a list is nil")
-  func noLists() throws {
+  func otherDataIsNil() throws {
     #expect(PropertyList.read(Array("{ plain = text; }".utf8)) == nil)
     #expect(PropertyList.read([]) == nil)
     #expect(PropertyList.read(Array("<plist>".utf8)) == nil)
@@ -38,7 +38,7 @@ import Testing
 
   /// A set whose members cannot be hashed, among others, ends Foundation's reader.
   @Test("Corrupt binary lists never trap")
-  func damaged() throws {
+  func corruptBinaryListsNeverTrap() throws {
     let sound = try Self.bytes(.binary)
     var lists = 0
     for place in sound.indices {

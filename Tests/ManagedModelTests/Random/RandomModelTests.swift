@@ -5,7 +5,7 @@ import Testing
 @Suite struct RandomModelTests {
   /// Documents keep more than compiled models: what code generation and the editor use.
   @Test(arguments: [1, 2, 3, 4])
-  func writtenModelsRoundTrip(batch: UInt64) throws {
+  func randomModelsRoundTrip(batch: UInt64) throws {
     for seed in (batch * 100)..<(batch * 100 + 40) {
       let model = RandomModel.make(seed: seed)
       try #require(model.validate() == [], "seed \(seed)")
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func everyRealModelIsWrittenAsADocument() throws {
+  func everyRealModelRoundTripsAsADocument() throws {
     for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
       let model = try NSManagedObjectModel.read(contentsOf: SharedData.url(path))
       let written = ModelDocument.text(of: model)
