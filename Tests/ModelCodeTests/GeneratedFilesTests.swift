@@ -9,7 +9,7 @@ struct GeneratedFilesTests {
     .resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
   private static let orchestra = tests.appendingPathComponent(
     "ModelCodeTests/Models/Orchestra.xcdatamodel")
-  /// Compiled and tried out by the tests of `OpenCoreData`.
+  /// Compiled and used by OpenCoreDataTests.
   private static let golden = tests.appendingPathComponent("OpenCoreDataTests/Generated")
 
   private func files(_ url: URL, _ style: ClassStyle = .class) throws -> [GeneratedFile] {
@@ -18,15 +18,15 @@ struct GeneratedFilesTests {
     ).files(style)
   }
 
-  /// `CDPROF_UPDATE_DOCS=1` writes them again.
+  /// `CDPROF_UPDATE_DOCS=1` regenerates the files.
   @Test func orchestraClassesMatchTheRepository() throws {
     let files = try files(Self.orchestra)
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] != nil {
       _ = try GeneratedFolder(Self.golden).write(files)
     }
     for file in files {
-      let place = Self.golden.appendingPathComponent(file.name)
-      #expect(try String(contentsOf: place, encoding: .utf8) == file.text, "\(file.name)")
+      let url = Self.golden.appendingPathComponent(file.name)
+      #expect(try String(contentsOf: url, encoding: .utf8) == file.text, "\(file.name)")
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.golden.path)
     #expect(Set(names) == Set(files.map(\.name)))

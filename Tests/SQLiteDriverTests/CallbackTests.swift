@@ -6,7 +6,7 @@ struct CallbackTests {
     var description: String { "not today" }
   }
 
-  private final class Witness: Sendable {}
+  private final class Token: Sendable {}
 
   @Test func functionAcceptsAndReturnsEveryValueType() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
@@ -48,13 +48,13 @@ struct CallbackTests {
 
   @Test func closuresAreReleasedWhenReplacedOrClosed() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
-    weak var first: Witness?
-    weak var second: Witness?
-    weak var third: Witness?
+    weak var first: Token?
+    weak var second: Token?
+    weak var third: Token?
     do {
-      let one = Witness()
-      let two = Witness()
-      let three = Witness()
+      let one = Token()
+      let two = Token()
+      let three = Token()
       (first, second, third) = (one, two, three)
       try connection.createFunction("f", argumentCount: 0, deterministic: false) { _ in
         withExtendedLifetime(one) { .integer(1) }

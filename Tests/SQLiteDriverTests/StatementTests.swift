@@ -112,7 +112,7 @@ struct StatementTests {
     _ = try statement(4)
     #expect(try statement(1) === first)
     #expect(try statement(2) !== second)
-    #expect(try second.step(), "lives as long as somebody holds it")
+    #expect(try second.step(), "a retained statement remains usable")
     for number in 0..<50 {
       #expect(try connection.values("SELECT \(number)") == [[.integer(Int64(number))]])
     }

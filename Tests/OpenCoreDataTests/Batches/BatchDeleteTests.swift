@@ -12,8 +12,7 @@ struct BatchDeleteTests {
     return try connection.values(sql)
   }
 
-  @Test(
-    "S7.39, S-E25 one DELETE removes the rows; the context and the row cache don't change")
+  @Test("S7.39, S-E25 one DELETE removes the rows; the context and the row cache don't change")
   func rowsAreDeletedInOneStatementWithoutTheContext() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()

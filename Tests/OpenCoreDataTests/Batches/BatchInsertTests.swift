@@ -10,8 +10,7 @@ struct BatchInsertTests {
     try context.everyObject(of: "Item").map { $0.value(forKey: "a") as? Int32 }
   }
 
-  @Test(
-    "S7.40 dictionaries and handlers insert rows: one INSERT each, in one transaction")
+  @Test("S7.40 dictionaries and handlers insert rows: one INSERT each, in one transaction")
   func dictionariesAndHandlersInsertRowsInOneTransaction() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()

@@ -254,8 +254,7 @@ struct HistoryTests {
     }
   }
 
-  @Test(
-    "A failed save adds no history; a store without tracking has none, a tracked one keeps it")
+  @Test("A failed save adds no history; a store without tracking has none, a tracked one keeps it")
   func historyRequiresTrackingAndASuccessfulSave() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()

@@ -27,8 +27,7 @@ struct ModelInUseTests {
     try coordinator.addPersistentStore(type: .sqlite, at: url)
   }
 
-  @Test(
-    "S3.01, S-A01, S-A02 a store is created from a model in code, and reopened with its rows")
+  @Test("S3.01, S-A01, S-A02 a store is created from a model in code, and reopened with its rows")
   func storeIsCreatedThenReopenedWithItsRows() throws {
     let stack = try TestStack(model: TestModels.company())
     #expect(!FileManager.default.fileExists(atPath: stack.storeURL.path))

@@ -14,8 +14,7 @@ import Testing
     #expect(page == text, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  @Test(
-    "S12-4 equivalent formats are printed the same, and the result parses to an equal tree")
+  @Test("S12-4 equivalent formats are printed the same, and the result parses to an equal tree")
   func spellingsOfARowAreEqual() throws {
     for row in PredicatePage.sections.flatMap(\.rows) {
       let first = try NSPredicate.parse(row.spellings[0])
