@@ -23,8 +23,8 @@ import Testing
     let document = try NSManagedObjectModel.read(
       contentsOf: SharedData.url(package), version: version)
     #expect(try ModelArchive.read(deflated: ModelArchive.write(stored)).outline == stored.outline)
-    // The stores were written by other copies of the models: class names and the first version's
-    // identifier differ. No archive keeps the class of transformable values.
+    // The stores were created with other copies of the models, whose class names and identifiers
+    // differ. Archives don't contain the class of transformable values.
     for model in [stored, document] {
       model.versionIdentifiers = []
       for entity in model.entities {
@@ -38,7 +38,7 @@ import Testing
     #expect(stored.validate() == [])
   }
 
-  /// What one list has and the other has not.
+  /// The differences of two lists.
   static func differences(_ left: [String], _ right: [String]) -> [String] {
     right.difference(from: left).map { "\($0)" }
   }

@@ -13,7 +13,7 @@ struct VersionInfoTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  /// Writes a compiled model with a list and reads it.
+  /// Writes a compiled model with a VersionInfo.plist and reads it.
   private func read(_ list: Any?) throws -> NSManagedObjectModel {
     defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
     let file = folder.appendingPathComponent("Zoo.mom")

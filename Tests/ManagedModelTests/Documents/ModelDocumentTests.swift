@@ -34,7 +34,7 @@ import Testing
     #expect(named.versionIdentifiers == ["4"])
   }
 
-  /// A document that uses everything a document can say.
+  /// A document with every element and attribute.
   static let document = """
     <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
     <model type="com.apple.IDECoreDataModeler.DataModel" userDefinedModelVersionIdentifier="v2">

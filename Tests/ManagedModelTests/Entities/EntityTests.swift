@@ -3,7 +3,7 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct EntityTests {
-  /// Person below Animal, each with an attribute; Animal's keeper is a Person.
+  /// Person is a subentity of Animal, and Animal's keeper is a Person.
   static func model() -> NSManagedObjectModel {
     let animal = NSEntityDescription()
     animal.name = "Animal"

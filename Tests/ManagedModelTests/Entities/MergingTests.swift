@@ -15,7 +15,7 @@ import Testing
     </entity><configuration name="People"><memberEntity name="Keeper"/></configuration>
     """
 
-  @Test("S-A04 one model is itself; two are the union of their entities")
+  @Test("S-A04 merging returns the union of the entities; differing entities are an error")
   func mergedModelHasTheUnionOfEntities() async throws {
     let one = try Self.model(Self.animal)
     #expect(NSManagedObjectModel(byMerging: [one])?.outline == one.outline)
@@ -70,7 +70,7 @@ import Testing
       NSManagedObjectModel(byMerging: [first, other], forStoreMetadata: metadata(second)) == nil)
   }
 
-  @Test("S-A05 a model that doesn't exist is nil, with the reason for who asks")
+  @Test("S-A05 a missing model is nil or an error; the models of a bundle are merged")
   func missingModelIsNilAndBundlesAreMerged() throws {
     let url = URL(fileURLWithPath: "/nowhere/Zoo.momd")
     #expect(NSManagedObjectModel(contentsOf: url) == nil)
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "S-A07 names of an object's own properties are refused",
+    "S-A07 property names of NSManagedObject are errors",
     arguments: [
       "description", "objectID", "entity",
     ])

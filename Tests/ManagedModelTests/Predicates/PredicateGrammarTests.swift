@@ -2,8 +2,7 @@ import Testing
 
 @testable import ManagedModel
 
-/// A format, the text it prints as, and nothing left to chance: the printed text parses to an
-/// equal tree.
+/// Formats and how they're printed; the printed format parses to an equal predicate.
 struct PredicateGrammarTests {
   @Test(arguments: [
     ("a = 1", "a == 1"),

@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-/// Every mistake has a column, and the words that help.
+/// Every syntax error has a column and a message.
 struct PredicateSyntaxErrorTests {
   @Test(arguments: [
     ("", 1, "empty", nil),

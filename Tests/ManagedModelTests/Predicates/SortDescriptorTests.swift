@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-/// Orders of small lists.
+/// Sorting with sort descriptors.
 struct SortDescriptorTests {
   @Test(arguments: [
     (NSSortDescriptor.Comparison.binary, ["B", "a", "a10", "a9", "b", "é"]),

@@ -248,7 +248,8 @@ struct MergeTests {
     #expect(foreign.message.contains("is of another coordinator's store"))
   }
 
-  @Test("S10-13 IDs of another coordinator's save are converted, its rows read again")
+  @Test(
+    "S10-13 IDs of another coordinator's save are converted, its rows read again")
   func otherCoordinator() throws {
     let pair = try Pair(.sqlite)
     let other = pair.bed.context(try pair.bed.secondCoordinator())

@@ -163,7 +163,8 @@ struct ValidatorTests {
     }
   }
 
-  @Test("S-F04 the general call inside of a validator comes back to that validator: it calls super")
+  @Test(
+    "S-F04 the general call inside of a validator comes back to that validator: it calls super")
   func general() throws {
     let context = try context()
     context.performAndWait {
