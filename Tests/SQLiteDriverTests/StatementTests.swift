@@ -22,7 +22,7 @@ struct StatementTests {
     #expect(connection.changes == values.count - 2)
   }
 
-  @Test func columnsAreReadInPlace() throws {
+  @Test func columnTypesAndValuesAreRead() throws {
     let connection = try memory()
     let row = try connection.statement(
       "SELECT 7, -0.5, 'äö' AS \"a name\", x'00ff', NULL, '', x'', '12'")

@@ -26,7 +26,7 @@ import Testing
     #expect(type(of: again) == type(of: predicate))
   }
 
-  @Test func constantsAndDescriptorsKeepTheirKind() throws {
+  @Test func constantsAndSortDescriptorsRoundTrip() throws {
     for value: Any in [Set([1, 2, 3]), ["k": 1, "l": 2], URL(fileURLWithPath: "/a"), true] {
       let expression = NSExpression(forConstantValue: value)
       #expect(try archived(expression) == expression, "\(value)")

@@ -246,7 +246,7 @@ struct PredicateEvaluationTests {
     #expect(NSPredicate(format: "a.b == 2").evaluate(with: ["a": ["b": 2]] as NSDictionary))
   }
 
-  @Test func variablesAndBlocksGetTheirBindings() {
+  @Test func variablesAndBlocksReceiveBindings() {
     let predicate = NSPredicate(
       format: "age > $limit AND SUBQUERY(list, $x, $x > $limit).@count > 0")
     let object: [String: Any] = ["age": 5, "list": [1, 9]]

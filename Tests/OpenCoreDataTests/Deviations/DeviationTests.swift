@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Differences from Core Data listed in DEVIATIONS.md")
 struct DeviationTests {
-  @Test func declaredPropertiesReadAndWriteModelledValues() throws {
+  @Test func declaredPropertiesReadAndWriteModeledValues() throws {
     let stack = try TestStack.moody()
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -135,7 +135,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func overriddenStalenessIntervalIsReadAtBlockStart() throws {
+  @Test func overriddenStalenessIntervalIsReadPerBlockOrPerFault() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let context = AgingContext(concurrencyType: .privateQueueConcurrencyType)
@@ -192,7 +192,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func prefetchedRowsLiveWithTheObjectsOfTheirFetch() throws {
+  @Test func prefetchedRowsAreReleasedWithTheFetchedObjects() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 3)
     let context = try stack.coldContext()
@@ -209,7 +209,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func prefetchingAToOneNeedsRows() throws {
+  @Test func prefetchingToOneRelationshipRequiresPropertyValues() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 3)
     let context = try stack.coldContext()

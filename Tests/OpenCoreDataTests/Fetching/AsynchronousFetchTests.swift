@@ -75,7 +75,7 @@ struct AsynchronousFetchTests {
   }
 
   @Test("S6.38 S-C28 a canceled fetch returns only error 3072")
-  func cancelledFetchReturnsOnlyAnError() async throws {
+  func canceledFetchReturnsOnlyAnError() async throws {
     let (stack, context) = try store(.sqlite, count: 20)
     // An expensive regular expression for every pair of employees: the fetch would take too long.
     let request = request()

@@ -86,7 +86,7 @@ struct PredicatePlanTests {
   }
 
   @Test("S-C17, S8.10 every store sorts by each comparison, and only SQLite rejects a block")
-  func sqliteSortsByEveryComparisonButNotByABlock() throws {
+  func everyStoreSortsByComparisonsAndSQLiteRejectsBlocks() throws {
     for kind in StoreKind.allCases {
       let store = try CityStore(kind)
       for comparison in NSSortDescriptor.Comparison.allCases {

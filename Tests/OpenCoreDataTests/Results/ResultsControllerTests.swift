@@ -120,7 +120,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I03 sections come from the key path, whose sort comes first", arguments: [0, 2])
+  @Test("S-I03 sections follow the key path, the first sort descriptor", arguments: [0, 2])
   func sectionsFollowTheKeyPathAndRequireItsSort(batch: Int) throws {
     let company = try Company()
     let context = company.context()

@@ -92,7 +92,7 @@ import Testing
   }
 
   /// Other versions of Core Data, later models, and migrations produce other names.
-  @Test func namesAreTakenFromTheFile() throws {
+  @Test func tableAndColumnNamesAreReadFromTheFile() throws {
     let connection = try SharedData.newFile()
     let library = SchemaModels.library()
     for statement in SchemaBuilder(model: SQLModel(model: library)).statements
