@@ -1,4 +1,4 @@
-/// A generator of numbers that are the same for the same seed.
+/// A random number generator with a seed.
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 

@@ -9,7 +9,7 @@ struct GeneratedFilesTests {
     .resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
   private static let orchestra = tests.appendingPathComponent(
     "ModelCodeTests/Models/Orchestra.xcdatamodel")
-  /// Compiled and tried out by the tests of `OpenCoreData`.
+  /// Compiled and used by OpenCoreDataTests.
   private static let golden = tests.appendingPathComponent("OpenCoreDataTests/Generated")
 
   private func files(_ url: URL, _ style: ClassStyle = .class) throws -> [GeneratedFile] {
@@ -18,22 +18,22 @@ struct GeneratedFilesTests {
     ).files(style)
   }
 
-  /// `CDPROF_UPDATE_DOCS=1` writes them again.
+  /// `CDPROF_UPDATE_DOCS=1` regenerates the files.
   @Test func orchestraClassesMatchTheRepository() throws {
     let files = try files(Self.orchestra)
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] != nil {
       _ = try GeneratedFolder(Self.golden).write(files)
     }
     for file in files {
-      let place = Self.golden.appendingPathComponent(file.name)
-      #expect(try String(contentsOf: place, encoding: .utf8) == file.text, "\(file.name)")
+      let url = Self.golden.appendingPathComponent(file.name)
+      #expect(try String(contentsOf: url, encoding: .utf8) == file.text, "\(file.name)")
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.golden.path)
     #expect(Set(names) == Set(files.map(\.name)))
     #expect(try self.files(Self.orchestra) == files)
   }
 
-  @Test func extensionOmitsClasses() throws {
+  @Test func extensionStyleOmitsClassFiles() throws {
     let all = try files(Self.orchestra)
     let properties = try files(Self.orchestra, .extension)
     #expect(properties == all.filter { !$0.name.hasSuffix("+CoreDataClass.swift") })
@@ -41,7 +41,7 @@ struct GeneratedFilesTests {
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func realModelsAreWrittenAndFormatted() throws {
+  func realModelsProduceWellFormattedFiles() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("ModelCodeTests-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -65,7 +65,7 @@ struct GeneratedFilesTests {
     #expect(lint.terminationStatus == 0, "\(found.prefix(2_000))")
   }
 
-  @Test func buildFollowsTheCodegenSetting() throws {
+  @Test func singleFileFollowsTheCodegenSetting() throws {
     let model = try NSManagedObjectModel.read(contentsOf: Self.orchestra)
     model.entitiesByName["Piece"]?.codeGenerationType = "category"
     model.entitiesByName["Concert"]?.codeGenerationType = nil
@@ -97,7 +97,7 @@ struct GeneratedFilesTests {
     #expect(failure.description.hasPrefix("Shop.xcdatamodel: error: \(message)"))
   }
 
-  @Test func entitiesWithoutClassesGetSomeThatAreSet() throws {
+  @Test func entitiesWithoutClassesReceiveGeneratedNames() throws {
     let entity = NSEntityDescription()
     entity.name = "Date"
     let model = NSManagedObjectModel()

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The folder of real models and stores that tests read when it is there.
+/// The folder of models and stores written by Apple's tools, for tests that need it.
 enum SharedData {
-  /// The folder that `CDPROF_SHARED` names, or `shared` beside the package, with `data` in it.
+  /// The folder `data` in `CDPROF_SHARED`, or in `shared` next to the package.
   static let folder: URL = {
     if let path = ProcessInfo.processInfo.environment["CDPROF_SHARED"] {
       return URL(fileURLWithPath: path).appendingPathComponent("data")
@@ -13,22 +13,22 @@ enum SharedData {
     return package.deletingLastPathComponent().appendingPathComponent("shared/data")
   }()
 
-  /// Whether tests that need the folder run; where CI is set they always do.
+  /// Whether tests that need the folder run; in CI, they always do.
   static var isUsed: Bool {
     ProcessInfo.processInfo.environment["CI"] == "true"
       || FileManager.default.fileExists(atPath: folder.path)
   }
 
   /// Why the tests are skipped.
-  static let reason: Comment = "The folder of real models and stores is not there."
+  static let reason: Comment = "The folder of real models and stores doesn't exist."
 
-  /// The paths below the folder that end in a given way, sorted.
+  /// The paths in the folder with a suffix, sorted.
   static func paths(endingIn suffix: String) -> [String] {
     let found = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
     return (found ?? []).filter { $0.hasSuffix(suffix) }.sorted()
   }
 
-  /// The URL of a path below the folder.
+  /// The URL of a path in the folder.
   static func url(_ path: String) -> URL {
     folder.appendingPathComponent(path)
   }

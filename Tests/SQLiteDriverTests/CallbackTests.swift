@@ -6,7 +6,7 @@ struct CallbackTests {
     var description: String { "not today" }
   }
 
-  private final class Witness: Sendable {}
+  private final class Token: Sendable {}
 
   @Test func functionAcceptsAndReturnsEveryValueType() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
@@ -34,7 +34,7 @@ struct CallbackTests {
     #expect(error?.sql == "SELECT refuse()")
   }
 
-  @Test func collationSortsAndSearches() throws {
+  @Test func collationAppliesToSortingAndComparing() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.createCollation("BY_LENGTH") { left, right in
       Int32(left.count - right.count)
@@ -46,15 +46,15 @@ struct CallbackTests {
     #expect(found == [[.text("bb")]])
   }
 
-  @Test func closuresLiveAsLongAsTheConnectionNeedsThem() throws {
+  @Test func closuresAreReleasedWhenReplacedOrClosed() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
-    weak var first: Witness?
-    weak var second: Witness?
-    weak var third: Witness?
+    weak var first: Token?
+    weak var second: Token?
+    weak var third: Token?
     do {
-      let one = Witness()
-      let two = Witness()
-      let three = Witness()
+      let one = Token()
+      let two = Token()
+      let three = Token()
       (first, second, third) = (one, two, three)
       try connection.createFunction("f", argumentCount: 0, deterministic: false) { _ in
         withExtendedLifetime(one) { .integer(1) }

@@ -25,10 +25,10 @@ struct ConnectionPoolTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<8 {
         group.addTask {
-          for round in 0..<40 {
+          for number in 0..<40 {
             if worker % 2 == 0 {
               try pool.withWriter {
-                _ = try $0.values("INSERT INTO t(v) VALUES(twice(?))", [.integer(Int64(round))])
+                _ = try $0.values("INSERT INTO t(v) VALUES(twice(?))", [.integer(Int64(number))])
               }
             } else {
               let reader = try pool.lease()
@@ -46,7 +46,7 @@ struct ConnectionPoolTests {
     pool.returnToPool(reader)
     pool.close()
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    #expect(left == ["store"], "the last connection removes the log")
+    #expect(left == ["store"], "the last connection removes the WAL")
   }
 
   @Test func newStoreOpensConcurrently() async throws {
@@ -156,7 +156,7 @@ struct ConnectionPoolTests {
     try second.execute("INSERT INTO t VALUES(1)")
   }
 
-  @Test func pragmasAreOneStatementEach() throws {
+  @Test func optionPragmasAreAppliedAndRejectFurtherStatements() throws {
     let folder = try TemporaryFolder()
     let options = Connection.Options(pragmas: [
       ("page_size", "8192"), ("auto_vacuum", "2"), ("journal_mode", "DELETE"),
@@ -179,10 +179,10 @@ struct ConnectionPoolTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test func programmingErrorsTrapWithASentence() async throws {
-    func expectTrap(_ sentence: String, _ result: ExitTest.Result?) throws {
+  @Test func misusedWriterIsAProgrammerError() async throws {
+    func expectMessage(_ message: String, _ result: ExitTest.Result?) throws {
       let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-      #expect(text.contains(sentence))
+      #expect(text.contains(message))
     }
     let nested = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -194,7 +194,7 @@ struct ConnectionPoolTests {
         try pool.withWriter { _ in }
       }
     }
-    try expectTrap("withWriter was called inside withWriter", nested)
+    try expectMessage("withWriter was called inside withWriter", nested)
     let looking = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -204,6 +204,6 @@ struct ConnectionPoolTests {
       try FileManager.default.removeItem(atPath: folder.path)
       try pool.withWriter { _ in }
     }
-    try expectTrap("it has no writer", looking)
+    try expectMessage("it has no writer", looking)
   }
 }

@@ -5,14 +5,13 @@ import Testing
 
 @Suite("Hostile files can't affect other files")
 struct HostileFilesTests {
-  /// What names the super-journal, and how the path is written into the journal.
   @Test(
-    "a super-journal stays, and still decides whether the journal is rolled back",
+    "a super-journal isn't deleted, and determines whether the journal is rolled back",
     arguments: [Connection.Access.inspecting, .writing], [true, false])
-  func superJournalIsKept(_ access: Connection.Access, exists: Bool) throws {
+  func foreignSuperJournalIsNeverDeleted(_ access: Connection.Access, exists: Bool) throws {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
     let victim = other.file("victim")
-    if exists { try other.write(Array("text of somebody's".utf8), to: "victim") }
+    if exists { try other.write(Array("a foreign file".utf8), to: "victim") }
     let path = folder.file("store")
     try HostileJournal.make(path)
     try HostileJournal.appendSuperJournal(victim, to: path + "-journal")
@@ -24,14 +23,14 @@ struct HostileFilesTests {
     if exists {
       #expect(changed == [[.integer(0)]], "rolled back")
     } else {
-      #expect(changed != [[.integer(0)]], "without its super-journal, a journal is over")
+      #expect(changed != [[.integer(0)]], "without its super-journal, a journal is ignored")
     }
     #expect(try FolderImage(other.path) == before)
     if access == .inspecting { #expect(try FolderImage(folder.path) == mine) }
   }
 
-  @Test("a super-journal that's the store itself, its journal, or a folder of its own is kept")
-  func superJournalInsideIsKept() throws {
+  @Test("a super-journal path that names the store, its journal, or its folder changes nothing")
+  func superJournalNamingTheStoresOwnFilesModifiesNothing() throws {
     for name in ["store", "store-journal", "other", "missing/../other", "../"] {
       let folder = try TemporaryFolder()
       let path = folder.file("store")
@@ -46,8 +45,8 @@ struct HostileFilesTests {
     }
   }
 
-  @Test("a copy of a store is rolled back, and the super-journal stays")
-  func copyIsRolledBack() throws {
+  @Test("a copy of a store is rolled back, and the super-journal isn't deleted")
+  func copiedStoreIsRolledBackAndKeepsTheSuperJournal() throws {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
     try other.write([1], to: "victim")
     try HostileJournal.make(folder.file("store"))
@@ -63,22 +62,22 @@ struct HostileFilesTests {
         == [[.integer(0), .integer(1_000)]])
   }
 
-  @Test("a journal that restores a database of terabytes is an error that states the limit")
-  func hugePageCount() throws {
+  @Test("a journal that would restore a database of terabytes is an error")
+  func journalWithHugePageCountIsAnError() throws {
     let folder = try TemporaryFolder()
     try HostileJournal.make(folder.file("store"))
     try HostileJournal.setPageCount(0x7fff_ffff, in: folder.file("store-journal"))
     let error = #expect(throws: SQLiteError.self) {
       try Connection(path: folder.file("store"), access: .inspecting)
     }
-    // Some file systems refuse a file of that size by themselves.
+    // Some file systems don't support files of that size.
     #expect([ResultCode.corrupt, .inputOutput, .full].contains(error?.code.primary))
   }
 
   @Test(
-    "a journal or WAL that is a FIFO, a link, or a folder is refused, and nothing waits",
+    "a journal or WAL that's a FIFO, a link, or a folder is rejected without blocking",
     arguments: ["-wal", "-journal"], ["fifo", "link", "folder"])
-  func specialNeighbors(_ suffix: String, _ kind: String) throws {
+  func walAndJournalMustBeRegularFiles(_ suffix: String, _ kind: String) throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     try folder.write([1], to: "other")
@@ -89,13 +88,13 @@ struct HostileFilesTests {
     default: mkdir(path, 0o700)
     }
     for access in [Connection.Access.inspecting, .writing, .reading] {
-      // SQLite ignores a WAL of a store that isn't in WAL mode, and a folder in place of a journal.
+      // SQLite ignores a WAL if the store isn't in WAL mode, and a folder named like a journal.
       let connection = try? Connection(path: folder.file("store"), access: access)
       #expect(connection == nil || access != .inspecting, "\(access)")
       connection?.close()
     }
     guard case .notAFile(let named)? = StoreFileProblem.examine(path: folder.file("store")) else {
-      Issue.record("not refused")
+      Issue.record("not rejected")
       return
     }
     #expect(named == path)
@@ -104,7 +103,7 @@ struct HostileFilesTests {
   // MARK: Statements
 
   @Test(
-    "a confined statement can't reach outside of its store",
+    "a confined connection rejects statements that access files outside of its store",
     arguments: [
       ("ATTACH 'FILE' AS x", "ATTACH"), ("ATTACH DATABASE ('FI' || 'LE') AS x", "ATTACH"),
       ("ATTACH ':memory:' AS x", "ATTACH"), ("VACUUM INTO 'FILE'", "VACUUM INTO"),
@@ -119,7 +118,7 @@ struct HostileFilesTests {
       ("PRAGMA main.Lock_Proxy_File = 'FILE'", "Lock_Proxy_File"),
       ("CREATE VIRTUAL TABLE v USING csv(filename='FILE')", "csv"),
     ])
-  func confinedStatement(_ sql: String, _ named: String) throws {
+  func confinedConnectionRejectsAccessOutsideOfItsStore(_ sql: String, _ named: String) throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     let text = sql.replacingOccurrences(of: "FILE", with: folder.file("other"))
@@ -134,8 +133,8 @@ struct HostileFilesTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("other")))
   }
 
-  @Test("a confined connection still does everything inside of its store")
-  func confinedWork() throws {
+  @Test("a confined connection allows changes, indexes, and virtual tables of its store")
+  func confinedConnectionAllowsWorkInsideOfItsStore() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     let connection = try Connection(path: folder.file("store"), access: .writing)
@@ -151,8 +150,8 @@ struct HostileFilesTests {
     #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]])
   }
 
-  @Test("a pragma that sets a path of the process is refused when a store is opened")
-  func openingPragma() throws {
+  @Test("a pragma that sets a path of the process is rejected when a store is opened")
+  func pragmaOfAProcessPathIsRejectedOnOpen() throws {
     let folder = try TemporaryFolder()
     let error = #expect(throws: SQLiteError.self) {
       try Connection(
@@ -164,9 +163,8 @@ struct HostileFilesTests {
 
   // MARK: Schemas
 
-  @Test(
-    "views, triggers, and functions of a schema that isn't trusted are off where a store is read")
-  func readOnlySchema() throws {
+  @Test("a read-only connection doesn't run views of an untrusted schema")
+  func readOnlyConnectionRejectsUntrustedViews() throws {
     let folder = try TemporaryFolder()
     let writer = try Connection(path: folder.file("store"), access: .writing)
     try writer.execute(
@@ -181,8 +179,8 @@ struct HostileFilesTests {
     #expect(try connection.values("SELECT a FROM t") == [[.integer(1)]])
   }
 
-  @Test("a step limit stops a statement without an end, with an error that states it")
-  func stepLimit() throws {
+  @Test("a step limit stops statements, with an error that states it")
+  func stepLimitStopsEndlessStatements() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     let endless =
       "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
@@ -193,7 +191,7 @@ struct HostileFilesTests {
       #expect(error?.message == "stopped after 1000000 VM steps, the limit of this statement")
     }
     #expect(try connection.values("SELECT 1") == [[.integer(1)]])
-    // Each is below the limit, and all together are above.
+    // Each statement is below the limit, and all together exceed it.
     let thousands =
       "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 10000) "
       + "SELECT count(*) FROM n"
@@ -205,7 +203,7 @@ struct HostileFilesTests {
   }
 
   @Test("a value beyond the limit is an error that states it")
-  func valueLimit() throws {
+  func valuesBeyondTheSizeLimitAreErrors() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
     let connection = try Connection(path: folder.file("store"), access: .inspecting)

@@ -5,7 +5,7 @@ struct IntArrayTests {
   private static let sql = "SELECT id FROM t WHERE id IN (SELECT * FROM _Z_intarray0) ORDER BY id"
 
   @Test(arguments: [Connection.Access.inspecting, .reading, .writing], StoreState.allCases)
-  func worksWithEveryAccess(_ access: Connection.Access, _ state: StoreState) throws {
+  func arraysCanBeBoundWithEveryAccess(_ access: Connection.Access, _ state: StoreState) throws {
     if access == .reading, state == .hotJournal { return }
     let folder = try TemporaryFolder()
     let writer = try state.make("store", in: folder)

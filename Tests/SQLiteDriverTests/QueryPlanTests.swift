@@ -15,7 +15,7 @@ struct QueryPlanTests {
     return try connection.explainQueryPlan(sql)
   }
 
-  /// A partial index serves the values for which its condition holds.
+  /// A partial index is used for values that satisfy its WHERE clause.
   @Test(arguments: [([77], "ZCOUNTRY77"), ([78], nil), ([], nil), ([77, 1, 2], "ZCOUNTRY77")])
   func boundValuesDetermineUseOfPartialIndex(values: [Int64], index: String?) throws {
     let connection = try Connection(path: ":memory:", access: .writing)
@@ -70,7 +70,7 @@ struct QueryPlanTests {
     ("SELECT 1", [], [], [], false), ("VALUES (1), (2)", [], [], [], false),
     ("EXPLAIN QUERY PLAN DELETE FROM ZMOOD WHERE Z_PK = ?", [], [], [], true),
   ])
-  func verdicts(
+  func planReportsScansIndexesAndSorts(
     _ sql: String, scans: [String], indexes: [String], sorts: [String], byKey: Bool
   ) throws {
     let plan = try plan(sql)

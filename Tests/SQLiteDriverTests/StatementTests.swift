@@ -8,7 +8,7 @@ struct StatementTests {
     return connection
   }
 
-  @Test func boundValuesComeBackUnchanged() throws {
+  @Test func boundValuesRoundTrip() throws {
     let values: [SQLiteValue] = [
       .null, .integer(.min), .integer(.max), .real(-0.5), .text(""), .text("a\0b 🙂"), .blob([]),
       .blob([0, 255, 7]), .text(String(repeating: "long ", count: 1_000)),
@@ -22,7 +22,7 @@ struct StatementTests {
     #expect(connection.changes == values.count - 2)
   }
 
-  @Test func columnsAreReadInPlace() throws {
+  @Test func columnTypesAndValuesAreRead() throws {
     let connection = try memory()
     let row = try connection.statement(
       "SELECT 7, -0.5, 'äö' AS \"a name\", x'00ff', NULL, '', x'', '12'")
@@ -112,7 +112,7 @@ struct StatementTests {
     _ = try statement(4)
     #expect(try statement(1) === first)
     #expect(try statement(2) !== second)
-    #expect(try second.step(), "lives as long as somebody holds it")
+    #expect(try second.step(), "a retained statement remains usable")
     for number in 0..<50 {
       #expect(try connection.values("SELECT \(number)") == [[.integer(Int64(number))]])
     }
@@ -186,12 +186,12 @@ struct StatementTests {
     #expect(statement.isReadOnly)
   }
 
-  @Test func valuesAreWrittenAsSQLDebugWritesThem() {
+  @Test func valueDescriptionsMatchTheSQLDebugLog() {
     let values: [SQLiteValue] = [.null, .integer(18), .real(0.5), .text("s"), .blob([10, 255])]
     #expect(values.map(\.description) == ["(null)", "18", "0.5", "\"s\"", "<0aff>"])
   }
 
-  @Test func closedConnectionTraps() async throws {
+  @Test func usingAClosedConnectionIsAProgrammerError() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -4,7 +4,7 @@ import SQLiteDriver
 import Testing
 
 @Suite struct StatementWorkTests {
-  /// A hundred rows, an index on one column of two.
+  /// A table of 100 rows with an index on one column.
   private func connection() throws -> Connection {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.execute(
@@ -51,7 +51,7 @@ import Testing
     #expect(try work(of: "SELECT * FROM t WHERE k = 1", on: connection).collationCalls == 0)
   }
 
-  /// A file is read once as long as the cache is large enough, and again and again where it is not.
+  /// Pages are read once if the cache is large enough, otherwise by each execution.
   @Test func pagesReadAndWrittenAreCounted() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -77,7 +77,7 @@ import Testing
   @Test func automaticIndexRowsAreCounted() throws {
     let work = try work(
       of: "SELECT * FROM t one JOIN t other ON one.b = other.b", on: connection())
-    // SQLite counts the steps from row to row, as it does for scans.
+    // SQLite counts steps between rows, as for scans.
     #expect(work.autoIndexRows == 99)
     #expect((work + work).vmSteps == 2 * work.vmSteps)
   }

@@ -3,7 +3,7 @@ import SQLiteDriver
 import Testing
 
 struct StoreFileProblemTests {
-  @Test func eachDamageHasItsName() throws {
+  @Test func examineReportsEachKindOfProblem() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("good", in: folder)
     let good = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder.file("good"))))
@@ -18,7 +18,7 @@ struct StoreFileProblemTests {
     let files: [(String, [UInt8])] = [
       ("empty", []), ("text", Array("entities:\n  - Mood\n".utf8)),
       ("encrypted", (0..<8_192).map { UInt8($0 * 7 % 251) }), ("header", Array(good[..<60])),
-      ("cut", Array(good[..<(good.count / 2 + 17)])), ("pages", wrongPageSize),
+      ("half", Array(good[..<(good.count / 2 + 17)])), ("pages", wrongPageSize),
       ("schema", wrongSchema),
     ]
     for (name, bytes) in files { try folder.write(bytes, to: name) }
@@ -40,16 +40,16 @@ struct StoreFileProblemTests {
       problem("header")
         == .truncated(path: folder.file("header"), expectedBytes: 100, foundBytes: 60))
     #expect(
-      problem("cut")
+      problem("half")
         == .truncated(
-          path: folder.file("cut"), expectedBytes: Int64(good.count),
+          path: folder.file("half"), expectedBytes: Int64(good.count),
           foundBytes: Int64(good.count / 2 + 17)))
     guard case .corrupt = problem("pages") else {
       Issue.record("an impossible page size is \(String(describing: problem("pages")))")
       return
     }
     guard case .corrupt = problem("schema") else {
-      Issue.record("a schema page of rubbish is \(String(describing: problem("schema")))")
+      Issue.record("an invalid schema page is \(String(describing: problem("schema")))")
       return
     }
     guard case .unreadable(_, let reason) = problem("loop") else {
@@ -61,7 +61,7 @@ struct StoreFileProblemTests {
   }
 
   @Test(arguments: [Connection.Access.inspecting, .reading, .writing])
-  func openingNamesTheProblem(_ access: Connection.Access) throws {
+  func openErrorIdentifiesTheProblem(_ access: Connection.Access) throws {
     let folder = try TemporaryFolder()
     try folder.write(Array("no database, but long enough to look like one\n".utf8), to: "text")
     let text = folder.file("text")
@@ -77,8 +77,8 @@ struct StoreFileProblemTests {
 
   @Test func pendingWALIsNotReportedAsTruncation() throws {
     let folder = try TemporaryFolder()
-    _ = try StoreState.log.make("store", in: folder)
-    // The header in the file is older than the one in the log and may promise more pages.
+    _ = try StoreState.wal.make("store", in: folder)
+    // The file's header can be older than the WAL's and state more pages.
     var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder.file("store"))))
     bytes[28...31] = [0, 0, 0xFF, 0xFF]
     try folder.write(bytes, to: "store")

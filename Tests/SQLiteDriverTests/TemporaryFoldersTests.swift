@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQLiteDriver
 
-@Suite("Temporary folders of killed processes are removed, and no others")
+@Suite("Only temporary folders of killed processes are removed")
 struct TemporaryFoldersTests {
   private let parent: TemporaryFolder
 
@@ -15,11 +15,11 @@ struct TemporaryFoldersTests {
     (try? FileManager.default.contentsOfDirectory(atPath: parent.path).sorted()) ?? []
   }
 
-  @Test("a folder stays while its process lives, and goes with what is in it afterward")
-  func leftBehind() throws {
+  @Test("a folder is kept while its process runs, and removed with its contents afterward")
+  func onlyFoldersOfEndedProcessesAreRemoved() throws {
     let mine = try TemporaryFolders.make(outside: nil, in: [parent.path])
     #expect(mine.hasPrefix(parent.path))
-    // What a killed process leaves: the same, without the lock.
+    // A killed process leaves the same files without a lock.
     let left = parent.file("cdprof-scratch-ABCDEF")
     mkdir(left, 0o700)
     try Data().write(to: URL(fileURLWithPath: left + "/.cdprof-scratch"))
@@ -34,8 +34,8 @@ struct TemporaryFoldersTests {
     #expect(names == ["kept"])
   }
 
-  @Test("what isn't a folder of ours stays: a link, a file, an open folder, one without a mark")
-  func others() throws {
+  @Test("links, files, folders of other modes, and folders without a marker file are kept")
+  func foreignFilesAndFoldersAreKept() throws {
     try parent.write([1], to: "cdprof-scratch-file11")
     mkdir(parent.file("target"), 0o700)
     try Data().write(to: URL(fileURLWithPath: parent.file("target/.cdprof-scratch")))

@@ -3,7 +3,7 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct ArchivedExpressionTests {
-  /// The expressions in a document, which holds archives as Base64 texts of some hundred bytes.
+  /// The expressions of a document's Base64-encoded archives.
   static func texts(_ path: String) throws -> [String] {
     let document = try String(contentsOf: SharedData.url(path), encoding: .utf8)
     return try document.components(separatedBy: ">").compactMap { piece in
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func realArchivedExpressionsAreRead() throws {
+  func archivedExpressionsOfARealMappingModelAreRead() throws {
     let texts = try Self.texts("moody/Moody 4-Moody 5.xcmappingmodel/xcmapping.xml")
     #expect(texts == ["$source.continent.numericISO3166Code"])
   }

@@ -57,7 +57,7 @@ struct DescriptionCodingTests {
     }
   }
 
-  @Test func decodedEntitiesHaveNoRetainCycles() throws {
+  @Test func decodedEntitiesAreReleased() throws {
     weak var entity: NSEntityDescription?
     weak var parent: NSEntityDescription?
     do {
@@ -94,7 +94,7 @@ struct DescriptionCodingTests {
     }
   }
 
-  @Test func descriptionsOfNoEntityAreDecoded() throws {
+  @Test func descriptionsWithoutAnEntityAreDecoded() throws {
     let attribute = NSAttributeDescription()
     attribute.type = .integer16
     attribute.defaultValue = 7
@@ -141,8 +141,8 @@ struct DescriptionCodingTests {
       try PropertyListSerialization.propertyList(from: archive(object), format: nil)
         as? [String: Any])
     var objects = try #require(list["$objects"] as? [Any])
-    let place = try #require(objects.firstIndex { $0 is Data })
-    objects[place] = payload
+    let index = try #require(objects.firstIndex { $0 is Data })
+    objects[index] = payload
     list["$objects"] = objects
     return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
   }
@@ -150,7 +150,7 @@ struct DescriptionCodingTests {
   @Test(arguments: [
     Data(), Data([1, 2, 3]), Data("bplist00".utf8), Data(repeating: 0xFF, count: 4_000),
   ])
-  func archivesOfOtherBytesAreErrors(payload: Data) throws {
+  func archivesWithInvalidPayloadAreErrors(payload: Data) throws {
     let model = try zoo()
     let entity = try #require(model.entitiesByName["Animal"])
     var objects: [any NSObject & NSSecureCoding] = [model, entity]
@@ -173,16 +173,16 @@ struct DescriptionCodingTests {
     let bytes = ModelArchive.bytes(of: model)
     var random = SeededNumbers(seed: seed)
     for _ in 0..<60 {
-      var damaged = bytes
+      var corrupt = bytes
       for _ in 0..<4 {
-        damaged[Int.random(in: 0..<damaged.count, using: &random)] = .random(
+        corrupt[Int.random(in: 0..<corrupt.count, using: &random)] = .random(
           in: 0...255, using: &random)
       }
       let entity = try #require(model.entities.randomElement(using: &random))
       var objects: [any NSObject & NSSecureCoding] = [model, entity]
       for property in entity.ownProperties { objects.append(property) }
       for object in objects {
-        let data = try archive(object, with: Data(damaged))
+        let data = try archive(object, with: Data(corrupt))
         let again = try? NSKeyedUnarchiver.unarchivedObject(
           ofClasses: [type(of: object)], from: data)
         _ = (again as? NSManagedObjectModel)?.outline

@@ -7,31 +7,31 @@ import Testing
     try ModelDocument.read(data: Data(ModelDocumentTests.document.utf8), file: "Zoo")
   }
 
-  /// Changes bytes of a real archive at random and reads it: an error or a model, never a trap.
+  /// Reading an archive with random changes returns a model or throws an error.
   @Test(arguments: [1, 2, 3, 4])
   func corruptArchivesNeverTrap(seed: UInt64) throws {
     let bytes = ModelArchive.bytes(of: try Self.document())
     var random = SeededNumbers(seed: seed)
-    var refused = 0
+    var errors = 0
     for _ in 0..<150 {
-      var damaged = bytes
+      var corrupt = bytes
       for _ in 0..<Int.random(in: 1...6, using: &random) {
-        damaged[Int.random(in: 0..<damaged.count, using: &random)] = .random(
+        corrupt[Int.random(in: 0..<corrupt.count, using: &random)] = .random(
           in: 0...255, using: &random)
       }
       do {
-        let model = try ModelArchive.read(bytes: damaged)
+        let model = try ModelArchive.read(bytes: corrupt)
         _ = model.validate()
         _ = model.outline
         _ = try? ModelArchive.read(deflated: ModelArchive.write(model))
       } catch {
-        refused += 1
+        errors += 1
       }
     }
-    #expect(refused > 0)
+    #expect(errors > 0)
   }
 
-  @Test func truncatedArchivesAreRefused() throws {
+  @Test func truncatedArchivesAreErrors() throws {
     let deflated = ModelArchive.write(try Self.document())
     for count in stride(from: 0, to: deflated.count, by: 7) {
       #expect(throws: ModelError.self) {
@@ -40,14 +40,14 @@ import Testing
     }
   }
 
-  @Test func endlessGzipStreamsAreRejected() {
+  @Test func oversizedArchivesAreErrors() {
     let bomb = RawDeflate.deflate([UInt8](repeating: 0, count: 80 << 20))
     #expect(bomb.count < 200_000)
     let error = #expect(throws: ModelError.self) { try ModelArchive.read(deflated: bomb) }
     #expect(error?.message == "The model in the store is larger than 64 MiB.")
   }
 
-  /// An archive whose model holds some entities, each given by its parent and properties.
+  /// An archive of a model with entities that are given by name, parent, and properties.
   static func archive(
     _ entities: [(name: String, parent: Int?, fields: [String: BinaryPropertyList.Value])]
   ) -> [UInt8] {
@@ -77,23 +77,22 @@ import Testing
 
   @Test(
     arguments: [
-      ("a circle", 3, { @Sendable in ($0 + 1) % 3 }),
+      ("a cycle", 3, { @Sendable in ($0 + 1) % 3 }),
       ("a chain", 9_000, { @Sendable in $0 + 1 < 9_000 ? $0 + 1 : nil }),
       ("too many", 20_000, { @Sendable _ in nil }),
     ] as [(String, Int, @Sendable (Int) -> Int?)])
-  func impossibleHierarchiesAreRefused(
+  func cyclicDeepAndHugeHierarchiesAreErrors(
     name: String, count: Int, parent: @Sendable (Int) -> Int?
   ) {
     let bytes = Self.archive((0..<count).map { ("E\($0)", parent($0), [:]) })
     #expect(throws: ModelError.self, "\(name)") { try ModelArchive.read(bytes: bytes) }
   }
 
-  /// Every mistake of a file is reported, with what it is about.
   @Test func allWarningsOfACompiledModelAreReported() throws {
     let model = try Self.document()
     let animal = try #require(model.entitiesByName["Animal"])
     animal.attributesByName["a16"]?.name = "first"
-    // Numbers of types that nobody knows, and a destination that is not in the file.
+    // An unknown attribute type, and a missing destination.
     let bytes = ModelArchive.bytes(of: model)
     guard case .dictionary(var top) = try BinaryPropertyList.read(bytes),
       case .array(var objects)? = top["$objects"]
@@ -119,7 +118,7 @@ import Testing
     let read = try NSManagedObjectModel.read(contentsOf: file)
     let lines = read.readerWarnings.map(\.description)
     #expect(read.entitiesByName["Animal"]?.attributesByName["first"]?.attributeType.rawValue == 0)
-    // What led back to the one without a destination has no inverse either.
+    // The inverse of the relationship without a destination is also invalid.
     #expect(lines.count == 3 && lines.last?.contains("as its own inverse") == true)
     #expect(lines.allSatisfy { $0.hasPrefix("\(file.path): warning: Animal.") })
     #expect(lines.first?.contains("Animal.first: The compiled model gives the unknown") == true)

@@ -23,8 +23,8 @@ import Testing
     let document = try NSManagedObjectModel.read(
       contentsOf: SharedData.url(package), version: version)
     #expect(try ModelArchive.read(deflated: ModelArchive.write(stored)).outline == stored.outline)
-    // The stores were written by other copies of the models: class names and the first version's
-    // identifier differ. No archive keeps the class of transformable values.
+    // The stores were created with other copies of the models, whose class names and identifiers
+    // differ. Archives don't contain the class of transformable values.
     for model in [stored, document] {
       model.versionIdentifiers = []
       for entity in model.entities {
@@ -38,13 +38,13 @@ import Testing
     #expect(stored.validate() == [])
   }
 
-  /// What one list has and the other has not.
+  /// The differences of two lists.
   static func differences(_ left: [String], _ right: [String]) -> [String] {
     right.difference(from: left).map { "\($0)" }
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func everyRealModelIsReadBackEqual() throws {
+  func everyRealModelRoundTrips() throws {
     for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
       let model = try NSManagedObjectModel.read(contentsOf: SharedData.url(path))
       let copy = try ModelArchive.read(deflated: ModelArchive.write(model))
@@ -81,7 +81,7 @@ import Testing
     #expect(list?.last as? Bool == true)
   }
 
-  @Test func wideAndDeepHierarchiesAreReadBackEqual() throws {
+  @Test func deepHierarchiesRoundTrip() throws {
     let model = NSManagedObjectModel()
     var parent = NSEntityDescription()
     parent.name = "Root"

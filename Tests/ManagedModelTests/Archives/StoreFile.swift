@@ -1,8 +1,8 @@
 import Foundation
 
-/// Finds the compiled model in the bytes of a store, so that these tests need no database library.
+/// Reads the compiled model of a store without a database library.
 enum StoreFile {
-  /// The content of the model cache: the only record of the file that is one long byte value.
+  /// The content of the model cache, which is the file's only record that is one long blob.
   static func modelCache(of url: URL) throws -> [UInt8]? {
     let file = Array(try Data(contentsOf: url))
     let pageSize = Int(file[16]) << 8 | Int(file[17])
@@ -38,7 +38,7 @@ enum StoreFile {
     return value
   }
 
-  /// The payload of a cell, with what lies on overflow pages.
+  /// The payload of a cell, including its overflow pages.
   private static func payload(
     _ file: [UInt8], _ offset: Int, _ size: Int, _ pageSize: Int
   ) -> [UInt8] {

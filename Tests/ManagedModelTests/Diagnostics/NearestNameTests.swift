@@ -9,7 +9,7 @@ struct NearestNameTests {
       ("iso3166Code", "numericISO3166Code"), ("numericIso3166Code", "numericISO3166Code"),
       ("updated", "updatedAt"), ("xyzzy", nil), ("a", nil), ("", nil), ("fetch", nil),
     ] as [(String, String?)])
-  func proposesTheNearest(word: String, nearest: String?) {
+  func suggestsTheNearestName(word: String, nearest: String?) {
     let known = ["fetch", "touch", "Mood", "numericISO3166Code", "updatedAt"]
     #expect(NearestName.of(word, among: known) == nearest)
   }
@@ -24,11 +24,11 @@ struct NearestNameTests {
     #expect(NearestName.of("mood", among: ["moody", "moods"]) == "moody")
   }
 
-  @Test func fewMistypedLettersAreNearerThanAPart() {
+  @Test func typosAreNearerThanSubstrings() {
     #expect(NearestName.of("hitt", among: ["hittable", "hits"]) == "hits")
   }
 
-  @Test func ofALongWordTheBeginningIsCompared() {
+  @Test func longWordsAreCompared() {
     let long = String(repeating: "a", count: 100_000)
     #expect(NearestName.of(long, among: [long + "b"]) == long + "b")
   }

@@ -12,7 +12,7 @@ struct PrintableTextTests {
     ("\u{2028}\u{61C}\u{FFF9}\u{E0001}", "\\u{2028}\\u{61C}\\u{FFF9}\\u{E0001}"),
     ("e\u{301}\u{200D}", "e\u{301}\u{200D}"),
   ])
-  func escapes(text: String, escaped: String) {
+  func controlAndInvisibleCharactersAreEscaped(text: String, escaped: String) {
     #expect(PrintableText.escaped(text) == escaped)
     #expect(PrintableText.escaped(Array(text.utf8)) == Array(escaped.utf8))
     #expect(PrintableText.line(text) == escaped.replacing("\n", with: "\\n"))
@@ -22,7 +22,7 @@ struct PrintableTextTests {
     #expect(PrintableText.escaped([0x61, 0x9B, 0x32]) == Array("a\u{FFFD}2".utf8))
   }
 
-  @Test func jsonKeepsTheValue() throws {
+  @Test func escapedJSONHasTheSameValue() throws {
     let text =
       String(
         String.UnicodeScalarView((0...0x2100).compactMap { Unicode.Scalar($0) }))

@@ -3,7 +3,7 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct ModelComparisonTests {
-  /// An entity with an attribute and a pair of relationships; a parent with two children.
+  /// An entity with attributes, a relationship and its inverse, and two subentities.
   static let old = """
     <entity name="Animal"><attribute name="name" optional="YES" attributeType="String"/>
     <attribute name="age" attributeType="Integer 16" defaultValueString="0"/>
@@ -106,7 +106,7 @@ import Testing
       "added entity Furry",
       "changed entity Lion: parent from Animal to Furry"),
     Case(
-      "a parent for entities that had none in common",
+      "a parent for an entity that had none",
       ("<entity name=\"Alone\"/>", "<entity name=\"Alone\" parentEntity=\"Animal\"/>"),
       effect: .custom, "changed entity Alone: parent from none to Animal"),
     Case(
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: cases)
-  func differencesAndTheirEffectsAreNamed(_ test: Case) throws {
+  func differencesAndMigrationEffectAreReported(_ test: Case) throws {
     var text = Self.old
     for (from, to) in test.edits {
       try #require(text.contains(from), "\(from)")
@@ -150,8 +150,8 @@ import Testing
     }
   }
 
-  /// The hashes decide whether a store opens, so no model may differ in them unnoticed.
-  @Test func everyDifferenceOfTheHashesIsADifference() throws {
+  /// Hashes determine whether a store opens, so every change of a hash must be a difference.
+  @Test func everyHashChangeIsADifference() throws {
     for seed in 0..<120 as Range<UInt64> {
       let model = RandomModel.make(seed: seed)
       let copy = try #require(model.copy() as? NSManagedObjectModel)

@@ -10,7 +10,7 @@ import Testing
     (56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),
     (1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
   ])
-  func sha256GivesThePublishedHashes(count: Int, expected: String) {
+  func sha256MatchesPublishedHashes(count: Int, expected: String) {
     let bytes =
       count == 3 ? Array("abc".utf8) : [UInt8](repeating: UInt8(ascii: "a"), count: count)
     #expect(Self.text(SHA256.hash(bytes)) == expected)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: changes)
-  func storedDataChangesAffectVersionHashes(_ change: Change) throws {
+  func onlyChangesOfStoredDataAffectVersionHashes(_ change: Change) throws {
     let model = try Self.model()
     let before = model.entityVersionHashesByName
     let digest = model.digest
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func everyVersionHasItsChecksum() throws {
+  func checksumsOfAVersionedModelMatchItsVersions() throws {
     let url = SharedData.url("moody/Moody.xcdatamodeld")
     let checksums = try NSManagedObjectModel.checksums(forVersionedModelAt: url)
     #expect(checksums.count == 6 && Set(checksums.values).count >= 5)
@@ -137,7 +137,7 @@ import Testing
     #expect(lion.digest != constrained)
   }
 
-  @Test func digestIsDeterministic() throws {
+  @Test func digestMatchesARecordedValue() throws {
     let digest = Self.text(Array(try Self.model().digest))
     #expect(digest == "9784c4fca418a407b3e63fc03bf57fcfa4fe807c2f7b5c3a093bf263eacab85d")
   }

@@ -13,7 +13,7 @@ struct VersionInfoTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  /// Writes a compiled model with a list and reads it.
+  /// Writes a compiled model with a VersionInfo.plist and reads it.
   private func read(_ list: Any?) throws -> NSManagedObjectModel {
     defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
     let file = folder.appendingPathComponent("Zoo.mom")
@@ -30,7 +30,7 @@ struct VersionInfoTests {
   private static func hash(_ byte: UInt8) -> Data { Data(repeating: byte, count: 32) }
   private static let hashes = ["Animal": hash(1), "Lion": hash(2), "Keeper": hash(3)]
 
-  @Test func entitiesHaveTheHashesOfTheirVersionUntilTheyChange() throws {
+  @Test func entitiesHaveTheirRecordedHashesUntilTheyChange() throws {
     let model = try read([
       Self.key: ["Zoo": Self.hashes, "Zoo 2": ["Animal": Self.hash(9)]],
       "NSManagedObjectModel_VersionChecksums": ["Zoo": "checksum"],
@@ -94,7 +94,7 @@ struct VersionInfoTests {
       ([key: ["Zoo": ["Animal": 5, "Lion": 6, "Keeper": 7]]], "aren't 32"),
       ([key: ["Zoo": ["Animal": hash(1), "Tiger": hash(2)]]], "Keeper, Lion, Tiger."),
     ] as [((any Sendable)?, String?)])
-  func listsThatDoNotBelongToTheModelAreIgnored(list: (any Sendable)?, warning: String?) throws {
+  func mismatchedHashesAreIgnored(list: (any Sendable)?, warning: String?) throws {
     let model = try read(list)
     #expect(model.entityVersionHashesByName == model.entityDigestsByName)
     #expect(model.readerWarnings.count == (warning == nil ? 0 : 1))
@@ -104,7 +104,7 @@ struct VersionInfoTests {
   @Test(
     .enabled(if: SharedData.isUsed, SharedData.reason),
     arguments: ["SampleModel", "SampleModel3"])
-  func everyVersionOfARealModelHasItsHashes(name: String) throws {
+  func realModelsHaveTheHashesOfTheirVersionInfo(name: String) throws {
     let url = SharedData.url("coredataplus/\(name).momd")
     let data = try Data(contentsOf: url.appendingPathComponent("VersionInfo.plist"))
     let list = try #require(PropertyList.read(Array(data)) as? [String: Any])

@@ -22,16 +22,16 @@ import Testing
     let testDescription: String
     let document: String
     let expected: [String]
-    /// Whether nothing of it is read.
-    let isRefused: Bool
+    /// Whether reading fails.
+    let fails: Bool
 
     init(
-      _ testDescription: String, _ document: String, _ expected: String..., isRefused: Bool = false
+      _ testDescription: String, _ document: String, _ expected: String..., fails: Bool = false
     ) {
       self.testDescription = testDescription
       self.document = document
       self.expected = expected
-      self.isRefused = isRefused
+      self.fails = fails
     }
   }
 
@@ -56,7 +56,7 @@ import Testing
       document(#"<attribute name="name" attributeType="Date"/>"#, #"<entity name="Keeper"/>"#),
       "5:22: error: Animal.name: There are two properties named name. Rename one of them.",
       "8:17: error: Keeper: There are two entities named Keeper. Rename one of them.",
-      isRefused: true),
+      fails: true),
     Case(
       "a wrong inverse",
       document(
@@ -68,12 +68,12 @@ import Testing
       "8:100: warning: Zoo.all: The inverse Animal.keeper has nothing as its own inverse. "
         + "Set the inverse of Animal.keeper to Zoo.all."),
     Case(
-      "parents in a circle",
+      "a cycle of parents",
       document("", #"<entity name="A" parentEntity="B"/><entity name="B" parentEntity="A"/>"#),
       "8:34: error: A: The parents of the entity form a circle, or are more than 100. "
         + "Choose another parent.",
       "8:69: error: B: The parents of the entity form a circle, or are more than 100. "
-        + "Choose another parent.", isRefused: true),
+        + "Choose another parent.", fails: true),
     Case(
       "names in constraints, indexes and configurations",
       document(
@@ -88,7 +88,7 @@ import Testing
       #"5:185: warning: Animal: order is "up". Write one of: ascending, descending."#,
       "8:50: warning: There's no entity Animl. Did you mean Animal?"),
     Case(
-      "limits and predicates that make no sense",
+      "invalid limits and predicates",
       document(
         #"<attribute name="age" attributeType="Integer 16" minValueString="young"/>"#
           + #"<fetchIndex name="old" partialIndexPredicate="name =="/>"#),
@@ -103,7 +103,7 @@ import Testing
         #"<composite name="Place"><attribute name="outer" attributeType="Composite" "#
           + #"type="Place"/></composite>"#),
       "8:44: error: Animal.place: The composite attribute contains itself, or composites more than 32 "
-        + "deep. Take one of the elements away.", isRefused: true),
+        + "deep. Take one of the elements away.", fails: true),
     Case(
       "a derivation that cannot be read",
       document(
@@ -119,43 +119,43 @@ import Testing
     Case(
       "no XML", "<model>\n  <entity></model>",
       "2:19: error: The document isn't well-formed XML: the closing tag does not match the opening one. "
-        + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
+        + "Repair it in a text editor, or save it again in the model editor.", fails: true),
     Case(
       "nothing", "",
       "1:1: error: The document is empty or ends too early. "
-        + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
+        + "Repair it in a text editor, or save it again in the model editor.", fails: true),
     Case(
       "another document", "<scene/>",
       #"1:1: error: The document is about "scene", not about a model. "#
-        + "Name the contents file of a .xcdatamodel folder.", isRefused: true),
+        + "Name the contents file of a .xcdatamodel folder.", fails: true),
     Case(
       "a store", "<database/>",
       #"1:1: error: The document is about "database", not about a model. "#
         + "This is a store of the XML kind: name the model that it was made with.",
-      isRefused: true),
+      fails: true),
     Case(
       "a property list", "<plist/>",
       #"1:1: error: The document is about "plist", not about a model. "#
         + "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
-        + "Xcode, or give the compiled model.", isRefused: true),
+        + "Xcode, or give the compiled model.", fails: true),
     Case(
-      "entities that are made of each other",
+      "XML entities that contain each other",
       "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",
       "2:17: error: The document isn't well-formed XML: an entity is made of itself, or of too many others. "
-        + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
+        + "Repair it in a text editor, or save it again in the model editor.", fails: true),
   ]
 
   @Test(arguments: cases)
   func allErrorsAreReportedWithTheirPositions(_ test: Case) {
-    var told: [ModelError] = []
-    var isRefused = false
+    var errors: [ModelError] = []
+    var fails = false
     do {
-      told = try ModelDocument.read(data: Data(test.document.utf8), file: "Zoo").readerWarnings
+      errors = try ModelDocument.read(data: Data(test.document.utf8), file: "Zoo").readerWarnings
     } catch {
-      (told, isRefused) = (error.errors, true)
+      (errors, fails) = (error.errors, true)
     }
-    #expect(told.map(\.description) == test.expected.map { "Zoo:\($0)" })
-    #expect(isRefused == test.isRefused && told.contains { !$0.isWarning } == test.isRefused)
+    #expect(errors.map(\.description) == test.expected.map { "Zoo:\($0)" })
+    #expect(fails == test.fails && errors.contains { !$0.isWarning } == test.fails)
   }
 
   private static func repeated(_ tag: (Int) -> String) -> String {
@@ -166,7 +166,7 @@ import Testing
     "<uniquenessConstraint><constraint value=\"x\(number)\"/></uniquenessConstraint>"
   }
 
-  /// Attributes without a type, a ring of inverses, destinations and constraints that lead nowhere.
+  /// Attributes without a type, a cycle of inverses, and unknown destinations and constraints.
   static let large: [String] = [
     repeated { "<attribute name=\"a\($0)\"/>" },
     repeated { number in
@@ -177,9 +177,9 @@ import Testing
       + "<uniquenessConstraints>\(constraints)</uniquenessConstraints>",
   ]
 
-  /// However many parts make no sense, a document is read in a moment, and some of them are told.
+  /// Reading time is limited, and so is the number of warnings.
   @Test(.timeLimit(.minutes(5)), arguments: 0..<3)
-  func largeDocumentsAreReadInAMoment(index: Int) throws {
+  func largeInvalidDocumentsReportLimitedWarnings(index: Int) throws {
     let others = Self.repeated { "<entity name=\"E\($0)\"/>" }.prefix(100_000)
     let whole = others.lastIndex(of: ">").map { others[...$0] } ?? others
     let document = "<model><entity name=\"A\">\(Self.large[index])</entity>\(whole)</model>"
@@ -187,7 +187,7 @@ import Testing
     #expect(model.readerWarnings.count == 200)
   }
 
-  @Test func deeplyNestedDocumentsAreRefused() {
+  @Test func deeplyNestedDocumentsAreErrors() {
     let document = String(repeating: "<model>", count: 100_000)
     #expect(throws: ModelErrors.self) {
       try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
@@ -201,7 +201,7 @@ import Testing
     ("no current version", "Zoo.xcdatamodeld", nil),
     ("the form before Xcode 4", "Old.xcdatamodel", nil),
   ])
-  func foldersWithoutTheModelAreRefused(name: String, path: String, version: String?) throws {
+  func missingModelsAndVersionsAreErrors(name: String, path: String, version: String?) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     let zoo = "Zoo.xcdatamodeld"
@@ -222,12 +222,12 @@ import Testing
 }
 
 extension BrokenModelTests {
-  /// Cuts, doubles and moves pieces of whole documents made at random: an error or a model.
+  /// Reading random documents with removed, repeated, and moved lines returns a model or an error.
   @Test(arguments: [11, 12])
   func rearrangedDocumentsNeverTrap(seed: UInt64) {
     var random = SeededNumbers(seed: seed)
-    for round in 0..<60 as Range<UInt64> {
-      let model = RandomModel.make(seed: seed * 1_000 + round)
+    for number in 0..<60 as Range<UInt64> {
+      let model = RandomModel.make(seed: seed * 1_000 + number)
       var lines = ModelDocument.text(of: model).text.split(separator: "\n").map(String.init)
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         let (from, to) = (
@@ -251,29 +251,29 @@ extension BrokenModelTests {
     }
   }
 
-  /// Changes characters of a whole document at random: an error or a model, never a trap.
+  /// Reading a document with random changes returns a model or an error.
   @Test(arguments: [1, 2])
   func corruptDocumentsNeverTrap(seed: UInt64) {
     let bytes = Array(ModelDocumentTests.document.utf8)
     let pool = Array("<>\"/=abNY09 ".utf8)
     var random = SeededNumbers(seed: seed)
-    var doubted = 0
+    var invalid = 0
     for _ in 0..<150 {
-      var damaged = bytes
+      var corrupt = bytes
       for _ in 0..<Int.random(in: 1...3, using: &random) {
-        damaged[Int.random(in: 0..<damaged.count, using: &random)] =
+        corrupt[Int.random(in: 0..<corrupt.count, using: &random)] =
           pool[Int.random(in: 0..<pool.count, using: &random)]
       }
       do {
-        let model = try ModelDocument.read(data: Data(damaged), file: "Zoo")
+        let model = try ModelDocument.read(data: Data(corrupt), file: "Zoo")
         _ = model.outline
-        doubted += model.readerWarnings.isEmpty ? 0 : 1
+        invalid += model.readerWarnings.isEmpty ? 0 : 1
         #expect(model.readerWarnings.allSatisfy { $0.line != nil && $0.column != nil })
       } catch {
-        doubted += 1
+        invalid += 1
         #expect(error.errors.allSatisfy { $0.line != nil && $0.column != nil })
       }
     }
-    #expect(doubted > 50)
+    #expect(invalid > 50)
   }
 }

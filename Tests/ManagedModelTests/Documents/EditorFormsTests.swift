@@ -16,7 +16,7 @@ struct EditorFormsTests {
     return try ModelDocument.read(data: Data(document.utf8), file: "Editor")
   }
 
-  /// Attributes as editors wrote them, and what they are.
+  /// Attributes as different editors write them, with their outlines.
   @Test(arguments: [
     (
       #"attributeType="Integer 16" minValueString="-3" maxValueString="30.0" "#
@@ -82,7 +82,7 @@ struct EditorFormsTests {
     (#"transient="YES" attributeType="ObjectID""#, "Object ID, optional, transient"),
     (#"transient="YES" derived="NO""#, "Undefined, optional, transient"),
   ])
-  func attributesOfAllTimes(tag: String, outline: String) throws {
+  func attributesOfAllXcodeVersionsAreRead(tag: String, outline: String) throws {
     let model = try Self.read(
       #"<entity name="Thing"><attribute name="a" optional="YES" \#(tag)/></entity>"#)
     let facts = model.outline.first { $0.hasPrefix("  attribute a") }?
@@ -144,7 +144,7 @@ struct EditorFormsTests {
     #expect(again.outline == model.outline)
   }
 
-  /// The forms in which composite attributes are looked for.
+  /// The supported forms of composite attributes.
   @Test(arguments: [
     #"<attribute name="at" optional="YES" attributeType="Composite"><attribute name="x" "#
       + #"attributeType="Double"/></attribute></entity>"#,
@@ -155,7 +155,7 @@ struct EditorFormsTests {
     #"<compositeAttribute name="at" optional="YES" type="Spot"/></entity>"#
       + #"<compositeType name="Spot"><attribute name="x" attributeType="Double"/></compositeType>"#,
   ])
-  func compositesOfAllForms(rest: String) throws {
+  func allFormsOfCompositesAreRead(rest: String) throws {
     let model = try Self.read(#"<entity name="Thing">"# + rest)
     #expect(
       model.outline.contains { $0.hasPrefix("  attribute at, Composite, of (x, Double) ") }
@@ -169,7 +169,6 @@ struct EditorFormsTests {
     "<model><entity name=\"Zoo\"><attribute name=\"née\" attributeType=\"String\"/></entity></model>"
   private static let declared = #"<?xml version="1.0" encoding="ENC"?>"# + "\r\n" + plain
 
-  /// The bytes of a document in some encoding.
   @Test func documentsOfAllEncodingsAreRead() throws {
     func utf16(_ text: String, isBig: Bool, mark: Bool) -> [UInt8] {
       ((mark ? [0xFEFF] : []) + Array(text.utf16)).flatMap { unit in
@@ -194,7 +193,7 @@ struct EditorFormsTests {
     }
   }
 
-  /// Names and values in bytes of another encoding would trap in the system's parser.
+  /// Invalid bytes would crash the system's parser.
   @Test func invalidEncodingReportsTheOffset() {
     var bytes = Array(Self.plain.utf8)
     bytes[20] = 0xD1

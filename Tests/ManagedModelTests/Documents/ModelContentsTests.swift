@@ -3,9 +3,9 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct ModelContentsTests {
-  /// The optimized file's form is not public; what is read beside it has the same hashes.
-  @Test("S-A14 of compiled models the plain file of each version is read, beside an optimized one")
-  func optimizedModelsAreNextToPlainModels() throws {
+  /// The optimized file's format isn't public; the plain file next to it has the same hashes.
+  @Test("S-A14 the plain file of a compiled model is read even if there's an optimized one")
+  func compiledModelIsReadFromItsPlainFile() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     let compiled = folder.appendingPathComponent("Zoo.momd")
@@ -22,9 +22,9 @@ import Testing
       .write(to: compiled.appendingPathComponent("VersionInfo.plist"))
     let plain = try NSManagedObjectModel.read(contentsOf: compiled)
     try Data("optimized".utf8).write(to: compiled.appendingPathComponent("Zoo 2.omo"))
-    let beside = try NSManagedObjectModel.read(contentsOf: compiled)
-    #expect(beside.entityVersionHashesByName == plain.entityVersionHashesByName)
-    #expect(beside.outline == new.outline)
+    let both = try NSManagedObjectModel.read(contentsOf: compiled)
+    #expect(both.entityVersionHashesByName == plain.entityVersionHashesByName)
+    #expect(both.outline == new.outline)
     #expect(try NSManagedObjectModel.versions(of: compiled) == ["Zoo", "Zoo 2"])
     #expect(
       try NSManagedObjectModel.read(contentsOf: compiled, version: "Zoo").outline == old.outline)
@@ -32,8 +32,8 @@ import Testing
     #expect(throws: ModelErrors.self) { try NSManagedObjectModel.read(contentsOf: compiled) }
   }
 
-  /// Which version is current has to be said only where there is a choice.
-  @Test func singleVersionNeedsNoList() throws {
+  /// The current version must be specified only if there are several.
+  @Test func onlyASingleVersionIsCurrentWithoutAList() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("\(UUID().uuidString).xcdatamodeld")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -53,14 +53,13 @@ import Testing
     }
   }
 
-  /// Forms that are not read are named, with what to do.
-  @Test func otherFormsAreNamed() throws {
+  @Test func unsupportedFormsAreErrorsWithANextStep() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let old = folder.appendingPathComponent("Old.xcdatamodel")
     try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let list = Data(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
-    for (name, sentence) in [
+    for (name, message) in [
       ("Zoo.omo", "The model is an optimized one (.omo), whose form is not public."),
       ("Zoo.mom", "The compiled model is a property list as XML; the binary form is read."),
       ("Old.xcdatamodel/elements", "The document is about \"plist\", not about a model."),
@@ -71,7 +70,7 @@ import Testing
       let errors = #expect(throws: ModelErrors.self) {
         try NSManagedObjectModel.read(contentsOf: url)
       }
-      #expect(errors?.errors.first?.message.hasPrefix(sentence) == true, "\(name)")
+      #expect(errors?.errors.first?.message.hasPrefix(message) == true, "\(name)")
       #expect(errors?.errors.first?.nextStep != nil)
     }
   }

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func versionsOfAPackageAreChosen() throws {
+  func currentOrNamedVersionIsRead() throws {
     let url = SharedData.url("moody/Moody.xcdatamodeld")
     #expect(
       try NSManagedObjectModel.versions(of: url)
@@ -34,7 +34,7 @@ import Testing
     #expect(named.versionIdentifiers == ["4"])
   }
 
-  /// A document that uses everything a document can say.
+  /// A document with every element and attribute.
   static let document = """
     <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
     <model type="com.apple.IDECoreDataModeler.DataModel" userDefinedModelVersionIdentifier="v2">
@@ -96,7 +96,7 @@ import Testing
     "pages.@sum.length", "@sum.pages.length", "owner.name", "self.name", "sum:(pages.length)",
     "count:(pages)",
   ])
-  func derivationsOfAllFormsAreRead(text: String) throws {
+  func allFormsOfDerivationsAreRead(text: String) throws {
     let document = """
       <model><entity name="Book"><attribute name="d" attributeType="String" derived="YES"
       derivationExpression="\(text)"/></entity></model>
@@ -107,7 +107,7 @@ import Testing
     #expect(try NSExpression.parse(read.description, arguments: []) == read)
   }
 
-  @Test func everyDocumentElementIsKept() throws {
+  @Test func everyDocumentElementIsRead() throws {
     let model = try ModelDocument.read(data: Data(Self.document.utf8), file: "Zoo")
     #expect(
       model.outline == [

@@ -3,7 +3,7 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct EntityTests {
-  /// Person below Animal, each with an attribute; Animal's keeper is a Person.
+  /// Person is a subentity of Animal, and Animal's keeper is a Person.
   static func model() -> NSManagedObjectModel {
     let animal = NSEntityDescription()
     animal.name = "Animal"
@@ -75,7 +75,7 @@ import Testing
     #expect(person.relationshipsByName["keeper"] == nil && !person.isKind(of: animal))
   }
 
-  @Test func validationDistinguishesValidAndInvalidModels() throws {
+  @Test func validationReportsEveryProblem() throws {
     let model = Self.model()
     let animal = try #require(model.entitiesByName["Animal"])
     let person = try #require(model.entitiesByName["Person"])
@@ -158,7 +158,7 @@ import Testing
     #expect(model.entities(forConfigurationName: "People") == [])
   }
 
-  @Test func mutatingAModelInUseTraps() async {
+  @Test func mutatingAModelInUseIsAProgrammerError() async {
     let optional = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -192,7 +192,7 @@ import Testing
     #expect(cycle.message.contains("cannot be below itself"))
   }
 
-  @Test func userInfoOfAModelInUseIsSetAndReadByManyThreads() async throws {
+  @Test func userInfoOfAModelInUseCanBeChangedConcurrently() async throws {
     let model = Self.model()
     model.freeze()
     let entity = try #require(model.entitiesByName["Animal"])
@@ -228,7 +228,7 @@ import Testing
     (.transformable, .transformableAttributeType), (.objectID, .objectIDAttributeType),
     (.composite, .compositeAttributeType),
   ])
-  func newerSpellingOfTypesIsTheSameType(
+  func attributeTypesMatchTheOlderEnumeration(
     type: NSAttributeDescription.AttributeType, attributeType: NSAttributeType
   ) {
     let attribute = NSAttributeDescription()
@@ -265,7 +265,7 @@ import Testing
     }
   }
 
-  @Test func equalDescriptionsHaveEqualValues() throws {
+  @Test func descriptionsWithEqualValuesAreEqual() throws {
     let (model, same) = (Self.model(), Self.model())
     #expect(model == same && model.hash == same.hash)
     let (animal, twin) = (model.entitiesByName["Animal"], same.entitiesByName["Animal"])

@@ -15,8 +15,8 @@ import Testing
     </entity><configuration name="People"><memberEntity name="Keeper"/></configuration>
     """
 
-  @Test("S-A04 one model is itself; two are the union of their entities")
-  func modelsAreMerged() async throws {
+  @Test("S-A04 merging returns the union of the entities; differing entities are an error")
+  func mergedModelHasTheUnionOfEntities() async throws {
     let one = try Self.model(Self.animal)
     #expect(NSManagedObjectModel(byMerging: [one])?.outline == one.outline)
     let two = try Self.model(
@@ -52,7 +52,7 @@ import Testing
     #expect(clashing.message.contains("The models cannot be merged: Animal"))
   }
 
-  @Test func modelsOfAStoreAreFound() throws {
+  @Test func mergingForStoreMetadataSelectsMatchingModels() throws {
     let first = try Self.model(Self.animal)
     let second = try Self.model(
       Self.animal.replacingOccurrences(of: "String", with: "Date"))
@@ -70,8 +70,8 @@ import Testing
       NSManagedObjectModel(byMerging: [first, other], forStoreMetadata: metadata(second)) == nil)
   }
 
-  @Test("S-A05 a model that doesn't exist is nil, with the reason for who asks")
-  func missingModelsAreNil() throws {
+  @Test("S-A05 a missing model is nil or an error; the models of a bundle are merged")
+  func missingModelIsNilAndBundlesAreMerged() throws {
     let url = URL(fileURLWithPath: "/nowhere/Zoo.momd")
     #expect(NSManagedObjectModel(contentsOf: url) == nil)
     let errors = #expect(throws: ModelErrors.self) {
@@ -104,11 +104,11 @@ import Testing
   }
 
   @Test(
-    "S-A07 names of an object's own properties are refused",
+    "S-A07 property names of NSManagedObject are errors",
     arguments: [
       "description", "objectID", "entity",
     ])
-  func reservedNamesAreRefused(name: String) {
+  func reservedPropertyNamesAreErrors(name: String) {
     let document = """
       <model><entity name="Animal"><attribute name="\(name)" attributeType="String"/></entity></model>
       """

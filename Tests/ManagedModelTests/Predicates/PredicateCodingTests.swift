@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-/// Predicates, expressions and sort descriptors through an archive and back.
+/// Archiving and unarchiving predicates, expressions, and sort descriptors.
 @Suite struct PredicateCodingTests {
   private func archived<Object: NSObject & NSCoding>(_ object: Object) throws -> Object? {
     let data = try NSKeyedArchiver.archivedData(
@@ -26,7 +26,7 @@ import Testing
     #expect(type(of: again) == type(of: predicate))
   }
 
-  @Test func constantsAndDescriptorsKeepTheirKind() throws {
+  @Test func constantsAndSortDescriptorsRoundTrip() throws {
     for value: Any in [Set([1, 2, 3]), ["k": 1, "l": 2], URL(fileURLWithPath: "/a"), true] {
       let expression = NSExpression(forConstantValue: value)
       #expect(try archived(expression) == expression, "\(value)")
@@ -44,10 +44,10 @@ import Testing
     ("NSComparisonPredicate", ["NSOperatorType": 4, "NSModifier": 0, "NSOptions": 0], false),
     ("NSCompoundPredicate", ["NSCompoundPredicateType": 0], false), ("NSPredicate", [:], false),
   ])
-  func brokenArchivesAreErrors(name: String, numbers: [String: Int], holdsItself: Bool) throws {
+  func brokenArchivesAreErrors(name: String, numbers: [String: Int], containsItself: Bool) throws {
     let archiver = NSKeyedArchiver(requiringSecureCoding: false)
     archiver.setClassName("ManagedModel.\(name)", for: ArchivedImpostor.self)
-    archiver.encode(ArchivedImpostor(numbers, holdsItself: holdsItself), forKey: "root")
+    archiver.encode(ArchivedImpostor(numbers, containsItself: containsItself), forKey: "root")
     archiver.finishEncoding()
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
     unarchiver.decodingFailurePolicy = .setErrorAndReturn

@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-/// Formats, and whether they hold for one object.
+/// Formats and their results for an object.
 struct PredicateEvaluationTests {
   static var residents: [Any] {
     [
@@ -27,7 +27,7 @@ struct PredicateEvaluationTests {
   }
 
   @Test(arguments: [
-    // Numbers, whatever their type.
+    // Numbers of all types.
     ("int == 7 AND small == 7 AND whole == 7 AND int == 7.0 AND flag == 1", true),
     ("int == '7'", false), ("int != '7'", true),
     ("double > int AND double >= 7.5 AND double < 8", true),
@@ -131,14 +131,14 @@ struct PredicateEvaluationTests {
     ("'\\U0041\\X42\\103\\x44\\u0045' == 'ABCDE' AND 'aa' MATCHES '(a)\\1'", true),
     ("'e' MATCHES '\\X'", true),
   ])
-  func formatsHoldForACity(format: String, holds: Bool) throws {
+  func formatsEvaluateAsExpected(format: String, expected: Bool) throws {
     let predicate = try NSPredicate.parse(format, arguments: [])
-    #expect(try predicate.evaluation(of: Self.city) == holds)
+    #expect(try predicate.evaluation(of: Self.city) == expected)
     let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
-    #expect(try again.evaluation(of: Self.city) == holds, "\(again)")
+    #expect(try again.evaluation(of: Self.city) == expected, "\(again)")
   }
 
-  /// A set's values are a set without nils; the operators see each object.
+  /// A key path over a set returns a set without nils; collection operators read each object.
   @Test(arguments: [
     ("people.age[SIZE] == 2 AND people.age.@count == 2 AND people.@count == 4", true),
     ("people.@sum.age == 90 AND people.@avg.age == 22.5 AND people.@max.age == 40", true),
@@ -146,14 +146,14 @@ struct PredicateEvaluationTests {
     ("ALL people.age > 20 AND NONE people.age == nil", true),
     ("nobody.@avg.age == 0 AND nobody.@max.age == nil AND nobody.@sum.age == 0", true),
   ])
-  func pathsOverSetsGiveSets(format: String, holds: Bool) throws {
+  func keyPathsOverSetsReturnDistinctNonNilValues(format: String, expected: Bool) throws {
     let ages: [Int?] = [25, 25, 40, nil]
     let people = ages.enumerated().map { ReadablePerson($0.offset, ["age": $0.element]) }
     let group: [String: Any] = ["people": NSSet(array: people), "nobody": Set<Int>()]
-    #expect(try NSPredicate.parse(format).evaluation(of: group) == holds)
+    #expect(try NSPredicate.parse(format).evaluation(of: group) == expected)
   }
 
-  @Test func randomNumbersAreDistinctIntegers() {
+  @Test func randomNumbersAreIntegersInRange() {
     let expression = NSExpression(forFunction: "random", arguments: [])
     let numbers = (0..<20).compactMap { _ in
       expression.expressionValue(with: nil, context: nil) as? Int
@@ -165,7 +165,7 @@ struct PredicateEvaluationTests {
     #expect(NSExpression(format: "randomn(5)").function == "randomn:")
   }
 
-  @Test func nullConstantsAreUnchanged() throws {
+  @Test func nullConstantsRemainNSNull() throws {
     let null = NSExpression(forConstantValue: NSNull())
     #expect(null.constantValue is NSNull)
     #expect(NSExpression(forConstantValue: nil).constantValue == nil)
@@ -182,7 +182,7 @@ struct PredicateEvaluationTests {
     #expect(restored?.constantValue is NSNull)
   }
 
-  @Test func keyPathsMayStartAtAVariable() {
+  @Test func keyPathsCanStartWithAVariable() {
     let expression = NSExpression(forKeyPath: "$x.name")
     #expect(expression.expressionType == .keyPath && expression.keyPath == "$x.name")
     let context = NSMutableDictionary(dictionary: ["x": ["name": "Bob"]])
@@ -199,14 +199,14 @@ struct PredicateEvaluationTests {
     #expect((found as? [Any])?.count == 1)
   }
 
-  @Test func assignmentsReachTheContext() {
+  @Test func assignmentsChangeTheContext() {
     let context = NSMutableDictionary(dictionary: ["x": 2])
     let expression = NSExpression(format: "$y := $x * 21")
     #expect(expression.expressionValue(with: nil, context: context) as? Int == 42)
     #expect(context["y"] as? Int == 42)
   }
 
-  @Test func objectsAndTheirIdentifiersAreTheSame() throws {
+  @Test func objectsEqualTheirIdentifiers() throws {
     let ann = ReadablePerson(1)
     let others = (10..<60).map { ReadablePerson($0) }
     for same: Any in [ann, ann.identifier, ReadablePerson(1)] {
@@ -246,7 +246,7 @@ struct PredicateEvaluationTests {
     #expect(NSPredicate(format: "a.b == 2").evaluate(with: ["a": ["b": 2]] as NSDictionary))
   }
 
-  @Test func variablesAndBlocksGetTheirBindings() {
+  @Test func variablesAndBlocksReceiveBindings() {
     let predicate = NSPredicate(
       format: "age > $limit AND SUBQUERY(list, $x, $x > $limit).@count > 0")
     let object: [String: Any] = ["age": 5, "list": [1, 9]]
@@ -281,8 +281,8 @@ struct PredicateEvaluationTests {
     #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
   }
 
-  @Test("S12-5 a number for an object argument is a sentence that says what to write")
-  func numbersForObjects() async throws {
+  @Test("S12-5 the message for a number passed for %@ names the right placeholder")
+  func numberForAnObjectPlaceholderIsAProgrammerError() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = NSPredicate(format: "a == %@", 3) }
@@ -290,7 +290,7 @@ struct PredicateEvaluationTests {
     #expect(text.contains("the argument for %@ is Int") && text.contains("%ld"))
   }
 
-  @Test func programmerErrorsTrap() async {
+  @Test func invalidPredicatesAreProgrammerErrors() async {
     let unfinished = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -1,15 +1,13 @@
 import ManagedModel
 import Testing
 
-/// The format strings seen in public code, one a line, in the shared data folder.
+/// Format strings of public code, one per line, in the shared data folder.
 struct PredicateFormatFileTests {
-  /// All lines are in the grammar.
-  ///
-  /// A line that stops parsing changes the number.
+  /// The number of formats, all of which can be parsed.
   static let parsing = 464
 
   @Test(.enabled(if: SharedFormats.isExpected, "the shared data folder is absent"))
-  func everyPublicFormatParsesPrintsAndParsesAgain() throws {
+  func everyPublicFormatRoundTrips() throws {
     let formats = try SharedFormats.load()
     #expect(formats.count == Self.parsing)
     var parsed = 0
@@ -30,7 +28,7 @@ struct PredicateFormatFileTests {
   }
 }
 
-/// Finds the shared data folder: `CDPROF_SHARED`, or `shared` beside the package.
+/// The shared data folder: `CDPROF_SHARED`, or `shared` next to the package.
 enum SharedFormats {
   private static var file: URL {
     let package = URL(filePath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
@@ -38,7 +36,7 @@ enum SharedFormats {
     return URL(filePath: folder).appending(path: "data/predicate-formats.txt")
   }
 
-  /// On CI the folder must be there.
+  /// In CI, the folder is required.
   static var isExpected: Bool {
     ProcessInfo.processInfo.environment["CI"] == "true"
       || FileManager.default.fileExists(atPath: file.path)

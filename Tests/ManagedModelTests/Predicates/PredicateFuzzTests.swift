@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-/// Formats made of random pieces: none may crash, and each that parses is printed and read again.
+/// Formats of random pieces must not crash, and those that can be parsed must round-trip.
 struct PredicateFuzzTests {
   static let pieces = [
     "a", "b.c", "SELF", "nil", "YES", "3", "-2.5", "1e3", "'x'", "\"é\"", "%@", "%K", "%ld", "$x",
@@ -35,8 +35,8 @@ struct PredicateFuzzTests {
     #expect(parsed > 200, "seed \(seed): too few of the formats were correct: \(parsed)")
   }
 
-  /// Formats with characters changed, taken away and put in; `CDPROF_FUZZ_SECONDS` goes on longer.
-  @Test func damagedFormatsParseOrFailWithAPlace() throws {
+  /// Formats with changed, removed, and inserted characters, for `CDPROF_FUZZ_SECONDS`.
+  @Test func corruptFormatsParseOrReportAPosition() throws {
     let environment = ProcessInfo.processInfo.environment
     let seconds = environment["CDPROF_FUZZ_SECONDS"].flatMap(Double.init) ?? 0
     let first = environment["CDPROF_RANDOM_FIRST"].flatMap(UInt64.init) ?? 1
@@ -45,7 +45,7 @@ struct PredicateFuzzTests {
     repeat {
       var numbers = SplitMix(state: seed)
       for _ in 0..<4_000 {
-        let format = Self.damaged(Self.format(&numbers), &numbers)
+        let format = Self.corrupted(Self.format(&numbers), &numbers)
         do throws(PredicateSyntaxError) {
           let predicate = try NSPredicate.parse(format)
           parsed += 1
@@ -64,7 +64,7 @@ struct PredicateFuzzTests {
     #expect(parsed > 40, "seeds \(first)..<\(seed): \(parsed)")
   }
 
-  private static func damaged(_ format: String, _ numbers: inout SplitMix) -> String {
+  private static func corrupted(_ format: String, _ numbers: inout SplitMix) -> String {
     var characters = Array(format.unicodeScalars)
     let strange: [Unicode.Scalar] = [
       "\0", "\u{301}", "\u{1F600}", "\u{FFFD}", "'", "\"", "\\", "[", "{", "(", "%", "@", "$", "#",
@@ -89,7 +89,7 @@ struct PredicateFuzzTests {
     return String(text)
   }
 
-  /// A few conditions joined by words, then with luck one piece too many.
+  /// A few conditions joined by operators, sometimes with an extra piece.
   private static func format(_ numbers: inout SplitMix) -> String {
     var words: [String] = []
     for index in 0..<Int.random(in: 1...3, using: &numbers) {

@@ -2,8 +2,7 @@ import Testing
 
 @testable import ManagedModel
 
-/// A format, the text it prints as, and nothing left to chance: the printed text parses to an
-/// equal tree.
+/// Formats and how they're printed; the printed format parses to an equal predicate.
 struct PredicateGrammarTests {
   @Test(arguments: [
     ("a = 1", "a == 1"),
@@ -95,7 +94,7 @@ struct PredicateGrammarTests {
     ("{} == {{1}, {a}}", "{} == {{1}, {a}}"),
     ("ÄÖ.名前 == 1", "ÄÖ.名前 == 1"),
   ])
-  func formatsPrintCanonicallyAndParseAgain(format: String, printed: String) throws {
+  func formatsPrintCanonicallyAndRoundTrip(format: String, printed: String) throws {
     let predicate = try NSPredicate.parse(format, arguments: [])
     #expect(predicate.predicateFormat == printed)
     let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
@@ -103,7 +102,7 @@ struct PredicateGrammarTests {
     #expect(again.hash == predicate.hash)
   }
 
-  @Test func placeholdersTakeTheirArgumentsInOrder() {
+  @Test func placeholdersAreReplacedByArgumentsInOrder() {
     let date = Date(timeIntervalSinceReferenceDate: 1.5)
     let object = NSPredicate(
       format: "%K == %@ AND %K.%K > %ld AND d < %@ AND $x.%K == nil AND f >= %la AND u != %lu",
@@ -130,14 +129,14 @@ struct PredicateGrammarTests {
     0.1, 1e300, -0.0, Double.infinity, "a\\b\"c'd\n\té", true, Int8(-3), Float(1.5),
     [1, 2, 3], ["b", "a"], Set(["b", "a"]), URL(string: "https://example.org/a?b") ?? 0,
   ])
-  func constantsSurvivePrinting(constant: any Sendable) throws {
+  func printedConstantsRoundTrip(constant: any Sendable) throws {
     let predicate = NSPredicate(format: "a == %@", argumentArray: [constant])
     let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
     #expect(again == predicate, "\(predicate)")
     #expect(again.hash == predicate.hash)
   }
 
-  @Test func formatsGiveTheClassesThatTheyDescribe() throws {
+  @Test func parsedPredicatesEqualConstructedOnes() throws {
     let built = NSComparisonPredicate(
       leftExpression: NSExpression(forKeyPath: "age"),
       rightExpression: NSExpression(forConstantValue: 32),
@@ -160,7 +159,7 @@ struct PredicateGrammarTests {
         .description == "average(population)")
   }
 
-  @Test func setsAndListsOfTheSameElementsPrintTheSame() {
+  @Test func setEqualsItsSortedList() {
     let set = NSPredicate(format: "a IN %@", Set(["c", "a", "b"]))
     #expect(set == NSPredicate(format: "a IN {'a', 'b', 'c'}"))
     #expect(set != NSPredicate(format: "a IN {'b', 'a', 'c'}"))
@@ -186,7 +185,7 @@ struct PredicateGrammarTests {
     #expect(try NSPredicate.parse("a == 'x%@'", arguments: []).placeholders.isEmpty)
   }
 
-  @Test func subclassesDescribeThePredicate() throws {
+  @Test func parsedPredicateHasTheExpectedTree() throws {
     let predicate = try NSPredicate.parse("a == 1 AND (TRUEPREDICATE OR NOT b[0].c IN {1, $x})")
     guard case .compound(.and, let parts) = predicate.form, parts.count == 2,
       case .comparison(let first) = parts[0].form,

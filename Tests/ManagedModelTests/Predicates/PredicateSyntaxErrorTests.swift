@@ -1,7 +1,7 @@
 import ManagedModel
 import Testing
 
-/// Every mistake has a column, and the words that help.
+/// Every syntax error has a column and a message.
 struct PredicateSyntaxErrorTests {
   @Test(arguments: [
     ("", 1, "empty", nil),
@@ -52,7 +52,7 @@ struct PredicateSyntaxErrorTests {
     #expect(lines.last?.count == column)
   }
 
-  @Test func argumentsThatDoNotFitAreNamed() {
+  @Test func invalidArgumentsReportPositionAndReason() {
     let rows: [(String, [Any?], Int, String)] = [
       ("a == %@", [], 6, "no argument"),
       ("%K == 1", [3], 1, "Int"),
@@ -91,13 +91,13 @@ struct PredicateSyntaxErrorTests {
   }
 
   @Test(arguments: [" + 1", "[0]", ".$x", " ** 2"])
-  func chainsThatExceedTheDepthAreErrors(link: String) {
+  func longChainsAreErrors(link: String) {
     let format = "a" + String(repeating: link, count: 10_000) + " == 1"
     let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }
     #expect(error?.message.contains("nested") == true, "\(error?.message ?? "")")
   }
 
-  @Test func wideFormatsAreNoDeepOnes() throws {
+  @Test func wideFormatsAreNotLimited() throws {
     let format = Array(repeating: "a == 1", count: 10_000).joined(separator: " AND ")
     let predicate = try #require(try NSPredicate.parse(format) as? NSCompoundPredicate)
     #expect(predicate.predicates.count == 10_000)

@@ -1,12 +1,11 @@
 import ManagedModel
 
-/// A predicate made at random, as a format and as a judgment that was written apart.
+/// A random predicate, as a format and as an equivalent closure.
 ///
-/// The two share nothing but the meaning: the judgment knows no parser and no evaluator of the
-/// module.
+/// The closure doesn't use the module's parser or evaluator.
 struct RandomPredicate {
   /// For `NSPredicate(format:)`.
   let format: String
-  /// Whether it holds for a row, by plain Swift.
-  let holds: (RandomRow) -> Bool
+  /// Whether a row matches, evaluated in plain Swift.
+  let matches: (RandomRow) -> Bool
 }

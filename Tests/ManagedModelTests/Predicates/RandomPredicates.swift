@@ -1,4 +1,4 @@
-/// Makes random predicates.
+/// Generates random predicates.
 struct RandomPredicates<Source: RandomNumberGenerator> {
   var random: Source
 
@@ -12,18 +12,18 @@ struct RandomPredicates<Source: RandomNumberGenerator> {
       let (left, right) = (next(depth: depth - 1), next(depth: depth - 1))
       let word = pick(["AND", "&&", "and"])
       return RandomPredicate(format: "(\(left.format)) \(word) (\(right.format))") {
-        left.holds($0) && right.holds($0)
+        left.matches($0) && right.matches($0)
       }
     case 2, 3:
       let (left, right) = (next(depth: depth - 1), next(depth: depth - 1))
       let word = pick(["OR", "||", "Or"])
       return RandomPredicate(format: "(\(left.format)) \(word) (\(right.format))") {
-        left.holds($0) || right.holds($0)
+        left.matches($0) || right.matches($0)
       }
     case 4:
       let inner = next(depth: depth - 1)
       return RandomPredicate(format: "\(pick(["NOT", "!", "not"])) (\(inner.format))") {
-        !inner.holds($0)
+        !inner.matches($0)
       }
     default: return comparison()
     }
@@ -108,14 +108,14 @@ struct RandomPredicates<Source: RandomNumberGenerator> {
     }
   }
 
-  // MARK: Texts
+  // MARK: Strings
 
   private mutating func text() -> RandomPredicate {
     let path: (String, (RandomRow) -> String?) =
       Bool.random(using: &random) ? ("name", \.name) : ("boss.name", { $0.boss?.name })
     let word = pick(RandomRow.texts)
     let sign = pick(["==", "!=", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "<", ">="])
-    // The order of texts without case is Unicode's, which plain Swift does not have.
+    // Case-insensitive order uses Unicode collation, which plain Swift doesn't have.
     let isFolded = Bool.random(using: &random) && sign != "<" && sign != ">="
     let option = isFolded ? "[c]" : ""
     return RandomPredicate(format: "\(path.0) \(sign)\(option) '\(word)'") { row in

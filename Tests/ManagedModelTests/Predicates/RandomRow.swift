@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// A row of plain values, and the same for predicates.
+/// A row of plain values that predicates can read.
 final class RandomRow: KeyValueReadable {
   static let texts = [
     "", "a", "ab", "abc", "Abc", "b*", "\u{C9}", "e", "\u{E9}a", "zz", "Ab c", "?",

@@ -1,8 +1,8 @@
 import ManagedModel
 
-/// A managed object's stand-in: read by key, equal to its ID.
+/// A substitute for a managed object: it's read by key and equals its ID.
 final class ReadablePerson: KeyValueReadable, ManagedObjectReference, @unchecked Sendable {
-  /// What a managed object's ID is to predicates.
+  /// A substitute for an object ID.
   struct Identifier: Hashable, ManagedObjectReference {
     let number: Int
     var referenceIdentity: AnyHashable { self }

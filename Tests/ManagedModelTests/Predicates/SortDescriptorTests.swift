@@ -1,14 +1,14 @@
 import ManagedModel
 import Testing
 
-/// Orders of small lists.
+/// Sorting with sort descriptors.
 struct SortDescriptorTests {
   @Test(arguments: [
     (NSSortDescriptor.Comparison.binary, ["B", "a", "a10", "a9", "b", "é"]),
     (.caseInsensitiveCompare, ["a", "a10", "a9", "B", "b", "é"]),
     (.localizedStandardCompare, ["a", "a9", "a10", "b", "B", "é"]),
   ])
-  func namedComparisonsOrderStrings(comparison: NSSortDescriptor.Comparison, sorted: [String]) {
+  func comparisonsSortStrings(comparison: NSSortDescriptor.Comparison, sorted: [String]) {
     let descriptor = NSSortDescriptor(key: nil, ascending: true, selector: comparison)
     #expect(["B", "b", "é", "a10", "a", "a9"].sorted(using: [descriptor]) == sorted)
   }
@@ -27,7 +27,7 @@ struct SortDescriptorTests {
     #expect(age.compare(rows[0], to: rows[3]) == .orderedAscending)
   }
 
-  @Test func descriptorsWithTheSameMannerAreEqual() {
+  @Test func descriptorsWithTheSameComparisonAreEqual() {
     let name = NSSortDescriptor(key: "name", ascending: true)
     #expect(name == NSSortDescriptor(key: "name", ascending: true, selector: .binary))
     #expect(name != NSSortDescriptor(key: "name", ascending: false))

@@ -13,12 +13,12 @@ import Testing
   ]
 
   @Test(arguments: values)
-  func valuesAreReadBackEqual(_ value: BinaryPropertyList.Value) throws {
+  func valuesRoundTrip(_ value: BinaryPropertyList.Value) throws {
     let list = BinaryPropertyList.Value.dictionary(["root": .array([value, value])])
     #expect(try BinaryPropertyList.read(BinaryPropertyList.write(list)) == list)
   }
 
-  @Test func foundationReadsWhatIsWritten() throws {
+  @Test func foundationReadsWrittenLists() throws {
     let list = BinaryPropertyList.Value.dictionary([
       "text": .string("ä"), "number": .integer(70_000), "flag": .bool(false), "real": .real(2.5),
       "date": .date(600), "data": .data([1, 2]), "list": .array([.integer(-3)]),
@@ -47,7 +47,7 @@ import Testing
         ]))
   }
 
-  /// A list of objects given as bytes, each written as its own object; the first is the top.
+  /// A property list of encoded objects; the first is the root.
   static func list(_ objects: [[UInt8]]) -> [UInt8] {
     var bytes = Array("bplist00".utf8)
     let offsets = objects.map { object in
@@ -62,20 +62,20 @@ import Testing
 
   static let hostile: [(String, [UInt8])] = [
     ("nothing", []),
-    ("no list", Array(repeating: 65, count: 100)),
-    ("an array that holds itself", list([[0xA1, 0]])),
+    ("another file", Array(repeating: 65, count: 100)),
+    ("an array that contains itself", list([[0xA1, 0]])),
     ("a dictionary that is its own key", list([[0xD1, 0, 0]])),
     (
       "an array longer than the file",
       list([[0xAF, 0x13, 0x7F, 255, 255, 255, 255, 255, 255, 255]])
     ),
-    ("a text longer than the file", list([[0x5F, 0x11, 255, 255]])),
+    ("a string longer than the file", list([[0x5F, 0x11, 255, 255]])),
     ("a length that isn't a number", list([[0x4F, 0x51, 65]])),
     ("a reference outside", list([[0xA1, 9]])),
     ("an unknown marker", list([[0x70]])),
     ("a number of 16 bytes", list([[0x14] + [UInt8](repeating: 1, count: 16)])),
     ("a UID of 16 bytes", list([[0x8F] + [UInt8](repeating: 1, count: 16)])),
-    // Thirty arrays of eight references to the next one: 8 to the power of 30 values.
+    // 19 arrays of eight references to the next one: 8 to the power of 19 values.
     (
       "arrays that multiply",
       list((0..<19).map { [0xA8] + [UInt8](repeating: $0 + 1, count: 8) } + [[0x09]])
@@ -83,14 +83,14 @@ import Testing
   ]
 
   @Test(arguments: hostile.indices)
-  func hostileListsAreRefused(_ index: Int) {
+  func hostileListsAreErrors(_ index: Int) {
     let (name, bytes) = Self.hostile[index]
     #expect(throws: BinaryPropertyList.Failure.self, "\(name)") {
       try BinaryPropertyList.read(bytes)
     }
   }
 
-  @Test func deepListsAreRefused() {
+  @Test func deeplyNestedListsAreErrors() {
     let deep = (0..<100).reduce(BinaryPropertyList.Value.null) { value, _ in .array([value]) }
     #expect(throws: BinaryPropertyList.Failure.self) {
       try BinaryPropertyList.read(BinaryPropertyList.write(deep))

@@ -18,37 +18,37 @@ import Testing
       try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0))
   }
 
-  @Test("XML and binary lists have the values that Foundation reads", arguments: [true, false])
-  func bothForms(isBinary: Bool) throws {
+  @Test("XML and binary lists are read as by Foundation", arguments: [true, false])
+  func xmlAndBinaryListsMatchFoundation(isBinary: Bool) throws {
     let bytes = try Self.bytes(isBinary ? .binary : .xml)
     let read = try #require(PropertyList.read(bytes) as? [String: Any])
-    let founds = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
-    #expect(read as NSDictionary == (founds as? [String: Any] ?? [:]) as NSDictionary)
+    let expected = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+    #expect(read as NSDictionary == (expected as? [String: Any] ?? [:]) as NSDictionary)
     #expect(read["large"] as? Int64 == .max && read["number"] as? Int == -7)
     #expect(read["flag"] as? Bool == true && read["fraction"] as? Double == 0.25)
   }
 
-  @Test("What isn't a list is nil")
-  func noLists() throws {
+  @Test("Data that isn't a property list is nil")
+  func otherDataIsNil() throws {
     #expect(PropertyList.read(Array("{ plain = text; }".utf8)) == nil)
     #expect(PropertyList.read([]) == nil)
     #expect(PropertyList.read(Array("<plist>".utf8)) == nil)
     #expect(PropertyList.read(Array("\u{FEFF}\n".utf8) + (try Self.bytes(.xml))) != nil)
   }
 
-  /// A set whose members cannot be hashed, among others, ends Foundation's reader.
+  /// Foundation's reader crashes on some of these lists.
   @Test("Corrupt binary lists never trap")
-  func damaged() throws {
-    let sound = try Self.bytes(.binary)
+  func corruptBinaryListsNeverTrap() throws {
+    let valid = try Self.bytes(.binary)
     var lists = 0
-    for place in sound.indices {
+    for index in valid.indices {
       for byte in [0, 0x0F, 0x80, 0xA1, 0xC2, 0xD1, 0xFF] as [UInt8] {
-        var bytes = sound
-        bytes[place] = byte
+        var bytes = valid
+        bytes[index] = byte
         if PropertyList.read(bytes) != nil { lists += 1 }
       }
-      #expect(PropertyList.read(sound.prefix(place)) == nil)
+      #expect(PropertyList.read(valid.prefix(index)) == nil)
     }
-    #expect(lists > 0 && lists < sound.count * 7)
+    #expect(lists > 0 && lists < valid.count * 7)
   }
 }

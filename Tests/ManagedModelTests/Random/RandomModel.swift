@@ -1,12 +1,12 @@
 @testable import ManagedModel
 
-/// Makes sound models at random that use everything a model document can say.
+/// Generates valid random models that use every element of a model document.
 struct RandomModel {
   private var random: SeededNumbers
   private var entities: [NSEntityDescription] = []
   private var counter = 0
 
-  /// The model of a seed.
+  /// The model for a seed.
   static func make(seed: UInt64) -> NSManagedObjectModel {
     var maker = RandomModel(random: SeededNumbers(seed: seed))
     return maker.make()
@@ -20,7 +20,7 @@ struct RandomModel {
     values[Int.random(in: 0..<values.count, using: &random)]
   }
 
-  /// A name that is used once, with letters that documents have to escape.
+  /// A unique name, sometimes with non-ASCII characters.
   private mutating func name(_ stem: String) -> String {
     counter += 1
     return stem + pick(["", "_", "Ä", "日"]) + "\(counter)"

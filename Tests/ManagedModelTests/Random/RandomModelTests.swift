@@ -3,9 +3,9 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct RandomModelTests {
-  /// Documents keep more than compiled models: what code generation and the editor use.
+  /// Documents also contain values for code generation and the editor.
   @Test(arguments: [1, 2, 3, 4])
-  func writtenModelsRoundTrip(batch: UInt64) throws {
+  func randomModelsRoundTrip(batch: UInt64) throws {
     for seed in (batch * 100)..<(batch * 100 + 40) {
       let model = RandomModel.make(seed: seed)
       try #require(model.validate() == [], "seed \(seed)")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// A document says the usual predicates as limits, without what is said when they fail.
+  /// Replaces validation predicates with limits, which a document can represent.
   static func turnPredicatesIntoLimits(_ model: NSManagedObjectModel) {
     func turn(_ attribute: NSAttributeDescription) {
       for element in (attribute as? NSCompositeAttributeDescription)?.elements ?? [] {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func everyRealModelIsWrittenAsADocument() throws {
+  func everyRealModelRoundTripsAsADocument() throws {
     for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
       let model = try NSManagedObjectModel.read(contentsOf: SharedData.url(path))
       let written = ModelDocument.text(of: model)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// A model that a new Xcode wrote, with its own versions and without places on a screen.
+  /// A model document of a recent Xcode, without diagram positions.
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
   func documentMatchesXcodeOutput() throws {
     let url = SharedData.url("\(ModelArchiveTests.samples)/SampleModel2.xcdatamodel/contents")

@@ -1,7 +1,7 @@
 import Testing
 
 extension ExitTest.Result? {
-  /// What the process wrote to standard error: the message of the trap that ended it.
+  /// The standard error of the process, which contains the message it stopped with.
   var message: String {
     self.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
   }

@@ -1,12 +1,12 @@
-/// Whose rules for nil decide.
+/// The rules for comparing nil.
 enum NilRules: CaseIterable {
-  /// A comparison with nil is unknown, and so is its contrary.
+  /// A comparison with nil is unknown, and so is its negation.
   case sql
-  /// Nil equals nil and differs from all else; it has no order.
+  /// Nil equals only nil, and it has no order.
   case memory
 }
 
-/// A value, as this test sees it.
+/// A value of the test's own evaluation.
 enum Plain: Equatable {
   case whole(Int64)
   case real(Double)
@@ -21,18 +21,18 @@ enum Plain: Equatable {
   }
 }
 
-/// What is being looked at, and the elements of the subqueries around it.
+/// The item that is evaluated, and the elements of the enclosing subqueries.
 struct DataRow {
   let item: Warehouse.Item
   var part: Warehouse.Part?
   var other: Warehouse.Item?
 }
 
-/// A format text beside what it means, written apart from the evaluator and the translation.
+/// A format string with its meaning, independent of the evaluator and the translator.
 struct Formula<Answer> {
   let format: String
   let answer: (DataRow, NilRules) -> Answer?
-  /// Whether no row is needed for it: then it is answered in memory, by the rules there.
+  /// Whether it depends on no row; then it's evaluated in memory, with the rules for memory.
   let isConstant: Bool
 
   init(
@@ -48,7 +48,7 @@ struct Formula<Answer> {
 typealias Condition = Formula<Bool>
 typealias Term = Formula<Plain>
 
-/// The logic of three values and the comparisons, as plainly as they can be said.
+/// Three-valued logic, comparisons, and arithmetic.
 enum Logic {
   static func compare(
     _ sign: String, _ left: Plain?, _ right: Plain?, _ options: String, _ rules: NilRules
@@ -100,7 +100,7 @@ enum Logic {
     }
   }
 
-  /// The texts of the warehouse have one letter with an accent, in both cases.
+  /// The warehouse's strings contain one accented letter, in both cases.
   static func fold(_ text: String, _ options: String) -> [UInt8] {
     var text = text
     if options.contains("d") {
@@ -119,7 +119,7 @@ enum Logic {
         || (!text.isEmpty && isLike(text.dropFirst(), pattern))
     }
     guard let letter = text.first, sign == UInt8(ascii: "?") || sign == letter else { return false }
-    // One sign is one letter, of however many bytes.
+    // `?` matches one character, which has one or two bytes.
     let width = sign == UInt8(ascii: "?") ? (letter < 128 ? 1 : 2) : 1
     return isLike(text.dropFirst(width), pattern.dropFirst())
   }
@@ -133,7 +133,7 @@ enum Logic {
 
   static func or(_ left: Bool?, _ right: Bool?) -> Bool? { not(and(not(left), not(right))) }
 
-  /// Integers stay whole; a division by zero has no result.
+  /// Integers have integer results; a division by zero is nil.
   static func arithmetic(_ sign: String, _ left: Plain?, _ right: Plain?) -> Plain? {
     guard let left, let right else { return nil }
     if case .whole(let left) = left, case .whole(let right) = right {

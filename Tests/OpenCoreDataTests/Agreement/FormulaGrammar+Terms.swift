@@ -98,7 +98,7 @@ extension FormulaGrammar {
         case "@min": return values.min().map(Plain.whole)
         case "@max": return values.max().map(Plain.whole)
         default:
-          // A nil counts as zero, and nothing has the average zero.
+          // A nil counts as zero, and the average of no values is zero.
           let count = row.item.parts.count
           return count == 0 ? .whole(0) : .real(Double(values.reduce(0, +)) / Double(count))
         }
@@ -106,7 +106,7 @@ extension FormulaGrammar {
     }
   }
 
-  /// A function of a key path over a to-many: the path gives a set of values without nils.
+  /// A function of a key path over a to-many relationship, which is a set without nils.
   private mutating func functionOfSet() -> Term {
     let name = pick(["sum", "count", "min", "max", "average"])
     let isFar = Bool.random(using: &random)

@@ -1,29 +1,29 @@
-/// Makes random conditions over the warehouse's items.
+/// Generates random conditions over the warehouse's items.
 struct FormulaGrammar {
   var random: SeededRandom
 
-  /// What key paths in a condition start from.
-  enum Place {
+  /// The object that a condition's key paths start from.
+  enum Root {
     case item
     case part
   }
 
-  mutating func condition(_ depth: Int, _ place: Place = .item) -> Condition {
+  mutating func condition(_ depth: Int, _ root: Root = .item) -> Condition {
     switch depth == 0 ? 9 : Int.random(in: 0...9, using: &random) {
     case 0, 1, 2:
-      let (left, right) = (condition(depth - 1, place), condition(depth - 1, place))
+      let (left, right) = (condition(depth - 1, root), condition(depth - 1, root))
       return Condition("(\(left.format)) AND (\(right.format))") {
         Logic.and(left.answer($0, $1), right.answer($0, $1))
       }
     case 3, 4:
-      let (left, right) = (condition(depth - 1, place), condition(depth - 1, place))
+      let (left, right) = (condition(depth - 1, root), condition(depth - 1, root))
       return Condition("(\(left.format)) OR (\(right.format))") {
         Logic.or(left.answer($0, $1), right.answer($0, $1))
       }
     case 5:
-      let inner = condition(depth - 1, place)
+      let inner = condition(depth - 1, root)
       return Condition("NOT (\(inner.format))") { Logic.not(inner.answer($0, $1)) }
-    default: return place == .part ? partComparison() : comparison(depth)
+    default: return root == .part ? partComparison() : comparison(depth)
     }
   }
 
@@ -54,7 +54,7 @@ struct FormulaGrammar {
         let first = Logic.compare(">=", value, low.answer(row, rules), "", .sql)
         let answer = Logic.and(
           first, Logic.compare("<=", value, high.answer(row, rules), "", .sql))
-        // No bound holds a nil in memory.
+        // In memory, nil is in no range.
         return rules == .memory ? answer ?? false : answer
       }
     }
@@ -63,12 +63,12 @@ struct FormulaGrammar {
       "\(left.format) \(sign) \(right.format)", isConstant: left.isConstant && right.isConstant
     ) { row, rules in
       let (first, second) = (left.answer(row, rules), right.answer(row, rules))
-      // A constant nil is looked for, in SQL too.
-      let looksForNil =
+      // A constant nil is compared as in memory, in SQL too.
+      let hasConstantNil =
         (left.isConstant && first == nil) || (right.isConstant && second == nil)
       let isEquality = sign == "==" || sign == "!="
       return Logic.compare(
-        sign, first, second, "", looksForNil && isEquality ? .memory : rules)
+        sign, first, second, "", hasConstantNil && isEquality ? .memory : rules)
     }
   }
 
@@ -125,7 +125,7 @@ struct FormulaGrammar {
     }
   }
 
-  /// Comparisons with a constant of another kind, which takes that of the column.
+  /// Comparisons with a constant of another type, which is converted to the attribute's type.
   private mutating func otherKinds() -> Condition {
     let sign = pick(["==", "!=", "<", ">="])
     let value = Int64.random(in: -1...5, using: &random)

@@ -3,10 +3,9 @@ import Testing
 
 @testable import OpenCoreData
 
-/// A store in a file, a store in memory, unsaved changes over a file, and what the test itself
-/// computes: one result.
+/// A SQLite store, an in-memory store, unsaved changes, and the test's own evaluation agree.
 @Suite struct StoreAgreementTests {
-  /// More rounds than a run of the suite makes: `CDPROF_AGREEMENT_ROUNDS=20000`, `make agreement`.
+  /// The number of predicates: `CDPROF_AGREEMENT_ROUNDS`, or 2,000; `make agreement` runs 20,000.
   private static let rounds =
     ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_ROUNDS"].flatMap { Int($0) } ?? 2_000
 

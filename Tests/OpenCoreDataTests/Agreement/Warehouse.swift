@@ -1,7 +1,7 @@
 import OpenCoreData
 import ProfileEvents
 
-/// The same random rows in a store and as plain Swift objects.
+/// Random objects in plain Swift, which can be saved in a store.
 final class Warehouse {
   final class Person {
     var name: String?
@@ -36,7 +36,7 @@ final class Warehouse {
   static let texts = ["", "a", "ab", "Ab", "abc", "b", "É", "é", "eab", "zz", "a*b", "b c"]
   static let tagNames = ["", "a", "ab", "É", "zz"]
 
-  /// Makes the objects; the same for a seed.
+  /// Creates the objects; a seed always creates the same.
   init(seed: UInt64, count: Int) {
     random = SeededRandom(seed: seed)
     for _ in 0..<8 {
@@ -50,7 +50,7 @@ final class Warehouse {
   }
 
   deinit {
-    // People and what they own hold each other.
+    // Breaks the reference cycles of people and their items.
     for person in people { person.items = [] }
   }
 
@@ -113,7 +113,7 @@ final class Warehouse {
     return model
   }
 
-  /// A context over a new store with the rows.
+  /// A context of a new store with the objects.
   func context(
     _ type: String, at url: URL?, sinks: [any EventSink] = []
   ) throws -> NSManagedObjectContext {
@@ -128,8 +128,8 @@ final class Warehouse {
     return context
   }
 
-  /// A context over a new store in a file whose items are all changed and not saved: the store has
-  /// their numbers and nothing else.
+  /// A context of a new store whose items all have unsaved changes; the store contains only their
+  /// numbers.
   func unsavedContext(at url: URL) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
     try coordinator.addPersistentStore(
@@ -151,7 +151,7 @@ final class Warehouse {
     try context.save()
   }
 
-  /// Gives one object for each item its values, and makes the others.
+  /// Sets the values of an object for each item, and inserts the other objects.
   private func fill(_ context: NSManagedObjectContext, _ objects: [NSManagedObject]) {
     var made: [ObjectIdentifier: NSManagedObject] = [:]
     for person in people {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Batch deletions perform cascade and nullify rules")
 struct BatchDeleteRulesTests {
-  /// Nodes with every kind of relationship with a cascade rule, all of them to nodes again.
+  /// Nodes with a cascading relationship of every kind to other nodes, and leaves with notes.
   private static func model() -> NSManagedObjectModel {
     let node = SchemaModels.entity(
       "Node",
@@ -71,7 +71,7 @@ struct BatchDeleteRulesTests {
   @Test(
     "Cascades follow each kind of relationship",
     arguments: ["children", "partner", "links", "home", "steps"])
-  func kinds(relationship: String) throws {
+  func cascadesFollowEveryKindOfRelationship(relationship: String) throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -85,7 +85,7 @@ struct BatchDeleteRulesTests {
       }
       try context.save()
       let matched = try delete("B", in: context) as? [NSManagedObjectID]
-      #expect(matched == [nodes[1].objectID], "the result has what the request matched")
+      #expect(matched == [nodes[1].objectID], "the result contains only the matched object")
     }
     #expect(try names(stack, "ZNODE") == "AD")
     let table = try values(
@@ -103,7 +103,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test("A cyclic tree is deleted completely, with subentities and their cascades")
-  func trees() throws {
+  func cyclicTreeIsDeletedWithItsCascades() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -125,10 +125,9 @@ struct BatchDeleteRulesTests {
         #expect(count as? Int == 1)
       }
       #expect(cost.transactions == 1)
-      // Two tables; the join table of `links` by both of its columns.
+      // Two tables, and the join table of `links` by each of its columns.
       #expect(cost.deletes == 4)
-      // One for the matched row; three levels of nodes ask for five relationships each, the leaves for
-      // their notes.
+      // The matched row, five relationships on each of three levels, and the leaves' notes.
       #expect(cost.selects == 1 + 3 * 5 + 1)
     }
     #expect(try names(stack, "ZNODE") == "X")
@@ -136,7 +135,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test("History contains cascaded deletions and nullified rows; external files are deleted")
-  func historyAndFiles() throws {
+  func historyContainsCascadesAndExternalFilesAreDeleted() throws {
     let stack = try SharedStack(
       .sqlite, Self.model(), options: [NSPersistentHistoryTrackingKey: true])
     let context = stack.context()
@@ -150,7 +149,7 @@ struct BatchDeleteRulesTests {
       try context.save()
       #expect(files.fileNames().count == 3)
       let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
-      // C leads to A by `partner`; it is A's `partnerOf` that is nullified.
+      // C's `partner` is A, so deleting A nullifies it.
       _ = try delete("A", in: context)
       #expect(files.fileNames().count == 1)
       let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
@@ -167,8 +166,8 @@ struct BatchDeleteRulesTests {
     #expect(try names(stack, "ZNODE") == "C")
   }
 
-  @Test("A deletion that fails in the middle of a cascade leaves every row and file")
-  func failures() throws {
+  @Test("A deletion that fails during a cascade keeps every row and file")
+  func failedCascadeKeepsRowsAndFiles() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     let files = ExternalStorage(storeURL: stack.storeURL)
@@ -192,7 +191,7 @@ struct BatchDeleteRulesTests {
   }
 
   @Test("A chain of 2,000 objects is deleted completely")
-  func deepChains() throws {
+  func deepChainIsDeletedCompletely() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {

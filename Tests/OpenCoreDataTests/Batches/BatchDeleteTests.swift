@@ -12,9 +12,8 @@ struct BatchDeleteTests {
     return try connection.values(sql)
   }
 
-  @Test(
-    "S7.39, S-E25 rows vanish with one DELETE and no context work; a cached row is still read")
-  func deletion() throws {
+  @Test("S7.39, S-E25 one DELETE removes the rows; the context and the row cache don't change")
+  func rowsAreDeletedInOneStatementWithoutTheContext() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
     try context.performAndWait {
@@ -34,8 +33,8 @@ struct BatchDeleteTests {
     }
   }
 
-  @Test("S7.40 the result is a status, the IDs or the number; limits and given IDs hold")
-  func resultTypes() throws {
+  @Test("S7.40 the result is a status, the object IDs, or a count; limits are respected")
+  func resultIsAStatusObjectIDsOrACount() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
     try context.performAndWait {
@@ -62,7 +61,7 @@ struct BatchDeleteTests {
   }
 
   @Test("References to a deleted row are nil, and join rows are deleted")
-  func references() throws {
+  func referencesAreNullifiedAndJoinRowsDeleted() throws {
     let company = try SharedStack(.sqlite, TestModels.company())
     let context = company.context()
     try context.performAndWait {
@@ -90,7 +89,7 @@ struct BatchDeleteTests {
   }
 
   @Test("Required relationships and deny rules don't stop a deletion; references become nil")
-  func validationIsNotConsulted() throws {
+  func validationAndDenyRulesAreIgnored() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())
     let context = stack.context()
     try context.performAndWait {

@@ -10,9 +10,8 @@ struct BatchInsertTests {
     try context.everyObject(of: "Item").map { $0.value(forKey: "a") as? Int32 }
   }
 
-  @Test(
-    "S7.40 dictionaries and handlers give rows: one INSERT each in one transaction, IDs or a count")
-  func sources() throws {
+  @Test("S7.40 dictionaries and handlers insert rows: one INSERT each, in one transaction")
+  func dictionariesAndHandlersInsertRowsInOneTransaction() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
     try context.performAndWait {
@@ -44,15 +43,15 @@ struct BatchInsertTests {
       result = try context.execute(objects) as? NSBatchInsertResult
       #expect(result?.result as? Bool == true)
       #expect(try numbers(context) == [0, 1, 2, 3, 5, 6])
-      // The keys given out are not given again.
+      // Primary keys aren't reused.
       _ = context.make("Item", ["a": Int32(9)])
       try context.save()
       #expect(try numbers(context) == [0, 1, 2, 3, 5, 6, 9])
     }
   }
 
-  @Test("A stored unique value is kept, or updated with the object-trump policy")
-  func constraints() throws {
+  @Test("A row with the same unique value is kept, or updated if the objects' changes win")
+  func mergePolicyResolvesUniqueConstraints() throws {
     let policies: [(NSMergePolicy, String)] = [
       (.error, "old"), (.rollback, "old"), (.mergeByPropertyStoreTrump, "old"),
       (.overwrite, "new"), (.mergeByPropertyObjectTrump, "new"),
@@ -89,7 +88,7 @@ struct BatchInsertTests {
   }
 
   @Test("An invalid dictionary inserts nothing")
-  func refusals() throws {
+  func invalidDictionaryInsertsNothing() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())
     let context = stack.context()
     try context.performAndWait {
@@ -104,8 +103,8 @@ struct BatchInsertTests {
     }
   }
 
-  @Test("A counter of primary keys at its limit is an error, and nothing is written")
-  func exhaustedKeys() throws {
+  @Test("A primary-key counter at its limit is an error, and nothing is written")
+  func exhaustedPrimaryKeysAreErrors() throws {
     for entity in ["'Item'", "'CHANGE'", "'TRANSACTION'"] {
       let stack = try SharedStack(
         .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])

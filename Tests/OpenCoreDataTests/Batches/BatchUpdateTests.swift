@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Batch updates")
 struct BatchUpdateTests {
-  /// A store with items whose a counts from 0, and b is 0.
+  /// A store with items whose `a` is their index and whose `b` is 0.
   private func stack(_ count: Int) throws -> SharedStack {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
@@ -24,8 +24,9 @@ struct BatchUpdateTests {
     return request
   }
 
-  @Test("S7.34 5,000 rows are one UPDATE; no object, no notification; objects cost an UPDATE each")
-  func oneStatement() throws {
+  @Test(
+    "S7.34 5,000 rows are one UPDATE, without objects and notifications; a save runs one for each")
+  func rowsAreUpdatedInOneStatement() throws {
     let stack = try stack(5_000)
     let context = stack.context()
     let notes = LineList()
@@ -54,8 +55,8 @@ struct BatchUpdateTests {
     }
   }
 
-  @Test("S7.35, S-G20 the row cache keeps the old row: a refresh reads it again, for no statement")
-  func staleRowCache() throws {
+  @Test("S7.35, S-G20 the row cache keeps the old row, which a refreshed object reads")
+  func rowCacheKeepsTheRowBeforeTheUpdate() throws {
     let stack = try stack(2)
     let context = stack.context()
     try context.performAndWait {
@@ -75,8 +76,8 @@ struct BatchUpdateTests {
     }
   }
 
-  @Test("S7.37 an ID fetch brings the row cache up to date: refreshed objects read it for nothing")
-  func refetch() throws {
+  @Test("S7.37 an ID fetch updates the row cache, which fulfills refreshed objects")
+  func idFetchUpdatesTheRowCache() throws {
     let stack = try stack(3)
     let context = stack.context()
     try context.performAndWait {
@@ -95,8 +96,8 @@ struct BatchUpdateTests {
     }
   }
 
-  @Test("S7.38 an object read before conflicts with the row when it is saved")
-  func laterConflict() throws {
+  @Test("S7.38 an object read before the update conflicts with its row when it's saved")
+  func objectReadBeforeTheUpdateConflictsWhenSaved() throws {
     let stack = try stack(1)
     let context = stack.context()
     try context.performAndWait {
@@ -113,8 +114,8 @@ struct BatchUpdateTests {
     }
   }
 
-  @Test("S7.40 the result is a status, the IDs or the number of the updated rows")
-  func resultTypes() throws {
+  @Test("S7.40 the result is a status, the object IDs, or the number of updated rows")
+  func resultIsAStatusObjectIDsOrACount() throws {
     let stack = try stack(4)
     let context = stack.context()
     try context.performAndWait {
@@ -138,8 +139,8 @@ struct BatchUpdateTests {
     }
   }
 
-  @Test("An invalid request throws an error and changes nothing")
-  func refusals() throws {
+  @Test("An invalid request, or one on an in-memory store, throws an error")
+  func invalidRequestIsAnError() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
     let context = stack.context()
     context.performAndWait {

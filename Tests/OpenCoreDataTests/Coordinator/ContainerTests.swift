@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The container")
 struct ContainerTests {
-  /// A container over a file that does not exist yet.
+  /// A container with a file that doesn't exist yet.
   private func container(_ stack: TestStack) -> NSPersistentContainer {
     let container = NSPersistentContainer(name: "Company", managedObjectModel: stack.model)
     let file = stack.folder.appendingPathComponent("made/here/Company.sqlite")
@@ -12,20 +12,20 @@ struct ContainerTests {
     return container
   }
 
-  @Test("S3.01 the file and its folders are created, and opened the second time")
-  func createsOrOpens() throws {
+  @Test("S3.01 the file and its folders are created, and reopened the second time")
+  func fileAndFoldersAreCreatedThenReopened() throws {
     let stack = try TestStack(model: TestModels.company())
-    for round in 0..<2 {
+    for savedCount in 0..<2 {
       let container = container(stack)
-      var told: [String] = []
+      var loaded: [String] = []
       container.loadPersistentStores { description, error in
-        told.append("\(description.url?.lastPathComponent ?? "") \(error == nil)")
+        loaded.append("\(description.url?.lastPathComponent ?? "") \(error == nil)")
       }
-      #expect(told == ["Company.sqlite true"])
+      #expect(loaded == ["Company.sqlite true"])
       let context = container.newBackgroundContext()
       try context.performAndWait {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
-        #expect(try context.count(for: request) == round)
+        #expect(try context.count(for: request) == savedCount)
         let employee = NSEntityDescription.insertNewObject(
           forEntityName: "Employee", into: context)
         employee.setValue("e", forKey: "name")
@@ -34,7 +34,7 @@ struct ContainerTests {
     }
   }
 
-  @Test("S3.02 the callback runs once for each described store, with the error of that store")
+  @Test("S3.02 the completion handler runs once for each described store, with its error")
   func completionHandlerRunsForEachStore() throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
@@ -45,17 +45,17 @@ struct ContainerTests {
       url: stack.folder.appendingPathComponent("none.sqlite"))
     missing.isReadOnly = true
     container.persistentStoreDescriptions.insert(missing, at: 0)
-    var told: [(String, Int?)] = []
+    var results: [(String, Int?)] = []
     container.loadPersistentStores { description, error in
-      told.append((description.url?.lastPathComponent ?? "", (error as NSError?)?.code))
+      results.append((description.url?.lastPathComponent ?? "", (error as NSError?)?.code))
     }
-    #expect(told.map(\.0) == ["none.sqlite", "Company.sqlite", "second.sqlite"])
-    #expect(told.map(\.1) == [NSPersistentStoreOpenError, nil, nil])
+    #expect(results.map(\.0) == ["none.sqlite", "Company.sqlite", "second.sqlite"])
+    #expect(results.map(\.1) == [NSPersistentStoreOpenError, nil, nil])
     #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
   }
 
-  @Test("Adding a store asynchronously calls back on another queue", .timeLimit(.minutes(1)))
-  func asynchronously() async throws {
+  @Test("Adding a store asynchronously calls back off the main thread", .timeLimit(.minutes(1)))
+  func asynchronousAddCallsBackOffTheMainThread() async throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
     container.persistentStoreDescriptions[0].shouldAddStoreAsynchronously = true
@@ -69,8 +69,8 @@ struct ContainerTests {
     #expect(count == 0)
   }
 
-  @Test("An in-memory store has no file")
-  func inMemory() throws {
+  @Test("An in-memory store creates no file")
+  func inMemoryStoreCreatesNoFile() throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
     let description = NSPersistentStoreDescription()
@@ -88,7 +88,7 @@ struct ContainerTests {
   }
 
   @Test("A missing model is reported with the searched locations")
-  func missingModel() async {
+  func missingModelIsReportedWithSearchedLocations() async {
     let missing = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("API used by programs written for Core Data")
 struct CoordinatorCallsTests {
-  /// What a coordinator has told, as `word: names of files`.
+  /// Records the notifications of a coordinator, as `added: Store.sqlite`.
   private final class StoreNotes {
-    private(set) var told: [String] = []
+    private(set) var posted: [String] = []
     private var tokens: [any NSObjectProtocol] = []
 
     init(_ coordinator: NSPersistentStoreCoordinator) {
@@ -23,17 +23,17 @@ struct CoordinatorCallsTests {
           guard let store = note.object as? NSPersistentStore,
             store.persistentStoreCoordinator === coordinator
           else { return }
-          notes?.told.append("will be removed: \(store.url?.lastPathComponent ?? "")")
+          notes?.posted.append("will be removed: \(store.url?.lastPathComponent ?? "")")
         })
     }
 
-    /// What the last notification of a migration has.
+    /// The stores and ID pairs of the last migration.
     private(set) var changed: [Any] = []
 
     private func add(_ note: Notification) {
       for key in [NSAddedPersistentStoresKey, NSRemovedPersistentStoresKey] {
         for store in note.userInfo?[key] as? [NSPersistentStore] ?? [] {
-          told.append("\(key): \(store.url?.lastPathComponent ?? "")")
+          posted.append("\(key): \(store.url?.lastPathComponent ?? "")")
         }
       }
       changed = note.userInfo?[NSUUIDChangedPersistentStoresKey] as? [Any] ?? changed
@@ -44,14 +44,14 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("Notifications of added and removed stores")
-  func storeNotifications() throws {
+  @Test("Adding, moving, and removing a store posts notifications")
+  func addingMovingAndRemovingStoresPostsNotifications() throws {
     let stack = try TestStack(model: TestModels.company())
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     coordinator.name = "main"
     let notes = StoreNotes(coordinator)
     let store = try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
-    #expect(notes.told == ["added: Store.sqlite"])
+    #expect(notes.posted == ["added: Store.sqlite"])
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     let old = try context.performAndWait {
@@ -62,7 +62,7 @@ struct CoordinatorCallsTests {
     let moved = try coordinator.migratePersistentStore(
       store, to: stack.folder.appendingPathComponent("Moved.sqlite"), type: .sqlite)
     #expect(
-      notes.told.dropFirst() == [
+      notes.posted.dropFirst() == [
         "will be removed: Store.sqlite", "added: Moved.sqlite", "removed: Store.sqlite",
       ])
     #expect(notes.changed.first as? NSPersistentStore === store)
@@ -72,16 +72,16 @@ struct CoordinatorCallsTests {
     #expect(pairs?[0].last?.persistentStore === moved)
     #expect(pairs?[0].last?.uriRepresentation() == old.uriRepresentation())
     try coordinator.remove(moved)
-    #expect(notes.told.suffix(2) == ["will be removed: Moved.sqlite", "removed: Moved.sqlite"])
+    #expect(notes.posted.suffix(2) == ["will be removed: Moved.sqlite", "removed: Moved.sqlite"])
     #expect(throws: NSError.self) { try coordinator.remove(moved) }
-    #expect(notes.told.count == 6 && coordinator.name == "main")
+    #expect(notes.posted.count == 6 && coordinator.name == "main")
   }
 
-  @Test("Blocks of a coordinator run one after the other, and in place on its queue")
-  func coordinatorBlocks() async throws {
+  @Test("A coordinator's blocks run in order, nested ones immediately")
+  func coordinatorBlocksRunInOrder() async throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
     let order = Mutex<[Int]>([])
-    // Where nothing is awaited the call that answers nobody is meant.
+    // A synchronous function selects the overload without a result.
     func begin() { coordinator.perform { order.withLock { $0.append(1) } } }
     begin()
     let count = coordinator.performAndWait {
@@ -96,8 +96,8 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("perform rethrows the block's error")
-  func contextBlocks() async throws {
+  @Test("perform returns the block's value and rethrows its error")
+  func performReturnsValuesAndRethrowsErrors() async throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()
     let isEmpty = await context.perform { !context.hasChanges }
@@ -113,7 +113,7 @@ struct CoordinatorCallsTests {
   @Test(
     "A request executes in the context whose block is running, and nowhere else",
     arguments: StoreKind.allCases)
-  func executing(kind: StoreKind) throws {
+  func requestExecutesInTheContextOfTheRunningBlock(kind: StoreKind) throws {
     let stack = try SharedStack(kind, TestModels.company())
     let (one, two) = (stack.context(), NSManagedObjectContext(.privateQueue))
     two.persistentStoreCoordinator = stack.coordinator
@@ -135,13 +135,13 @@ struct CoordinatorCallsTests {
     #expect(answer?.count == 1)
   }
 
-  /// What Apple's framework hands to stores of an application's own.
+  /// A request of the type that Core Data passes to custom stores.
   private final class SaveRequest: NSPersistentStoreRequest {
     override var requestType: NSPersistentStoreRequestType { .saveRequestType }
   }
 
-  @Test("A request to save is refused by context and coordinator: save() is the way to save")
-  func saveRequests() throws {
+  @Test("A context and a coordinator reject a save request; the error names save()")
+  func executingASaveRequestIsAnError() throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()
     context.performAndWait {
@@ -158,8 +158,8 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("A copied request is equal and independent")
-  func copies() throws {
+  @Test("A copied fetch request keeps its properties, independent of the original")
+  func copiedFetchRequestIsIndependent() throws {
     let stack = try SharedStack(.memory, TestModels.company())
     let context = stack.context()
     try context.performAndWait {
@@ -180,8 +180,8 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("A class knows its entity in the model that was put to use last, and makes requests for it")
-  func classEntity() throws {
+  @Test("A class returns its entity in the model used last, and a fetch request for it")
+  func classEntityComesFromTheModelUsedLast() throws {
     Clerk.registerClass(named: "Clerk")
     for _ in 0..<2 {
       let model = TestModels.company()
@@ -199,8 +199,8 @@ struct CoordinatorCallsTests {
     }
   }
 
-  @Test("A class that no model in use knows has no entity")
-  func noEntity() async {
+  @Test("entity() stops for a class that's in no model in use")
+  func classWithoutAnEntityIsAProgrammerError() async {
     let unknown = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -210,7 +210,5 @@ struct CoordinatorCallsTests {
   }
 }
 
-/// A context that keeps objects alive whose rows are gone.
-
-/// A class of an entity, for tests of what classes know.
+/// A class of an entity.
 private final class Clerk: NSManagedObject {}

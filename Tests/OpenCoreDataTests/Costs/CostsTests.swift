@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Costs in tests of other packages")
 struct CostsTests {
-  /// A container over a cold store of moods.
+  /// A container with a cold store of moods.
   private func container(_ stack: TestStack) throws -> NSPersistentContainer {
     try stack.addMoods(12, countries: 3)
     let container = NSPersistentContainer(name: "Moody", managedObjectModel: stack.model)
@@ -13,11 +13,10 @@ struct CostsTests {
     return container
   }
 
-  @Test func allContextsOfAContainerCount() throws {
+  @Test func costsIncludeAllContextsOfAContainer() throws {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let cost = try costs(of: container) {
-      // One that is there before, one that is made inside.
       for context in [container.newBackgroundContext(), container.newBackgroundContext()] {
         try context.performAndWait {
           for mood in try Mood.fetch(in: context) { _ = mood.country?.updatedAt }
@@ -45,7 +44,7 @@ struct CostsTests {
     #expect(cost.hits == 15 && cost.statements == 2 && cost.saves == 0)
   }
 
-  @Test func nothingIsCountedOutsideTheBlock() async throws {
+  @Test func costsExcludeFetchesOutsideTheBlock() async throws {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let context = container.newBackgroundContext()

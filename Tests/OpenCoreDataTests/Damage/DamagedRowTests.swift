@@ -4,10 +4,10 @@ import Testing
 
 @testable import OpenCoreData
 
-/// What data can be wrong about is an error, nil or empty, and never a trap.
+/// Corrupt data is an error, nil, or empty, and never stops the program.
 @Suite("Corrupt rows")
 struct DamagedRowTests {
-  /// A team 1 with the person 1 and the robot 2, a gadget 1 of the person; then the damage.
+  /// A store with team 1, person 1, robot 2, and gadget 1, corrupted by statements.
   private func damaged(_ sql: String...) throws -> NSManagedObjectContext {
     let stack = try TestStack(model: WorkshopModel.make())
     let writer = try stack.coldContext()
@@ -32,8 +32,8 @@ struct DamagedRowTests {
     return try #require(try context.fetch(request).first)
   }
 
-  @Test("Values of another type, broken UTF-8 and NULL versions are read as far as they can be")
-  func wrongTypes() throws {
+  @Test("Values of the wrong type are read as zero, and invalid UTF-8 as replacement characters")
+  func valuesOfWrongTypesAreReadAsDefaults() throws {
     let context = try damaged(
       "UPDATE ZWORKER SET ZNUMBER = 'seven', ZNAME = CAST(X'41FF42' AS TEXT), ZBIRTHDAY = 'x',"
         + " Z_OPT = NULL WHERE Z_PK = 1")
@@ -48,8 +48,8 @@ struct DamagedRowTests {
     }
   }
 
-  @Test("A row of an unknown entity, or with a key below 1, fails the fetch with an error")
-  func unreadableFaultsReturnNilAndLog() throws {
+  @Test("An unmappable row is an error of a fetch, and an empty to-many relationship")
+  func unmappableRowFailsFetchesAndEmptiesRelationships() throws {
     let corrupt = CocoaError.Code.fileReadCorruptFile.rawValue
     for damage in ["SET Z_ENT = 99", "SET Z_PK = -5", "SET Z_PK = -9223372036854775808"] {
       let context = try damaged("UPDATE ZWORKER \(damage) WHERE Z_PK = 2")
@@ -63,12 +63,12 @@ struct DamagedRowTests {
   }
 
   @Test(
-    "A reference that leads nowhere is nil or a deleted object",
+    "A dangling reference is nil or a deleted object",
     arguments: [
       (key: "77", isNil: false), (key: "-3", isNil: true), (key: "0", isNil: true),
       (key: "-9223372036854775808", isNil: true), (key: "'x'", isNil: true),
     ])
-  func danglingReferences(key: String, isNil: Bool) throws {
+  func danglingReferenceIsNilOrADeletedObject(key: String, isNil: Bool) throws {
     let context = try damaged("UPDATE ZGADGET SET ZOWNER = \(key)")
     try context.performAndWait {
       let owner = try first("Gadget", in: context).value(forKey: "owner") as? NSManagedObject
@@ -83,9 +83,9 @@ struct DamagedRowTests {
     }
   }
 
-  @Test("A fault made for another entity than its row's never reads that row's slots")
-  func otherEntities() throws {
-    // The reference says that the robot is a person; and ZBOSS leads to it with no entity at all.
+  @Test("A fault of another entity than its row's reads no values and is deleted")
+  func faultOfAnotherEntityReadsNoValues() throws {
+    // The reference's entity ID is Person's, but its destination is a robot.
     let context = try damaged(
       "UPDATE ZWORKER SET ZBOSS = 2, Z\(try number("Worker"))_BOSS = \(try number("Person"))"
         + " WHERE Z_PK = 1")
@@ -100,8 +100,8 @@ struct DamagedRowTests {
     }
   }
 
-  @Test("A damaged model cache, and no database at all, are NSErrors when a store is opened")
-  func openingErrors() throws {
+  @Test("A corrupt model cache and a file that isn't a database are open errors")
+  func corruptFilesAreOpenErrors() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     _ = try stack.coldContext()
     let connection = try Connection(path: stack.storeURL.path, access: .writing)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Each line of DEVIATIONS.md is pinned by a test of its name")
+@Suite("Differences from Core Data listed in DEVIATIONS.md")
 struct DeviationTests {
-  @Test func declaredPropertiesReadAndWriteModelledValues() throws {
+  @Test func declaredPropertiesReadAndWriteModeledValues() throws {
     let stack = try TestStack.moody()
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -113,7 +113,7 @@ struct DeviationTests {
   }
 
   @Test(arguments: [(interval: -1.0, misses: 0), (0.0, 1), (60.0, 0)])
-  func stalenessIntervalFollowsTheReference(interval: Double, misses: Int) throws {
+  func stalenessIntervalLimitsTheAgeOfCachedRows(interval: Double, misses: Int) throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let context = try stack.coldContext()
@@ -124,9 +124,9 @@ struct DeviationTests {
     }
   }
 
-  /// A context that says by itself how old rows may be.
+  /// A context that overrides its staleness interval.
   private final class AgingContext: NSManagedObjectContext, @unchecked Sendable {
-    // used on its queue alone
+    // Used only on its queue.
     var age = -1.0
 
     override var stalenessInterval: Double {
@@ -135,7 +135,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func overriddenStalenessIntervalIsReadAtBlockStart() throws {
+  @Test func overriddenStalenessIntervalIsReadPerBlockOrPerFault() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let context = AgingContext(concurrencyType: .privateQueueConcurrencyType)
@@ -144,12 +144,12 @@ struct DeviationTests {
     func misses(_ before: () -> Void = {}) throws -> Int {
       let mood = try #require(try Mood.fetch(in: context).first)
       context.refresh(mood, mergeChanges: false)
-      // Now the fault has its row at hand.
+      // Caches the row of the fault.
       _ = try Mood.fetch(in: context)
       before()
       return costs(of: context) { _ = mood.date }.misses
     }
-    // Outside of a block: as it was when the context got its coordinator.
+    // Outside of a block, the value is from when the coordinator was set.
     #expect(try misses() == 1)
     context.age = -1
     let negative = try context.performAndWait {
@@ -160,7 +160,7 @@ struct DeviationTests {
     #expect(negative == [0, 0])
     context.age = 60
     let positive = try context.performAndWait {
-      // One that gives 0 or more is asked each time.
+      // An interval of 0 or more is read for each fault.
       [try misses(), try misses { context.age = 0 }, try misses { context.age = -1 }]
     }
     #expect(positive == [0, 1, 0])
@@ -181,7 +181,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func unreferencedCleanObjectsAreReleased() throws {
+  @Test func unreferencedUnchangedObjectsAreReleased() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(9, countries: 1)
     let context = try stack.coldContext()
@@ -192,7 +192,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func prefetchedRowsLiveWithTheObjectsOfTheirFetch() throws {
+  @Test func prefetchedRowsAreReleasedWithTheFetchedObjects() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 3)
     let context = try stack.coldContext()
@@ -209,7 +209,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func prefetchingAToOneNeedsRows() throws {
+  @Test func prefetchingToOneRelationshipRequiresPropertyValues() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 3)
     let context = try stack.coldContext()
@@ -240,7 +240,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func countSeesPendingChanges() throws {
+  @Test func countIncludesPendingChanges() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(3, countries: 1)
     let events = EventList()

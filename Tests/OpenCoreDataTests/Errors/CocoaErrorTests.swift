@@ -96,14 +96,14 @@ struct CocoaErrorTests {
       134301
     ),
   ])
-  func codesHaveTheirNumbers(code: CocoaError.Code, same: CocoaError.Code, number: Int) {
+  func codesHaveCoreDatasNumbers(code: CocoaError.Code, same: CocoaError.Code, number: Int) {
     #expect(code.rawValue == number && same == code)
     let error: any Error = NSError(domain: NSCocoaErrorDomain, code: number)
     #expect((error as? CocoaError)?.code == code)
   }
 
-  @Test("A validation error is caught by its code, with object, key, and value")
-  func validation() throws {
+  @Test("A validation error is caught by its code and has an object, a key, and a value")
+  func validationErrorsAreCaughtByCode() throws {
     let model = try DrivingModel.make()
     let context = try GraphStack(.memory, model: model).context()
     try context.performAndWait {
@@ -132,7 +132,7 @@ struct CocoaErrorTests {
   }
 
   @Test("Errors of stores and of saving are caught by their codes")
-  func stores() throws {
+  func storeAndSaveErrorsAreCaughtByCode() throws {
     let stack = try TestStack(model: SavingModels.items())
     let first = try stack.coldContext()
     let second = try stack.coldContext()

@@ -29,7 +29,7 @@ struct AsynchronousFetchTests {
     return request
   }
 
-  /// Executes a request and waits for its end.
+  /// Executes a request and waits for its result.
   private func run(
     _ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>,
     estimate: Int = 0,
@@ -55,9 +55,9 @@ struct AsynchronousFetchTests {
   }
 
   @Test(
-    "S6.38 execute returns before the callback, which gives what fetch gives, with one SELECT",
+    "S6.38 execute returns before the callback, which receives fetch's result, with one SELECT",
     arguments: StoreKind.allCases)
-  func givesWhatFetchGives(kind: StoreKind) async throws {
+  func asynchronousFetchReturnsTheResultOfFetch(kind: StoreKind) async throws {
     let (stack, context) = try store(kind, count: 450)
     context.performAndWait {
       _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
@@ -74,10 +74,10 @@ struct AsynchronousFetchTests {
     }
   }
 
-  @Test("S6.38 S-C28 a fetch that is cancelled gives nothing but the error 3072")
-  func cancelled() async throws {
+  @Test("S6.38 S-C28 a canceled fetch returns only error 3072")
+  func canceledFetchReturnsOnlyAnError() async throws {
     let (stack, context) = try store(.sqlite, count: 20)
-    // Twenty rows each joined with all of a long series: far more work than a test may take.
+    // An expensive regular expression for every pair of employees: the fetch would take too long.
     let request = request()
     request.predicate = NSPredicate(format: "ANY department.employees.name MATCHES '.*(x+x+)+y'")
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
@@ -94,8 +94,8 @@ struct AsynchronousFetchTests {
     #expect(result.progress?.isCancelled == true)
   }
 
-  @Test("S-C28 rows are counted while they are read; an error is the result's")
-  func progress() async throws {
+  @Test("S-C28 progress counts the rows; an error is in the result")
+  func progressCountsRowsAndErrorsAreReturned() async throws {
     let (_, context) = try store(.sqlite, count: 450)
     let result = try await run(context, request())
     #expect(result.progress?.totalUnitCount == 450)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Pages of a batched fetch")
+@Suite("Batches of a batched fetch")
 struct BatchTests {
   private func request(asFaults: Bool = true, size: Int = 10) -> NSFetchRequest<NSManagedObject> {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
@@ -15,9 +15,9 @@ struct BatchTests {
   }
 
   @Test(
-    "S6.34, S6.35, S-C14 a jump loads its page alone; a page that was let go is read again",
+    "S6.34, S6.35, S-C14 reading an object loads only its batch; a released batch is read again",
     arguments: StoreKind.allCases)
-  func jumps(kind: StoreKind) throws {
+  func readingAnObjectLoadsOnlyItsBatch(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(100)
     let context = bed.context()
@@ -31,18 +31,18 @@ struct BatchTests {
       }
       #expect(cost(55) == [bed.selects(1), 10])
       #expect(cost(50) == [0, 10] && cost(59) == [0, 10])
-      for page in [0, 1, 2] { #expect(cost(page * 10)[0] == bed.selects(1)) }
-      #expect(cost(55)[0] == 0, "four pages are kept")
+      for batch in [0, 1, 2] { #expect(cost(batch * 10)[0] == bed.selects(1)) }
+      #expect(cost(55)[0] == 0, "four batches are kept")
       #expect(cost(99) == [bed.selects(1), 40])
-      #expect(cost(0)[0] == bed.selects(1), "the page used longest ago went")
+      #expect(cost(0)[0] == bed.selects(1), "the least recently used batch was released")
       #expect(cost(99)[0] == 0)
     }
   }
 
   @Test(
-    "S6.36, S-C15 pages of faults cost a hit for each object, filled pages nothing",
+    "S6.36, S-C15 batches of faults cost a row-cache hit per object, realized batches nothing",
     arguments: StoreKind.allCases, [true, false])
-  func faults(kind: StoreKind, asFaults: Bool) throws {
+  func batchesOfFaultsCostARowCacheHitForEachObject(kind: StoreKind, asFaults: Bool) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(20)
     let context = bed.context()
@@ -56,9 +56,9 @@ struct BatchTests {
   }
 
   @Test(
-    "S6.37 later inserts and deletions change neither count nor positions",
+    "S6.37 saved insertions and deletions change neither count nor positions",
     arguments: StoreKind.allCases)
-  func fixedPlaces(kind: StoreKind) throws {
+  func laterSavesDoNotChangeCountOrPositions(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(30)
     let (context, other) = (bed.context(), bed.context())
@@ -71,7 +71,7 @@ struct BatchTests {
         try other.save()
       }
       #expect(people.count == 30 && people[0].number == 1 && people[29].number == 30)
-      // A fault stands where the row was.
+      // The deleted row's position has a fault.
       #expect(people[15].objectID == ids[15] && people[15].number == nil && people[15].isDeleted)
     }
   }
@@ -79,7 +79,7 @@ struct BatchTests {
   @Test(
     "Pending changes are merged in order, reading only the rows they are compared with",
     arguments: StoreKind.allCases)
-  func pending(kind: StoreKind) throws {
+  func pendingChangesAreMergedReadingFewRows(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1_000)
     let context = bed.context()
@@ -92,13 +92,13 @@ struct BatchTests {
       let before = context.counters
       let people = try context.fetchBatched(request())
       #expect(people.count == 1_000)
-      // Two objects find their places among a thousand by halves; the renamed one has kept its own.
+      // Binary searches find the positions of two objects; the renamed one doesn't move.
       let read = context.counters.objectFaults - before.objectFaults
       #expect(read > 0 && read <= 20, "\(read) objects were read")
       #expect(context.registeredCount(ofEntity: "Person") < 30)
       #expect(people[2].label == "renamed" && people[999].number == 2_000)
-      let place = try #require(people.firstIndex { $0 === new })
-      #expect(people[place - 1].number == 700 && people[place + 1].number == 701)
+      let index = try #require(people.firstIndex { $0 === new })
+      #expect(people[index - 1].number == 700 && people[index + 1].number == 701)
       let keys = context.counters
       #expect(try context.count(for: request(size: 0)) == 1_000)
       #expect(context.counters.objectFaults == keys.objectFaults, "a count needs no order")

@@ -2,7 +2,7 @@ import CoreDataCosts
 import OpenCoreData
 import ProfileEvents
 
-/// The book's people and cities, a few of each, in a store of either type.
+/// People and cities as in the book, in a store of any kind.
 final class CityStore {
   let kind: StoreKind
   let stack: TestStack
@@ -29,7 +29,7 @@ final class CityStore {
     let filling = try stack.coldContext()
     try filling.performAndWait { try Self.fill(filling) }
     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    // The same coordinator: nothing that the store was filled with is read again.
+    // The same coordinator, whose row cache already contains the data.
     context.persistentStoreCoordinator = filling.persistentStoreCoordinator
     filling.persistentStoreCoordinator?.eventHub.add(events)
   }
@@ -88,7 +88,7 @@ final class CityStore {
     try context.save()
   }
 
-  /// What a fetch found: the names in their order.
+  /// The names of the fetched objects, in order.
   func names(
     _ entity: String, _ predicate: NSPredicate?,
     _ configure: (NSFetchRequest<NSManagedObject>) -> Void = { _ in }
@@ -102,7 +102,7 @@ final class CityStore {
     }
   }
 
-  /// The object of a name, registered.
+  /// Fetches the object with a name.
   func object(_ entity: String, _ name: String) throws -> NSManagedObject {
     let request = NSFetchRequest<NSManagedObject>(entityName: entity)
     request.predicate = NSPredicate(format: "name == %@", name)
@@ -114,6 +114,6 @@ final class CityStore {
     let name: String
   }
 
-  /// The texts of the SELECTs so far; none of a store in memory.
+  /// The SQL of the SELECTs so far; empty for a store that doesn't run SQL.
   var selects: [String] { events.statements(.select) }
 }

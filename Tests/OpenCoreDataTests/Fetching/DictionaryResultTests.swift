@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Dictionaries of both types of store, beside what plain Swift makes of the same rows.
+/// Dictionary results of each kind of store, compared with plain Swift over the same rows.
 @Suite("Dictionary results")
 struct DictionaryResultTests {
   private final class Setup {
@@ -30,7 +30,7 @@ struct DictionaryResultTests {
         configure(request)
         var found: [[String: Any]] = []
         let cost = try costs(of: context) { found = try context.fetch(request) }
-        // One SELECT, no object, no fault, no row kept.
+        // One SELECT; no objects, no faults.
         #expect(cost.fetches == 1 && cost.faults == 0)
         #expect(cost.selects == stack.statements(1))
         #expect(cost.rows == stack.statements(found.count))
@@ -59,9 +59,9 @@ struct DictionaryResultTests {
   private static let byNumber = [NSSortDescriptor(key: "number", ascending: true)]
 
   @Test(
-    "S6.28 only the named columns are read, nils are left out",
+    "S6.28 only the named columns are read, and nils are omitted",
     arguments: StoreKind.allCases)
-  func namedProperties(kind: StoreKind) throws {
+  func onlyNamedColumnsAreReadAndNilsAreOmitted(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let weight = try #require(
       setup.stack.model.entitiesByName["Item"]?.propertiesByName["weight"])
@@ -94,7 +94,7 @@ struct DictionaryResultTests {
   }
 
   @Test("Objects are returned as IDs with their actual entities", arguments: StoreKind.allCases)
-  func objectIDs(kind: StoreKind) throws {
+  func objectsAreReturnedAsObjectIDs(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let itself = NSExpressionDescription()
     itself.name = "id"
@@ -116,7 +116,7 @@ struct DictionaryResultTests {
   @Test(
     "S6.29, S-C08 an average by group is one SELECT with GROUP BY",
     arguments: StoreKind.allCases)
-  func grouped(kind: StoreKind) throws {
+  func averageByGroupIsOneSelect(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let average = Self.describe("average", "average:(weight)", .doubleAttributeType)
     let found = try setup.fetch(["owner.name", average]) { request in
@@ -139,9 +139,9 @@ struct DictionaryResultTests {
   }
 
   @Test(
-    "Functions over all rows, of attributes, to-manys and arithmetic",
+    "Functions over all rows: of attributes, to-many relationships, and arithmetic",
     arguments: StoreKind.allCases)
-  func functions(kind: StoreKind) throws {
+  func functionsAreComputedOverAllRows(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let items = setup.warehouse.items
     let counts = items.compactMap(\.count)
@@ -165,7 +165,7 @@ struct DictionaryResultTests {
       #expect(found.count == 1)
       #expect(found.first?["value"] as? Double == expected, "\(format): \(setup.lastSelect)")
     }
-    // Beside each other, to-manys multiply nothing.
+    // Functions of two to-many relationships don't multiply each other's rows.
     let both = try setup.fetch([
       Self.describe("parts", "count:(parts)"), Self.describe("tags", "count:(tags)"),
       Self.describe("sum", "sum:(count)"),
@@ -173,7 +173,7 @@ struct DictionaryResultTests {
     #expect(both.first?["parts"] as? Int == items.flatMap(\.parts).count)
     #expect(both.first?["tags"] as? Int == items.flatMap(\.tags).count)
     #expect(both.first?["sum"] as? Int64 == counts.reduce(0, +))
-    // Each row by itself, in the type asked for.
+    // One value per row, in the requested type.
     let each = try setup.fetch([
       "number", Self.describe("parts", "parts.@count", .stringAttributeType),
       Self.describe("half", "weight / 2", .integer32AttributeType),
@@ -185,7 +185,7 @@ struct DictionaryResultTests {
   @Test(
     "Groups are filtered, sorted, and paged by computed values",
     arguments: StoreKind.allCases)
-  func having(kind: StoreKind) throws {
+  func groupsAreFilteredSortedAndPaged(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let number = Self.describe("total", "count:(number)")
     let counts = Dictionary(grouping: setup.warehouse.items) { $0.name }.mapValues(\.count)
@@ -223,7 +223,7 @@ struct DictionaryResultTests {
   @Test(
     "Distinct results omit duplicates; a join with ANY adds none",
     arguments: StoreKind.allCases)
-  func distinct(kind: StoreKind) throws {
+  func distinctResultsOmitDuplicates(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let items = setup.warehouse.items.filter { $0.tags.contains { $0 >= "a" } }
     for isDistinct in [false, true] {
@@ -236,7 +236,7 @@ struct DictionaryResultTests {
   }
 
   @Test("Dictionary results contain saved values, also as NSDictionary")
-  func pendingChanges() throws {
+  func onlySavedValuesAreReturned() throws {
     let setup = try Setup(.sqlite)
     try setup.context.performAndWait {
       let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: setup.context)
@@ -264,7 +264,9 @@ struct DictionaryResultTests {
       (["name", "count"], ["name"], "'count' is neither grouped"),
       (["parts"], ["parts"], "Count it"), (["name"], ["nix"], "'name' is neither grouped"),
     ])
-  func refused(properties: [String], groups: [String], words: String) throws {
+  func unsupportedPropertiesAreErrors(
+    properties: [String], groups: [String], words: String
+  ) throws {
     let setup = try Setup(.sqlite)
     let error = #expect(throws: NSError.self) {
       try setup.fetch(properties) { $0.propertiesToGroupBy = groups }

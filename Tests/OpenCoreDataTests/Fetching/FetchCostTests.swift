@@ -5,7 +5,6 @@ import Testing
 
 @testable import OpenCoreData
 
-/// What each way of fetching, and of reading afterwards, costs.
 @Suite("Costs of fetches and subsequent faults")
 struct FetchCostTests {
   private func request(_ format: String? = nil) -> NSFetchRequest<NSManagedObject> {
@@ -25,14 +24,14 @@ struct FetchCostTests {
   }
 
   @Test(
-    "S-C01, S-C02, S-C03 fetched whole, filled, or as keys: hits, nothing, or a SELECT each",
+    "S-C01, S-C02, S-C03 reading faults costs hits, realized objects nothing, IDs a SELECT each",
     arguments: StoreKind.allCases,
     [
       Reading(values: true, faults: true, hits: 10, misses: 0, selects: 1),
       Reading(values: true, faults: false, hits: 0, misses: 0, selects: 1),
       Reading(values: false, faults: true, hits: 0, misses: 10, selects: 11),
     ])
-  private func reading(kind: StoreKind, expected: Reading) throws {
+  private func requestOptionsDetermineTheCostOfReading(kind: StoreKind, expected: Reading) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(10)
     let context = bed.context()
@@ -53,9 +52,9 @@ struct FetchCostTests {
   }
 
   @Test(
-    "S-C04, S-C05, S-C06 rows that another context or an ID fetch has cached serve keys",
+    "S-C04, S-C05, S-C06 rows cached by another context or an ID fetch fulfill faults",
     arguments: StoreKind.allCases)
-  func cachedRows(kind: StoreKind) throws {
+  func cachedRowsFulfillFaultsWithoutSelects(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let keys = try bed.addPeople(10)
     func read(_ find: (NSManagedObjectContext) throws -> [NSManagedObject]) throws -> [Int] {
@@ -74,24 +73,24 @@ struct FetchCostTests {
     }
     let other = bed.context()
     try other.performAndWait {
-      let held = try other.people()
+      let retained = try other.people()
       let costs = try read { context in keys.map { context.object(with: $0) } }
-      #expect(costs == [held.count, 0, 0])
+      #expect(costs == [retained.count, 0, 0])
     }
-    var held: [NSManagedObjectID] = []
+    var retained: [NSManagedObjectID] = []
     other.performAndWait { other.reset() }
     let afterIDs = try read { context in
-      held = try ids(true, context)
+      retained = try ids(true, context)
       #expect(bed.store?.cachedRowCount == 10 && context.registeredCount == 0)
-      return held.map { context.object(with: $0) }
+      return retained.map { context.object(with: $0) }
     }
-    #expect(afterIDs == [10, 0, bed.selects(1)] && held.count == 10)
-    held = []
+    #expect(afterIDs == [10, 0, bed.selects(1)] && retained.count == 10)
+    retained = []
     #expect(bed.store?.cachedRowCount == 0)
     let afterKeys = try read { context in
-      held = try ids(false, context)
+      retained = try ids(false, context)
       #expect(bed.store?.cachedRowCount == 0)
-      return held.map { context.object(with: $0) }
+      return retained.map { context.object(with: $0) }
     }
     #expect(afterKeys == [0, 10, bed.selects(11)])
   }
@@ -99,7 +98,7 @@ struct FetchCostTests {
   @Test(
     "S-C07, S-C29 counting creates no objects; an empty result isn't an error",
     arguments: StoreKind.allCases)
-  func counting(kind: StoreKind) throws {
+  func countingCreatesNoObjects(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(10)
     let context = bed.context()
@@ -122,7 +121,7 @@ struct FetchCostTests {
   @Test(
     "S-C11 execute() returns and registers the same objects as fetch",
     arguments: StoreKind.allCases)
-  func executing(kind: StoreKind) throws {
+  func executeReturnsTheSameObjectsAsFetch(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(3)
     let context = bed.context()
@@ -140,17 +139,17 @@ struct FetchCostTests {
   @Test(
     "S3.09, S-C12, S-C13, S-G22 each fetch runs a SELECT and doesn't refresh realized objects",
     arguments: StoreKind.allCases)
-  func again(kind: StoreKind) throws {
+  func eachFetchRunsASelectAndKeepsRealizedValues(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(3)
     let (context, other) = (bed.context(), bed.context())
     try context.performAndWait {
       let people = try context.people()
       #expect(people.map(\.label) == ["p1", "p2", "p3"])
-      for round in 2...5 {
+      for fetches in 2...5 {
         let found = try context.people()
         #expect(zip(found, people).allSatisfy { $0 === $1 })
-        #expect(context.counters.selects == bed.selects(round))
+        #expect(context.counters.selects == bed.selects(fetches))
       }
       try other.performAndWait {
         try other.people()[0].label = "new"
@@ -168,7 +167,7 @@ struct FetchCostTests {
   @Test(
     "S-C16, S-C44, S-C46 pages by limit and offset, by IDs, and one fetch against many",
     arguments: StoreKind.allCases)
-  func pages(kind: StoreKind) throws {
+  func pagingByOffsetAndByIDsCostsOneSelectPerFetch(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(10)
     let context = bed.context()
@@ -201,7 +200,7 @@ struct FetchCostTests {
   }
 
   @Test("S6.09 a long fetch blocks only its own context")
-  func blocking() throws {
+  func longFetchBlocksOnlyItsContext() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(2)
     let (busy, free) = (bed.context(), bed.context())
@@ -209,7 +208,7 @@ struct FetchCostTests {
     let entered = DispatchSemaphore(value: 0)
     let released = DispatchSemaphore(value: 0)
     busy.perform {
-      // The block stands for a fetch that lasts as long as the test wants.
+      // The block waits, like a long fetch.
       _ = try? busy.people()
       entered.signal()
       released.wait()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Sorting and paging")
 struct FetchOrderTests {
   @Test("S13-6 SQL orders names by their bytes")
-  func bytesOrderNames() throws {
+  func sqlSortsNamesByBytes() throws {
     let stack = try TestStack(model: TestModels.company())
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -24,7 +24,7 @@ struct FetchOrderTests {
   }
 
   @Test("S6.26 manual paging: IDs, then one page at a time", arguments: StoreKind.allCases)
-  func manualPaging(kind: StoreKind) throws {
+  func manualPagingLoadsIDsThenOnePageAtATime(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(25, countries: 2)
     let context = try stack.coldContext()

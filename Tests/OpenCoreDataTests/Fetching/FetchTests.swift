@@ -9,9 +9,9 @@ import Testing
 @Suite("Fetching")
 struct FetchTests {
   @Test(
-    "S6.24 an ID fetch loads whole rows and creates no objects",
+    "S6.24 an ID fetch caches whole rows and creates no objects",
     arguments: StoreKind.allCases)
-  func idFetch(kind: StoreKind) throws {
+  func idFetchCachesRowsAndCreatesNoObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -33,9 +33,9 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.25 an ID fetch without values loads keys and caches nothing",
+    "S6.25 an ID fetch without values loads only IDs and caches nothing",
     arguments: StoreKind.allCases)
-  func idFetchWithoutValues(kind: StoreKind) throws {
+  func idFetchWithoutValuesCachesNothing(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -55,7 +55,7 @@ struct FetchTests {
   @Test(
     "S6.27 a count is one SELECT COUNT; counting a fetch loads everything",
     arguments: StoreKind.allCases)
-  func count(kind: StoreKind) throws {
+  func countIsOneSelectAndCreatesNoObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -83,7 +83,7 @@ struct FetchTests {
   @Test(
     "S-C45 without a sort descriptor, the plan determines the order",
     arguments: StoreKind.allCases)
-  func order(kind: StoreKind) throws {
+  func queryPlanDeterminesTheOrderOfUnsortedFetches(kind: StoreKind) throws {
     let model = SavingModels.items()
     let item = try #require(model.entitiesByName["Item"])
     let key = try #require(item.attributesByName["a"])
@@ -93,7 +93,7 @@ struct FetchTests {
         elements: [NSFetchIndexElementDescription(property: key, collationType: .binary)])
     ]
     let stack = try GraphStack(kind, model: model)
-    /// What a context that knows nothing fetches, and its SELECTs.
+    /// The values that a new context fetches.
     func values(_ format: String?, sorted: Bool = false) throws -> [Int32] {
       let context = try stack.context()
       return try context.performAndWait {
@@ -130,9 +130,9 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.30 S6.32 S6.33 a batched fetch loads keys, then one batch at a time",
+    "S6.30 S6.32 S6.33 a batched fetch loads object IDs, then one batch at a time",
     arguments: StoreKind.allCases)
-  func batches(kind: StoreKind) throws {
+  func batchedFetchLoadsObjectIDsThenBatches(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(110, countries: 3)
     let events = EventList()
@@ -174,7 +174,9 @@ struct FetchTests {
     "S6.33 iterating over all batches costs 1 + ceil(N / B) SELECTs",
     arguments: [(100, 20), (101, 20)],
     StoreKind.allCases)
-  func walkPages(batch: (count: Int, size: Int), kind: StoreKind) throws {
+  func iteratingOverBatchesCostsOneSelectEach(
+    batch: (count: Int, size: Int), kind: StoreKind
+  ) throws {
     let (count, size) = batch
     let stack = try TestStack.moody(kind)
     try stack.addMoods(count, countries: 1)
@@ -190,9 +192,9 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.44 registeredObject never runs a statement",
+    "S6.44 registeredObject(for:) never runs a statement",
     arguments: StoreKind.allCases)
-  func registeredObject(kind: StoreKind) throws {
+  func registeredObjectRunsNoStatement(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext()
@@ -210,9 +212,9 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.46 existingObject costs nothing, one SELECT, or one SELECT and an error",
+    "S6.46 existingObject(with:) costs nothing, one SELECT, or one SELECT and an error",
     arguments: StoreKind.ofRows)
-  func existingObject(kind: StoreKind) throws {
+  func existingObjectReadsTheStoreOnlyIfNeeded(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext()
@@ -221,10 +223,10 @@ struct FetchTests {
         $0.returnsObjectsAsFaults = false
         $0.fetchLimit = 1
       }
-      let known = costs(of: context) {
+      let registered = costs(of: context) {
         #expect((try? context.existingObject(with: moods[0].objectID)) === moods[0])
       }
-      #expect(known.selects == 0)
+      #expect(registered.selects == 0)
       let store = try #require(context.persistentStoreCoordinator)
       let uuid = try #require(moods[0].objectID.persistentStore?.identifier)
       func id(_ key: Int) throws -> NSManagedObjectID {
@@ -250,9 +252,9 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.47 the context retains changed objects only",
+    "S6.47 the context retains only changed objects",
     arguments: StoreKind.allCases)
-  func weakRegistry(kind: StoreKind) throws {
+  func contextRetainsOnlyChangedObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 1)
     let context = try stack.coldContext()
@@ -273,7 +275,7 @@ struct FetchTests {
   }
 
   @Test("S6.30 S6.33 100,000 objects in batches of 20 cost 1 SELECT, and 5,001 to iterate")
-  func hundredThousandObjects() throws {
+  func iteratingOverAHundredThousandObjectsCosts5001Selects() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     try stack.multiplyMoods(to: 100_000)
@@ -299,7 +301,7 @@ struct FetchTests {
   @Test(
     "S6.07, S-C09, S-C10 unsaved changes are merged into a fetch, in order, unless excluded",
     arguments: StoreKind.allCases)
-  func pendingChanges(kind: StoreKind) throws {
+  func unsavedChangesAreMergedInOrder(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(3, countries: 1)
     let context = try stack.coldContext()
@@ -331,10 +333,10 @@ struct FetchTests {
     arguments: [
       ("Moods", nil, "no entity 'Moods'"), ("Mood", "country.iso3166Code == 1", "iso3166Code"),
     ], StoreKind.allCases)
-  func badRequests(
-    request: (entity: String, predicate: String?, says: String), kind: StoreKind
+  func invalidRequestsThrowDescriptiveErrors(
+    request: (entity: String, predicate: String?, message: String), kind: StoreKind
   ) throws {
-    let (entity, predicate, says) = request
+    let (entity, predicate, message) = request
     let stack = try TestStack.moody(kind)
     let context = try stack.coldContext()
     context.performAndWait {
@@ -342,10 +344,10 @@ struct FetchTests {
       request.predicate = predicate.map { NSPredicate(format: $0) }
       do {
         _ = try context.fetch(request)
-        Issue.record("the request was carried out")
+        Issue.record("the fetch succeeded")
       } catch let error as NSError {
         #expect(error.domain == NSCocoaErrorDomain)
-        #expect(error.localizedDescription.contains(says))
+        #expect(error.localizedDescription.contains(message))
       }
     }
   }

@@ -5,13 +5,13 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Predicates that name objects, and what a fetch with them costs.
+/// Predicates with objects, and the costs of fetches with them.
 @Suite("Objects in predicates")
 struct ObjectPredicateTests {
   @Test(
     "S12-15, S12-25, S-C26 objects and their IDs match by primary key",
     arguments: StoreKind.allCases)
-  func objectsAndIDs(kind: StoreKind) throws {
+  func objectsAndIDsMatchByPrimaryKey(kind: StoreKind) throws {
     let store = try CityStore(kind)
     try store.context.performAndWait {
       let (al, ann) = try (store.object("Person", "Al"), store.object("Person", "Ann"))
@@ -53,7 +53,9 @@ struct ObjectPredicateTests {
         ["CORRELATED SCALAR SUBQUERY", "SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
       ),
     ])
-  func plans(entity: String, format: String, lines: [String]) throws {
+  func objectPredicatesUsePrimaryKeyLookups(
+    entity: String, format: String, lines: [String]
+  ) throws {
     let store = try CityStore(.sqlite)
     try store.context.performAndWait {
       let al = try store.object("Person", "Al")
@@ -64,7 +66,7 @@ struct ObjectPredicateTests {
   }
 
   @Test("S12-16, S-C26 fetching one object by itself reads its row again")
-  func refetch() throws {
+  func fetchingOneObjectReadsItsRowAgain() throws {
     let store = try CityStore(.sqlite)
     try store.context.performAndWait {
       let al = try store.object("Person", "Al")
@@ -86,7 +88,7 @@ struct ObjectPredicateTests {
   @Test(
     "S12-24, S12-27, S12-28 a fetch always runs a SELECT and returns only matches",
     arguments: StoreKind.allCases)
-  func costsOfMatches(kind: StoreKind) throws {
+  func fetchAlwaysRunsASelectAndReturnsOnlyMatches(kind: StoreKind) throws {
     let store = try CityStore(kind)
     try store.context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
@@ -108,7 +110,7 @@ struct ObjectPredicateTests {
   @Test(
     "Pending objects match by entity and identity like rows",
     arguments: StoreKind.allCases)
-  func pendingObjects(kind: StoreKind) throws {
+  func pendingObjectsMatchByEntityAndIdentity(kind: StoreKind) throws {
     let store = try CityStore(kind)
     try store.context.performAndWait {
       let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: store.context)

@@ -4,7 +4,7 @@ import SQLiteDriver
 
 @testable import OpenCoreData
 
-/// Asks SQLite how it would run a statement on the store of a test.
+/// Reads query plans on the store of a test.
 struct PlanReader {
   private let connection: Connection
 

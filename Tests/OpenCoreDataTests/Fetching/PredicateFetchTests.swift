@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// The book's chapter on predicates, on both types of store.
+/// The book's chapter on predicates, on each kind of store.
 @Suite("Predicates in a fetch")
 struct PredicateFetchTests {
   struct Case: CustomTestStringConvertible, Sendable {
@@ -64,10 +64,10 @@ struct PredicateFetchTests {
     Case("S12-30", "Person", "age >= %la AND age < 28", "", [25.68]),
     Case("S12-30", "Person", "age >= %la AND age < 29", "Di", [25.68]),
     Case("S12-30", "Person", "age == %la", "Dan", [25.0]),
-    // One value behind ANY stands for itself; none isn't a match.
+    // ANY of a to-one path compares its only value; nil doesn't match.
     Case("S12-31", "City", "ANY mayor.age > 22", "Ayr Deal"),
     Case("S12-31", "City", "NONE mayor.age > 22", "Bath Cork Ely"),
-    // More than one to-many in a path, more than one ANY: Apple's store refuses these.
+    // Several to-many relationships in a path, several ANY: Core Data's SQLite store rejects these.
     Case("S-C20", "City", "ANY mayor.visitedCities.residents.age == 22", "Ayr"),
     Case("S-C20", "City", "ANY residents.visitedCities.mayor.age == 40", "Bath Deal Ely"),
     Case("S-C20", "City", "ANY residents.age < 21 AND ALL visitors.age > 100", "Ely"),
@@ -80,16 +80,16 @@ struct PredicateFetchTests {
   ]
 
   @Test(
-    "S12-9, S12-10, S12-11, S12-12, S12-20, S12-21, S12-29, S12-30, S12-31, S-C20, S-C24, S-C25 formats find their cities",
+    "S12-9, S12-10, S12-11, S12-12, S12-20, S12-21, S12-29, S12-30, S12-31, S-C20, S-C24, S-C25 formats match the expected names, with one SELECT",
     arguments: StoreKind.allCases)
-  func formatsFindTheirCities(kind: StoreKind) throws {
+  func formatsMatchExpectedNamesWithOneSelect(kind: StoreKind) throws {
     let store = try CityStore(kind)
     for known in Self.cases {
       let predicate = NSPredicate(format: known.format, argumentArray: known.arguments)
       var names: [String] = []
       let cost = try costs(of: store.context) { names = try store.names(known.entity, predicate) }
       #expect(names == known.names, "\(known)")
-      // One SELECT that brings the matches alone; no fault costs another.
+      // One SELECT returns only the matches; no fault runs another.
       #expect(cost.selects == (kind.runsSQL ? 1 : 0), "\(known)")
       #expect(cost.misses == 0, "\(known)")
       #expect(!kind.runsSQL || cost.rows == names.count, "\(known)")
@@ -103,7 +103,7 @@ struct PredicateFetchTests {
   }
 
   @Test("S12-1, S12-8, S12-26 equivalent formats have the same SQL")
-  func spellings() throws {
+  func equivalentFormatsHaveTheSameSQL() throws {
     let store = try CityStore(.sqlite)
     let age = NSExpression(forKeyPath: "age")
     let built = NSComparisonPredicate(
@@ -156,7 +156,9 @@ struct PredicateFetchTests {
       ("carsOwnedCount != 2", ["Al", "Dan"], ["Al", "Bo", "Dan", "Di", "Eve"]),
       ("carsOwnedCount != 2 AND carsOwnedCount != nil", ["Al", "Dan"], ["Al", "Dan"]),
     ])
-  func optionalMatrix(format: String, fetched: [String], evaluated: [String]) throws {
+  func nilMatchesDifferBetweenFetchAndMemoryOnlyForInequality(
+    format: String, fetched: [String], evaluated: [String]
+  ) throws {
     let store = try CityStore(.sqlite)
     let predicate = NSPredicate(format: format)
     #expect(try store.names("Person", predicate) == fetched)
@@ -169,8 +171,8 @@ struct PredicateFetchTests {
     #expect(try CityStore(.memory).names("Person", predicate) == evaluated)
   }
 
-  @Test("S12-6, S12-7, S-C27 dates are seconds since 2001, equal to the last bit")
-  func dates() throws {
+  @Test("S12-6, S12-7, S-C27 dates are stored as seconds since 2001 and compared exactly")
+  func datesMatchExactly() throws {
     let store = try CityStore(.sqlite)
     let exact = Date(timeIntervalSinceReferenceDate: 25.0 / 3)
     let off = Date(timeIntervalSinceReferenceDate: (25.0 / 3).nextUp)
@@ -188,7 +190,7 @@ struct PredicateFetchTests {
   @Test(
     "S-C19 blocks and methods are errors in SQLite and evaluated in memory",
     arguments: StoreKind.allCases)
-  func code(kind: StoreKind) throws {
+  func blocksAndMethodsAreErrorsOnlyInSQLite(kind: StoreKind) throws {
     let store = try CityStore(kind)
     let block = NSPredicate { record, _ in
       (record as? any KeyValueReadable)?.value(forKey: "name") as? String == "Al"
@@ -207,9 +209,9 @@ struct PredicateFetchTests {
   }
 
   @Test(
-    "S12-32 an unknown key is an error that names it; the context goes on",
+    "S12-32 an unknown key is an error that names it; the context remains usable",
     arguments: StoreKind.allCases)
-  func unknownKeys(kind: StoreKind) throws {
+  func unknownKeyIsNamedInTheError(kind: StoreKind) throws {
     let store = try CityStore(kind)
     for format in [
       "agee > 3", "age > 1000 AND agee > 3", "city.agee == 'x'", "ANY city.visitors.agee > 3",

@@ -1,7 +1,7 @@
 import OpenCoreData
 import Testing
 
-/// Which predicates and orders an index serves.
+/// Which predicates and sorts use an index.
 @Suite("Plans of predicates")
 struct PredicatePlanTests {
   struct Case: CustomTestStringConvertible, Sendable {
@@ -34,7 +34,7 @@ struct PredicatePlanTests {
     Case("S12-19", "name CONTAINS[n] 'l'", "SCAN t0"),
     Case("S12-19", "name LIKE[n] '?l'", "SCAN t0"),
     Case("S12-19", "name MATCHES[n] 'A.'", "SCAN t0"),
-    // The one LIKE that says no more than bounds do.
+    // LIKE with one trailing `*` is a range search.
     Case(
       "", "name LIKE 'A*'", "SEARCH t0 USING INDEX Z_Person_byname (ZNAME>? AND ZNAME<?)"),
     Case("S-C23", "name == 'Al'", "SEARCH t0 USING INDEX Z_Person_byname (ZNAME=?)"),
@@ -53,8 +53,8 @@ struct PredicatePlanTests {
     Case("", "age IN {24, 25}", "SEARCH t0 USING INDEX Z_Person_byage (ZAGE=?)"),
   ]
 
-  @Test("S12-19, S8.11, S8.21, S-C30 predicates that use indexes")
-  func indexesServeWhatTheyCan() throws {
+  @Test("S12-19, S8.11, S8.21, S-C30 predicates and sorts have the expected query plans")
+  func predicatesAndSortsHaveTheExpectedPlans() throws {
     let store = try CityStore(.sqlite)
     let reader = try PlanReader(store)
     for known in Self.cases {
@@ -70,7 +70,7 @@ struct PredicatePlanTests {
   }
 
   @Test("S12-23 the order of the terms does not change the plan")
-  func termOrder() throws {
+  func termOrderDoesNotChangeThePlan() throws {
     let store = try CityStore(.sqlite)
     let reader = try PlanReader(store)
     for (first, second) in [
@@ -85,8 +85,8 @@ struct PredicatePlanTests {
     }
   }
 
-  @Test("S-C17, S8.10 the store sorts by every listed comparison, and rejects a block")
-  func sortSelectors() throws {
+  @Test("S-C17, S8.10 every store sorts by each comparison, and only SQLite rejects a block")
+  func everyStoreSortsByComparisonsAndSQLiteRejectsBlocks() throws {
     for kind in StoreKind.allCases {
       let store = try CityStore(kind)
       for comparison in NSSortDescriptor.Comparison.allCases {

@@ -7,9 +7,9 @@ import Testing
 @Suite("Costs of following relationships")
 struct RelationshipCostTests {
   @Test(
-    "S6.40, S6.42, S6.43, S-C35, S-C36 access is free, reading fires once, a second iteration is free",
+    "S6.40, S6.42, S6.43, S-C35, S-C36 access costs nothing; reading fires each fault once",
     arguments: StoreKind.allCases)
-  func touches(kind: StoreKind) throws {
+  func relationshipCostsNothingUntilItsValuesAreRead(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(5)
     let context = bed.context()
@@ -35,7 +35,7 @@ struct RelationshipCostTests {
       #expect(costs { _ = person.value(forKeyPath: "team.name") } == [0, 0, 0])
       let found = try #require(team)
       var members: NSMutableSet?
-      // The proxy is at hand before anybody looks into it.
+      // The proxy doesn't fire the relationship fault.
       #expect(costs { members = found.mutableSetValue(forKey: "members") } == [0, 0, 0])
       #expect(found.hasFault(forRelationshipNamed: "members"))
       var count: Int?
@@ -45,7 +45,7 @@ struct RelationshipCostTests {
       func readNames() {
         names = (found.value(forKey: "members") as? Set<NSManagedObject> ?? []).compactMap(\.label)
       }
-      // One was filled before.
+      // One person was already realized.
       #expect(costs(readNames) == [4, 0, bed.selects(4)])
       #expect(names.count == 5)
       #expect(costs(readNames) == [0, 0, 0])
@@ -56,9 +56,9 @@ struct RelationshipCostTests {
   }
 
   @Test(
-    "S-C38 a key path over a collection fires each fault; a custom description fires its object",
+    "S-C38 a key path over a collection fires each fault; reading a custom description fires one",
     arguments: StoreKind.allCases)
-  func keyPaths(kind: StoreKind) throws {
+  func keyPathOverCollectionFiresEachFault(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(5)
     let context = bed.context()
@@ -82,7 +82,7 @@ struct RelationshipCostTests {
   }
 
   @Test("S-C39 isFault doesn't depend on the row cache", arguments: StoreKind.allCases)
-  func isFault(kind: StoreKind) throws {
+  func isFaultDoesNotDependOnTheRowCache(kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -98,8 +98,8 @@ struct RelationshipCostTests {
     }
   }
 
-  @Test("S-C40 one small attribute costs the whole row, and a large value with it")
-  func wholeRow() throws {
+  @Test("S-C40 reading one small attribute loads the whole row, including large values")
+  func readingOneAttributeLoadsTheWholeRow() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     let writer = try stack.coldContext()
     let id = try writer.performAndWait {
@@ -119,8 +119,8 @@ struct RelationshipCostTests {
     }
   }
 
-  @Test("S6.10 the row cache contains raw values; objects decode their own")
-  func rawValues() throws {
+  @Test("S6.10 contexts share one raw row, read once; each object has its own changes")
+  func contextsShareOneRawRow() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let (context, other) = (bed.context(), bed.context())
@@ -137,7 +137,7 @@ struct RelationshipCostTests {
   }
 }
 
-/// Says its name where others say what they are.
+/// A person whose description is its name.
 final class DescribedPerson: NSManagedObject {
   @Managed("name") var name: String?
 

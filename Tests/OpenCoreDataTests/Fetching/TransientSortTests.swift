@@ -2,7 +2,7 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// A person whose full name, which no row has, is made of the others when it is read.
+/// A person whose transient full name is computed from the other names when it's fetched.
 private final class TitledPerson: NSManagedObject {
   override func awakeFromFetch() {
     super.awakeFromFetch()
@@ -31,7 +31,7 @@ struct TransientSortTests {
     return model
   }
 
-  /// Four people, each the boss of the next, in a store of that kind.
+  /// Four people, each the boss of the next.
   private func stack(_ kind: StoreKind) throws -> GraphStack {
     let stack = try GraphStack(kind, model: Self.model())
     let writer = try stack.context()
@@ -58,7 +58,7 @@ struct TransientSortTests {
   }
 
   @Test("S-C18 an in-memory store sorts by a transient property of the objects")
-  func memory() throws {
+  func inMemoryStoreSortsByTransientProperty() throws {
     let context = try stack(.memory).context()
     try context.performAndWait {
       let byName: NSFetchRequest<NSManagedObject> = request("fullName")
@@ -85,7 +85,7 @@ struct TransientSortTests {
         #expect(try context.fetch(ids) == people.map(\.objectID))
       }
 
-      // By the first name, then by the boss's full name, of whom the first has none.
+      // By first name, then by the boss's full name, which is nil for the first person.
       let byBoss: NSFetchRequest<NSManagedObject> = request("first", "boss.fullName")
       let ordered = names(try context.fetch(byBoss))
       #expect(ordered == ["Cole, Al", "Adams, Al", "Adams, Bo", "Brown, Cy"])
@@ -93,13 +93,13 @@ struct TransientSortTests {
   }
 
   @Test("S-C18 unsaved objects and a child's fetch have the same order")
-  func unsavedAndChild() throws {
+  func unsavedObjectsAndChildFetchesSortByTransientProperty() throws {
     let context = try stack(.memory).context()
     try context.performAndWait {
       let new = context.make("Person", ["last": "Bell", "fullName": "Bell"])
       let people = try context.fetch(request("fullName") as NSFetchRequest<NSManagedObject>)
       #expect(names(people) == ["Adams, Al", "Adams, Bo", "Bell", "Brown, Cy", "Cole, Al"])
-      // A value that was set by hand is the object's too.
+      // The fetch uses a value that was set by the program.
       people[4].setValue("A", forKey: "fullName")
       let changed = try context.fetch(request("fullName") as NSFetchRequest<NSManagedObject>)
       #expect(changed == [people[4], people[0], people[1], new, people[3]])
@@ -115,8 +115,8 @@ struct TransientSortTests {
     }
   }
 
-  @Test("S-C18 an asynchronous fetch from memory has the same order")
-  func asynchronous() async throws {
+  @Test("S-C18 an asynchronous fetch from an in-memory store has the same order")
+  func asynchronousFetchSortsByTransientProperty() async throws {
     let context = try stack(.memory).context()
     let found: [String?] = try await withCheckedThrowingContinuation { continuation in
       context.perform {
@@ -133,8 +133,8 @@ struct TransientSortTests {
     #expect(found == ["Adams, Al", "Adams, Bo", "Brown, Cy", "Cole, Al"])
   }
 
-  @Test("S-C18 a SQLite store rejects it with a reason; a count needs no order")
-  func sqlite() throws {
+  @Test("S-C18 a SQLite store rejects the sort with a reason; a count ignores it")
+  func sqliteRejectsSortingByTransientProperty() throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
       for key in ["fullName", "boss.fullName"] {
@@ -151,7 +151,7 @@ struct TransientSortTests {
   }
 
   @Test("An unknown key next to a transient one is an error", arguments: StoreKind.allCases)
-  func unknownKeys(kind: StoreKind) throws {
+  func unknownKeyNextToTransientPropertyIsAnError(kind: StoreKind) throws {
     let context = try stack(kind).context()
     context.performAndWait {
       for keys in [("fullName", "nick"), ("nick", "fullName"), ("last", "fullName.nick")] {

@@ -8,7 +8,7 @@ import Testing
 struct HistoryTests {
   private static let tracking = [NSPersistentHistoryTrackingKey: true]
 
-  /// A model of items whose name is kept in the history when a row goes.
+  /// A model of items whose name is preserved in the history of deletions.
   private func model() -> NSManagedObjectModel {
     let model = SavingModels.items()
     model.entitiesByName["Item"]?.attributesByName["name"]?.preservesValueInHistoryOnDeletion =
@@ -23,7 +23,7 @@ struct HistoryTests {
     return result?.result as? [NSPersistentHistoryTransaction] ?? []
   }
 
-  /// Each change as `insert Item/p1 a b` with the names of what an update wrote.
+  /// Each change as `update /Item/p1 a b`, with the names of the updated properties.
   private func described(_ transactions: [NSPersistentHistoryTransaction]) -> [[String]] {
     transactions.map { transaction in
       (transaction.changes ?? []).map { change in
@@ -33,8 +33,8 @@ struct HistoryTests {
     }
   }
 
-  @Test("Did-save includes the token of its transaction; an empty save's is that of the last one")
-  func newTokens() throws {
+  @Test("Did-save includes the token of its transaction; an empty save repeats the last token")
+  func didSaveNotificationIncludesTheNewToken() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     let saves = NoteList(context, .NSManagedObjectContextDidSave)
@@ -57,8 +57,8 @@ struct HistoryTests {
     }
   }
 
-  @Test("Each save is a transaction with its changes, its author and its context's name")
-  func saves() throws {
+  @Test("Each save is a transaction with its changes, author, and context name")
+  func eachSaveIsATransactionWithItsAuthorAndChanges() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context(.error, "importer")
     context.transactionAuthor = "server"
@@ -88,7 +88,7 @@ struct HistoryTests {
   }
 
   @Test("A request begins after a token, date, or transaction; a predicate filters authors")
-  func requests() throws {
+  func requestsStartAfterATokenDateOrTransaction() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -129,7 +129,7 @@ struct HistoryTests {
   }
 
   @Test("History predicates compare tokens, entities, and the transaction of a change")
-  func predicates() throws {
+  func predicatesCompareTokensAndEntities() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -167,7 +167,7 @@ struct HistoryTests {
   }
 
   @Test("Deleting history removes earlier transactions; numbers are never reused")
-  func purge() throws {
+  func deletingHistoryNeverReusesTransactionNumbers() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -189,7 +189,7 @@ struct HistoryTests {
   }
 
   @Test("A token followed by deleted transactions has expired: error 134301")
-  func expiry() throws {
+  func tokenBeforeDeletedTransactionsIsExpired() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -205,7 +205,7 @@ struct HistoryTests {
       func expired(_ token: NSPersistentHistoryToken?) -> NSError? {
         thrownError { _ = try numbers(token) }
       }
-      // What is left begins with the third transaction.
+      // The history now begins with the third transaction.
       try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: tokens[2]))
       #expect(try numbers(tokens[1]) == [3, 4])
       #expect(try numbers(nil) == [3, 4])
@@ -215,7 +215,7 @@ struct HistoryTests {
       #expect(error.code == 134301)
       let affected = error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore]
       #expect(affected == stack.coordinator.persistentStores)
-      // Nothing is left; behind the last nothing was.
+      // The history is empty, and nothing after the last token was deleted.
       try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date()))
       #expect(try numbers(tokens[3]) == [])
       #expect(expired(tokens[2])?.code == NSPersistentHistoryTokenExpiredError)
@@ -226,8 +226,8 @@ struct HistoryTests {
     }
   }
 
-  @Test("Batch requests are transactions too, written by INSERT … SELECT")
-  func batches() throws {
+  @Test("Batch requests are transactions with their changes")
+  func batchRequestsAreTransactions() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     try context.performAndWait {
@@ -248,15 +248,14 @@ struct HistoryTests {
           ["update /Item/p1 a", "update /Item/p2 a"], ["delete /Item/p3"],
         ])
       #expect(all.last?.changes?[0].tombstone as? [String: String] == ["name": "n2"])
-      // One that finds nothing leaves nothing.
+      // A request that matches no row adds no transaction.
       try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
       #expect(try history(.fetchHistory(after: Date.distantPast), context).count == 3)
     }
   }
 
-  @Test(
-    "A failed save leaves no history; a store without tracking has none, a tracked one keeps it")
-  func tracking() throws {
+  @Test("A failed save adds no history; a store without tracking has none, a tracked one keeps it")
+  func historyRequiresTrackingAndASuccessfulSave() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let context = stack.context()
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
@@ -293,7 +292,7 @@ struct HistoryTests {
   }
 
   @Test("The tables have Core Data's names, columns, and numbers")
-  func tables() throws {
+  func historyTablesHaveCoreDatasNamesAndColumns() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
     let connection = try Connection(path: stack.storeURL.path, access: .reading)
     defer { connection.close() }
@@ -317,7 +316,7 @@ struct HistoryTests {
   }
 
   @Test("Another coordinator's commit posts a notification with its history token")
-  func remoteChange() async throws {
+  func commitOfAnotherCoordinatorPostsItsToken() async throws {
     let options = [
       NSPersistentHistoryTrackingKey: true,
       NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
@@ -332,7 +331,7 @@ struct HistoryTests {
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     let other = try stack.foreignContext()
-    for round in 1...3 {
+    for commit in 1...3 {
       try other.performAndWait {
         _ = other.make("Item")
         try other.save()
@@ -341,12 +340,12 @@ struct HistoryTests {
       for _ in 0..<500 where notes.lines.last != "\(wanted)" {
         try await Task.sleep(for: .milliseconds(10))
       }
-      #expect(notes.lines.last == "\(wanted)", "commit \(round)")
+      #expect(notes.lines.last == "\(wanted)", "commit \(commit)")
     }
   }
 
   @Test("A save of another process posts a notification and can be merged")
-  func secondProcess() async throws {
+  func saveOfAnotherProcessIsPostedAndMerged() async throws {
     let options = [
       NSPersistentHistoryTrackingKey: true,
       NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
@@ -365,7 +364,7 @@ struct HistoryTests {
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     let start = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
-    let heard = notes.lines.count
+    let posted = notes.lines.count
     let path = stack.storeURL.path
     await #expect(processExitsWith: .success) { [path = path as String] in
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
@@ -380,7 +379,7 @@ struct HistoryTests {
         try writer.save()
       }
     }
-    for _ in 0..<1_000 where notes.lines.count == heard {
+    for _ in 0..<1_000 where notes.lines.count == posted {
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(notes.lines.last == stack.storeURL.lastPathComponent)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Call stacks")
 struct CallStackTests {
   @Test("Stacks are recorded on request and symbolicated later")
-  func stacksOfEvents() throws {
+  func fetchEventHasACallStackThatIsSymbolicatedLater() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let sink = StackSink()

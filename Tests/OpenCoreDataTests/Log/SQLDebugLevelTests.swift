@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Levels of the SQL log")
 struct SQLDebugLevelTests {
-  /// The lines of some work at a level, times taken out.
+  /// The lines logged at a level, with times replaced.
   private func lines(
     _ level: Int, of stack: TestStack, showsBinds: Bool = true,
     _ work: (NSManagedObjectContext) throws -> Void
@@ -18,7 +18,7 @@ struct SQLDebugLevelTests {
     return list.lines.map(SQLDebugLogTests.withoutTimes)
   }
 
-  /// Fetches, a count, a prefetch, a page, faults of both kinds, and one fault that misses.
+  /// Fetches, a count, a prefetch, a batch, faults of both kinds, and one row-cache miss.
   private func everything(_ context: NSManagedObjectContext) throws {
     let moods = try Mood.fetch(in: context) {
       $0.predicate = NSPredicate(format: "date >= 0")
@@ -41,19 +41,19 @@ struct SQLDebugLevelTests {
   }
 
   @Test("S-H11 levels are cumulative, level 0 is silent, and fulfilled faults differ from fetches")
-  func levelsNest() throws {
+  func eachLevelContainsTheLinesOfTheOneBelow() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     var below: [String] = []
     for level in 0...4 {
       let lines = try lines(level, of: stack, everything)
       if level == 0 { #expect(lines.isEmpty) }
-      // A line of a higher level may go on where one of a lower level ends.
+      // A line of a higher level may continue one of a lower level.
       var rest = lines[...]
       for line in below {
-        let place = rest.firstIndex { $0.hasPrefix(line) }
-        #expect(place != nil, "level \(level) lacks: \(line)")
-        rest = place.map { rest[($0 + 1)...] } ?? rest
+        let index = rest.firstIndex { $0.hasPrefix(line) }
+        #expect(index != nil, "level \(level) lacks: \(line)")
+        rest = index.map { rest[($0 + 1)...] } ?? rest
       }
       if level > 0 { #expect(lines.count > below.count, "level \(level) adds nothing") }
       below = lines
@@ -64,7 +64,7 @@ struct SQLDebugLevelTests {
     #expect(below.count { $0.hasPrefix("cdprof: annotation: fault fulfilled from row cache") } > 1)
   }
 
-  @Test("Level 4 has a fetch's SQL, binds, result with its objects, times and plan, in this order")
+  @Test("Level 4 logs SQL, bound values, times, result, and plan of a fetch, in this order")
   func logsOneFetchAtTheHighestLevel() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(2, countries: 1, continents: 0)
@@ -102,8 +102,8 @@ struct SQLDebugLevelTests {
       ])
   }
 
-  @Test("Each SELECT of a prefetch has its total time, two of a many-to-many")
-  func bothSelectsOfAPrefetchAreTimed() throws {
+  @Test("Both SELECTs of a many-to-many prefetch have a total time")
+  func bothSelectsOfAManyToManyPrefetchAreTimed() throws {
     let stack = try TestStack(model: KinshipModel.make())
     let writer = try stack.coldContext()
     try writer.performAndWait {
@@ -129,8 +129,8 @@ struct SQLDebugLevelTests {
       ])
   }
 
-  @Test("A bound string stays on its line, and values are private by default")
-  func boundTexts() throws {
+  @Test("A bound string doesn't break its line, and values are private by default")
+  func boundStringsAreEscapedAndPrivateByDefault() throws {
     let stack = try TestStack(model: KinshipModel.make())
     let evil = "a\"\nCoreData: sql: COMMIT\u{1B}[2J"
     func logged(_ shows: Bool, _ level: Int) throws -> [String] {
@@ -155,7 +155,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("S15-1 opening a store logs its pragmas and probes, and creating one logs its tables")
-  func openingIsLogged() throws {
+  func openingAndCreatingAStoreLogTheirStatements() throws {
     let stack = try TestStack.moody()
     let made = try lines(1, of: stack) { _ in }
     #expect(made[0].hasPrefix("CoreData: annotation: Connecting to sqlite database file at \"/"))
@@ -170,8 +170,8 @@ struct SQLDebugLevelTests {
       ])
   }
 
-  @Test("S15-16 a save of six objects is one event with a time, which Apple's lines lack")
-  func savesHaveATime() throws {
+  @Test("S15-16 a save of six objects is one event with a time, which Core Data's log lacks")
+  func saveIsOneTimedEvent() throws {
     let stack = try TestStack.moody()
     let events = EventList()
     let list = LineList()

@@ -7,7 +7,7 @@ import Testing
 @Suite("SQLDebug lines")
 struct SQLDebugLogTests {
   @Test("S15-1 opening a store names its file, once")
-  func connecting() throws {
+  func openingAStoreLogsItsFileOnce() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let lines = LineList()
@@ -19,8 +19,8 @@ struct SQLDebugLogTests {
     #expect(lines.lines.count { $0.contains("Connecting") } == 1)
   }
 
-  @Test("S15-2 a batched fetch logs its keys, then its batch, each with two times")
-  func batchedRegions() throws {
+  @Test("S15-2 a batched fetch logs its object IDs, then its batch, each with two times")
+  func batchedFetchLogsObjectIDsThenTheBatch() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 5, continents: 1)
     let lines = LineList()
@@ -52,7 +52,7 @@ struct SQLDebugLogTests {
   }
 
   @Test("S15-8 each fault that misses is a single-row SELECT and a line with its URI")
-  func faultLines() throws {
+  func eachFaultMissLogsASelectAndItsURI() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(7, countries: 1)
     let lines = LineList()
@@ -68,8 +68,8 @@ struct SQLDebugLogTests {
     #expect(lines.lines.count { $0.hasSuffix("FROM ZMOOD t0 WHERE  t0.Z_PK = ?") } == 7)
   }
 
-  @Test("A count and a prefetch have lines of their own; bound values come from level 2 on")
-  func countPrefetchAndBinds() throws {
+  @Test("Counts and prefetches have their own lines; bound values are logged from level 2")
+  func logsCountsPrefetchesAndBoundValues() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     let lines = LineList()
@@ -93,7 +93,7 @@ struct SQLDebugLogTests {
   }
 
   @Test("The level is set by argument or environment")
-  func askedFor() {
+  func levelComesFromArgumentOrEnvironment() {
     let flag = "-com.apple.CoreData.SQLDebug"
     #expect(SQLDebugLog.askedFor(["program", flag, "3"], nil) == 3)
     #expect(SQLDebugLog.askedFor(["program", flag, "0"], "2") == 0)
@@ -103,7 +103,7 @@ struct SQLDebugLogTests {
     #expect(SQLDebugLog.askedFor([], "-1") == 0)
   }
 
-  /// A line with its seconds replaced, so that it can be compared.
+  /// A line with its times replaced.
   static func withoutTimes(_ line: String) -> String {
     line.replacing(/\d+\.\d{4}s/, with: "Ts")
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Fetch request templates")
 struct FetchTemplateTests {
   @Test(arguments: StoreKind.allCases)
-  func templatesBecomeRequestsWithTheirValues(kind: StoreKind) throws {
+  func templatesBecomeRequestsWithSubstitutedValues(kind: StoreKind) throws {
     let model = TestModels.company()
     let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
     request.predicate = NSPredicate(format: "name BEGINSWITH $start AND department.name == $house")
@@ -21,7 +21,7 @@ struct FetchTemplateTests {
     #expect(Set(model.fetchRequestTemplatesByName.keys) == ["all", "ofHouse"])
     #expect(model.fetchRequestTemplate(forName: "gone") == nil)
 
-    // What is read back from a compiled model finds the same.
+    // A compiled model returns the same objects.
     let read = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
     for model in [model, read] {
       let stack = try TestStack(kind, model: model)
@@ -52,7 +52,7 @@ struct FetchTemplateTests {
     }
   }
 
-  @Test func fetchedPropertyHasItsRequest() throws {
+  @Test func fetchedPropertyKeepsItsRequestInACompiledModel() throws {
     let model = TestModels.company()
     let department = try #require(model.entitiesByName["Department"])
     let property = NSFetchedPropertyDescription()
@@ -68,7 +68,7 @@ struct FetchTemplateTests {
     #expect(found?.predicate == request.predicate)
   }
 
-  @Test func misusedTemplatesTrap() async {
+  @Test func invalidTemplatesAreProgrammerErrors() async {
     let nameless = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

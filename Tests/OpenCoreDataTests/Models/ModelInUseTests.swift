@@ -27,9 +27,8 @@ struct ModelInUseTests {
     try coordinator.addPersistentStore(type: .sqlite, at: url)
   }
 
-  @Test(
-    "S3.01, S-A01, S-A02 a store is created from a model in code, and opened again with its rows")
-  func storesAreCreatedOrOpened() throws {
+  @Test("S3.01, S-A01, S-A02 a store is created from a model in code, and reopened with its rows")
+  func storeIsCreatedThenReopenedWithItsRows() throws {
     let stack = try TestStack(model: TestModels.company())
     #expect(!FileManager.default.fileExists(atPath: stack.storeURL.path))
     let context = try stack.coldContext()
@@ -56,8 +55,8 @@ struct ModelInUseTests {
     #expect(try connection.values("PRAGMA schema_version") == version)
   }
 
-  @Test("S-A03 a store of another version is refused, and nothing on disk changes")
-  func otherVersionsAreRefused() throws {
+  @Test("S-A03 a store of another version is rejected, and no file changes")
+  func storeOfAnotherVersionIsRejectedUnchanged() throws {
     let stack = try TestStack(model: ModelTablesTests.model(Self.note))
     do { _ = try stack.coldContext() }
     let before = try files(stack.folder)
@@ -75,12 +74,12 @@ struct ModelInUseTests {
   }
 
   @Test(
-    "S-A13 the class and the format of data don't affect the hash, a hash modifier does",
+    "S-A13 classes don't affect the version hash, a hash modifier does",
     arguments: [
       ("representedClassName=\"Note\"", "representedClassName=\"Sheet\""),
       ("attributeType=\"Binary\"", "attributeType=\"Binary\" customClassName=\"NewFormat\""),
     ])
-  func hashModifiersMakeVersionsIncompatible(from: String, to: String) throws {
+  func onlyAHashModifierMakesVersionsIncompatible(from: String, to: String) throws {
     let stack = try TestStack(model: ModelTablesTests.model(Self.note))
     _ = try stack.coldContext()
     let edited = Self.note.replacingOccurrences(of: from, with: to)
@@ -121,7 +120,7 @@ struct ModelInUseTests {
   }
 
   @Test("S-A08 an abstract entity can't be instantiated, a subentity can")
-  func abstractEntitiesHaveNoObjects() async throws {
+  func insertingAnAbstractEntityIsAProgrammerError() async throws {
     let stack = try TestStack(model: ModelTablesTests.model(ModelTablesTests.people))
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -141,7 +140,7 @@ struct ModelInUseTests {
   }
 
   @Test("S-A17 a missing class falls back to NSManagedObject")
-  func misspelledClassesGivePlainObjects() throws {
+  func missingClassFallsBackToNSManagedObject() throws {
     let model = try ModelTablesTests.model(
       Self.note.replacingOccurrences(of: "Name=\"Note\"", with: "Name=\"Noet\""))
     let stack = try TestStack(model: model)

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Schema of a model")
 struct ModelTablesTests {
-  /// A model of a document's inner part.
+  /// Reads a model from the elements of a model document.
   static func model(_ inside: String) throws -> NSManagedObjectModel {
     try ModelDocument.read(data: Data("<model>\(inside)</model>".utf8), file: "Test")
   }
 
-  /// The columns of a table of a store, without `Z_PK` and `Z_OPT`; empty for no such table.
+  /// The columns of a table without `Z_PK` and `Z_OPT`; empty if there's no such table.
   static func columns(of table: String, in stack: TestStack) throws -> [String] {
     let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
@@ -56,8 +56,8 @@ struct ModelTablesTests {
     #expect(try Self.columns(of: "ZPERSON", in: wider).contains("ZROOM"))
   }
 
-  @Test("S4.02, S-A10 fetching the parent gives both kinds in one SELECT, a child its own")
-  func parentsAreFetchedWithTheirChildren() throws {
+  @Test("S4.02, S-A10 fetching a parent entity includes its subentities, in one SELECT")
+  func fetchingAParentEntityIncludesSubentitiesInOneSelect() throws {
     let stack = try TestStack(model: Self.model(Self.people))
     let filling = try stack.coldContext()
     try filling.performAndWait {
@@ -90,8 +90,8 @@ struct ModelTablesTests {
     }
   }
 
-  @Test("S3.07 an indexed attribute has an index, which sorting uses; another has a b-tree made")
-  func indexesAreMadeAndUsed() throws {
+  @Test("S3.07 an indexed attribute has an index that sorting uses; others need a temp B-tree")
+  func indexedAttributeHasAnIndexUsedForSorting() throws {
     let model = try Self.model(
       """
       <entity name="Note"><attribute name="date" optional="YES" attributeType="Date" indexed="YES"/>
@@ -114,7 +114,7 @@ struct ModelTablesTests {
   }
 
   @Test("S4.11 many-to-many has a join table, one-to-many a column")
-  func joinTablesAreForManyToMany() throws {
+  func onlyManyToManyHasAJoinTable() throws {
     let library = try TestStack(model: TestModels.library())
     _ = try library.coldContext()
     #expect(try Self.columns(of: "Z_1TAGS", in: library) == ["Z_1ARTICLES", "Z_2TAGS"])
@@ -126,7 +126,7 @@ struct ModelTablesTests {
   }
 
   @Test("S4.13 several relationships of two entities are separate; a tree refers to itself")
-  func relationshipsAreSeparate() throws {
+  func relationshipsBetweenTheSameEntitiesAreIndependent() throws {
     let model = try Self.model(
       """
       <entity name="Person"><relationship name="children" toMany="YES" optional="YES"
@@ -168,8 +168,8 @@ struct ModelTablesTests {
     }
   }
 
-  @Test("S4.14 without an inverse, deleting the target leaves a dangling key")
-  func unidirectionalKeysDangle() throws {
+  @Test("S4.14 without an inverse, deleting the destination leaves a dangling reference")
+  func deletingTheDestinationWithoutInverseLeavesADanglingReference() throws {
     let model = try Self.model(
       """
       <entity name="Note"><relationship name="author" maxCount="1" optional="YES"
@@ -193,8 +193,8 @@ struct ModelTablesTests {
     #expect(dangling == [[.integer(1)]])
   }
 
-  @Test("S5.01 values are stored in SQLite's classes: 0 and 1, seconds since 2001")
-  func valuesAreStoredInTheirClasses() throws {
+  @Test("S5.01 values have SQLite's storage classes: Booleans are 0 or 1, dates are reals")
+  func valuesHaveTheirSQLiteStorageClasses() throws {
     let stack = try TestStack(model: TestModels.library())
     let context = try stack.coldContext()
     try context.performAndWait {

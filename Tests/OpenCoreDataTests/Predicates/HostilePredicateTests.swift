@@ -3,13 +3,13 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Predicates that take too long or nest too deep end in an error.
+/// Predicates that take too long or are nested too deeply throw errors.
 @Suite struct HostilePredicateTests {
   private static let slow = "(a+)+$"
   private static let text = String(repeating: "a", count: 60) + "!"
 
   @Test(.timeLimit(.minutes(1)), arguments: [StoreKind.sqlite, .memory])
-  func endlessRegularExpressionsAreErrors(kind: StoreKind) throws {
+  func regularExpressionsThatBacktrackTooLongAreErrors(kind: StoreKind) throws {
     let item = SchemaModels.entity("Item", [SchemaModels.attribute("name", .stringAttributeType)])
     let model = NSManagedObjectModel()
     model.entities = [item]
@@ -27,14 +27,14 @@ import Testing
         #expect(
           error?.localizedDescription.contains("steps") == true, "\(String(describing: error))")
       }
-      // The same expression for a string that it matches at once.
+      // The same expression with a string that matches immediately.
       object.setValue("aaaa", forKey: "name")
       try context.save()
       #expect(try context.fetch(request).count == 1)
     }
   }
 
-  @Test(.timeLimit(.minutes(3))) func wideDisjunctionsAreLinear() throws {
+  @Test(.timeLimit(.minutes(3))) func wideDisjunctionsAreEvaluatedInLinearTime() throws {
     let library = try LibraryRows(seed: 3, count: 40)
     let item = try #require(library.model.entity(named: "Item"))
     let format = (0..<70_000).map { "weight == \($0 % 3 - 10)" }.joined(separator: " OR ")
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.sqlite, .memory])
-  func chainsOfCompoundsAreErrorsAndAreReleased(kind: StoreKind) throws {
+  func deepCompoundPredicatesAreErrorsAndAreReleased(kind: StoreKind) throws {
     let item = SchemaModels.entity(
       "Item", [SchemaModels.attribute("size", .integer32AttributeType)])
     let model = NSManagedObjectModel()
@@ -83,7 +83,7 @@ import Testing
     #expect(chain == chain && chain != term && chain.hash == chain.hash)
     let part = (chain as? NSCompoundPredicate)?.predicates[0] as? NSCompoundPredicate
     chain = term
-    // What is still referred to keeps its parts.
+    // A part that's still referenced keeps its subpredicates.
     #expect(part?.predicates.count == 2)
     #expect(part?.predicates[0].depth == 70_000)
   }

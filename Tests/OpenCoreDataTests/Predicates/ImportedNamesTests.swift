@@ -2,15 +2,15 @@ import Foundation
 import OpenCoreData
 import Testing
 
-// Foundation on Linux has types of these names too. An import of one declaration decides which is
-// meant in this file; without it, the compiler says that the name is ambiguous.
+// Foundation on Linux also has types with these names. Importing a declaration selects it for this
+// file; without the import, the name is ambiguous.
 import class ManagedModel.NSComparisonPredicate
 import class ManagedModel.NSCompoundPredicate
 import class ManagedModel.NSExpression
 import class ManagedModel.NSPredicate
 import class ManagedModel.NSSortDescriptor
 
-/// A file that imports Foundation can name the types of OpenCoreData.
+/// A file that imports Foundation can use OpenCoreData's types.
 @Suite struct ImportedNamesTests {
   @Test func importsOfOneDeclarationResolveTheNames() throws {
     let predicate: NSPredicate = NSPredicate(format: "age > 3 AND name == %@", "Ann")

@@ -2,9 +2,9 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// Predicates asked of managed objects, and what that costs.
+/// Evaluating predicates with managed objects, and its costs.
 @Suite struct ObjectEvaluationTests {
-  @Test func evaluationFiresWhatItReadsAndThatIsCounted() throws {
+  @Test func evaluationFiresEachFaultOnce() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()
@@ -15,14 +15,14 @@ import Testing
       #expect(own.selects == 0 && own.rows == 0 && own.faults == 6)
       let far = NSPredicate(format: "country.continent.numericISO3166Code == 1000")
       let path = costs(of: context) { #expect(moods.allSatisfy { far.evaluate(with: $0) }) }
-      // Two countries and a continent, each once.
+      // Two countries and a continent are read once each.
       #expect(path.selects == 3 && path.rows == 3)
       let again = costs(of: context) { #expect(moods.allSatisfy { far.evaluate(with: $0) }) }
       #expect(again.selects == 0 && again.faults == 0)
     }
   }
 
-  @Test func anyValueAndManagedObjectAgree() throws {
+  @Test func evaluationWithAnyMatchesManagedObject() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     let context = try stack.coldContext()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func fetchesAreValuesOfExpressions() throws {
+  @Test func fetchExpressionsMatchInStoreAndMemory() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()

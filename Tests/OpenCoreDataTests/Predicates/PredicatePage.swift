@@ -1,15 +1,15 @@
 @testable import ManagedModel
 @testable import OpenCoreData
 
-/// `Documentation/predicates.md`: every spelling with what it prints as, told by the parser, and
-/// whether the SQLite store takes it, told by the translator.
+/// Generates `Documentation/predicates.md`: each format, how it's printed, and whether the SQLite
+/// store supports it.
 struct PredicatePage {
   static let path = "Documentation/predicates.md"
 
   private let translator: SQLTranslator
   private let person: SQLEntity
 
-  /// Spellings that mean the same.
+  /// Formats with the same meaning.
   struct Row {
     let meaning: String
     let spellings: [String]
@@ -69,14 +69,14 @@ struct PredicatePage {
         let written = row.spellings.map(Self.code).joined(separator: ", ")
         lines.append(
           "| \(row.meaning) | \(written) | \(Self.code(predicate.predicateFormat)) "
-            + "| \(isTaken(predicate) ? "yes" : "no") |")
+            + "| \(isTranslatable(predicate) ? "yes" : "no") |")
       }
     }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Whether the store has SQL for a predicate, its variables and placeholders given.
-  private func isTaken(_ predicate: NSPredicate) -> Bool {
+  /// Whether a predicate can be translated to SQL; true if it contains placeholders.
+  private func isTranslatable(_ predicate: NSPredicate) -> Bool {
     guard !predicate.predicateFormat.contains("%") else { return true }
     return
       (try? translator.fetch(

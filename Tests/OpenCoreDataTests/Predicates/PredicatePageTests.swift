@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedModel
 
-/// The page of all spellings says what parser, printer and translator do.
+/// `Documentation/predicates.md` matches the parser, the printer, and the translator.
 @Suite struct PredicatePageTests {
   @Test func pageMatchesTheCode() throws {
     let file = TestModels.root.appendingPathComponent(PredicatePage.path)
@@ -14,8 +14,7 @@ import Testing
     #expect(page == text, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  @Test(
-    "S12-4 equivalent formats are printed the same, and the result parses to an equal tree")
+  @Test("S12-4 equivalent formats are printed the same, and the result parses to an equal tree")
   func spellingsOfARowAreEqual() throws {
     for row in PredicatePage.sections.flatMap(\.rows) {
       let first = try NSPredicate.parse(row.spellings[0])
@@ -27,8 +26,8 @@ import Testing
     }
   }
 
-  /// Nothing that the parser knows is missing.
-  @Test func everyWordIsOnThePage() throws {
+  /// The page contains every keyword, function, option, and operator of the parser.
+  @Test func everyKeywordIsOnThePage() throws {
     let written = PredicatePage.sections.flatMap(\.rows).flatMap(\.spellings)
     let text = written.joined(separator: "\n").lowercased()
     let words =

@@ -4,9 +4,9 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Swift's own predicates and sort descriptors in fetch requests.
+/// Swift's predicates and sort descriptors in fetch requests.
 @Suite struct SwiftPredicateTests {
-  /// Each predicate with the text it becomes, and how many of six moods of two countries it finds.
+  /// Each predicate with its format, and the number of matches among six moods of two countries.
   static var cases: [(Foundation.Predicate<Mood>, String, Int)] {
     let from = Date(timeIntervalSinceReferenceDate: 60)
     let to = Date(timeIntervalSinceReferenceDate: 240)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func predicatesBecomeConditionsOfTheStatement(kind: StoreKind) throws {
+  func swiftPredicatesAreTranslatedToOneSelect(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func swiftSortDescriptorsOrderTheStatement(kind: StoreKind) throws {
+  func swiftSortDescriptorsBecomeAnOrderByClause(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(5, countries: 2)
     let events = EventList()
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func sortDescriptorsTakeSwiftKeyPaths(kind: StoreKind) throws {
+  func sortDescriptorsAcceptSwiftKeyPaths(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(6, countries: 2)
     let context = try stack.coldContext()

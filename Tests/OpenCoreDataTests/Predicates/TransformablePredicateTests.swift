@@ -2,7 +2,7 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// A UUID as its sixteen bytes.
+/// Transforms a UUID to its 16 bytes.
 private final class PackedKey: ValueTransformer {
   override func transformedValue(_ value: Any?) -> Any? {
     (value as? UUID).map { key in withUnsafeBytes(of: key.uuid) { Data($0) } }
@@ -16,7 +16,7 @@ private final class PackedKey: ValueTransformer {
 
 @Suite("Transformable values in predicates")
 struct TransformablePredicateTests {
-  /// Keys that begin with these bytes, by name.
+  /// The first byte of each person's key.
   private static let firstBytes: [(String, UInt8?)] = [
     ("a", 0x10), ("b", 0x7F), ("c", 0x80), ("d", 0xFF), ("e", nil),
   ]
@@ -25,8 +25,8 @@ struct TransformablePredicateTests {
     UUID(uuid: (first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
   }
 
-  @Test("S12-22 transformables compare as their bytes", arguments: StoreKind.allCases)
-  func bytes(kind: StoreKind) throws {
+  @Test("S12-22 transformable values compare as their bytes", arguments: StoreKind.allCases)
+  func transformablesCompareAsTheirBytes(kind: StoreKind) throws {
     ValueTransformer.setValueTransformer(
       PackedKey(), forName: NSValueTransformerName("PackedKey"))
     let person = SchemaModels.entity(
@@ -48,13 +48,13 @@ struct TransformablePredicateTests {
       }
       try context.save()
     }
-    let asked: [(String, [any Sendable], String)] = [
+    let cases: [(String, [any Sendable], String)] = [
       ("key == %@", [key(0x80)], "c"), ("key == %@", [UUID()], ""),
       ("key < %@", [key(0x80)], "ab"), ("key >= %@", [key(0x80)], "cd"),
       ("key != nil", [], "abcd"), ("key == nil", [], "e"),
       ("key IN %@", [[key(0x10), key(0xFF)]], "ad"),
     ]
-    for (format, arguments, names) in asked {
+    for (format, arguments, names) in cases {
       let reader = stack.context()
       try reader.performAndWait {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Predicates over unsaved changes find what they find after the save, in every store.
+/// Predicates match unsaved changes as they match saved ones.
 @Suite struct UnsavedPredicateTests {
   /// Owners with pets, some of the same age, and a transformable list.
   private static func model() -> NSManagedObjectModel {
@@ -69,9 +69,9 @@ import Testing
     return found.compactMap { ($0.value(forKey: "name") as? String)?.prefix(1) }.joined()
   }
 
-  /// Formats with the owners that they find, by their first letters.
+  /// Formats with the first letters of the matching owners.
   private static let found: [(String, String)] = [
-    // A constant takes the kind of the column.
+    // A constant is converted to the attribute's type.
     ("age > '30'", "BC"), ("age == '31'", "B"), ("'31' <= age", "BC"), ("age IN {'30', 32}", "AC"),
     ("age BETWEEN {'30', '31'}", "AB"), ("price == '0.5'", "B"), ("price >= '0.50'", "BC"),
     ("born > 0.5", "BC"), ("name == 3", ""), ("name != 3", "ABC"), ("name < 4", ""),
@@ -88,7 +88,7 @@ import Testing
     ("average:(pets.age) == 4", "A"), ("max:(pets.age) == 2", "C"), ("ANY pets.age == nil", ""),
     ("ANY pets.age != nil", "AC"), ("ALL pets.age > 3", "AB"), ("NONE pets.age == nil", "ABC"),
     ("ALL pets.age == nil", "B"), ("pets.age CONTAINS nil", ""), ("ANY pets.age IN {nil, 2}", "C"),
-    // An operator reads the value of each object; a nil is 0 to an average.
+    // A collection operator reads each object's value; an average counts nil as 0.
     ("pets.@sum.age == 8", "A"), ("pets.@count == 3", "A"), ("pets.@avg.age > 2.6", "A"),
     ("pets.@avg.age == 0", "B"), ("pets.@max.age == nil", "B"), ("pets.@min.age == 4", "A"),
     ("ANY friends.pets.age == 4", "B"), ("ALL friends.pets.age > 0", "ABC"),
@@ -96,7 +96,7 @@ import Testing
   ]
 
   @Test(arguments: [StoreKind.sqlite, .memory])
-  func unsavedAndSavedOwnersAreFound(kind: StoreKind) throws {
+  func unsavedAndSavedObjectsMatchTheSamePredicates(kind: StoreKind) throws {
     let stack = try SharedStack(kind, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -110,7 +110,7 @@ import Testing
         for (format, names) in Self.found {
           #expect(try self.names(format, fresh) == names, "saved: \(format)")
         }
-        // Changed without a change: memory evaluates all of them.
+        // Setting equal values marks the objects as updated: all are evaluated in memory.
         for owner in try fresh.everyObject(of: "Owner") {
           owner.setValue(owner.value(forKey: "name"), forKey: "name")
         }
@@ -178,14 +178,14 @@ import Testing
       try context.save()
       let owner = try #require(try context.everyObject(of: "Owner").first)
       owner.setValue(["x", "z"], forKey: "tags")
-      let answers = [
+      let results = [
         ("tags == nil", false), ("tags != nil", true), ("ANY tags == 'z'", true),
         ("tags CONTAINS 'x'", true), ("count:(tags) == 2", true), ("'y' IN tags", false),
       ]
       for isSaved in [false, true] {
         if isSaved { try context.save() }
-        for (format, answer) in answers {
-          #expect(NSPredicate(format: format).evaluate(with: owner) == answer, "\(format)")
+        for (format, result) in results {
+          #expect(NSPredicate(format: format).evaluate(with: owner) == result, "\(format)")
         }
         #expect(try names("tags == nil", context).count == 2)
         #expect(try names("tags != nil", context).count == 1)
@@ -237,8 +237,8 @@ import Testing
     }
   }
 
-  @Test("A request of the old model's entity finds that of the new one by its name")
-  func requestsMoveBetweenModels() throws {
+  @Test("A request that was executed with one model can be executed with another")
+  func requestIsReusableWithAnotherModel() throws {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
     for _ in 0..<2 {
       let stack = try SharedStack(.memory, Self.model())
@@ -251,10 +251,8 @@ import Testing
     }
   }
 
-  @Test(
-    "Offset and limit with unsaved objects"
-  )
-  func offsetAndLimitAreTheStores() throws {
+  @Test("Offset and limit with unsaved objects")
+  func offsetAndLimitIncludeUnsavedObjects() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {

@@ -1,6 +1,6 @@
 import OpenCoreData
 
-/// The value of an attribute as the reference keeps it.
+/// The value of an attribute in the reference.
 enum AttributeValue: Hashable {
   case integer(Int64)
   case text(String)

@@ -1,21 +1,21 @@
 import OpenCoreData
 import Testing
 
-@Suite("Random operations agree with plain dictionaries")
+@Suite("Random operations match a reference implementation")
 struct RandomOperationTests {
-  /// `CDPROF_RANDOM_SEEDS` seeds from `CDPROF_RANDOM_FIRST`; 8 from 1 by default.
+  /// `CDPROF_RANDOM_SEEDS` seeds, 8 by default, starting with `CDPROF_RANDOM_FIRST`, 1 by default.
   static let seeds: [UInt64] = {
     let first = number("CDPROF_RANDOM_FIRST") ?? 1
     return Array(first..<(first + max(number("CDPROF_RANDOM_SEEDS") ?? 8, 1)))
   }()
 
-  /// `CDPROF_WALK_STEPS` steps a walk; `make walk` takes 10,000.
+  /// Steps per walk: `CDPROF_WALK_STEPS`, or 300; `make walk` runs 10,000.
   static let steps = Int(number("CDPROF_WALK_STEPS") ?? 300)
 
   @Test(
-    "Two contexts over one store: values, both sides of relationships, marks, faults, conflicts",
+    "Two contexts of one store: values, relationships, change state, faults, and conflicts",
     arguments: seeds, StoreKind.ofRows)
-  func randomOperations(seed: UInt64, kind: StoreKind) throws {
+  func randomOperationsMatchTheReference(seed: UInt64, kind: StoreKind) throws {
     try RandomWalk(seed: seed, on: kind).walk(steps: RandomOperationTests.steps)
   }
 

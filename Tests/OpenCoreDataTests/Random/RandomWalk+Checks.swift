@@ -3,26 +3,25 @@ import OpenCoreData
 @testable import OpenCoreData
 
 extension RandomWalk {
-  /// Holds all that is registered, so that the reference knows what a fault is.
+  /// Retains all registered objects, so that the reference has the same faults.
   ///
-  /// An object whose row is gone has no changes, so its context holds it weakly as any clean one: what
-  /// was found gone and let go within a step is not registered by now, and the next that refers to
-  /// it makes a new fault, which has still to find out.
+  /// The context doesn't retain an unchanged object whose row was deleted: if it was released
+  /// during a step, the next reference to it creates a new fault, which hasn't read the store yet.
   func adoptRegistered() {
     context.registry.forEach { object in
       let serial = serial(object)
-      here.held[serial] = object
+      here.retained[serial] = object
       if reference.objects[serial] == nil { reference.objects[serial] = ReferenceObject() }
     }
     for (serial, object) in reference.objects
-    where object.isGone && !object.hasChanges && here.held[serial] == nil {
+    where object.isMissing && !object.hasChanges && here.retained[serial] == nil {
       reference.objects[serial] = nil
     }
   }
 
   /// Compares every registered object, without firing any.
   func compare() throws {
-    for (serial, object) in here.held {
+    for (serial, object) in here.retained {
       guard let expected = reference.objects[serial] else {
         throw Disagreement(
           description: "\(serial) is registered; seed \(seed), after \(log.suffix(60))")
@@ -30,11 +29,11 @@ extension RandomWalk {
       try compare(object, serial, expected)
     }
     for (serial, object) in reference.objects where object.hasChanges || !object.isFault {
-      guard !object.isGone || object.hasChanges else { continue }
-      try expect(here.held[serial] != nil, true, "\(serial) is registered")
+      guard !object.isMissing || object.hasChanges else { continue }
+      try expect(here.retained[serial] != nil, true, "\(serial) is registered")
     }
     try expect(context.hasChanges, reference.hasChanges, "hasChanges")
-    // The to-ones that were read have registered what they lead to.
+    // Reading to-one relationships has registered their destinations.
     adoptRegistered()
   }
 
@@ -44,8 +43,8 @@ extension RandomWalk {
     try expect(object.isFault, expected.isFault, "\(serial).isFault")
     try expect(object.isInserted, expected.isInserted, "\(serial).isInserted")
     try expect(object.isUpdated, expected.isUpdated, "\(serial).isUpdated")
-    try expect(object.isDeleted, expected.isDeleted || expected.isGone, "\(serial).isDeleted")
-    guard !expected.isFault, !expected.isGone else { return }
+    try expect(object.isDeleted, expected.isDeleted || expected.isMissing, "\(serial).isDeleted")
+    guard !expected.isFault, !expected.isMissing else { return }
     let present = expected.present
     for name in object.entity.attributesByName.keys {
       try expect(
@@ -62,7 +61,7 @@ extension RandomWalk {
         object.hasFault(forRelationshipNamed: side.name), shown == nil,
         "\(serial).\(side.name) is a fault")
       guard let shown else { continue }
-      // Reading it is the first touch of a new object's.
+      // Reading fires the relationship fault of a new object.
       _ = reference.destinations(side, of: serial)
       let found = object.value(forKey: side.name) as? Set<NSManagedObject> ?? []
       try expect(Set(found.map { self.serial($0) }), shown, "\(serial).\(side.name)")
@@ -75,7 +74,7 @@ extension RandomWalk {
     if !expected.isInserted { try expect(keys, changed, "the changed values of \(serial)") }
   }
 
-  /// The other context shows what it did.
+  /// Checks that the other context hasn't changed.
   func compareOther() throws {
     here = other
     log.append("[\(isFirst ? "A" : "B") unchanged]")
@@ -85,7 +84,7 @@ extension RandomWalk {
     }
   }
 
-  /// Between blocks nothing is cached but for registered objects.
+  /// Checks that between blocks, only rows of registered objects are cached.
   func compareRest() throws {
     var registered = 0
     for walked in contexts {
@@ -96,7 +95,7 @@ extension RandomWalk {
     }
     guard let rows = bed.store else { return }
     let prefetched = contexts.contains { walked in
-      walked.held.values.contains { $0.prefetched != nil }
+      walked.retained.values.contains { $0.prefetched != nil }
     }
     let owners = rows.withShared { $0.rows.ownerCount }
     if !prefetched { try expect(owners, registered, "the owners of cached rows") }
@@ -104,7 +103,7 @@ extension RandomWalk {
 
   // MARK: Reading
 
-  /// Reads every property of an object, here and in the reference.
+  /// Reads every property of an object, in the context and in the reference.
   func readAll(_ serial: Int) throws {
     let object = object(serial)
     for name in object.entity.attributesByName.keys.sorted() {

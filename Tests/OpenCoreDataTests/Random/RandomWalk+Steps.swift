@@ -3,8 +3,8 @@ import OpenCoreData
 @testable import OpenCoreData
 
 extension RandomWalk {
-  /// The most living objects before more are deleted than inserted.
-  private static let crowd = 24
+  /// The number of objects from which no more are inserted.
+  private static let maximumObjects = 24
 
   func step() throws {
     switch int(24) {
@@ -12,7 +12,7 @@ extension RandomWalk {
     case 10...11: try save()
     case 12: refresh()
     case 13...14: try fetch()
-    case 15: letGo()
+    case 15: releaseObjects()
     case 16: rollbackOrReset()
     case 17...18: merge()
     case 19: try undo()
@@ -22,10 +22,10 @@ extension RandomWalk {
     }
   }
 
-  /// One change of the graph.
+  /// Makes one random change.
   func change() {
     switch int(10) {
-    case 0...1 where reference.living().count < RandomWalk.crowd: insert()
+    case 0...1 where reference.living().count < RandomWalk.maximumObjects: insert()
     case 0...1, 2: delete()
     case 3...5: setAttribute()
     default: relate()
@@ -37,7 +37,7 @@ extension RandomWalk {
     lastSerial += 1
     log.append("insert \(entity) \(lastSerial)")
     let object = context.make(entity, ["serial": Int64(lastSerial)])
-    here.held[lastSerial] = object
+    here.retained[lastSerial] = object
     serials[RowName(object)] = lastSerial
     reference.insert(lastSerial, entity)
   }
@@ -83,11 +83,11 @@ extension RandomWalk {
     process()
   }
 
-  /// Carries deletions through, and lets go of objects that were never saved.
+  /// Propagates deletions, and releases deregistered objects.
   func process() {
     context.processPendingChanges()
     reference.process()
-    here.held = here.held.filter { $0.value.managedObjectContext != nil }
+    here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
   }
 
   // MARK: Reading again
@@ -113,20 +113,22 @@ extension RandomWalk {
       log.append("rollback")
       context.rollback()
       reference.rollback()
-      here.held = here.held.filter { $0.value.managedObjectContext != nil }
+      here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
     } else {
       log.append("reset")
-      here.held = [:]
+      here.retained = [:]
       context.reset()
       reference.objects = [:]
     }
   }
 
-  /// Lets go of clean objects; the context may do so too.
-  private func letGo() {
-    log.append("let go")
-    let candidates = here.held.keys.sorted().filter { reference.objects[$0]?.hasChanges == false }
-    for serial in candidates where int(2) == 0 { here.held[serial] = nil }
+  /// Releases some unchanged objects, which the context can then deregister.
+  private func releaseObjects() {
+    log.append("release")
+    let candidates = here.retained.keys.sorted().filter {
+      reference.objects[$0]?.hasChanges == false
+    }
+    for serial in candidates where int(2) == 0 { here.retained[serial] = nil }
     _ = context.registeredObjects
     var registered: Set<Int> = []
     context.registry.forEach { registered.insert(serial($0)) }
@@ -137,12 +139,12 @@ extension RandomWalk {
 
   // MARK: Undo
 
-  /// Some changes, taken back group by group, and sometimes made again.
+  /// Makes some changes, undoes them group by group, and sometimes redoes them.
   private func undo() throws {
     guard let manager = context.undoManager else { return }
     process()
     manager.removeAllActions()
-    /// What each group began with, and what the last ended with.
+    /// The states before each group and after the last.
     var states = [reference.objects]
     func noteGroup() {
       adoptRegistered()
@@ -176,7 +178,7 @@ extension RandomWalk {
   }
 
   private func compareUndone() throws {
-    here.held = here.held.filter { $0.value.managedObjectContext != nil }
+    here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
     adoptRegistered()
     try compare()
   }

@@ -9,7 +9,7 @@ extension RandomWalk {
 
   func save() throws {
     process()
-    // Validation comes before the store, and reads new objects.
+    // Validation reads new objects before the store is written.
     reference.fireInserted()
     let conflicts = reference.conflicts
     let policy = policy(for: conflicts)
@@ -23,15 +23,15 @@ extension RandomWalk {
       try expect(
         policy == .errorMergePolicyType && found.map { Set($0).isSubset(of: conflicts) } ?? false
           && found?.isEmpty == false, true, "the error of the save \(error)")
-      return settleConflicts(conflicts)
+      return resolveByHand(conflicts)
     }
     try expect(
-      conflicts.isEmpty || policy != .errorMergePolicyType, true, "the save finds its conflicts")
+      conflicts.isEmpty || policy != .errorMergePolicyType, true, "the save detects its conflicts")
     reference.resolve(policy)
     noteSave()
   }
 
-  /// One that settles without touching relationships, or the one that does not settle.
+  /// A random policy, or the error policy if a conflict involves relationships or deletions.
   private func policy(for conflicts: Set<Int>) -> NSMergePolicyType {
     let isSimple = conflicts.allSatisfy { serial in
       let object = reference[serial]
@@ -46,44 +46,44 @@ extension RandomWalk {
     ][int(5)]
   }
 
-  private func settleConflicts(_ conflicts: Set<Int>) {
+  private func resolveByHand(_ conflicts: Set<Int>) {
     if int(2) == 0, conflicts.allSatisfy({ store.records[$0] != nil }) {
-      log.append("take theirs below ours")
+      log.append("refresh conflicts merging")
       for serial in conflicts {
         context.refresh(object(serial), mergeChanges: true)
         reference.refresh(serial, merging: true)
       }
     } else {
-      log.append("give up")
+      log.append("rollback")
       context.rollback()
       reference.rollback()
-      here.held = here.held.filter { $0.value.managedObjectContext != nil }
+      here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
     }
   }
 
   private func noteSave() {
     let note = reference.save()
     for serial in note.inserted {
-      guard let object = here.held[serial] else { continue }
+      guard let object = here.retained[serial] else { continue }
       serials[RowName(object)] = serial
       ids[serial] = object.objectID
     }
-    for serial in note.deleted { here.held[serial] = nil }
+    for serial in note.deleted { here.retained[serial] = nil }
     guard let lastSave = here.lastSave,
       !(note.inserted.isEmpty && note.updated.isEmpty)
         || !note.deleted.isEmpty
     else { return }
     if other.context.automaticallyMergesChangesFromParent {
-      // The merge is on the other's queue; it is done when the queue comes to this.
+      // Waits for the merge on the other context's queue.
       other.context.performAndWait {}
       other.reference.merge(note)
-      other.held = other.held.filter { $0.value.managedObjectContext != nil }
+      other.retained = other.retained.filter { $0.value.managedObjectContext != nil }
     } else {
       other.unmerged.append((lastSave, note))
     }
   }
 
-  /// Takes over what the other context has saved, some of it or all.
+  /// Merges some or all saves of the other context.
   func merge() {
     guard !here.unmerged.isEmpty else { return }
     let count = 1 + int(here.unmerged.count)
@@ -97,7 +97,7 @@ extension RandomWalk {
       }
       reference.process()
       reference.merge(saved)
-      // What came with this one may go with the next.
+      // The next merge can deregister what this one has registered.
       adoptRegistered()
     }
     here.unmerged.removeFirst(count)
@@ -123,7 +123,7 @@ extension RandomWalk {
     log.append("existing \(serial)")
     let found = try? context.existingObject(with: id)
     let isThere =
-      !reference[serial].isGone
+      !reference[serial].isMissing
       && (reference.objects[serial]?.isFault == false || store.records[serial] != nil)
     try expect(found != nil, isThere, "\(serial) exists")
     if isThere { reference.fire(serial) }
@@ -162,14 +162,14 @@ extension RandomWalk {
         reference[serial].becomeFault()
         reference.fire(serial)
       }
-      here.held[serial] = object
-      // What a fetch fills depends on batches and orders: all is read.
+      here.retained[serial] = object
+      // Which objects a fetch realizes depends on its options, so all are read.
       _ = object.value(forKey: "serial")
       reference.fire(serial)
     }
   }
 
-  /// A request, and what it should find: what the store holds, with this context's changes over it.
+  /// A request and its expected result: the saved objects merged with the context's changes.
   private func request() -> (NSFetchRequest<NSManagedObject>, Set<Int>) {
     let entity = ["Worker", "Person", "Team", "Gadget", "Tag"][int(5)]
     let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -196,7 +196,7 @@ extension RandomWalk {
       request,
       candidates.filter { serial in
         let object = reference[serial]
-        if object.isDeleted || object.isGone { return false }
+        if object.isDeleted || object.isMissing { return false }
         if object.isInserted || object.isUpdated { return matches(object.present) }
         return matches(store.records[serial])
       }

@@ -3,7 +3,7 @@ import ProfileEvents
 
 @testable import OpenCoreData
 
-/// Random operations in two contexts over one store, compared with plain dictionaries after each.
+/// Random operations in two contexts of one store, compared with a reference after each step.
 final class RandomWalk {
   let bed: ContextBed
   let seed: UInt64
@@ -26,7 +26,7 @@ final class RandomWalk {
     }
     here = contexts[0]
     here.context.undoManager = UndoManager()
-    // In every other walk the second merges by itself what the first has saved.
+    // In every other walk, the second context merges the first one's saves automatically.
     contexts[1].context.automaticallyMergesChangesFromParent = seed.isMultiple(of: 2)
   }
 
@@ -52,11 +52,11 @@ final class RandomWalk {
     try finish()
   }
 
-  /// Everything is given up, and a context that knows nothing reads what is saved.
+  /// Resets the contexts and compares a new context with the saved objects.
   private func finish() throws {
     log.append("a cold context")
     for walked in contexts {
-      walked.held = [:]
+      walked.retained = [:]
       walked.unmerged = []
       walked.context.performAndWait { walked.context.reset() }
     }
@@ -69,22 +69,22 @@ final class RandomWalk {
       }
       adoptRegistered()
       try compare()
-      let missing = Set(store.records.keys).subtracting(here.held.keys)
-      try expect(missing, [], "the objects that a cold context misses")
+      let missing = Set(store.records.keys).subtracting(here.retained.keys)
+      try expect(missing, [], "objects missing from a cold context")
     }
   }
 
   func int(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
 
-  /// A living object of the context, by serial.
+  /// The serial of a random object of the context that isn't deleted.
   func living(_ root: String? = nil) -> Int? {
     reference.living(root).randomElement(using: &random)
   }
 
-  /// The context's object of a serial.
+  /// The context's object with a serial.
   func object(_ serial: Int) -> NSManagedObject {
-    if let object = here.held[serial] { return object }
-    guard let id = ids[serial] else { preconditionFailure("serial \(serial) was let go unsaved") }
+    if let object = here.retained[serial] { return object }
+    guard let id = ids[serial] else { preconditionFailure("serial \(serial) has no saved ID") }
     return context.object(with: id)
   }
 
@@ -93,12 +93,12 @@ final class RandomWalk {
   }
 
   func expect<Value: Equatable>(
-    _ found: Value, _ expected: Value, _ what: @autoclosure () -> String
+    _ actual: Value, _ expected: Value, _ what: @autoclosure () -> String
   ) throws {
-    guard found != expected else { return }
+    guard actual != expected else { return }
     let what = what()
     let serial = what.prefix(while: \.isNumber)
-    // What was done to the object, or to all, each with its context.
+    // The operations on the object or on all objects, each with its context.
     var (history, marker): ([String], String) = ([], "")
     for line in log {
       if line.hasPrefix("[") {
@@ -111,7 +111,7 @@ final class RandomWalk {
     }
     throw Disagreement(
       description:
-        "\(what): found \(found), expected \(expected); seed \(seed) on \(bed.kind), of it: "
+        "\(what): actual \(actual), expected \(expected); seed \(seed) on \(bed.kind), history: "
         + history.suffix(120).joined(separator: " ") + "; last: "
         + log.suffix(30).joined(separator: " "))
   }

@@ -1,28 +1,28 @@
 import OpenCoreData
 
 extension ReferenceContext {
-  /// What a save has told.
+  /// The objects that a save wrote.
   struct Note {
     var inserted: Set<Int> = []
     var updated: Set<Int> = []
     var deleted: Set<Int> = []
   }
 
-  /// The objects whose rows a save would find changed.
+  /// The objects whose rows have changed since they were read.
   var conflicts: Set<Int> {
     Set(
       objects.lazy.filter { serial, object in
-        guard object.isUpdated || object.isDeleted, !object.isGone else { return false }
+        guard object.isUpdated || object.isDeleted, !object.isMissing else { return false }
         let stored = self.store.records[serial]?.version
         return stored != object.base.version && !(stored == nil && object.isDeleted)
       }.map(\.key))
   }
 
-  /// Saves; without conflicts.
+  /// Saves without checking for conflicts.
   func save() -> Note {
     var note = Note()
     for (serial, object) in objects where object.hasChanges {
-      if object.isGone {
+      if object.isMissing {
         clearMarks(serial)
       } else if object.isDeleted {
         note.deleted.insert(serial)
@@ -36,7 +36,7 @@ extension ReferenceContext {
     for serial in written where store.root(serial) == "Tag" {
       guard let links = self[serial].toMany["workers"] else { continue }
       for worker in links.removed { store.remove(.init(worker: worker, tag: serial)) }
-      for worker in links.added where !self[worker].isDeleted && !self[worker].isGone {
+      for worker in links.added where !self[worker].isDeleted && !self[worker].isMissing {
         store.add(.init(worker: worker, tag: serial))
       }
     }
@@ -47,7 +47,7 @@ extension ReferenceContext {
       store.put(record, serial)
       self[serial].base = record
       self[serial].changes = .init()
-      for name in self[serial].toMany.keys { self[serial].toMany[name]?.settle() }
+      for name in self[serial].toMany.keys { self[serial].toMany[name]?.commit() }
       clearMarks(serial)
     }
     for serial in note.deleted {
@@ -63,7 +63,7 @@ extension ReferenceContext {
     self[serial].isDeleted = false
   }
 
-  /// Puts conflicts right whose objects differ in attributes alone.
+  /// Resolves conflicts of objects that differ only in attributes.
   func resolve(_ policy: NSMergePolicyType) {
     for serial in conflicts {
       guard let stored = store.records[serial] else { continue }
@@ -99,7 +99,7 @@ extension ReferenceContext {
       return
     }
     guard merging, object.hasChanges else { return self[serial].becomeFault() }
-    if !object.isGone, let record = store.records[serial] { self[serial].rebase(record) }
+    if !object.isMissing, let record = store.records[serial] { self[serial].rebase(record) }
   }
 
   func rollback() {
@@ -108,29 +108,29 @@ extension ReferenceContext {
     }
   }
 
-  /// Takes over what another context has saved.
+  /// Merges a save of another context.
   func merge(_ note: Note) {
-    for serial in note.updated where self[serial].isGone == false { refresh(serial, merging: true) }
-    for serial in note.deleted where objects[serial] != nil && !self[serial].isGone {
+    for serial in note.updated where !self[serial].isMissing { refresh(serial, merging: true) }
+    for serial in note.deleted where objects[serial] != nil && !self[serial].isMissing {
       self[serial] = ReferenceObject()
       self[serial].isFault = false
-      self[serial].isGone = true
+      self[serial].isMissing = true
     }
   }
 
   // MARK: Undo
 
-  /// Goes from one state to another, in values and marks; what was read since stays read.
+  /// Restores values and change state; what was read since remains read.
   func restore(_ state: [Int: ReferenceObject], after present: [Int: ReferenceObject]) {
-    let gone = Set(present.filter { $0.value.isInserted && state[$0.key] == nil }.keys)
-    for serial in gone { objects[serial] = nil }
-    for serial in Set(objects.keys).union(state.keys) where !gone.contains(serial) {
+    let removed = Set(present.filter { $0.value.isInserted && state[$0.key] == nil }.keys)
+    for serial in removed { objects[serial] = nil }
+    for serial in Set(objects.keys).union(state.keys) where !removed.contains(serial) {
       let then = state[serial] ?? ReferenceObject()
       guard var object = objects[serial], !then.isInserted || object.isInserted else {
         objects[serial] = then
         continue
       }
-      guard !object.isGone else { continue }
+      guard !object.isMissing else { continue }
       let wasUpdated = object.isUpdated
       object.isInserted = then.isInserted
       object.isDeleted = then.isDeleted

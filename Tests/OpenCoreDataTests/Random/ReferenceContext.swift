@@ -1,7 +1,6 @@
-/// What a context should show, in plain dictionaries; it knows of faults, versions and unsaved changes,
-/// and of nothing else.
+/// The expected state of a context, in plain dictionaries: faults, versions, and unsaved changes.
 ///
-/// An object that is not in `objects` is a fault, or not registered.
+/// An object that isn't in `objects` is a fault or isn't registered.
 final class ReferenceContext {
   let store: ReferenceStore
   var objects: [Int: ReferenceObject] = [:]
@@ -18,14 +17,14 @@ final class ReferenceContext {
 
   var hasChanges: Bool { objects.values.contains(where: \.hasChanges) }
 
-  /// Whether a change of the object makes sense: it is there, here or in the store.
+  /// Whether the object exists, in this context or in the store, and isn't deleted.
   func isAlive(_ serial: Int) -> Bool {
     guard let object = objects[serial] else { return store.records[serial] != nil }
-    if object.isGone || object.isDeleted { return false }
+    if object.isMissing || object.isDeleted { return false }
     return object.isFault && !object.isInserted ? store.records[serial] != nil : true
   }
 
-  /// The serials of living objects of a root entity, in order.
+  /// The serials of objects of a root entity that aren't deleted, in order.
   func living(_ root: String? = nil) -> [Int] {
     Set(objects.keys).union(store.records.keys)
       .filter { isAlive($0) && (root == nil || store.root($0) == root) }.sorted()
@@ -33,7 +32,7 @@ final class ReferenceContext {
 
   // MARK: Reading
 
-  /// Fills a fault.
+  /// Fires a fault.
   func fire(_ serial: Int) {
     guard self[serial].isFault else { return }
     self[serial].isFault = false
@@ -42,11 +41,11 @@ final class ReferenceContext {
     if let record = store.records[serial] {
       self[serial].base = record
     } else {
-      self[serial].isGone = true
+      self[serial].isMissing = true
     }
   }
 
-  /// Fills the new objects that were refreshed.
+  /// Fires the faults of refreshed new objects.
   func fireInserted(where isRead: (Int) -> Bool = { _ in true }) {
     for (serial, object) in objects where object.isInserted && isRead(serial) { fire(serial) }
   }
@@ -103,10 +102,11 @@ final class ReferenceContext {
   func set(_ side: WorkshopModel.Side, _ new: Set<Int>, of serial: Int) {
     let old = destinations(side, of: serial)
     noteChange(serial)
-    for gone in old.subtracting(new) { change(side.name, of: serial) { $0.remove(gone) } }
-    for come in new.subtracting(old) { change(side.name, of: serial) { $0.insert(come) } }
-    for gone in old.subtracting(new) { drop(serial, from: gone, side.inverse) }
-    for come in new.subtracting(old) { addInverse(of: side, from: serial, on: come) }
+    let (removed, added) = (old.subtracting(new), new.subtracting(old))
+    for other in removed { change(side.name, of: serial) { $0.remove(other) } }
+    for other in added { change(side.name, of: serial) { $0.insert(other) } }
+    for other in removed { drop(serial, from: other, side.inverse) }
+    for other in added { addInverse(of: side, from: serial, on: other) }
   }
 
   private func addInverse(of side: WorkshopModel.Side, from serial: Int, on other: Int) {
@@ -139,19 +139,19 @@ final class ReferenceContext {
   }
 
   private func noteChange(_ serial: Int) {
-    guard !self[serial].isInserted, !self[serial].isGone else { return }
+    guard !self[serial].isInserted, !self[serial].isMissing else { return }
     self[serial].isUpdated = true
   }
 
   // MARK: Deleting
 
   func delete(_ serial: Int) {
-    guard !self[serial].isDeleted, !self[serial].isGone else { return }
+    guard !self[serial].isDeleted, !self[serial].isMissing else { return }
     self[serial].isDeleted = true
     unpropagated.append(serial)
   }
 
-  /// Carries deletions through relationships.
+  /// Propagates deletions.
   func process() {
     var next = 0
     while next < unpropagated.count {
@@ -159,13 +159,15 @@ final class ReferenceContext {
       next += 1
       guard objects[serial]?.isDeleted == true else { continue }
       fire(serial)
-      for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] { carry(side, of: serial) }
+      for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] {
+        propagate(side, of: serial)
+      }
       if self[serial].isInserted { objects[serial] = nil }
     }
     unpropagated = []
   }
 
-  private func carry(_ side: WorkshopModel.Side, of serial: Int) {
+  private func propagate(_ side: WorkshopModel.Side, of serial: Int) {
     let related =
       side.isToMany
       ? destinations(side, of: serial).sorted()
@@ -173,7 +175,7 @@ final class ReferenceContext {
     for other in related {
       if side.cascades {
         delete(other)
-      } else if !self[other].isDeleted, !self[other].isGone {
+      } else if !self[other].isDeleted, !self[other].isMissing {
         drop(serial, from: other, side.inverse)
       }
     }

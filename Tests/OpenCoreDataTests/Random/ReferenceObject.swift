@@ -1,15 +1,15 @@
-/// What a context knows of one object, in plain values.
+/// The expected state of one object in a context.
 struct ReferenceObject {
-  /// A to-many: what was read, and what was changed since.
+  /// A to-many relationship: the persisted destinations and the changes.
   struct ToMany: Equatable {
-    /// What the store had when it was read; nil for a fault.
+    /// The destinations when the store was read; nil for a fault.
     var committed: Set<Int>?
     var added: Set<Int> = []
     var removed: Set<Int> = []
 
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty }
 
-    /// What it shows; nil for a fault.
+    /// The current destinations; nil for a fault.
     var shown: Set<Int>? {
       committed.map { $0.union(added).subtracting(removed) }
     }
@@ -25,14 +25,14 @@ struct ReferenceObject {
       if committed?.contains(serial) ?? !wasAdded { removed.insert(serial) }
     }
 
-    mutating func settle() {
+    mutating func commit() {
       committed = shown
       added = []
       removed = []
     }
   }
 
-  /// What was changed and not saved.
+  /// The unsaved changes.
   struct Changes {
     var attributes: [String: AttributeValue?] = [:]
     var toOne: [String: Int?] = [:]
@@ -43,16 +43,16 @@ struct ReferenceObject {
   var isInserted = false
   var isUpdated = false
   var isDeleted = false
-  /// Its row is gone: it shows nothing and says that it is deleted.
-  var isGone = false
-  /// What was read of the store, at the version that a save compares.
+  /// Whether its row doesn't exist: its values are nil and it's deleted.
+  var isMissing = false
+  /// The snapshot, with the version that a save compares.
   var base = ReferenceStore.Record()
   var changes = Changes()
   var toMany: [String: ToMany] = [:]
 
   var hasChanges: Bool { isInserted || isUpdated || isDeleted }
 
-  /// What it shows, as the record that a save would write.
+  /// The current values, as the record that a save would write.
   var present: ReferenceStore.Record {
     var record = base
     for (key, value) in changes.attributes { record.attributes[key] = value }
@@ -60,7 +60,7 @@ struct ReferenceObject {
     return record
   }
 
-  /// Whether a save would write more than a new version.
+  /// Whether a save would write more than the version.
   var hasPersistentChanges: Bool {
     present != base || toMany.values.contains(where: \.hasChanges)
   }
@@ -69,7 +69,7 @@ struct ReferenceObject {
     self = ReferenceObject()
   }
 
-  /// The store's row of now below the changes; to-manys are read again.
+  /// Replaces the snapshot and keeps the changes; to-many relationships are read again.
   mutating func rebase(_ record: ReferenceStore.Record) {
     base = record
     for name in toMany.keys {

@@ -1,38 +1,36 @@
-/// What a store should hold, in plain dictionaries: no rows, no SQL, no cache.
-///
-/// Objects are known by their serials.
+/// The expected contents of a store, in plain dictionaries by serial.
 final class ReferenceStore {
   struct Record: Equatable {
     var attributes: [String: AttributeValue] = [:]
-    /// The serial that each to-one leads to.
+    /// The serial of each to-one relationship's destination.
     var toOne: [String: Int] = [:]
     var version = 0
   }
 
-  /// A worker and a tag that it has.
-  struct Pair: Hashable {
+  /// A join row of a worker and a tag.
+  struct JoinRow: Hashable {
     let worker: Int
     let tag: Int
   }
 
   private(set) var records: [Int: Record] = [:]
-  private(set) var pairs: Set<Pair> = []
-  /// The entity of each object that there ever was.
+  private(set) var joinRows: Set<JoinRow> = []
+  /// The entity of each object, including deleted ones.
   var entities: [Int: String] = [:]
 
   func root(_ serial: Int) -> String {
     WorkshopModel.root(of: entities[serial] ?? "")
   }
 
-  /// Where a to-many leads.
+  /// The destinations of a to-many relationship.
   ///
-  /// A pair is kept whose other end was deleted before the pair was saved, by a context that had lost
-  /// sight of it. It is not read: the framework joins the pairs with the rows they lead to.
+  /// A join row can refer to a row that another context deleted before the join row was saved. It's
+  /// ignored, as by the SQL join.
   func destinations(of owner: Int, _ side: WorkshopModel.Side) -> Set<Int> {
     let found: Set<Int>
     switch side.name {
-    case "tags": found = Set(pairs.lazy.filter { $0.worker == owner }.map(\.tag))
-    case "workers": found = Set(pairs.lazy.filter { $0.tag == owner }.map(\.worker))
+    case "tags": found = Set(joinRows.lazy.filter { $0.worker == owner }.map(\.tag))
+    case "workers": found = Set(joinRows.lazy.filter { $0.tag == owner }.map(\.worker))
     default:
       return Set(records.lazy.filter { $0.value.toOne[side.inverse] == owner }.map(\.key))
     }
@@ -45,14 +43,14 @@ final class ReferenceStore {
 
   func delete(_ serial: Int) {
     records[serial] = nil
-    pairs = pairs.filter { $0.worker != serial && $0.tag != serial }
+    joinRows = joinRows.filter { $0.worker != serial && $0.tag != serial }
   }
 
-  func add(_ pair: Pair) {
-    pairs.insert(pair)
+  func add(_ joinRow: JoinRow) {
+    joinRows.insert(joinRow)
   }
 
-  func remove(_ pair: Pair) {
-    pairs.remove(pair)
+  func remove(_ joinRow: JoinRow) {
+    joinRows.remove(joinRow)
   }
 }

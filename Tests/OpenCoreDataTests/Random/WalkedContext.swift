@@ -2,15 +2,15 @@ import OpenCoreData
 
 @testable import OpenCoreData
 
-/// A context of a random walk beside what the reference says of it.
+/// A context of a random walk and its expected state.
 final class WalkedContext {
   let context: NSManagedObjectContext
   let reference: ReferenceContext
-  /// Objects that the walk holds on to; the others the context may let go.
-  var held: [Int: NSManagedObject] = [:]
-  /// Saves of others that this context has not merged.
+  /// Objects that the walk retains; the context can deregister others.
+  var retained: [Int: NSManagedObject] = [:]
+  /// Saves of the other context that this context hasn't merged.
   var unmerged: [(note: Notification, saved: ReferenceContext.Note)] = []
-  /// The last did-save of this context.
+  /// The last did-save notification of this context.
   private(set) var lastSave: Notification?
   private var token: (any NSObjectProtocol)?
 
@@ -28,7 +28,7 @@ final class WalkedContext {
   }
 }
 
-/// Which row an object stands for, whatever has become of it.
+/// Identifies the row of an object.
 struct RowName: Hashable {
   let rootIndex: Int
   let primaryKey: Int64
@@ -39,7 +39,7 @@ struct RowName: Hashable {
   }
 }
 
-/// Where the framework and the reference part.
+/// A difference between the framework and the reference.
 struct Disagreement: Error, CustomStringConvertible {
   let description: String
 }

@@ -1,18 +1,18 @@
 extension WorkshopModel {
-  /// One of the two relationships of a link, seen from its owner.
+  /// One of the two relationships of a link.
   struct Side: Sendable {
     let name: String
     /// The root entity of the owner.
     let owner: String
-    /// The root entity that it leads to.
+    /// The root entity of its destination.
     let destination: String
     let isToMany: Bool
     let inverse: String
-    /// Deleting the owner deletes what it leads to.
+    /// Whether deleting the owner deletes the destinations.
     let cascades: Bool
   }
 
-  /// All relationships, by name, which no two share.
+  /// All relationships by their names, which are unique.
   static let sides: [String: Side] = {
     var result: [String: Side] = [:]
     for link in Link.all {

@@ -1,7 +1,7 @@
 import OpenCoreData
 
-/// A model with each kind of relationship: to-one and to-many, one-to-one, many-to-many, to itself,
-/// to a hierarchy of entities, with and without a cascade.
+/// A model with each kind of relationship: to-one, to-many, one-to-one, many-to-many, reflexive,
+/// to an entity with subentities, with and without a cascade.
 enum WorkshopModel {
   static func make() -> NSManagedObjectModel {
     let names = ["Worker", "Person", "Robot", "Team", "Gadget", "Tag"]
@@ -37,7 +37,7 @@ enum WorkshopModel {
     return model
   }
 
-  /// A pair of relationships, named from the side that a reference object stores.
+  /// A relationship and its inverse; the reference stores the former.
   struct Link: Sendable {
     let name: String
     let source: String
@@ -45,7 +45,7 @@ enum WorkshopModel {
     let destination: String
     var isToMany = false
     var isInverseToMany = true
-    /// Deleting the destination deletes the sources.
+    /// Whether deleting the destination deletes the sources.
     var cascades = false
 
     static let all = [

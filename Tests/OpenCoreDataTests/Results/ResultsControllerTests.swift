@@ -67,7 +67,9 @@ struct ResultsControllerTests {
   @Test(
     "S3.10 S-I02 one change calls will, delete, insert, move, update, did, with old and new index paths",
     arguments: types, [0, 2])
-  func onePass(type: NSPersistentStore.StoreType, batch: Int) throws {
+  func oneSetOfChangesCallsTheDelegateInOrder(
+    type: NSPersistentStore.StoreType, batch: Int
+  ) throws {
     let company = try Company(type: type)
     let context = company.context()
     try context.performAndWait {
@@ -96,7 +98,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S3.11 a merged change makes the same calls", arguments: types)
-  func merged(type: NSPersistentStore.StoreType) throws {
+  func mergedChangeCallsTheDelegate(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type)
     let (mine, theirs) = (company.context(), company.context())
     try mine.performAndWait {
@@ -118,8 +120,8 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I03 sections come from the key path, whose sort comes first", arguments: [0, 2])
-  func sections(batch: Int) throws {
+  @Test("S-I03 sections follow the key path, the first sort descriptor", arguments: [0, 2])
+  func sectionsFollowTheKeyPathAndRequireItsSort(batch: Int) throws {
     let company = try Company()
     let context = company.context()
     try context.performAndWait {
@@ -145,8 +147,10 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I04 a section's last object removes it, a first one adds it", arguments: types)
-  func sectionsComeAndGo(type: NSPersistentStore.StoreType) throws {
+  @Test(
+    "S-I04 a section is deleted with its last object and inserted with its first",
+    arguments: types)
+  func sectionsAreDeletedAndInsertedWithTheirObjects(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type, employees: 3)
     let context = company.context()
     try context.performAndWait {
@@ -176,8 +180,8 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I05 S8.17 the cache saves the keys' SELECT and the sections while nothing changed")
-  func cache() throws {
+  @Test("S-I05 S8.17 the cache saves the SELECTs of IDs and sections until the store changes")
+  func cacheSavesSelectsUntilTheStoreChanges() throws {
     let company = try Company(employees: 30)
     let name = "ResultsControllerTests \(UUID().uuidString)"
     defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
@@ -191,7 +195,7 @@ struct ResultsControllerTests {
         return [context.counters.selects, context.counters.rows]
       }
     }
-    // Two signatures; the keys; three pages of ten; three departments.
+    // Two signatures; the object IDs; three batches of ten; three departments.
     #expect(try run() == [2 + 1 + 3 + 3, 2 + 30 + 30 + 3])
     #expect(try run() == [2, 2])
     let writer = company.context()
@@ -204,7 +208,7 @@ struct ResultsControllerTests {
   }
 
   @Test("S-I06 a changed request under the same name is an error until the cache is deleted")
-  func changedRequest() throws {
+  func cacheOfAnotherRequestIsAnError() throws {
     let company = try Company()
     let name = "ResultsControllerTests \(UUID().uuidString)"
     defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
@@ -221,8 +225,8 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I01 without sort descriptors there's no controller")
-  func unsorted() async {
+  @Test("S-I01 a controller requires sort descriptors")
+  func sortDescriptorsAreRequired() async {
     let unsorted = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -234,8 +238,10 @@ struct ResultsControllerTests {
     #expect(unsorted.message.contains("needs a fetch request with sort descriptors"))
   }
 
-  @Test("Reported changes always lead to the fetched result", arguments: types, [0, 3])
-  func randomChanges(type: NSPersistentStore.StoreType, batch: Int) throws {
+  @Test("Applying the reported changes gives the fetched objects", arguments: types, [0, 3])
+  func reportedChangesReproduceTheFetchedObjects(
+    type: NSPersistentStore.StoreType, batch: Int
+  ) throws {
     let company = try Company(type: type, employees: 20)
     let context = company.context()
     var random = SeededRandom(seed: 7)
@@ -269,7 +275,7 @@ struct ResultsControllerTests {
   }
 
   @Test("Empty sort descriptors are accepted: new objects are appended")
-  func noOrder() throws {
+  func emptySortDescriptorsAppendNewObjects() throws {
     let company = try Company()
     let context = company.context()
     try context.performAndWait {
@@ -299,7 +305,7 @@ struct ResultsControllerTests {
   }
 
   @Test("A section that is deleted has no objects")
-  func deletedSection() throws {
+  func deletedSectionHasNoObjects() throws {
     let company = try Company()
     let context = company.context()
     try context.performAndWait {
@@ -346,7 +352,7 @@ extension NSManagedObjectContext {
   }
 }
 
-/// Keeps the sections that a controller deletes.
+/// Records the sections that a controller deletes.
 private final class SectionListener: NSFetchedResultsControllerDelegate {
   var deleted: [any NSFetchedResultsSectionInfo] = []
 

@@ -1,16 +1,15 @@
 import OpenCoreData
 
-/// Keeps what a controller tells, and checks it against the list: what is told, applied to what was
-/// there, must give what is there.
+/// Records the calls of a controller and applies them to a copy of its sections.
 final class ResultsListener: NSFetchedResultsControllerDelegate {
-  /// What was told: `will`, `section insert 0`, `move [0, 1] [0, 0]`, `did`.
+  /// The calls: `will`, `section insert 0`, `move [0, 1] [0, 0]`, `did`.
   var lines: [String] = []
-  /// The objects by section, kept up to date by what is told alone.
+  /// The objects by section, changed only by the calls.
   var mirror: [(name: String, objects: [NSManagedObject])] = []
-  private var gone: [(IndexPath, NSManagedObject)] = []
-  private var come: [(IndexPath, NSManagedObject)] = []
-  private var goneSections: [Int] = []
-  private var comeSections: [(Int, String)] = []
+  private var removed: [(IndexPath, NSManagedObject)] = []
+  private var inserted: [(IndexPath, NSManagedObject)] = []
+  private var deletedSections: [Int] = []
+  private var insertedSections: [(Int, String)] = []
 
   func start(_ sections: [any NSFetchedResultsSectionInfo]?) {
     mirror = (sections ?? []).map { ($0.name, $0.objects as? [NSManagedObject] ?? []) }
@@ -21,7 +20,7 @@ final class ResultsListener: NSFetchedResultsControllerDelegate {
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>
   ) {
     lines.append("will")
-    (gone, come, goneSections, comeSections) = ([], [], [], [])
+    (removed, inserted, deletedSections, insertedSections) = ([], [], [], [])
   }
 
   func controller(
@@ -31,9 +30,9 @@ final class ResultsListener: NSFetchedResultsControllerDelegate {
   ) {
     lines.append("section \(type) \(sectionIndex)")
     if type == .insert {
-      comeSections.append((sectionIndex, sectionInfo.name))
+      insertedSections.append((sectionIndex, sectionInfo.name))
     } else {
-      goneSections.append(sectionIndex)
+      deletedSections.append(sectionIndex)
     }
   }
 
@@ -44,22 +43,22 @@ final class ResultsListener: NSFetchedResultsControllerDelegate {
     let paths = [indexPath, newIndexPath].compactMap { $0 }.map { "[\($0.section), \($0.item)]" }
     lines.append("\(type) " + paths.joined(separator: " "))
     guard let object = anObject as? NSManagedObject, type != .update else { return }
-    if let indexPath { gone.append((indexPath, object)) }
-    if let newIndexPath { come.append((newIndexPath, object)) }
+    if let indexPath { removed.append((indexPath, object)) }
+    if let newIndexPath { inserted.append((newIndexPath, object)) }
   }
 
   func controllerDidChangeContent(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>
   ) {
     lines.append("did")
-    for (path, _) in gone.sorted(by: { $0.0 > $1.0 }) {
+    for (path, _) in removed.sorted(by: { $0.0 > $1.0 }) {
       mirror[path.section].objects.remove(at: path.item)
     }
-    for index in goneSections.sorted(by: >) { mirror.remove(at: index) }
-    for (index, name) in comeSections.sorted(by: { $0.0 < $1.0 }) {
+    for index in deletedSections.sorted(by: >) { mirror.remove(at: index) }
+    for (index, name) in insertedSections.sorted(by: { $0.0 < $1.0 }) {
       mirror.insert((name, []), at: index)
     }
-    for (path, object) in come.sorted(by: { $0.0 < $1.0 }) {
+    for (path, object) in inserted.sorted(by: { $0.0 < $1.0 }) {
       mirror[path.section].objects.insert(object, at: path.item)
     }
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// What SQLite finds is what memory finds.
+/// SQLite and in-memory evaluation select the same items.
 @Suite struct AgreementTests {
   @Test(arguments: [1, 2, 3, 4] as [UInt64])
   func randomPredicatesFindTheSameRows(seed: UInt64) throws {
@@ -18,15 +18,15 @@ import Testing
         entity: item, predicate: predicate, result: .identifiers)
       let found = try library.keys(query)
       #expect(found.count == Set(found).count, "\(format)\n\(query.sql)")
-      // SQL finds no NULL by a negation, memory finds nil: such rows are left out.
-      let judged = library.items.filter { item in
+      // A negation matches nil in memory but not NULL in SQL: such rows are left out.
+      let comparable = library.items.filter { item in
         !negated.contains { KeyPaths.value($0, of: item) == nil }
       }
-      let expected = try judged.filter { try predicate.evaluation(of: $0) }
+      let expected = try comparable.filter { try predicate.evaluation(of: $0) }
         .compactMap { $0["objectID"] as? Int64 }
-      let judgedKeys = Set(judged.compactMap { $0["objectID"] as? Int64 })
+      let comparableKeys = Set(comparable.compactMap { $0["objectID"] as? Int64 })
       #expect(
-        Set(found).intersection(judgedKeys) == Set(expected),
+        Set(found).intersection(comparableKeys) == Set(expected),
         "seed \(seed): \(format)\n\(query.sql)")
       let count = try library.translator.fetch(entity: item, predicate: predicate, result: .count)
       for (index, values) in count.intArrays.enumerated() {
@@ -41,7 +41,7 @@ import Testing
     ["title"], ["-weight", "title"], ["author.name", "-weight"], ["author.mentor.age", "isLent"],
     ["~title"], ["-~author.name"], ["tags.@count", "-title"],
   ])
-  func rowsComeInTheOrderOfMemory(keys: [String]) throws {
+  func rowsAreSortedAsInMemory(keys: [String]) throws {
     let library = try LibraryRows(seed: 9, count: 60)
     let item = try #require(library.model.entity(named: "Item"))
     var sort = keys.map { key in

@@ -4,9 +4,9 @@ import Testing
 
 @testable import OpenCoreData
 
-/// The SQL of Apple's framework, letter by letter, where public logs show it.
+/// The exact SQL of Core Data, where public logs show it.
 @Suite struct AppleLogTests {
-  /// A translator and the entity of a name.
+  /// A translator and an entity.
   private func translator(
     _ model: NSManagedObjectModel, _ name: String
   ) throws -> (SQLTranslator, SQLEntity) {
@@ -14,7 +14,7 @@ import Testing
     return (SQLTranslator(model: model), try #require(model.entity(named: name)))
   }
 
-  @Test func fetches() throws {
+  @Test func fetchesHaveTheSQLOfPublicLogs() throws {
     var (sql, entity) = try translator(LogModels.attachments(["timestamp"]), "Item")
     #expect(try sql.fetch(entity: entity, result: .count).sql == "SELECT COUNT(*) FROM ZITEM")
     #expect(
@@ -74,7 +74,7 @@ import Testing
       ).sql.hasSuffix("ORDER BY t0.ZTITLE COLLATE NSCollateLocaleSensitive , t0.Z_PK"))
   }
 
-  @Test func dictionaries() throws {
+  @Test func dictionaryFetchesHaveTheSQLOfPublicLogs() throws {
     let (sql, item) = try translator(
       LogModels.attachments(["timestamp", "attachmentCount", "birthOfYear"]), "Item")
     func text(
@@ -116,7 +116,7 @@ import Testing
         + "ON t0.Z_PK = t1.ZITEM")
   }
 
-  @Test func prefetchesPagesAndFaults() throws {
+  @Test func prefetchesBatchesAndFaultsHaveTheSQLOfPublicLogs() throws {
     var (sql, entity) = try translator(LogModels.attachments(["timestamp"]), "Item")
     let attachments = try #require(entity.toMany["attachments"])
     let prefetch = try #require(sql.prefetchToMany(attachments))
@@ -148,7 +148,7 @@ import Testing
         + "WHERE  t0.ZMARKEDFORDELETIONDATE = ? ORDER BY t0.ZUPDATEDAT DESC")
   }
 
-  @Test func saves() throws {
+  @Test func insertsAndUpdatesHaveTheSQLOfPublicLogs() throws {
     let (sql, mood) = try translator(LogModels.moody(), "Mood")
     #expect(
       sql.insert(entity: mood).sql

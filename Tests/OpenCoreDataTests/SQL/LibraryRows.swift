@@ -9,7 +9,7 @@ struct LibraryRows {
   let model: SQLModel
   let translator: SQLTranslator
 
-  /// Each item as memory sees it, with its key under `objectID`.
+  /// Each item as a dictionary, with its primary key as `objectID`.
   private(set) var items: [[String: Any]] = []
 
   static let texts = ["", "a", "ab", "abc", "Abc", "b*", "É", "e", "éa", "zz", "Ab c"]
@@ -43,7 +43,7 @@ struct LibraryRows {
       let age = random.sometimes(Int64.random(in: 0...4, using: &random))
       author["name"] = name
       author["age"] = age
-      // A mentor comes before his pupils, so that the dictionaries have no circle.
+      // Mentors precede their pupils, so the dictionaries contain no cycle.
       let mentor = random.sometimes(authors.indices.randomElement(using: &random))
       if let mentor { author["mentor"] = authors[mentor] }
       authors.append(author)
@@ -96,7 +96,7 @@ struct LibraryRows {
     }
   }
 
-  /// The keys that a SELECT brings, in its order.
+  /// The primary keys that a SELECT returns, in order.
   func keys(_ query: SelectQuery) throws -> [Int64] {
     for (index, values) in query.intArrays.enumerated() {
       try connection.bindIntArray(index, values)

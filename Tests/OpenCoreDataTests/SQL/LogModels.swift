@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// Models like those behind the public logs of Apple's SQL.
+/// Models like those of the public logs of Core Data.
 enum LogModels {
   /// Items with attachments; as many attributes as the log's line shows.
   static func attachments(_ attributes: [String]) -> NSManagedObjectModel {

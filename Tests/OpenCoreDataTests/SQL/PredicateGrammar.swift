@@ -2,8 +2,8 @@
 struct PredicateGrammar {
   var random: SeededRandom
 
-  /// A format text and the key paths whose nils SQL and memory may judge differently, because
-  /// something around them is a negation.
+  /// A format string, and the key paths whose nils SQL and memory may treat differently because
+  /// they're inside a negation.
   mutating func predicate(depth: Int = 3, isNegated: Bool = false) -> (
     format: String, negated: [String]
   ) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// The condition that a predicate becomes, and what is bound to it.
+/// The SQL conditions and bound values of predicates.
 @Suite struct PredicateSQLTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let format: String
@@ -16,7 +16,7 @@ import Testing
     var testDescription: String { format }
   }
 
-  /// An object ID as the translator is told of it.
+  /// An object ID, as the translator resolves it.
   struct Key: Sendable {
     let entity: String
     let key: Int64?
@@ -59,7 +59,7 @@ import Testing
       format: "key == '00000000-0000-0000-0000-00000000000A'",
       sql: " WHERE ( t0.ZKEY = ? AND  t0.Z_ENT = ?)",
       binds: [.blob(Array(repeating: 0, count: 15) + [10]), .integer(4)]),
-    // To-one paths join; the key of the other object needs no join.
+    // To-one paths join; comparing with an object needs no join.
     Case(
       format: "author.name == 'x' AND author == %@",
       sql: " JOIN ZAUTHOR t1 ON t0.ZAUTHOR = t1.Z_PK"
@@ -80,13 +80,13 @@ import Testing
       sql: " WHERE ( t0.Z_PK IN (SELECT * FROM _Z_intarray0)  AND  t0.Z_ENT = ?)",
       binds: [.integer(4)], arrays: [[3, 5]],
       arguments: [[Key(entity: "Sheet", key: 3), Key(entity: "Sheet", key: 5)]]),
-    // An unsaved object, and one of another table, is in no row.
+    // An unsaved object and an object of another table match no row.
     Case(
       format: "SELF == %@ OR author == %@",
       sql: " WHERE (( t0.Z_PK = ? OR  t0.ZAUTHOR = ?) AND  t0.Z_ENT = ?)",
       binds: [.integer(0), .integer(0), .integer(4)],
       arguments: [Key(entity: "Sheet", key: nil), Key(entity: "Tag", key: 5)]),
-    // To-many relationships: a join where all hangs on it, a count elsewhere.
+    // To-many relationships: a join if the whole predicate requires it, otherwise a count.
     Case(
       format: "ANY tags.name == 'x'",
       sql: " JOIN Z_2TAGS t1 ON t0.Z_PK = t1.Z_2ITEMS JOIN ZTAG t2 ON t1.Z_6TAGS = t2.Z_PK"
@@ -118,7 +118,7 @@ import Testing
       format: "author.items.@max.weight > 2.5",
       sql: " WHERE ((SELECT MAX( t1.ZWEIGHT) FROM ZITEM t1 WHERE (t0.ZAUTHOR = t1.ZAUTHOR) ) > ?"
         + " AND  t0.Z_ENT = ?)", binds: [.real(2.5), .integer(4)]),
-    // Texts.
+    // Strings.
     Case(
       format: "title BEGINSWITH 'ab' AND title ENDSWITH[c] 'y'",
       sql: " WHERE (( NSCoreDataStringSearch( t0.ZTITLE, ?, 8, 0) AND"
@@ -172,7 +172,7 @@ import Testing
         + " (SELECT total(DISTINCT t1.ZWEIGHT) FROM ZITEM t1"
         + " WHERE (t0.ZAUTHOR = t1.ZAUTHOR) ) END > ?) AND  t0.Z_ENT = ?)",
       binds: [.real(2), .real(3), .integer(4)]),
-    // Entities are numbers.
+    // Entities are compared by entity ID.
     Case(
       format: "cover.entity.name IN {'Book', 'Sheet', 'Tag'} AND entity.name != 'Book'",
       sql: " JOIN ZITEM t1 ON t0.ZCOVER = t1.Z_PK WHERE (( t1.Z_ENT IN (?, ?) AND  t0.Z_ENT = ?)"
@@ -245,7 +245,7 @@ import Testing
     ("uppercase:(pages) == 'A'", "pages: This isn't a string"),
     ("SELF isKindOfClass: 'Book'", "Only memory can compare by a method"),
   ])
-  func whatHasNoSQLIsNamed(format: String, message: String) throws {
+  func untranslatablePredicatesAreDescribed(format: String, message: String) throws {
     do {
       _ = try select(NSPredicate(format: format))
       Issue.record("\(format) was translated")
@@ -254,10 +254,9 @@ import Testing
     }
   }
 
-  /// The formats of public code name keys that the library does not have, and more: each becomes
-  /// SQL that SQLite takes, or an error with words.
+  /// Formats of public code, with some keys replaced by those of the library.
   @Test(.enabled(if: SharedData.isHere, SharedData.absence))
-  func publicFormatsBecomeSQLOrAnError() throws {
+  func publicFormatsBecomeValidSQLOrAnError() throws {
     let library = try LibraryRows(seed: 1, count: 5)
     let author = try #require(library.model.entity(named: "Author"))
     let text = try String(
@@ -281,8 +280,8 @@ import Testing
     #expect(translated > 60)
   }
 
-  /// Chains and lists of any length: SQLite's own limits are not met.
-  @Test func longChainsAndListsRun() throws {
+  /// Long chains and lists don't exceed SQLite's limits.
+  @Test func longChainsAndListsMatchTheirShortForms() throws {
     let library = try LibraryRows(seed: 3, count: 40)
     let item = try #require(library.model.entity(named: "Item"))
     let terms =
@@ -307,7 +306,7 @@ import Testing
     }
   }
 
-  @Test func blocksAndDeepNestingAreRefused() throws {
+  @Test func blocksAndDeepNestingAreErrors() throws {
     #expect(throws: TranslationError.self) { try select(NSPredicate { _, _ in true }) }
     var deep = NSPredicate(format: "pages == 1")
     for _ in 0..<10_000 { deep = NSCompoundPredicate(notPredicateWithSubpredicate: deep) }

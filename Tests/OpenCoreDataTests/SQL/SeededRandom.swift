@@ -1,4 +1,4 @@
-/// Random numbers that a seed repeats (splitmix64).
+/// A random number generator with a seed (splitmix64).
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
@@ -14,7 +14,7 @@ struct SeededRandom: RandomNumberGenerator {
     return bits ^ (bits >> 31)
   }
 
-  /// The value four times out of five, else nil.
+  /// The value four times out of five, otherwise nil.
   mutating func sometimes<Value>(_ value: Value?) -> Value? {
     Int.random(in: 0..<5, using: &self) == 0 ? nil : value
   }

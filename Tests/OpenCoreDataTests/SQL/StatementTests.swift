@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// The generated statements at work on real files.
+/// The generated statements, run on SQLite files.
 @Suite struct StatementTests {
   private let library: LibraryRows
 
@@ -37,7 +37,7 @@ import Testing
     return Int(library.connection.changes)
   }
 
-  @Test func rowsAreInsertedUpdatedAndDeletedUnderTheirVersion() throws {
+  @Test func updatesAndDeletesRequireTheRowVersion() throws {
     let sheet = try entity("Sheet")
     let sql = library.translator
     let slot = { (name: String) throws in try #require(sheet.slots[name]) }
@@ -74,7 +74,7 @@ import Testing
     #expect(try library.connection.values(read).isEmpty)
   }
 
-  @Test func keysAreReservedOnlyFromTheLastOneRead() throws {
+  @Test func keysAreReservedOnlyIfTheMaximumIsUnchanged() throws {
     let connection = library.connection
     #expect(
       try connection.values(SQLTranslator.selectMaximumKey, [.integer(2)]) == [[.integer(0)]])
@@ -95,10 +95,10 @@ import Testing
     let items = try #require(entity("Tag").toMany["items"])
     let read = "SELECT Z_2ITEMS, Z_6TAGS, Z_FOK_6TAGS FROM Z_2TAGS WHERE Z_2ITEMS = 70 ORDER BY 2"
     let insert = try #require(sql.insertJoinRow(tags))
-    for (tag, place) in [(1, 2048), (2, 3072), (1, 4096)] as [(Int64, Int64)] {
-      _ = try connection.values(insert, [.integer(70), .integer(tag), .integer(place)])
+    for (tag, orderKey) in [(1, 2048), (2, 3072), (1, 4096)] as [(Int64, Int64)] {
+      _ = try connection.values(insert, [.integer(70), .integer(tag), .integer(orderKey)])
     }
-    // From the side that keeps no order the place stays.
+    // An insertion from the unordered side doesn't change the order key.
     _ = try connection.values(
       try #require(sql.insertJoinRow(items)), [.integer(2), .integer(70)])
     #expect(
@@ -117,9 +117,9 @@ import Testing
     #expect(try connection.values(read).isEmpty)
   }
 
-  /// Each slot's result column has the slot's name, whatever the entity of the row.
+  /// Each slot's result column has the slot's name for every entity of the row.
   @Test(arguments: ["Item", "Book", "Sheet"])
-  func projectionsFindEverySlot(name: String) throws {
+  func projectionsMapEachSlotToItsColumn(name: String) throws {
     let entity = try entity(name)
     let queries = [
       try library.translator.fetch(entity: entity), library.translator.fault(entity: entity),
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func prefetchesBringRowsWithTheKeysOfTheirSources() throws {
+  @Test func prefetchesReturnRowsWithTheirSourceKeys() throws {
     let connection = library.connection
     let sql = library.translator
     try connection.bindIntArray(0, [1, 2, 4])
@@ -171,7 +171,7 @@ import Testing
     ("noindex:(title) == 'ab'", "SCAN t0"),
     ("author.name == 'a'", "SEARCH t0 USING INDEX ZITEM_ZAUTHOR_INDEX (ZAUTHOR=?)"),
   ])
-  func plansUseTheIndexesTheyCan(format: String, plan: String) throws {
+  func queryPlansUseIndexesForSargablePredicates(format: String, plan: String) throws {
     let query = try library.translator.fetch(
       entity: entity("Item"), predicate: NSPredicate(format: format), result: .rows)
     let lines = try library.connection.explainQueryPlan(query.sql).lines

@@ -16,10 +16,10 @@ import Testing
 
   @Test(
     arguments: [
-      // A plain BEGINSWITH, as Apple's log shows it, counts every letter.
+      // A plain BEGINSWITH, as in Core Data's log, is case-sensitive.
       ("NSCoreDataStringSearch('Maui beach', 'Maui', 8, 0)", 1),
       ("NSCoreDataStringSearch('Maui beach', 'maui', 8, 0)", 0),
-      // 417: case and diacritics do not count.
+      // 417: ignores case and diacritics.
       ("NSCoreDataStringSearch('plage de MAÜI', 'maui', 417, 1)", 1),
       ("NSCoreDataStringSearch('plage', 'maui', 417, 1)", 0),
       ("NSCoreDataStringSearch('plage', 'AGE', 301, 1)", 1),
@@ -35,17 +35,17 @@ import Testing
       ("'b' = 'B' COLLATE NSCollateLocaleSensitiveNoCase", 1),
       ("'a10' > 'a9' COLLATE NSCollateFinderlike", 1),
     ] as [(String, Int64)])
-  func functionsAndCollationsAnswer(expression: String, answer: Int64) throws {
-    #expect(try connection().values("SELECT \(expression)") == [[.integer(answer)]])
+  func functionsAndCollationsReturnExpectedValues(expression: String, value: Int64) throws {
+    #expect(try connection().values("SELECT \(expression)") == [[.integer(value)]])
   }
 
-  @Test func badPatternIsAnError() throws {
+  @Test func invalidRegularExpressionIsAnError() throws {
     #expect(throws: SQLiteError.self) {
       try connection().values("SELECT NSCoreDataMatches('a', '(', 0)")
     }
   }
 
-  /// The trigger is one that Apple's framework wrote, as a public article shows it.
+  /// The trigger was created by Core Data and published in an article.
   @Test func derivedAttributeTriggersReportTheirWrites() throws {
     let box = Box()
     let connection = try connection { change in box.changes.withLock { $0.append(change) } }
@@ -60,12 +60,12 @@ import Testing
       INSERT INTO ZITEM VALUES (5, 2, 1, NULL);
       UPDATE ZITEM SET Z_OPT = 2 WHERE Z_PK = 5;
       """)
-    let told = box.changes.withLock { $0 }
-    #expect(told.map(\.property) == ["update"])
-    #expect(told.map(\.primaryKey) == [5])
-    #expect(told.map(\.entityNumber) == [2])
+    let reported = box.changes.withLock { $0 }
+    #expect(reported.map(\.property) == ["update"])
+    #expect(reported.map(\.primaryKey) == [5])
+    #expect(reported.map(\.entityNumber) == [2])
     let stored = try connection.values("SELECT ZUPDATE FROM ZITEM")
-    #expect(stored == [[told.first?.value ?? .null]])
+    #expect(stored == [[reported.first?.value ?? .null]])
   }
 
   private final class Box: Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Predicates of one shape have one text.
+/// Predicates of one shape are translated once.
 @Suite struct TranslationCacheTests {
   private struct Setup {
     let model: SQLModel
@@ -66,7 +66,7 @@ import Testing
   static func key(_ key: Int64) -> Key { Key(entity: "Item", key: key) }
 
   @Test(arguments: pairs)
-  func otherConstantsAreBoundToTheSameText(pair: Pair) throws {
+  func constantsOfOneShapeShareATranslation(pair: Pair) throws {
     let setup = try Setup()
     let cache = setup.translator.cache
     for (arguments, translations) in [
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func entitySortLimitAndResultArePartOfTheShape() throws {
+  @Test func entitySortLimitAndResultTypeHaveTheirOwnTranslations() throws {
     let setup = try Setup()
     let book = try #require(setup.model.entity(named: "Book"))
     let predicate = NSPredicate(format: "weight > 1")
@@ -108,8 +108,7 @@ import Testing
     #expect(setup.translator.cache.translations == texts.count)
   }
 
-  /// Dictionaries too are translated once for all constants.
-  @Test func dictionariesHaveAShape() throws {
+  @Test func dictionariesOfOneShapeShareATranslation() throws {
     let setup = try Setup()
     let item = try #require(setup.model.entity(named: "Item"))
     func query(
@@ -147,8 +146,8 @@ import Testing
     #expect(setup.translator.cache.translations == 3)
   }
 
-  /// One expression at two places is one value; its shape is not that of two.
-  @Test func sharedExpressionsAreOneConstant() throws {
+  /// One expression used twice doesn't have the shape of two expressions.
+  @Test func sharedExpressionsDoNotShareATranslationWithDistinctOnes() throws {
     let setup = try Setup()
     func predicate(_ first: NSExpression, _ second: NSExpression) -> NSPredicate {
       NSCompoundPredicate(
@@ -165,14 +164,14 @@ import Testing
     #expect(query.binds == [.real(5), .integer(7)])
   }
 
-  /// A translator that has seen thousands of predicates answers as a new one does.
+  /// A translator with thousands of cached predicates returns the same SQL as a new one.
   @Test func cachingDoesNotChangeResults() throws {
     let model = SQLModel(model: Warehouse.model())
     let item = try #require(model.entity(named: "Item"))
     let old = SQLTranslator(model: model)
     var grammar = FormulaGrammar(random: SeededRandom(seed: 5))
-    let rounds = 2000
-    for _ in 0..<rounds {
+    let count = 2000
+    for _ in 0..<count {
       let format = grammar.condition(0).format
       let predicate = try NSPredicate.parse(format, arguments: [])
       let query = try old.fetch(entity: item, predicate: predicate)
@@ -183,6 +182,6 @@ import Testing
         return
       }
     }
-    #expect(old.cache.translations < rounds * 2 / 3)
+    #expect(old.cache.translations < count * 2 / 3)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("R-tree indexes are made and kept up; indexes over expressions are kept in the model alone")
+@Suite("R-tree indexes are kept up to date; indexes of expressions are only in the model")
 struct RangeIndexTests {
   private static let document = """
     <model><entity name="Place">
@@ -21,7 +21,7 @@ struct RangeIndexTests {
     </entity></model>
     """
 
-  @Test func rangesFollowTheRows() throws {
+  @Test func rTreeIndexFollowsTheRows() throws {
     let model = try ModelDocument.read(data: Data(Self.document.utf8), file: "Places")
     let stack = try TestStack(model: model)
     let context = try stack.coldContext()

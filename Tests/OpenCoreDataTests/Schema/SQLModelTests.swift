@@ -10,7 +10,7 @@ import Testing
       .compactMap { $0 }
   }
 
-  @Test func slotsGoLevelByLevelAttributesFirst() throws {
+  @Test func slotsAreOrderedByLevelAndAttributesFirst() throws {
     let model = SQLModel(model: SchemaModels.library())
     let sheet = try #require(model.entity(named: "Sheet"))
     #expect(
@@ -34,7 +34,7 @@ import Testing
     #expect(
       model.entity(named: "Shelf")?.toMany["items"]?.storage
         == .foreignKey(column: "ZSHELF", orderColumn: "Z_FOK_SHELF"))
-    // An inherited relationship is in the same place.
+    // An inherited relationship has the same storage.
     #expect(
       model.entity(named: "Book")?.toMany["tags"]?.storage
         == .joinTable(
@@ -48,21 +48,21 @@ import Testing
   }
 
   @Test(.enabled(if: SharedData.isHere, SharedData.absence), arguments: SchemaPair.all)
-  func layoutByRuleAndLayoutFromTheFileAgree(pair: SchemaPair) throws {
+  func layoutFromTheModelMatchesTheFile(pair: SchemaPair) throws {
     let model = try pair.model()
     let connection = try SharedData.copy(of: pair.store)
-    let ruled = SQLModel(model: model)
-    let found = try SQLModel(model: model, connection: connection)
-    #expect(found.entities.map(\.name) == ruled.entities.map(\.name))
-    for (found, ruled) in zip(found.entities, ruled.entities) {
-      #expect(found.number == ruled.number)
-      #expect(found.table == ruled.table)
-      #expect(columns(found) == columns(ruled))
-      #expect(found.toMany.mapValues(\.storage) == ruled.toMany.mapValues(\.storage))
+    let computed = SQLModel(model: model)
+    let read = try SQLModel(model: model, connection: connection)
+    #expect(read.entities.map(\.name) == computed.entities.map(\.name))
+    for (read, computed) in zip(read.entities, computed.entities) {
+      #expect(read.number == computed.number)
+      #expect(read.table == computed.table)
+      #expect(columns(read) == columns(computed))
+      #expect(read.toMany.mapValues(\.storage) == computed.toMany.mapValues(\.storage))
     }
   }
 
-  /// Names that differ in case alone, and those of what every file has, get a number.
+  /// Names that differ only in case, and reserved names, get a number.
   @Test func tableAndColumnNamesAreUnique() throws {
     let text: (String) -> NSPropertyDescription = {
       SchemaModels.attribute($0, .stringAttributeType)
@@ -91,8 +91,8 @@ import Testing
     }
   }
 
-  /// Another version of the framework, a later model or a migration leaves other names.
-  @Test func namesAreTakenFromTheFile() throws {
+  /// Other versions of Core Data, later models, and migrations produce other names.
+  @Test func tableAndColumnNamesAreReadFromTheFile() throws {
     let connection = try SharedData.newFile()
     let library = SchemaModels.library()
     for statement in SchemaBuilder(model: SQLModel(model: library)).statements
@@ -127,7 +127,7 @@ import Testing
           orderColumn: "Z_FOK_16TAGS"))
   }
 
-  /// Two columns of one name in a table are told apart by what they hold.
+  /// Two columns for the same attribute name are distinguished by their types.
   @Test func columnsOfOneNameAreDistinguishedByType() throws {
     let root = SchemaModels.entity("Message", [])
     root.subentities = [

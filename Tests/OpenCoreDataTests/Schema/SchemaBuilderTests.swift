@@ -5,7 +5,7 @@ import Testing
 @testable import OpenCoreData
 
 @Suite struct SchemaBuilderTests {
-  /// Names and texts of everything in a file's schema, in the order it was made.
+  /// Names and SQL of a file's schema, in order of creation.
   private func schema(of connection: Connection) throws -> [(name: String, sql: String)] {
     try connection.values("SELECT name, sql FROM sqlite_master ORDER BY rowid").map { row in
       guard case .text(let name) = row[0] else { return ("", "") }
@@ -46,7 +46,8 @@ import Testing
     }
   }
 
-  /// This store was created and never migrated, by a framework whose order we follow.
+  /// This store was created by the version of Core Data whose order OpenCoreData uses, and never
+  /// migrated.
   @Test(.enabled(if: SharedData.isHere, SharedData.absence))
   func statementsAreInCoreDataOrder() throws {
     let pair = try #require(SchemaPair.all.first { $0.store.contains("SampleModel_V1") })
@@ -70,13 +71,13 @@ import Testing
     #expect(try ours.values(names) == expected)
   }
 
-  @Test func newFileKeepsPageSizeAndVacuum() throws {
+  @Test func newFileHasCoreDatasPageSizeAndAutoVacuum() throws {
     let connection = try create(SchemaModels.library())
     #expect(try connection.values("PRAGMA page_size") == [[.integer(4096)]])
     #expect(try connection.values("PRAGMA auto_vacuum") == [[.integer(2)]])
   }
 
-  @Test func relationshipsOfEveryKindGetTheirColumnsTablesAndIndexes() throws {
+  @Test func everyRelationshipKindHasItsColumnsTablesAndIndexes() throws {
     let statements = SchemaBuilder(model: SQLModel(model: SchemaModels.library())).statements
     let expected = [
       "CREATE TABLE ZAUTHOR ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "

@@ -1,11 +1,11 @@
 import ManagedModel
 
-/// Models that the tests build in code.
+/// Models that are built in code.
 enum SchemaModels {
   /// Every kind of relationship and most attribute types.
   ///
-  /// `Item` has the subentities `Book` (`pages`, `cover`) and `Scan` (`pages` too); a book's cover
-  /// may be any item. Items have one author and one place on an ordered shelf, and ordered tags.
+  /// `Item` has the subentities `Book` (`pages`) and `Sheet` (`pages`, `cover`); a sheet's cover
+  /// can be any item. An item has an author, an ordered shelf, and ordered tags.
   static func library() -> NSManagedObjectModel {
     let author = entity("Author", [attribute("name", .stringAttributeType)])
     author.properties += [attribute("age", .integer16AttributeType)]

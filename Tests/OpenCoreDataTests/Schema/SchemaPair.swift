@@ -3,14 +3,14 @@ import Testing
 
 @testable import OpenCoreData
 
-/// A store that Apple's framework wrote, the model it was written for, and where our schema for
-/// that model is meant to differ from the store's.
+/// A store that Core Data created, its model, and the intended differences of the schema that
+/// OpenCoreData creates.
 struct SchemaPair: CustomTestStringConvertible, Sendable {
   let store: String
   let document: String
   let version: String
 
-  /// Indexes that only the older framework names so, and those we have instead.
+  /// Indexes that only the store has, and those that OpenCoreData creates instead.
   var theirIndexes: Set<String> = []
   var ourIndexes: Set<String> = []
 
@@ -24,8 +24,8 @@ struct SchemaPair: CustomTestStringConvertible, Sendable {
   private static let sample =
     "models/CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld"
 
-  /// What the framework of 2015 (637) did: a table-level constraint with the index SQLite makes
-  /// for it, and names of columns in the names of requested indexes.
+  /// A store of Core Data 637 (2015): uniqueness constraints are table constraints with SQLite's
+  /// automatic index, and indexes are named after columns.
   private static func older(
     _ store: String, _ version: String, remote: String, unique: [String]
   ) -> SchemaPair {

@@ -3,8 +3,8 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// The folder with real stores and models, which lies beside the package or where CDPROF_SHARED
-/// says.
+/// The folder of stores and models written by Apple's tools: `CDPROF_SHARED`, or `shared` next to
+/// the package.
 enum SharedData {
   static let folder: URL = {
     if let path = ProcessInfo.processInfo.environment["CDPROF_SHARED"] {
@@ -15,19 +15,17 @@ enum SharedData {
     return package.deletingLastPathComponent().appendingPathComponent("shared/data")
   }()
 
-  /// False skips a test.
-  ///
-  /// Under CI the folder has to be there, so the test runs and fails.
+  /// Whether tests that need the folder run; in CI, they run and fail if it's missing.
   static var isHere: Bool {
     FileManager.default.fileExists(atPath: folder.path)
       || ProcessInfo.processInfo.environment["CI"] == "true"
   }
 
-  static let absence: Comment = "There's no folder shared beside the package."
+  static let absence: Comment = "There's no folder 'shared' next to the package."
 
   static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
 
-  /// A connection to a copy of a store in a folder of its own.
+  /// A connection to a copy of a store in a new folder.
   static func copy(of path: String) throws -> Connection {
     let scratch = try scratchFolder().appendingPathComponent("store.sqlite")
     try FileManager.default.copyItem(at: url(path), to: scratch)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct StoreMetadataTests {
   @Test(.enabled(if: SharedData.isHere, SharedData.absence))
-  func everyKeyOfAnAppleStoreIsPreserved() throws {
+  func rewritingPreservesTheMetadataOfAnAppleStore() throws {
     let connection = try SharedData.copy(of: "moody/stores/Moody.moody")
     let read = try StoreMetadata(reading: connection)
     #expect(read.uuid == "374C5961-3E41-43E5-915C-383EA914074C")

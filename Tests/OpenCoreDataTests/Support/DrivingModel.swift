@@ -1,7 +1,7 @@
 import ManagedModel
 import OpenCoreData
 
-/// Drivers with every kind of limit, and what is between them, as a model document.
+/// Drivers, cars, and garages with every kind of validation limit, as a model document.
 enum DrivingModel {
   /// - Parameter driverClass: The class of the drivers.
   static func make(

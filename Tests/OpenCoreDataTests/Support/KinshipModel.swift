@@ -88,21 +88,21 @@ enum KinshipModel {
 }
 
 extension NSManagedObject {
-  /// The destinations of a to-many; an ordered one's in no order.
+  /// The destinations of a to-many relationship as a set, even if it's ordered.
   func set(_ key: String) -> Set<NSManagedObject> {
     let value = value(forKey: key)
     return value as? Set<NSManagedObject>
       ?? Set((value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [])
   }
 
-  /// The names of an ordered to-many's destinations, in its order.
+  /// The names of an ordered to-many relationship's destinations, in order.
   func names(_ key: String) -> String {
     ((value(forKey: key) as? NSOrderedSet)?.array ?? [])
       .map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "-" }
       .joined()
   }
 
-  /// The destination of a to-one.
+  /// The destination of a to-one relationship.
   func one(_ key: String) -> NSManagedObject? {
     value(forKey: key) as? NSManagedObject
   }

@@ -1,6 +1,6 @@
 @testable import OpenCoreData
 
 extension NSPersistentStoreCoordinator {
-  /// The store at the first place, when it has been added.
+  /// The first store, or nil if none was added.
   var firstStore: RowStore? { store(at: 0) }
 }

@@ -1,7 +1,7 @@
 @testable import OpenCoreData
 
 extension RowCache {
-  /// Entries that hold a row.
+  /// Entries with a row.
   var rowCount: Int {
     var count = 0
     for root in 0..<tables.count {
@@ -12,7 +12,7 @@ extension RowCache {
     return count
   }
 
-  /// The owners of all entries.
+  /// The number of owners of all entries.
   var ownerCount: Int {
     var count = 0
     for root in 0..<tables.count {
@@ -23,12 +23,12 @@ extension RowCache {
 }
 
 extension CachingStore {
-  /// Entries of the row cache that hold a row.
+  /// Row-cache entries with a row.
   var cachedRowCount: Int {
     withShared { $0.rows.rowCount }
   }
 
-  /// The query generations that contexts or tokens keep.
+  /// The number of query generations that contexts or tokens retain.
   var liveGenerationCount: Int {
     withShared { shared in shared.generations.count { $0.generation != nil } }
   }

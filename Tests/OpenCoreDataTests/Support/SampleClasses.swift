@@ -2,7 +2,7 @@ import OpenCoreData
 
 /// The classes of `Scenarios/Models/Moody.xcdatamodel`, without the rules of the sample app.
 enum SampleClasses {
-  /// Lets the model's entities find their classes; safe to call again.
+  /// Registers the classes; safe to call again.
   static func register() {
     Region.registerClass()
     Continent.registerClass()
@@ -43,7 +43,7 @@ final class Continent: Region, SampleClass {
   @Managed("countries") var countries: Set<Country>
 }
 
-/// A class whose objects a test fetches with one line; its entity has the same name.
+/// A class with short fetch and count methods; its entity has the same name.
 protocol SampleClass: NSManagedObject {
   static var order: [NSSortDescriptor] { get }
 }

@@ -1,7 +1,7 @@
 import OpenCoreData
 import ProfileEvents
 
-/// One coordinator over an empty store of any kind, with as many contexts as a test wants.
+/// One coordinator over an empty store of any kind, with any number of contexts.
 final class SharedStack {
   let kind: StoreKind
   let coordinator: NSPersistentStoreCoordinator
@@ -48,13 +48,13 @@ extension NSManagedObjectContext {
       .sorted { $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path }
   }
 
-  /// The same row's object here.
+  /// This context's object with the same ID.
   func twin(of object: NSManagedObject) -> NSManagedObject {
     self.object(with: object.objectID)
   }
 }
 
-/// The error that a body throws, as a program sees it.
+/// The error that a body throws, or nil.
 func thrownError(_ body: () throws -> Void) -> NSError? {
   do { try body() } catch let error as NSError { return error }
   return nil

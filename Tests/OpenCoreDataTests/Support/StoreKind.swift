@@ -1,25 +1,25 @@
 import OpenCoreData
 
-/// The stores that behavior is tested on: what holds for one holds for the others.
+/// The kinds of stores that behavior is tested on.
 ///
-/// A test takes all, with `arguments: StoreKind.allCases`, unless what it states is SQLite's own: a
-/// plan, a file, a log. Statements are stated for all, by `statements(_:)` and `texts(_:)` of the stack,
-/// which has none but in SQLite.
+/// A test runs on all, with `arguments: StoreKind.allCases`, unless it verifies something that only
+/// SQLite has, such as a query plan, a file, or a log. The stack's `statements(_:)` and `texts(_:)`
+/// expect statements only if the store runs SQL.
 enum StoreKind: CaseIterable, Sendable {
   case sqlite, memory, xml, binary
   /// A SQLite store at `/dev/null`.
   case sqliteInMemory
 
-  /// Those that are written row by row, for tests in which one coordinator sees what another wrote.
+  /// Stores that are written row by row, for tests with several coordinators.
   static let ofRows = [StoreKind.sqlite, .memory, .sqliteInMemory]
 
   /// Whether SQL statements run.
   var runsSQL: Bool { self == .sqlite || self == .sqliteInMemory }
 
-  /// Whether the store goes with its coordinator.
+  /// Whether the store exists only as long as its coordinator.
   var isInMemory: Bool { self == .memory || self == .sqliteInMemory }
 
-  /// Where the store is added: a file, `/dev/null`, or nowhere.
+  /// The store's URL: a file, `/dev/null`, or nil.
   func url(_ file: URL) -> URL? {
     switch self {
     case .sqliteInMemory: URL(fileURLWithPath: "/dev/null")
@@ -38,7 +38,7 @@ enum StoreKind: CaseIterable, Sendable {
   }
 }
 
-/// A store of any kind with contexts over it that know nothing.
+/// A store of any kind with new contexts.
 final class GraphStack {
   let kind: StoreKind
   private let stack: TestStack
@@ -49,22 +49,22 @@ final class GraphStack {
     stack = try TestStack(kind, model: model)
   }
 
-  /// The file, for tests that look at its tables.
+  /// The file, for tests that read its tables.
   var storeURL: URL { stack.storeURL }
 
-  /// A context that has nothing registered.
+  /// A new context without registered objects.
   func context() throws -> NSManagedObjectContext {
     try stack.coldContext()
   }
 
-  /// A statement costs nothing in memory.
+  /// The number of statements, which is 0 if the store doesn't run SQL.
   func statements(_ count: Int) -> Int {
     stack.statements(count)
   }
 }
 
 extension NSManagedObjectContext {
-  /// All objects of an entity, by a key that tells them apart.
+  /// All objects of an entity, sorted by a key.
   func all(_ entity: String, by key: String = "name") throws -> [NSManagedObject] {
     let request = NSFetchRequest<NSManagedObject>(entityName: entity)
     request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSError {
-  /// The code, or the codes of the errors it sums up, in ascending order.
+  /// The code, or the codes of the detailed errors, in ascending order.
   var codes: [Int] {
     guard let details = userInfo[NSDetailedErrorsKey] as? [NSError] else { return [code] }
     return details.map(\.code).sorted()

@@ -1,7 +1,7 @@
 import ManagedModel
 import OpenCoreData
 
-/// The models the tests use.
+/// The models of the tests.
 enum TestModels {
   /// The repository's folder.
   static let root = URL(fileURLWithPath: #filePath)

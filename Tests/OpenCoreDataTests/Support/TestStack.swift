@@ -5,16 +5,16 @@ import SQLiteDriver
 import Synchronization
 import Testing
 
-/// A store of any kind with as many contexts over it as a test wants, all of them cold.
+/// A store of any kind with any number of cold contexts.
 ///
-/// A file is in a folder of its own. A store in memory has one coordinator; what its contexts hold
-/// leaves the row cache with them.
+/// A file is in its own folder. An in-memory store has one coordinator; rows leave its row cache
+/// with the contexts that use them.
 final class TestStack {
   let folder: URL
   let storeURL: URL
   let model: NSManagedObjectModel
   let kind: StoreKind
-  /// That of a store in memory.
+  /// The coordinator of an in-memory store.
   private let coordinator: NSPersistentStoreCoordinator?
 
   /// An empty store of a model.
@@ -40,20 +40,20 @@ final class TestStack {
     return try TestStack(kind, model: TestModels.moody())
   }
 
-  /// A statement costs nothing in memory.
+  /// The number of statements, which is 0 if the store doesn't run SQL.
   func statements(_ count: Int) -> Int {
     kind.runsSQL ? count : 0
   }
 
-  /// The texts of statements, of which SQLite alone runs some.
+  /// The SQL of statements, which is empty if the store doesn't run SQL.
   func texts(_ texts: String...) -> [String] {
     kind.runsSQL ? texts : []
   }
 
-  /// A context that has nothing registered over a row cache that has nothing; of a new coordinator
-  /// where there is a file.
+  /// A context without registered objects, with an empty row cache; it has a new coordinator if the
+  /// store is a file.
   ///
-  /// `sinks` hear of the opening too.
+  /// `sinks` also receive the events of opening the store.
   func coldContext(
     sinks: [any EventSink] = [], options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectContext {
@@ -63,7 +63,7 @@ final class TestStack {
       try coordinator.addPersistentStore(type: kind.type, at: storeURL, options: options)
     }
     let context = Context(concurrencyType: .privateQueueConcurrencyType)
-    // A document is written again by each save: its folder has to be there.
+    // Each save rewrites the file of an atomic store, so its folder must exist.
     if kind == .xml || kind == .binary { context.stack = self }
     context.persistentStoreCoordinator = coordinator
     return context
@@ -73,7 +73,7 @@ final class TestStack {
     var stack: TestStack?
   }
 
-  /// Copies the one mood there is, row by row, until there are as many; far faster than saving them.
+  /// Copies the only mood in SQL until there are `count` rows, which is faster than saving them.
   func multiplyMoods(to count: Int) throws {
     let connection = try Connection(path: storeURL.path, access: .writing)
     defer { connection.close() }
@@ -83,7 +83,7 @@ final class TestStack {
         + "SELECT i, Z_ENT, Z_OPT, ZCOUNTRY, ZCOLORS, i * 60 FROM n, ZMOOD WHERE Z_PK = 1")
   }
 
-  /// Fills the store with continents, countries and moods, `country` and `continent` taken in turn.
+  /// Saves continents, countries, and moods, assigning countries and continents in turn.
   func addMoods(_ moods: Int, countries: Int, continents: Int = 1) throws {
     let context = try coldContext()
     try context.performAndWait {
@@ -109,7 +109,7 @@ final class TestStack {
   }
 }
 
-/// Keeps every event, for tests that ask what happened.
+/// Records every event.
 final class EventList: EventSink {
   private let list = Mutex<[Event]>([])
 
@@ -123,13 +123,13 @@ final class EventList: EventSink {
     list.withLock { $0.append(event) }
   }
 
-  /// The texts of the statements of a kind, in order.
+  /// The SQL of the statements of a kind, in order.
   func statements(_ kind: StatementKind? = nil) -> [String] {
     events.compactMap(\.statement).filter { kind == nil || $0.kind == kind }.map(\.sql)
   }
 }
 
-/// A test's list of log lines.
+/// A thread-safe list of lines.
 final class LineList: Sendable {
   private let list = Mutex<[String]>([])
 

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Contexts on several threads")
 struct ConcurrentContextTests {
-  /// Seconds that `CDPROF_THREAD_SECONDS` names; one by default.
+  /// The duration in seconds: `CDPROF_THREAD_SECONDS`, or 1.
   static let seconds =
     Double(ProcessInfo.processInfo.environment["CDPROF_THREAD_SECONDS"] ?? "") ?? 1
 
-  @Test("Eight contexts: readers see whole rows, writers lose nothing, caches end as the database")
-  func readersAndWriters() throws {
+  @Test("Eight threads of readers and writers: rows are consistent, and caches match the store")
+  func concurrentReadsAndSavesLeaveConsistentContexts() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     let first = try stack.coldContext()
     try first.performAndWait {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// All that a folder shows to the outside: names, bytes, owners, modes and times of writing.
+/// The visible state of a folder: names, bytes, owners, modes, and modification times.
 struct FolderImage: Equatable {
   struct File: Equatable {
     var bytes: Data?

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteDriver
 
-/// A store with a hot rollback journal that was tampered with.
+/// A store with a manipulated hot rollback journal.
 enum HostileJournal {
   /// Appends the record that names a super-journal, in SQLite's format.
   static func appendSuperJournal(_ name: String, to journal: String) throws {
@@ -23,7 +23,7 @@ enum HostileJournal {
     try file.write(contentsOf: Data(bigEndian(count)))
   }
 
-  /// A table `t` of 1,000 rows with number 0, which a transaction that crashed was setting to 1.
+  /// Creates a table `t` of 1,000 rows with number 0, and a crashed transaction that set it to 1.
   static func make(_ path: String) throws {
     let source = try TemporaryFolder()
     let original = source.file("original")

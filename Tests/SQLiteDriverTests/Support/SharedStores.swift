@@ -1,7 +1,6 @@
 import Foundation
 
-/// Stores written by Apple's framework, in the folder `shared` beside the package's folder or the
-/// one `CDPROF_SHARED` names.
+/// Stores created by Core Data, in the folder `CDPROF_SHARED`, or `shared` next to the package.
 enum SharedStores {
   static let folder: String = {
     if let given = ProcessInfo.processInfo.environment["CDPROF_SHARED"] { return given }
@@ -10,7 +9,7 @@ enum SharedStores {
     return url.deletingLastPathComponent().appendingPathComponent("shared").path
   }()
 
-  /// Files of the folder that begin as a SQLite database does.
+  /// The folder's SQLite databases.
   static let paths: [String] = {
     guard let names = FileManager.default.enumerator(atPath: folder + "/data") else { return [] }
     return names.compactMap { $0 as? String }

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteDriver
 
-/// The states a store's files can be found in.
+/// The possible states of a store's files.
 ///
 /// Each has 1,000 committed rows.
 enum StoreState: String, CaseIterable {
@@ -9,40 +9,40 @@ enum StoreState: String, CaseIterable {
   case closed
   /// With a rollback journal, closed cleanly.
   case rollback
-  /// An empty log is left.
-  case emptyLog
-  /// A process was cut off: half of the rows are in the log alone.
-  case log
-  /// The same with its index file.
-  case logAndIndex
-  /// A writer has the store open; half of the rows are in the log alone.
+  /// With an empty WAL.
+  case emptyWAL
+  /// After a crash: half of the rows are only in the WAL.
+  case wal
+  /// The same, with the WAL's index file.
+  case walAndIndex
+  /// Open in a writer; half of the rows are only in the WAL.
   case liveWriter
-  /// A journal that is over: its header is zeroed.
+  /// With a finished journal, whose header is zeroed.
   case finishedJournal
-  /// A transaction was cut off after it had changed the file.
+  /// After a crash in a transaction that had changed the file.
   case hotJournal
 
   static let rows = 1_000
 
-  /// Makes the files under that name.
+  /// Creates the files of a store.
   ///
-  /// Keep the connection that comes back, if any.
+  /// - Returns: The writer of `liveWriter`, which must be retained.
   func make(_ name: String, in folder: TemporaryFolder) throws -> Connection? {
     let source = try TemporaryFolder()
     let path = source.file("store")
     switch self {
-    case .closed, .emptyLog:
+    case .closed, .emptyWAL:
       try StoreState.fill(path, "WAL").close()
       try folder.copy(path, as: name)
-      if self == .emptyLog { try folder.write([], to: name + "-wal") }
+      if self == .emptyWAL { try folder.write([], to: name + "-wal") }
     case .rollback:
       try StoreState.fill(path, "DELETE").close()
       try folder.copy(path, as: name)
-    case .log, .logAndIndex:
+    case .wal, .walAndIndex:
       let writer = try StoreState.fill(path, "WAL")
       try folder.copy(path, as: name)
       try folder.copy(path + "-wal", as: name + "-wal")
-      if self == .logAndIndex { try folder.copy(path + "-shm", as: name + "-shm") }
+      if self == .walAndIndex { try folder.copy(path + "-shm", as: name + "-shm") }
       writer.close()
     case .liveWriter:
       return try StoreState.fill(folder.file(name), "WAL")

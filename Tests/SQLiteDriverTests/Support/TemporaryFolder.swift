@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes when the test does.
+/// A folder that's deleted with this object.
 final class TemporaryFolder {
   let path: String
 
