@@ -115,6 +115,7 @@ struct CocoaErrorTests {
       }
       do {
         try context.save()
+        Issue.record("an invalid object was saved")
       } catch let error as CocoaError {
         #expect(error.code == .validationNumberTooLarge && error.isValidationError)
         #expect(error.validationObject as? NSManagedObject === driver)
@@ -126,6 +127,7 @@ struct CocoaErrorTests {
       #expect(throws: CocoaError.self) { try context.save() }
       do {
         try context.save()
+        Issue.record("an invalid object was saved")
       } catch CocoaError.validationMultipleErrors {
       }
     }
@@ -169,6 +171,7 @@ struct CocoaErrorTests {
     do {
       try NSPersistentStoreCoordinator(managedObjectModel: DrivingModel.make())
         .addPersistentStore(ofType: "Paper", configurationName: nil, at: nil)
+      Issue.record("a store of an unknown type was added")
     } catch CocoaError.persistentStoreInvalidType {
     }
     #expect(

@@ -34,7 +34,14 @@ import Testing
       PredicateKeyword.allCases.map(\.rawValue) + CollectionOperator.allCases.map(\.rawValue)
       + CastTarget.allCases.map(\.rawValue)
       + PredicateFunction.allCases.filter { $0 != .cast }.map { $0.infix ?? $0.formatName }
-    for word in words where !text.contains(word.lowercased()) {
+    func isThere(_ word: String) -> Bool {
+      text.ranges(of: word.lowercased()).contains { range in
+        let before = text[..<range.lowerBound].last?.isLetter ?? false
+        let after = text[range.upperBound...].first?.isLetter ?? false
+        return !before && !after
+      }
+    }
+    for word in words where !isThere(word) {
       Issue.record("\(PredicatePage.path) does not have \(word)")
     }
     for option in "cdnlw" {

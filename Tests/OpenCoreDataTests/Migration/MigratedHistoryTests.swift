@@ -1,0 +1,145 @@
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Lightweight migration of history, triggers, R-trees, and external data")
+struct MigratedHistoryTests {
+  @Test("Changes of the history keep their objects, properties, and preserved values")
+  func historyFollowsTheModel() throws {
+    func model(_ isNext: Bool) -> NSManagedObjectModel {
+      let model = LightweightMigrationTests.model { person, _ in
+        person.attributesByName["name"]?.preservesValueInHistoryOnDeletion = true
+        guard isNext else { return }
+        // Sorts before the others, and so moves their bits and columns.
+        let alias = LightweightMigrationTests.attribute("alias", .stringAttributeType)
+        alias.preservesValueInHistoryOnDeletion = true
+        person.properties.append(alias)
+      }
+      if isNext {
+        let area = NSEntityDescription()
+        (area.name, area.properties) = (
+          "Area", [LightweightMigrationTests.attribute("name", .stringAttributeType)]
+        )
+        model.entities.append(area)
+      }
+      return model
+    }
+    let store = try MigratedStore()
+    let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+    let context = try store.open(model(false), options: tracking)
+    try context.performAndWait {
+      let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+      person.setValue("Ada", forKey: "name")
+      try context.save()
+      person.setValue(37, forKey: "age")
+      try context.save()
+      context.delete(person)
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    let migrated = try store.open(
+      model(true), options: MigratedStore.automatic.merging(tracking) { $1 })
+    try migrated.performAndWait {
+      let result = try migrated.execute(
+        NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
+      let transactions = try #require(
+        (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction])
+      let changes = transactions.flatMap { $0.changes ?? [] }
+      #expect(changes.map(\.changedObjectID.entity.name) == ["Person", "Person", "Person"])
+      #expect(changes[1].updatedProperties.map { Set($0.map(\.name)) } == ["age"])
+      #expect(changes[2].tombstone?["name"] as? String == "Ada")
+    }
+  }
+
+  @Test("Triggers, R-trees, and derived attributes belong to the new version")
+  func triggersAndRangesFollowTheModel() throws {
+    func model(_ isNext: Bool) -> NSManagedObjectModel {
+      LightweightMigrationTests.model { person, city in
+        if isNext { (person.name, person.renamingIdentifier) = ("Human", "Person") }
+        let count = NSDerivedAttributeDescription()
+        (count.name, count.attributeType) = ("residentCount", .integer64AttributeType)
+        count.derivationExpression = NSExpression(format: "residents.@count")
+        city.properties.append(count)
+        let age = person.properties[1]
+        person.indexes = [
+          NSFetchIndexDescription(
+            name: "byAge",
+            elements: [NSFetchIndexElementDescription(property: age, collationType: .rTree)])
+        ]
+      }
+    }
+    let store = try LightweightMigrationTests.store(model(false))
+    let context = try store.open(model(true))
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "City")
+      let london = try #require(try context.fetch(request).first)
+      #expect((london.value(forKey: "residentCount") as? NSNumber)?.intValue == 1)
+      let dee = NSEntityDescription.insertNewObject(forEntityName: "Human", into: context)
+      dee.setValue(london, forKey: "home")
+      dee.setValue(50, forKey: "age")
+      try context.save()
+      context.refreshAllObjects()
+      #expect((london.value(forKey: "residentCount") as? NSNumber)?.intValue == 2)
+    }
+    #expect(try store.values("SELECT COUNT(*) FROM Z_RT_Human_byAge") == [[.integer(3)]])
+    #expect(
+      try store.values("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'Z_RT_Person%'")
+        == [[.integer(0)]])
+  }
+
+  @Test("External data files of values that stay are kept, and others are removed")
+  func externalDataFollowsTheModel() throws {
+    func model(_ photo: String?, isExternal: Bool = true) -> NSManagedObjectModel {
+      LightweightMigrationTests.model { person, _ in
+        guard let photo else { return }
+        let attribute = LightweightMigrationTests.attribute(photo, .binaryDataAttributeType)
+        if photo != "photo" { attribute.renamingIdentifier = "photo" }
+        attribute.allowsExternalBinaryDataStorage = isExternal
+        person.properties.append(attribute)
+      }
+    }
+    func values(_ name: String, _ model: NSManagedObjectModel) throws -> [Data?] {
+      let context = try store.open(model)
+      return try context.performAndWait {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        return try context.fetch(request).map { $0.value(forKey: name) as? Data }
+      }
+    }
+    let (large, small) = (Data(repeating: 1, count: 200_000), Data([2, 3]))
+    let store = try LightweightMigrationTests.store(model("photo", isExternal: false))
+    let context = try store.open(model("photo", isExternal: false))
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      let people = try context.fetch(request)
+      people[0].setValue(small, forKey: "photo")
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    // The values in rows get the marker of external storage.
+    let external = model("picture")
+    #expect(try values("picture", external) == [small, nil, nil])
+    let writing = try store.open(external)
+    try writing.performAndWait {
+      let people = try writing.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+      for person in people { person.setValue(large, forKey: "picture") }
+      try writing.save()
+    }
+    let other = try #require(writing.persistentStoreCoordinator)
+    for store in other.persistentStores { try other.remove(store) }
+    let files = ExternalStorage(storeURL: store.url)
+    #expect(files.fileNames().count == 3)
+    #expect(try values("photograph", model("photograph")) == [large, large, large])
+    #expect(files.fileNames().count == 3)
+    #expect(
+      thrownError { try store.migrate(to: model("photo", isExternal: false)) }?.code
+        == NSMigrationMissingMappingModelError)
+    try store.migrate(to: model(nil))
+    #expect(files.fileNames() == [])
+  }
+}
