@@ -141,10 +141,15 @@ extension ModelComparison {
       former.entity.flatMap { laterEntities[ObjectIdentifier($0)] }?.ownProperties
         .first { $0.name == former.name || $0.renamingIdentifier == former.renamingIdentifier }
     }
-    if inverse !== new.inverseRelationship {
+    // Stores have one owner for each destination of a to-many relationship without an inverse.
+    let losesOwners =
+      old.isToMany && old.inverseRelationship?.isToMany == true
+      && new.inverseRelationship?.isToMany != true
+    if losesOwners || inverse !== new.inverseRelationship {
       change(
         new, entity, "inverse", old.inverseRelationship?.description,
-        new.inverseRelationship?.description, .lightweight)
+        new.inverseRelationship?.description, losesOwners ? .custom : .lightweight,
+        losesOwners ? "Which of several objects stays cannot be inferred." : nil)
     }
   }
 

@@ -102,11 +102,12 @@ extension LightweightMigrationPlan {
         if let numbers = column.entityColumn, isEmpty(numbers),
           let destination = relationship.destinationEntity.flatMap(destination.held)
         {
+          let (name, key) = (SQLNames.quoted(table.root.table), SQLNames.quoted(column.name))
           add(
             .fillColumns, "\(entity.name).\(relationship.name): set entity IDs",
-            "UPDATE \(SQLNames.quoted(table.root.table)) SET \(SQLNames.quoted(numbers)) = "
-              + "(SELECT d.Z_ENT FROM \(SQLNames.quoted(destination.table)) d WHERE d.Z_PK = "
-              + "\(SQLNames.quoted(table.root.table)).\(SQLNames.quoted(column.name)))")
+            "UPDATE \(name) SET \(SQLNames.quoted(numbers)) = (SELECT d.Z_ENT "
+              + "FROM \(SQLNames.quoted(destination.table)) d WHERE d.Z_PK = \(name).\(key)) "
+              + "WHERE \(key) IS NOT NULL")
         }
         if let order = column.orderColumn, !hasOrder {
           fillOrder(

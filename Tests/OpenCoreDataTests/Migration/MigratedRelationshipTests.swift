@@ -1,0 +1,250 @@
+import ManagedModel
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Lightweight migration of relationships, composite attributes, and names")
+struct MigratedRelationshipTests {
+  /// A model from the contents of its document.
+  private static func model(_ contents: String) throws -> NSManagedObjectModel {
+    let data = Data(
+      "<model type=\"com.apple.IDECoreDataModeler.DataModel\">\(contents)</model>".utf8)
+    return try ModelDocument.read(data: data, file: "Model")
+  }
+
+  private static func relationship(
+    _ name: String, to entity: String, inverse: String? = nil, _ rest: String = ""
+  ) -> String {
+    let back = inverse.map { " inverseName=\"\($0)\" inverseEntity=\"\(entity)\"" } ?? ""
+    return
+      "<relationship name=\"\(name)\" optional=\"YES\" destinationEntity=\"\(entity)\"\(back) \(rest)/>"
+  }
+
+  private static let one = "maxCount=\"1\""
+  private static let many = "toMany=\"YES\""
+  private static let name = "<attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/>"
+
+  /// The objects A1 to A3 and B1 to B3, by name, with the relationship `r` from each A.
+  private func fill(
+    _ store: MigratedStore, _ model: NSManagedObjectModel, _ links: [(String, String)]
+  ) throws {
+    let context = try store.open(model)
+    try context.performAndWait {
+      var objects: [String: NSManagedObject] = [:]
+      for entity in ["A", "B"] {
+        for number in 1...3 {
+          let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+          object.setValue("\(entity)\(number)", forKey: "name")
+          objects["\(entity)\(number)"] = object
+        }
+      }
+      for (source, destination) in links {
+        guard let source = objects[source], let destination = objects[destination],
+          let relationship = source.entity.relationshipsByName["r"]
+        else { continue }
+        if !relationship.isToMany {
+          source.setValue(destination, forKey: "r")
+        } else if relationship.isOrdered {
+          source.mutableOrderedSetValue(forKey: "r").add(destination)
+        } else {
+          source.mutableSetValue(forKey: "r").add(destination)
+        }
+      }
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+  }
+
+  /// The pairs of a relationship, by the names of the objects.
+  private func links(
+    _ name: String, of entity: String, _ store: MigratedStore, _ model: NSManagedObjectModel
+  ) throws -> Set<String> {
+    let context = try store.open(model)
+    return try context.performAndWait {
+      var links: Set<String> = []
+      for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)) {
+        guard let relationship = object.entity.relationshipsByName[name] else { continue }
+        for other in object.relatedObjects(relationship) {
+          links.insert(
+            "\(object.value(forKey: "name") ?? "nil") \(other.value(forKey: "name") ?? "nil")")
+        }
+      }
+      return links
+    }
+  }
+
+  private static func entities(_ a: String, _ b: String) -> String {
+    "<entity name=\"A\">\(name)\(a)</entity><entity name=\"B\">\(name)\(b)</entity>"
+  }
+
+  /// What `r` of A is in two versions, and which pairs both have.
+  struct Case: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let old: String
+    let new: String
+    var links = [("A1", "B1"), ("A2", "B2"), ("A2", "B3")]
+    var expected: Set<String> = ["A1 B1", "A2 B2", "A2 B3"]
+    /// What the other side has in the new version.
+    var inverse: String?
+  }
+
+  static let cases = [
+    Case(
+      testDescription: "a to-many without an inverse gets a to-one inverse",
+      old: entities(relationship("r", to: "B", many), ""),
+      new: entities(
+        relationship("r", to: "B", inverse: "i", many),
+        relationship("i", to: "A", inverse: "r", one)),
+      inverse: "i"),
+    Case(
+      testDescription: "a to-many without an inverse gets a to-many inverse",
+      old: entities(relationship("r", to: "B", many), ""),
+      new: entities(
+        relationship("r", to: "B", inverse: "i", many),
+        relationship("i", to: "A", inverse: "r", many)),
+      inverse: "i"),
+    Case(
+      testDescription: "a one-to-many loses its inverse",
+      old: entities(
+        relationship("r", to: "B", inverse: "i", many),
+        relationship("i", to: "A", inverse: "r", one)),
+      new: entities(relationship("r", to: "B", many), "")),
+    Case(
+      testDescription: "a to-one without an inverse gets a to-many inverse",
+      old: entities(relationship("r", to: "B", one), ""),
+      new: entities(
+        relationship("r", to: "B", inverse: "i", one),
+        relationship("i", to: "A", inverse: "r", many)),
+      links: [("A1", "B1"), ("A2", "B1"), ("A3", "B2")], expected: ["A1 B1", "A2 B1", "A3 B2"],
+      inverse: "i"),
+    Case(
+      testDescription: "a to-one without an inverse gets a to-one inverse",
+      old: entities(relationship("r", to: "B", one), ""),
+      new: entities(
+        relationship("r", to: "B", inverse: "i", one), relationship("i", to: "A", inverse: "r", one)
+      ),
+      links: [("A1", "B1"), ("A3", "B2")], expected: ["A1 B1", "A3 B2"], inverse: "i"),
+    Case(
+      testDescription: "a one-to-one becomes a one-to-many",
+      old: entities(
+        relationship("r", to: "B", inverse: "i", one), relationship("i", to: "A", inverse: "r", one)
+      ),
+      new: entities(
+        relationship("r", to: "B", inverse: "i", many),
+        relationship("i", to: "A", inverse: "r", one)),
+      links: [("A1", "B1"), ("A3", "B2")], expected: ["A1 B1", "A3 B2"], inverse: "i"),
+    Case(
+      testDescription: "a one-to-one becomes a many-to-many",
+      old: entities(
+        relationship("r", to: "B", inverse: "i", one), relationship("i", to: "A", inverse: "r", one)
+      ),
+      new: entities(
+        relationship("r", to: "B", inverse: "i", many),
+        relationship("i", to: "A", inverse: "r", many)),
+      links: [("A1", "B1"), ("A3", "B2")], expected: ["A1 B1", "A3 B2"], inverse: "i"),
+    Case(
+      testDescription: "the destination of a to-one gets a subentity",
+      old: entities(relationship("r", to: "B", one), ""),
+      new: entities(relationship("r", to: "B", one), "")
+        + "<entity name=\"AB\" parentEntity=\"B\"/>",
+      links: [("A1", "B1"), ("A3", "B2")], expected: ["A1 B1", "A3 B2"]),
+  ]
+
+  @Test(arguments: cases)
+  func pairsOfObjectsStay(_ test: Case) throws {
+    let store = try MigratedStore()
+    try fill(store, Self.model(test.old), test.links)
+    let new = try Self.model(test.new)
+    #expect(try links("r", of: "A", store, new) == test.expected)
+    if let inverse = test.inverse {
+      let back = Set(
+        test.expected.map { $0.split(separator: " ").reversed().joined(separator: " ") })
+      #expect(try links(inverse, of: "B", store, new) == back)
+    }
+    #expect(try store.values("PRAGMA integrity_check") == [[.text("ok")]])
+  }
+
+  @Test("A many-to-many relationship that loses its inverse isn't inferred")
+  func pairsWithoutAPlaceAreRejected() throws {
+    let old = Self.entities(
+      Self.relationship("r", to: "B", inverse: "i", Self.many),
+      Self.relationship("i", to: "A", inverse: "r", Self.many))
+    let new = Self.entities(Self.relationship("r", to: "B", Self.many), "")
+    let store = try MigratedStore()
+    try fill(store, Self.model(old), [("A1", "B1"), ("A2", "B1")])
+    let error = try #require(thrownError { try store.migrate(to: Self.model(new)) })
+    #expect(error.code == NSMigrationMissingMappingModelError)
+  }
+
+  @Test("A relationship of an entity to itself, its own inverse, keeps its pairs")
+  func reflexiveRelationshipsKeepTheirPairs() throws {
+    func entities(_ rest: String) throws -> NSManagedObjectModel {
+      try Self.model(
+        Self.entities(Self.relationship("r", to: "A", inverse: "r", Self.many), "") + rest)
+    }
+    let store = try MigratedStore()
+    try fill(store, entities(""), [("A1", "A2"), ("A2", "A3")])
+    let expected: Set<String> = ["A1 A2", "A2 A1", "A2 A3", "A3 A2"]
+    let old = try entities("")
+    #expect(try links("r", of: "A", store, old) == expected)
+    // An entity that sorts first changes the entity IDs in the names of tables and columns.
+    let new = try entities("<entity name=\"0\"/>")
+    #expect(try links("r", of: "A", store, new) == expected)
+  }
+
+  @Test("Elements of a renamed composite attribute keep their values")
+  func compositeElementsKeepTheirValues() throws {
+    func model(_ name: String, _ rest: String) throws -> NSManagedObjectModel {
+      try Self.model(
+        "<entity name=\"A\"><composite name=\"\(name)\" optional=\"YES\" \(rest)>"
+          + "<attribute name=\"x\" optional=\"YES\" attributeType=\"Double\"/>"
+          + "<attribute name=\"y\" optional=\"YES\" attributeType=\"String\"/></composite></entity>"
+      )
+    }
+    let store = try MigratedStore()
+    let context = try store.open(model("spot", ""))
+    try context.performAndWait {
+      let object = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+      object.setValue(["x": 1.5, "y": "why"], forKey: "spot")
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    let migrated = try store.open(model("place", "elementID=\"spot\""))
+    try migrated.performAndWait {
+      let object = try #require(
+        try migrated.fetch(NSFetchRequest<NSManagedObject>(entityName: "A")).first)
+      let place = try #require(object.value(forKey: "place") as? [String: Any])
+      #expect(place["x"] as? Double == 1.5 && place["y"] as? String == "why")
+    }
+  }
+
+  @Test("Two entities swap names, and tables with names that differ in case stay apart")
+  func tablesSwapNames() throws {
+    let store = try MigratedStore()
+    try fill(store, Self.model(Self.entities("", "")), [])
+    let swapped = try Self.model(
+      "<entity name=\"B\" elementID=\"A\">\(Self.name)</entity>"
+        + "<entity name=\"A\" elementID=\"B\">\(Self.name)</entity><entity name=\"a\"/>")
+    let context = try store.open(swapped)
+    try context.performAndWait {
+      let names = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "B"))
+        .compactMap { $0.value(forKey: "name") as? String }
+      #expect(Set(names) == ["A1", "A2", "A3"])
+      #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "a")) == 0)
+    }
+  }
+
+  @Test("A store without a WAL, as an option requests, is migrated as well")
+  func storeWithoutAWALIsMigrated() throws {
+    let store = try MigratedStore()
+    try fill(store, Self.model(Self.entities("", "")), [])
+    let new = try Self.model(
+      Self.entities("<attribute name=\"z\" optional=\"YES\" attributeType=\"String\"/>", ""))
+    try store.migrate(to: new, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+    #expect(try store.values("SELECT COUNT(*) FROM ZA WHERE ZZ IS NULL") == [[.integer(3)]])
+  }
+}
