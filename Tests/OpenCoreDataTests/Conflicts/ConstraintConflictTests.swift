@@ -33,7 +33,7 @@ struct ConstraintConflictTests {
   @Test(
     "S11-30 two new objects with one key: error 133021 with one conflict, no rows",
     arguments: StoreKind.allCases)
-  func withinContext(kind: StoreKind) throws {
+  func equalKeysInAContextAreAConflict(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     context.performAndWait {
@@ -50,9 +50,9 @@ struct ConstraintConflictTests {
   }
 
   @Test(
-    "S11-31 with any policy one of them is saved and the other deleted; what led to it leads to the first",
+    "S11-31 with any policy, one is saved and the other deleted; references move to the first",
     arguments: StoreKind.allCases, 0..<4)
-  func winner(kind: StoreKind, number: Int) throws {
+  func onePolicyWinnerIsSavedAndTheOtherDeleted(kind: StoreKind, number: Int) throws {
     let stack = try stack(kind)
     let context = stack.context(ConstraintConflictTests.policies[number])
     try context.performAndWait {
@@ -83,7 +83,7 @@ struct ConstraintConflictTests {
   @Test(
     "S11-32, S11-33, S11-34, S11-35, S11-37 a stored key is inserted again: each policy's outcome",
     arguments: StoreKind.allCases, 0..<4)
-  func againstStore(kind: StoreKind, number: Int) throws {
+  func eachPolicyResolvesAStoredKey(kind: StoreKind, number: Int) throws {
     let stack = try stack(kind)
     let first = stack.context()
     let second = stack.context()
@@ -121,9 +121,9 @@ struct ConstraintConflictTests {
   }
 
   @Test(
-    "S11-36 a constraint of an abstract parent holds across its subentities",
+    "S11-36 a constraint of an abstract parent applies across its subentities",
     arguments: StoreKind.allCases)
-  func abstractParent(kind: StoreKind) throws {
+  func constraintOfAnAbstractParentAppliesToSubentities(kind: StoreKind) throws {
     let stack = try stack(kind)
     let (first, second) = (stack.context(), stack.context())
     try first.performAndWait {
@@ -139,7 +139,7 @@ struct ConstraintConflictTests {
   }
 
   @Test("S11-38 without a constraint, both are saved", arguments: StoreKind.allCases)
-  func withoutConstraint(kind: StoreKind) throws {
+  func equalValuesAreSavedWithoutAConstraint(kind: StoreKind) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     for _ in 0..<2 {
       let context = stack.context()
@@ -154,7 +154,7 @@ struct ConstraintConflictTests {
   @Test(
     "All values of a compound constraint must be equal; nil equals nothing",
     arguments: StoreKind.allCases)
-  func compound(kind: StoreKind) throws {
+  func allValuesOfACompoundConstraintMustBeEqual(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -177,7 +177,7 @@ struct ConstraintConflictTests {
   @Test(
     "Unique values can be swapped or reused within one save",
     arguments: StoreKind.allCases)
-  func changingHands(kind: StoreKind) throws {
+  func uniqueValuesAreSwappedOrReusedInOneSave(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -198,7 +198,7 @@ struct ConstraintConflictTests {
   @Test(
     "An update to an existing unique value is rolled back, or loses only that value",
     arguments: StoreKind.allCases, [true, false])
-  func updates(kind: StoreKind, objectTrumps: Bool) throws {
+  func updateToAUniqueValueIsRolledBack(kind: StoreKind, objectTrumps: Bool) throws {
     let stack = try stack(kind)
     let context = stack.context(objectTrumps ? .mergeByPropertyObjectTrump : .rollback)
     try context.performAndWait {

@@ -63,9 +63,9 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S7.29, S11-2, S11-3, S11-4, S-G03 another coordinator's row is met at the UPDATE; a refresh mends it"
+    "S7.29, S11-2, S11-3, S11-4, S-G03 another coordinator's change is found at the UPDATE; a refresh resolves it"
   )
-  func storeConflict() throws {
+  func changeByAnotherCoordinatorIsFoundAtTheUpdate() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let second = stack.context()
     let theirs = try item(in: second)
@@ -103,10 +103,10 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S11-5, S11-6, S11-7, S11-8, S11-41, S7.30, S-G02 each policy settles property by property",
+    "S11-5, S11-6, S11-7, S11-8, S11-41, S7.30, S-G02 each policy resolves property by property",
     arguments: [("row cache", StoreKind.sqlite), ("store", .sqlite), ("row cache", .memory)],
     0..<4)
-  func policies(place: (String, StoreKind), number: Int) throws {
+  func eachPolicyResolvesPropertyByProperty(place: (String, StoreKind), number: Int) throws {
     let (policy, expected) = LockingConflictTests.outcomes[number]
     let stack = try SharedStack(place.1, SavingModels.items())
     let second = stack.context(policy)
@@ -158,7 +158,7 @@ struct LockingConflictTests {
   @Test(
     "S7.31 setting an equal value is a change to the error policy and none to a merge by property",
     arguments: StoreKind.allCases)
-  func equalValue(kind: StoreKind) throws {
+  func equalValueIsAConflictOnlyForTheErrorPolicy(kind: StoreKind) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     let (first, second) = (stack.context(), stack.context())
     let mine = try item(in: first)
@@ -180,7 +180,7 @@ struct LockingConflictTests {
   @Test(
     "S7.32 a locked object that changed elsewhere fails the save, in the row cache or in the store",
     arguments: [(StoreKind.sqlite, true), (.sqlite, false), (.memory, false)])
-  func lockedObjects(place: (StoreKind, Bool)) throws {
+  func lockedObjectThatChangedElsewhereFailsTheSave(place: (StoreKind, Bool)) throws {
     for isLocked in [true, false] {
       let stack = try SharedStack(place.0, SavingModels.items())
       let second = stack.context()
@@ -202,7 +202,7 @@ struct LockingConflictTests {
   }
 
   @Test("S7.33, S11-14, S-G04 one context never conflicts; k saves make version k")
-  func versions() throws {
+  func oneContextNeverConflicts() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
     let item = try item(in: context)
@@ -223,7 +223,7 @@ struct LockingConflictTests {
   @Test(
     "S-B09 a row deleted in two contexts isn't a conflict",
     arguments: StoreKind.allCases, [true, false])
-  func twoDeletions(kind: StoreKind, isForeign: Bool) throws {
+  func rowDeletedTwiceIsNotAConflict(kind: StoreKind, isForeign: Bool) throws {
     guard kind == .sqlite || !isForeign else { return }
     let stack = try SharedStack(kind, SavingModels.items())
     let second = stack.context()
@@ -242,9 +242,9 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S-G05 a row that is gone: an error, written again where the object wins, dropped where it does not",
+    "S-G05 a deleted row is an error, re-created if the object wins, or dropped",
     arguments: StoreKind.allCases)
-  func deletedThere(kind: StoreKind) throws {
+  func deletedRowIsRestoredOrDroppedByPolicy(kind: StoreKind) throws {
     let policies: [NSMergePolicy] = [
       .overwrite, .mergeByPropertyObjectTrump, .rollback, .mergeByPropertyStoreTrump,
     ]
@@ -278,7 +278,7 @@ struct LockingConflictTests {
   @Test(
     "Deleting a changed row succeeds if the object wins",
     arguments: StoreKind.allCases)
-  func deletedHere(kind: StoreKind) throws {
+  func deletionOfAChangedRowDependsOnThePolicy(kind: StoreKind) throws {
     let policies: [(NSMergePolicy, Bool)] = [
       (.overwrite, true), (.mergeByPropertyObjectTrump, true), (.rollback, false),
       (.mergeByPropertyStoreTrump, false),
@@ -307,7 +307,7 @@ struct LockingConflictTests {
 
   @Test(
     "S11-40 object trump where the server's data comes in, store trump on screen: the server wins")
-  func serverWins() throws {
+  func policiesOfTwoContextsLetTheServerWin() throws {
     for syncFirst in [true, false] {
       let stack = try SharedStack(.sqlite, SavingModels.items())
       let sync = stack.context(.mergeByPropertyObjectTrump)
@@ -348,7 +348,7 @@ struct LockingConflictTests {
   @Test(
     "S11-11, S11-12 a custom policy resolves conflicts",
     arguments: StoreKind.allCases, [(Int32(10), Int32(20)), (30, 30)])
-  func customPolicy(kind: StoreKind, value: (set: Int32, stands: Int32)) throws {
+  func customPolicyResolvesConflicts(kind: StoreKind, value: (set: Int32, stands: Int32)) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     let first = stack.context()
     let second = stack.context(NewestWins(merge: .mergeByPropertyStoreTrumpMergePolicyType))
@@ -373,7 +373,7 @@ struct LockingConflictTests {
   }
 
   @Test("A policy that resolves nothing ends with an error, not an endless loop")
-  func carelessPolicy() throws {
+  func policyThatResolvesNothingEndsWithAnError() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let first = stack.context()
     let second = stack.context(Careless(merge: .rollbackMergePolicyType))
@@ -391,7 +391,7 @@ struct LockingConflictTests {
   }
 
   @Test("A to-one resolved to the store's value keeps both sides consistent")
-  func relationships() throws {
+  func toOneResolvedToTheStoreKeepsBothSides() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
     let (first, second) = (stack.context(), stack.context(.mergeByPropertyStoreTrump))
     try first.performAndWait {

@@ -10,7 +10,7 @@ struct ChildContextTests {
   @Test(
     "S-G10 a child's fetch includes the parent's unsaved changes",
     arguments: StoreKind.allCases)
-  func fetch(_ kind: StoreKind) throws {
+  func childFetchIncludesUnsavedChangesOfTheParent(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     let (parent, events) = (bed.context(), bed.events)
@@ -47,7 +47,7 @@ struct ChildContextTests {
   @Test(
     "A child's fault fires the parent's fault",
     arguments: StoreKind.allCases)
-  func faults(_ kind: StoreKind) throws {
+  func childFaultFiresTheFaultOfTheParent(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let parent = bed.context()
@@ -76,7 +76,7 @@ struct ChildContextTests {
   }
 
   @Test("Batch size and prefetching have no effect in a child unless enabled")
-  func options() throws {
+  func batchSizeAndPrefetchingNeedToBeEnabledInChildren() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(50)
     let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
@@ -104,7 +104,7 @@ struct ChildContextTests {
   }
 
   @Test("S10-22 a child's fetch waits while its parent is busy")
-  func busyParent() throws {
+  func childFetchWaitsForABusyParent() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(1)
     let parent = bed.context()
@@ -123,7 +123,7 @@ struct ChildContextTests {
   @Test(
     "S10-19, S-G11 a discarded child leaves no changes",
     arguments: StoreKind.allCases)
-  func scratch(_ kind: StoreKind) throws {
+  func discardedChildLeavesNoChanges(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let parent = bed.context()
@@ -145,7 +145,7 @@ struct ChildContextTests {
   @Test(
     "S10-23, S10-24, S10-25 a merge reaches a child through its parent",
     arguments: StoreKind.allCases)
-  func mergedBelow(_ kind: StoreKind) throws {
+  func mergesReachChildrenThroughTheirParent(_ kind: StoreKind) throws {
     for way in ["child alone", "both", "parent first"] {
       let bed = try ContextBed(kind)
       let ids = try bed.addPeople(1)

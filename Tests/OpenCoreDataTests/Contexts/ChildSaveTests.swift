@@ -9,7 +9,7 @@ struct ChildSaveTests {
   @Test(
     "S10-14, S-G09, S10-20 a save goes up one level, over what is changed there, and writes nothing",
     arguments: StoreKind.allCases)
-  func levels(_ kind: StoreKind) throws {
+  func childSaveGoesUpOneLevelWithoutWriting(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     let parent = bed.context()
@@ -97,7 +97,7 @@ struct ChildSaveTests {
   @Test(
     "S10-16, S-G17 a temporary ID is valid only in its contexts",
     arguments: StoreKind.allCases)
-  func strangers(_ kind: StoreKind) throws {
+  func temporaryIDIsValidOnlyInItsContexts(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let root = bed.context()
     let (left, right) = (bed.child(of: root), bed.child(of: root))
@@ -157,7 +157,7 @@ struct ChildSaveTests {
   @Test(
     "S10-18 below the originating context the two IDs of one object are two objects",
     arguments: StoreKind.allCases)
-  func twoInstances(_ kind: StoreKind) throws {
+  func bothIDsOfAnObjectAreTwoObjectsBelowItsContext(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let origin = bed.context()
     let child = bed.child(of: origin)
@@ -176,7 +176,7 @@ struct ChildSaveTests {
   @Test(
     "S10-21 a child's save registers all it has inserted in the parent",
     arguments: StoreKind.allCases)
-  func pushesAll(_ kind: StoreKind) throws {
+  func childSaveRegistersItsInsertionsInTheParent(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let parent = bed.context()
     let child = bed.child(of: parent)
@@ -190,7 +190,7 @@ struct ChildSaveTests {
   @Test(
     "S10-26 a conflict in the parent doesn't change the child's value",
     arguments: StoreKind.allCases)
-  func conflictAbove(_ kind: StoreKind) throws {
+  func conflictInTheParentKeepsTheChildsValue(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let (parent, other) = (bed.context(), bed.context())
@@ -215,7 +215,7 @@ struct ChildSaveTests {
   @Test(
     "A child's save sets both sides of relationships in the parent",
     arguments: StoreKind.allCases)
-  func relationships(_ kind: StoreKind) throws {
+  func childSaveSetsBothSidesInTheParent(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let parent = bed.context()
@@ -257,7 +257,7 @@ struct ChildSaveTests {
   }
 
   @Test("An object that the parent has deleted can't be saved")
-  func deletedAbove() throws {
+  func objectDeletedInTheParentCannotBeSaved() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let parent = bed.context()

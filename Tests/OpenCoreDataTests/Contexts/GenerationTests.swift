@@ -41,9 +41,9 @@ struct GenerationTests {
   }
 
   @Test(
-    "S11-15, S11-16, S11-17 what others save is seen at once, or after a merge that pins again",
+    "S11-15, S11-16, S11-17 saves are visible at once, or after a merge that pins again",
     arguments: StoreKind.allCases)
-  func inserts(_ kind: StoreKind) throws {
+  func pinnedContextSeesInsertionsAfterAMerge(_ kind: StoreKind) throws {
     for pins in [false, true] {
       let pair = try Pair(kind, pins: pins)
       #expect(try pair.count() == 3)
@@ -59,7 +59,7 @@ struct GenerationTests {
   @Test(
     "S11-18, S11-19 a pinned fault reads the row as of the generation",
     arguments: StoreKind.allCases, [true, false])
-  func faults(_ kind: StoreKind, isCached: Bool) throws {
+  func pinnedFaultReadsTheRowOfItsGeneration(_ kind: StoreKind, isCached: Bool) throws {
     let pair = try Pair(kind)
     let pinned = pair.pinned
     let people = try pinned.performAndWait {
@@ -91,7 +91,7 @@ struct GenerationTests {
   @Test(
     "S11-20, S11-21 a save advances a pinned context to the latest generation",
     arguments: StoreKind.allCases)
-  func ownSave(_ kind: StoreKind) throws {
+  func saveAdvancesThePinnedContext(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let pinned = pair.pinned
     let gone = try pinned.performAndWait {
@@ -112,7 +112,7 @@ struct GenerationTests {
   }
 
   @Test("Tokens share their snapshot, which is released with the last one")
-  func tokens() throws {
+  func tokensShareTheirSnapshot() throws {
     let pair = try Pair(.sqlite)
     let (pinned, other) = (pair.pinned, pair.bed.context())
     #expect(try pair.count() == 3)
@@ -151,7 +151,7 @@ struct GenerationTests {
 
   @Test(
     "A child reads its parent's generation and is not pinned itself", arguments: StoreKind.allCases)
-  func children(_ kind: StoreKind) throws {
+  func childReadsTheGenerationOfItsParent(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let child = pair.bed.child(of: pair.pinned)
     #expect(try pair.count() == 3)
@@ -176,7 +176,7 @@ struct GenerationTests {
   @Test(
     "S11-22, S11-23, S11-24 a fault of a deleted row: deleted with nil values, or a trap",
     arguments: StoreKind.allCases)
-  func inaccessible(_ kind: StoreKind) async throws {
+  func faultOfADeletedRowIsDeletedOrTraps(_ kind: StoreKind) async throws {
     let pair = try Pair(kind, pins: false)
     let reader = pair.pinned
     let fault = reader.performAndWait { reader.object(with: pair.ids[0]) }
@@ -205,7 +205,7 @@ struct GenerationTests {
   }
 
   @Test("A failed fetch keeps the generation", arguments: StoreKind.allCases)
-  func failure(_ kind: StoreKind) throws {
+  func failedFetchKeepsTheGeneration(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     pair.pinned.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
@@ -216,7 +216,7 @@ struct GenerationTests {
   }
 
   @Test("Rows of a generation are released with their objects", arguments: StoreKind.allCases)
-  func rest(_ kind: StoreKind) throws {
+  func rowsOfAGenerationAreReleasedWithTheirObjects(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     #expect(try pair.count() == 3)
     _ = try pair.write { writer in

@@ -93,7 +93,7 @@ struct MainQueueTests {
   }
 
   @Test("A context released before the run loop turns isn't processed")
-  func releasedContext() async throws {
+  func contextReleasedBeforeTheRunLoopTurnsIsNotProcessed() async throws {
     let bed = try ContextBed(.memory)
     weak var released: NSManagedObjectContext?
     do {

@@ -36,7 +36,7 @@ struct MergeTests {
   @Test(
     "S10-4, S7.23 merged inserts are faults, released if nothing references them",
     arguments: StoreKind.allCases)
-  func inserts(_ kind: StoreKind) throws {
+  func mergedInsertionsAreFaults(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let note = try pair.save { _ = $0.make("Person", ["name": "new", "number": Int64(9)]) }
     let reader = pair.reader
@@ -82,7 +82,7 @@ struct MergeTests {
   @Test(
     "S10-5, S10-6, S-G07 merged updates refresh only registered objects",
     arguments: StoreKind.allCases)
-  func updates(_ kind: StoreKind) throws {
+  func mergedUpdatesRefreshOnlyRegisteredObjects(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
@@ -108,7 +108,7 @@ struct MergeTests {
   @Test(
     "S10-7 the target's unsaved change wins, property by property",
     arguments: StoreKind.allCases)
-  func conflict(_ kind: StoreKind) throws {
+  func unsavedChangesWinOverMergedOnes(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let mine = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
@@ -134,7 +134,7 @@ struct MergeTests {
   @Test(
     "S10-8, S11-25 deletions: registered, not registered, with unsaved edits",
     arguments: StoreKind.allCases)
-  func deletions(_ kind: StoreKind) throws {
+  func mergedDeletionsReachRegisteredObjects(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let (clean, dirty) = try reader.performAndWait {
@@ -163,7 +163,7 @@ struct MergeTests {
   @Test(
     "S10-9, S10-11, S-G06, S-G08 did-save comes before save returns, a merge when it is asked for",
     arguments: StoreKind.allCases)
-  func order(_ kind: StoreKind) throws {
+  func didSaveComesBeforeSaveReturns(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
@@ -195,7 +195,7 @@ struct MergeTests {
   @Test(
     "S10-10 one merge posts one notification of inserts, updates, and deletes",
     arguments: StoreKind.allCases)
-  func everything(_ kind: StoreKind) throws {
+  func oneMergePostsOneNotification(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.people() }
@@ -250,7 +250,7 @@ struct MergeTests {
 
   @Test(
     "S10-13 IDs of another coordinator's save are converted, its rows read again")
-  func otherCoordinator() throws {
+  func idsOfAnotherCoordinatorAreConverted() throws {
     let pair = try Pair(.sqlite)
     let other = pair.bed.context(try pair.bed.secondCoordinator())
     let coordinator = try #require(other.persistentStoreCoordinator)
@@ -279,7 +279,7 @@ struct MergeTests {
   @Test(
     "A remote save refreshes registered objects, with one SELECT per entity",
     arguments: StoreKind.allCases)
-  func remote(_ kind: StoreKind) throws {
+  func remoteSaveRefreshesWithOneSelectPerEntity(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.people() }
@@ -301,7 +301,7 @@ struct MergeTests {
   }
 
   @Test("Automatic merging", arguments: StoreKind.allCases)
-  func automatic(_ kind: StoreKind) throws {
+  func changesAreMergedAutomatically(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait {
@@ -319,7 +319,7 @@ struct MergeTests {
   @Test(
     "S10-1, S10-12, S6.15, S-G16 objects of a context keep their rows cached for another",
     arguments: StoreKind.allCases)
-  func passingObjects(_ kind: StoreKind) throws {
+  func objectsKeepTheirRowsCachedForOtherContexts(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let (writer, reader) = (pair.writer, pair.reader)
     var held: [NSManagedObject] = try writer.performAndWait {

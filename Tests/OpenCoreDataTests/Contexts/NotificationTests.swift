@@ -9,7 +9,7 @@ struct NotificationTests {
   @Test(
     "S7.07 one did-change notification per block, one did-save for all",
     arguments: StoreKind.allCases)
-  func granularity(_ kind: StoreKind) throws {
+  func didChangeIsPostedOncePerBlock(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     let context = bed.context()
@@ -28,7 +28,7 @@ struct NotificationTests {
   @Test(
     "S-C41 refaulting posts a change, and firing the fault posts nothing",
     arguments: StoreKind.allCases)
-  func refaults(_ kind: StoreKind) throws {
+  func refaultingPostsAChange(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -53,7 +53,7 @@ struct NotificationTests {
   @Test(
     "S-E21 dependent values are recomputed after did-change",
     arguments: StoreKind.allCases)
-  func dependents(_ kind: StoreKind) throws {
+  func dependentValuesAreRecomputedAfterDidChange(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(3)
     let context = bed.context()
@@ -93,7 +93,7 @@ struct NotificationTests {
   @Test(
     "S7.09, S7.10 delete rules are applied before did-change, or at the save",
     arguments: StoreKind.allCases)
-  func deleteRules(_ kind: StoreKind) throws {
+  func deleteRulesAreAppliedBeforeDidChange(_ kind: StoreKind) throws {
     for isEarly in [true, false] {
       let bed = try ContextBed(kind)
       let context = bed.context()
@@ -127,7 +127,7 @@ struct NotificationTests {
 
   @Test(
     "Did-save comes with objects and with IDs under Apple's keys", arguments: StoreKind.allCases)
-  func flavours(_ kind: StoreKind) throws {
+  func didSaveHasObjectsAndIDs(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
@@ -149,7 +149,7 @@ struct NotificationTests {
   }
 
   @Test("A rollback posts the discarded changes", arguments: StoreKind.allCases)
-  func rollback(_ kind: StoreKind) throws {
+  func rollbackPostsTheDiscardedChanges(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
@@ -169,7 +169,7 @@ struct NotificationTests {
   }
 
   @Test("S10-29 a container's contexts share one coordinator")
-  func container() throws {
+  func contextsOfAContainerShareOneCoordinator() throws {
     let container = NSPersistentContainer(
       name: "Workshop", managedObjectModel: WorkshopModel.make())
     let contexts = [
@@ -189,7 +189,7 @@ struct NotificationTests {
   @Test(
     "A save without changes posts did-save with empty sets, and no row is written",
     arguments: StoreKind.allCases)
-  func emptySave(_ kind: StoreKind) throws {
+  func emptySavePostsDidSaveWithoutWriting(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let context = bed.context()
     let saves = NoteList(context, .NSManagedObjectContextDidSave)

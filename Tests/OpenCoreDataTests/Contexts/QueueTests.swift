@@ -14,7 +14,7 @@ import Testing
 @Suite("Queues of contexts")
 struct QueueTests {
   @Test("S10-27, S-G15 a guarded context traps when it or an object is used off its queue")
-  func offQueue() async {
+  func guardedContextTrapsOffItsQueue() async {
     let fetch = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -49,7 +49,7 @@ struct QueueTests {
   }
 
   @Test("S15-14 the guard names the object, its context and both queues")
-  func sentence() async throws {
+  func guardNamesObjectContextAndQueues() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -70,7 +70,7 @@ struct QueueTests {
   @Test(
     "S15-15 without ConcurrencyDebug, nothing is checked",
     arguments: StoreKind.allCases)
-  func unguarded(_ kind: StoreKind) throws {
+  func nothingIsCheckedWithoutConcurrencyDebug(_ kind: StoreKind) throws {
     #expect(!QueueGuard.isOn)
     let bed = try ContextBed(kind)
     let id = try bed.addPeople(1)[0]
@@ -88,7 +88,7 @@ struct QueueTests {
   }
 
   @Test("S-G19 writers wait for each other at one coordinator's writer, at two in SQLite")
-  func writersWait() throws {
+  func writersWaitForEachOther() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     // SQLite gives up at once; the wait for a coordinator's writer has no limit.
     let options = [NSPersistentStoreTimeoutOption: 0.01]
@@ -136,7 +136,7 @@ struct QueueTests {
   }
 
   @Test("ConcurrencyDebug doesn't affect correct programs")
-  func onQueue() async {
+  func correctProgramsAreUnaffectedByConcurrencyDebug() async {
     await #expect(processExitsWith: .success) {
       setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
       #expect(QueueGuard.isOn)
@@ -160,7 +160,7 @@ struct QueueTests {
   }
 
   @Test("ConcurrencyDebug is enabled by argument or environment")
-  func askedFor() {
+  func concurrencyDebugIsEnabledByArgumentOrEnvironment() {
     let flag = "-com.apple.CoreData.ConcurrencyDebug"
     #expect(QueueGuard.isAskedFor(["program", flag, "1"], nil))
     #expect(!QueueGuard.isAskedFor(["program", flag, "0"], nil))
@@ -204,7 +204,7 @@ struct QueueTests {
   }
 
   @Test("Nested blocks of related contexts don't deadlock")
-  func crossings() throws {
+  func nestedBlocksOfRelatedContextsDoNotDeadlock() throws {
     let bed = try ContextBed(.memory)
     try bed.addPeople(2)
     let (parent, other) = (bed.context(), bed.context())
@@ -228,7 +228,7 @@ struct QueueTests {
   }
 
   @Test("Children, parents, and writers work concurrently")
-  func manyChildren() throws {
+  func childrenParentsAndWritersWorkConcurrently() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(20)
     let parent = bed.context()
@@ -267,7 +267,7 @@ struct QueueTests {
   }
 
   @Test("Objects can be released on another thread")
-  func lastReleases() throws {
+  func objectsCanBeReleasedOnAnotherThread() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(50)
     let parent = bed.context()

@@ -8,7 +8,7 @@ import Testing
 @Suite("Refreshing and releasing objects")
 struct RefreshTests {
   @Test("S6.13, S-D16 the staleness interval limits the use of cached rows")
-  func staleness() throws {
+  func stalenessIntervalLimitsCachedRows() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -39,7 +39,7 @@ struct RefreshTests {
   @Test(
     "S6.18, S6.19, S6.20, S-D14, S-D20 refreshing changed objects", arguments: StoreKind.allCases
   )
-  func dirty(_ kind: StoreKind) throws {
+  func refreshKeepsOrDiscardsUnsavedChanges(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (context, other) = (bed.context(), bed.context())
@@ -73,7 +73,7 @@ struct RefreshTests {
   @Test(
     "S6.21, S-D15, S7.11, S6.51 refreshing all objects keeps changes",
     arguments: StoreKind.allCases)
-  func refreshAll(_ kind: StoreKind) throws {
+  func refreshingAllObjectsKeepsChanges(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(5)
     let context = bed.context()
@@ -99,7 +99,7 @@ struct RefreshTests {
   }
 
   @Test("S6.22, S6.23 a fetch updates the row cache, and objects if requested")
-  func refetch() throws {
+  func fetchUpdatesTheRowCache() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(1)
     let context = bed.context()
@@ -133,7 +133,7 @@ struct RefreshTests {
   @Test(
     "S6.16 committed values are the snapshot, without a statement",
     arguments: StoreKind.allCases)
-  func snapshot(_ kind: StoreKind) throws {
+  func committedValuesAreTheSnapshot(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -180,7 +180,7 @@ struct RefreshTests {
   @Test(
     "S3.08, S-D01, S-D02, S-D03 a row is one object per context",
     arguments: StoreKind.allCases)
-  func uniquing(_ kind: StoreKind) throws {
+  func rowIsOneObjectPerContext(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (context, other) = (bed.context(), bed.context())
@@ -203,7 +203,7 @@ struct RefreshTests {
   }
 
   @Test("S-D04, S-D05, S-D06, S6.48 when objects are released", arguments: StoreKind.allCases)
-  func lettingGo(_ kind: StoreKind) throws {
+  func unreferencedObjectsAreReleased(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(5)
     let context = bed.context()
@@ -228,7 +228,7 @@ struct RefreshTests {
   @Test(
     "S6.50, S-D09 a retain cycle of both sides lasts until one is refreshed",
     arguments: StoreKind.allCases)
-  func cycle(_ kind: StoreKind) throws {
+  func retainCycleLastsUntilARefresh(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
@@ -247,7 +247,7 @@ struct RefreshTests {
   @Test(
     "S-D10, S-G12 reset removes all objects and posts a notification", arguments: StoreKind.allCases
   )
-  func reset(_ kind: StoreKind) throws {
+  func resetRemovesAllObjects(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(2)
     let context = bed.context()
@@ -269,7 +269,7 @@ struct RefreshTests {
   }
 
   @Test("A clean object that is refreshed is a fault, and fires again")
-  func refault() throws {
+  func refreshedCleanObjectIsAFault() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -283,7 +283,7 @@ struct RefreshTests {
   }
 
   @Test("Refreshing, deleting, and rolling back take linear time")
-  func much() throws {
+  func refreshingDeletingAndRollingBackTakeLinearTime() throws {
     let bed = try ContextBed(.memory)
     let context = bed.context()
     context.performAndWait {
@@ -300,7 +300,7 @@ struct RefreshTests {
 
   @Test(
     "A new object that is refreshed without merging is a fault that fires to its default values")
-  func refreshedInsertion() throws {
+  func refreshedInsertionFiresToItsDefaultValues() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
       let driver = context.make("Driver", ["name": "a", "age": Int16(7), "note": "kept"])

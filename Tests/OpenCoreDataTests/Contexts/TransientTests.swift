@@ -51,7 +51,7 @@ struct TransientTests {
   @Test(
     "S-D19 a merging refresh keeps a transient that has become wrong",
     arguments: StoreKind.allCases)
-  func threeNames(_ kind: StoreKind) throws {
+  func mergingRefreshKeepsTransients(_ kind: StoreKind) throws {
     let (coordinator, stack) = try coordinator(kind)
     let (first, second) = (context(coordinator), context(coordinator))
     let id = try first.performAndWait {
@@ -81,7 +81,7 @@ struct TransientTests {
   @Test(
     "S-B14, S-B15 a transient is not saved, and undo puts it back without its setter, and leaves state that no model knows",
     arguments: StoreKind.allCases)
-  func undo(_ kind: StoreKind) throws {
+  func undoRestoresTransientsWithoutTheirSetters(_ kind: StoreKind) throws {
     let (coordinator, stack) = try coordinator(kind)
     let context = context(coordinator)
     context.performAndWait { context.undoManager = UndoManager() }
@@ -111,7 +111,7 @@ struct TransientTests {
   @Test(
     "A child pushes transient values to its parent, which becomes dirty",
     arguments: StoreKind.allCases)
-  func pushedTransients(_ kind: StoreKind) throws {
+  func childPushesTransientsToItsParent(_ kind: StoreKind) throws {
     let (coordinator, stack) = try coordinator(kind)
     let parent = context(coordinator)
     let (person, id) = try parent.performAndWait {

@@ -18,7 +18,7 @@ struct UndoTests {
   @Test(
     "S7.08 a hundred changes of a block are one notification and one undo",
     arguments: StoreKind.allCases)
-  func coalescing(_ kind: StoreKind) throws {
+  func changesOfABlockAreOneUndo(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = undoing(bed)
@@ -44,7 +44,7 @@ struct UndoTests {
   @Test(
     "Insertions, deletions and relationships are undone and redone",
     arguments: StoreKind.allCases)
-  func graph(_ kind: StoreKind) throws {
+  func insertionsDeletionsAndRelationshipsAreUndoneAndRedone(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = undoing(bed)
@@ -86,7 +86,7 @@ struct UndoTests {
   }
 
   @Test("Undoing saved changes takes another save", arguments: StoreKind.allCases)
-  func afterSave(_ kind: StoreKind) throws {
+  func undoingSavedChangesTakesAnotherSave(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = undoing(bed)
@@ -125,7 +125,7 @@ struct UndoTests {
   @Test(
     "S6.49, S-D07, S-D08 the undo manager retains changed objects until its actions are removed",
     arguments: StoreKind.allCases)
-  func retention(_ kind: StoreKind) throws {
+  func undoManagerRetainsChangedObjects(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     for way in ["removeAllActions", "nil", "reset", "rollback"] {
@@ -157,7 +157,7 @@ struct UndoTests {
   }
 
   @Test("UndoManager: groups, levels, action names, released targets")
-  func manager() {
+  func undoManagerHasGroupsLevelsAndActionNames() {
     final class Counter {
       var value = 0
       func set(_ value: Int, _ manager: UndoManager) {
@@ -209,9 +209,9 @@ struct UndoTests {
   }
 
   @Test(
-    "A pair that the store has lost meanwhile doesn't come back with undo",
+    "A pair that the store no longer has isn't restored by undo",
     arguments: StoreKind.ofRows)
-  func lostPair(_ kind: StoreKind) throws {
+  func undoDoesNotRestoreALostPair(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = undoing(bed)
@@ -240,7 +240,7 @@ struct UndoTests {
   }
 
   @Test("A new change empties the redo stack; explicit groups span blocks")
-  func ownGroups() throws {
+  func explicitGroupsSpanBlocks() throws {
     let bed = try ContextBed(.memory)
     let ids = try bed.addPeople(1)
     let context = undoing(bed)

@@ -46,7 +46,7 @@ struct InaccessibleFaultTests {
   @Test(
     "The override is called once for each such fault and decides",
     arguments: StoreKind.ofRows)
-  func handled(kind: StoreKind) throws {
+  func overrideDecidesOncePerInaccessibleFault(kind: StoreKind) throws {
     let (context, moods, stack) = try Self.faults(kind)
     context.performAndWait {
       context.shouldDeleteInaccessibleFaults = false
@@ -64,7 +64,7 @@ struct InaccessibleFaultTests {
   }
 
   @Test("Returning false ends the program with the object's ID")
-  func refused() async throws {
+  func returningFalseEndsTheProgram() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -9,7 +9,7 @@ import Testing
 @Suite("Object faults")
 struct ObjectFaultTests {
   @Test("S6.01 a plain fetch is one SELECT of whole rows and gives faults")
-  func plainFetch() throws {
+  func plainFetchIsOneSelectThatReturnsFaults() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -53,7 +53,7 @@ struct ObjectFaultTests {
   @Test(
     "S-C42 ten thousand reads: misses, then hits of cached rows, then nothing at all",
     arguments: StoreKind.allCases)
-  func layers(kind: StoreKind) throws {
+  func readsMissThenHitThenCostNothing(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(10_000, countries: 1)
     let context = try stack.coldContext()
@@ -72,7 +72,7 @@ struct ObjectFaultTests {
   }
 
   @Test("S6.03 a realized fetch leaves nothing to fire", arguments: StoreKind.allCases)
-  func realizedFetch(kind: StoreKind) throws {
+  func realizedFetchLeavesNothingToFire(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -87,9 +87,9 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.04 a fetch of keys makes each object a SELECT of its own",
+    "S6.04 a fetch of object IDs makes each object a SELECT of its own",
     arguments: StoreKind.allCases)
-  func keysOnly(kind: StoreKind) throws {
+  func idFetchMakesEachObjectASelect(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -130,7 +130,7 @@ struct ObjectFaultTests {
   }
 
   @Test("S6.06 some rows cached: those hit, the others miss", arguments: StoreKind.allCases)
-  func partlyCached(kind: StoreKind) throws {
+  func cachedRowsHitAndOthersMiss(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let context = try stack.coldContext()
@@ -172,9 +172,9 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.12 a filled object is read without asking the coordinator",
+    "S6.12 a realized object is read without the coordinator",
     arguments: StoreKind.allCases)
-  func realizedReads(kind: StoreKind) throws {
+  func realizedObjectIsReadWithoutTheCoordinator(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let events = EventList()
@@ -218,9 +218,9 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.17 a refreshed object that is held fires from the row cache",
+    "S6.17 a refreshed object that is referenced fires from the row cache",
     arguments: StoreKind.allCases)
-  func refaultClean(kind: StoreKind) throws {
+  func refreshedObjectFiresFromTheRowCache(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let context = try stack.coldContext()
@@ -234,8 +234,8 @@ struct ObjectFaultTests {
     }
   }
 
-  @Test("A fault whose row is gone becomes deleted with nil values", arguments: StoreKind.ofRows)
-  func inaccessibleFault(kind: StoreKind) throws {
+  @Test("A fault without a row becomes deleted with nil values", arguments: StoreKind.ofRows)
+  func faultWithoutARowBecomesDeleted(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let context = try stack.coldContext()

@@ -8,7 +8,7 @@ struct RelationshipFaultTests {
   @Test(
     "S6.39 a to-one costs nothing to follow and one fault to read",
     arguments: StoreKind.allCases)
-  func toOne(kind: StoreKind) throws {
+  func toOneCostsOneFaultToRead(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(0, countries: 2, continents: 1)
     let context = try stack.coldContext()
@@ -31,7 +31,7 @@ struct RelationshipFaultTests {
   @Test(
     "S6.41 a to-many costs one SELECT of keys, then one for each object",
     arguments: StoreKind.allCases)
-  func toMany(kind: StoreKind) throws {
+  func toManyCostsASelectOfKeysAndOnePerObject(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(0, countries: 5, continents: 1)
     let events = EventList()
@@ -79,7 +79,7 @@ struct RelationshipFaultTests {
   @Test(
     "S8.14 a list's country names: a SELECT a country, or none after prefetching",
     arguments: StoreKind.allCases)
-  func moodList(kind: StoreKind) throws {
+  func prefetchingRemovesASelectPerCountry(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(500, countries: 30)
     func list(_ prepare: (NSManagedObjectContext) throws -> [Country]) throws -> Costs {
@@ -139,7 +139,7 @@ struct RelationshipFaultTests {
   }
 
   @Test("S-C33 employees and departments: one SELECT a department, or two with prefetching")
-  func employees() throws {
+  func prefetchingMakesTwoSelectsOfOnePerDepartment() throws {
     let stack = try TestStack(model: TestModels.company())
     let rows = [
       ("Jack", "Sales"), ("Jill", "Marketing"), ("Benjy", "Sales"), ("Gillian", "Sales"),

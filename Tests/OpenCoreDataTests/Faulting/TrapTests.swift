@@ -37,8 +37,8 @@ struct TrapTests {
     #expect(foreign.message.contains("'country' can't refer to an object of another context"))
   }
 
-  @Test("S-A06 looking for an entity says which link is missing: coordinator, or name in the model")
-  func brokenChains() async throws {
+  @Test("S-A06 a missing entity's message names the missing coordinator or name")
+  func missingCoordinatorOrEntityIsNamed() async throws {
     let loose = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -67,7 +67,7 @@ struct TrapTests {
   }
 
   @Test("S-A18 an unknown key is named in the error")
-  func unknownKeys() async throws {
+  func unknownKeyIsNamedInTheMessage() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

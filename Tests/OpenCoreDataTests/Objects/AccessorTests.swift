@@ -71,7 +71,7 @@ struct AccessorTests {
   @Test(
     "S5.05 a lazy accessor decodes on the first read, and again after refaulting",
     arguments: StoreKind.allCases)
-  func lazy(kind: StoreKind) throws {
+  func lazyAccessorDecodesOnTheFirstRead(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -94,7 +94,7 @@ struct AccessorTests {
   }
 
   @Test("S5.06 a value set five times is encoded five times in its setter, once in willSave")
-  func encoding() throws {
+  func valueIsEncodedOncePerSetterOrOnceInWillSave() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
     try context.performAndWait {
@@ -114,7 +114,7 @@ struct AccessorTests {
   @Test(
     "S5.07 S-D18 a transient has no column, is tracked, writes nothing and is lost on refault",
     arguments: StoreKind.allCases)
-  func transient(kind: StoreKind) throws {
+  func transientsAreTrackedButNotStored(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = try stack.context()
     try context.performAndWait {
@@ -140,7 +140,7 @@ struct AccessorTests {
   }
 
   @Test("S5.11 S-B21 an accessor without will and did calls misses faults and changes")
-  func missingBracket() throws {
+  func accessorsWithoutWillAndDidMissFaultsAndChanges() throws {
     let stack = try stack(.sqlite)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -167,7 +167,7 @@ struct AccessorTests {
 
   @Test(
     "S5.09 S-B05 a default value is set by the insert", arguments: StoreKind.allCases)
-  func defaults(kind: StoreKind) throws {
+  func insertionSetsDefaultValues(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
       let driver = context.make("Driver")
@@ -181,7 +181,7 @@ struct AccessorTests {
   }
 
   @Test("S5.01 a Boolean is 0 or 1 in its column, a date the seconds since 2001")
-  func columns() throws {
+  func booleansAndDatesAreStoredAsNumbers() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
     try context.performAndWait {
@@ -197,7 +197,7 @@ struct AccessorTests {
   }
 
   @Test("Setting primitive relationship values between will and did calls updates the inverse")
-  func primitiveRelationships() throws {
+  func primitiveRelationshipsUpdateTheInverse() throws {
     let context = try stack(.sqlite).context()
     context.performAndWait {
       let drivers = ["a", "b"].map { context.make("Driver", ["name": $0]) }

@@ -22,7 +22,7 @@ struct ChangeTrackingTests {
   @Test(
     "S7.01 setting the value it has counts as a change, with nothing to persist",
     arguments: StoreKind.allCases)
-  func equalValue(kind: StoreKind) throws {
+  func equalValueIsAChangeWithNothingToPersist(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       driver.setValue("a", forKey: "name")
       #expect(driver.hasChanges && driver.isUpdated && !driver.hasPersistentChangedValues)
@@ -43,7 +43,7 @@ struct ChangeTrackingTests {
   }
 
   @Test("S7.03 persistent changes are compared with the snapshot, not the file")
-  func snapshot() throws {
+  func persistentChangesAreComparedWithTheSnapshot() throws {
     let stack = try GraphStack(.sqlite, model: DrivingModel.make())
     let (mine, theirs) = (try stack.context(), try stack.context())
     try mine.performAndWait {
@@ -93,7 +93,7 @@ struct ChangeTrackingTests {
   @Test(
     "S7.05 the current event's changes have their old values; all changes the new ones",
     arguments: StoreKind.allCases)
-  func currentEvent(kind: StoreKind) throws {
+  func changesOfTheCurrentEventHaveOldValues(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       let other = context.make("Driver", ["name": "o"])
       let car = try #require((driver.value(forKey: "cars") as? Set<NSManagedObject>)?.first)
@@ -141,7 +141,7 @@ struct ChangeTrackingTests {
   }
 
   @Test("S7.06 updated, then deleted: in both sets", arguments: StoreKind.allCases)
-  func bothSets(kind: StoreKind) throws {
+  func updatedThenDeletedObjectIsInBothSets(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       driver.setValue("b", forKey: "name")
       context.delete(driver)

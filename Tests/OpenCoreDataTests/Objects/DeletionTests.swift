@@ -35,7 +35,7 @@ struct DeletionTests {
 
   @Test(
     "S-E01 deny prevents deletion only while there are destinations", arguments: StoreKind.allCases)
-  func deny(kind: StoreKind) throws {
+  func denyPreventsDeletionWhileThereAreDestinations(kind: StoreKind) throws {
     try list("kept", of: "Kept", kind) { _, context, list in
       context.delete(list)
       #expect(context.saveError()?.code == NSValidationRelationshipDeniedDeleteError)
@@ -50,7 +50,7 @@ struct DeletionTests {
   @Test(
     "S-E02 nullify clears an optional inverse; a required one fails validation until it's set",
     arguments: StoreKind.allCases)
-  func nullify(kind: StoreKind) throws {
+  func nullifyClearsInverses(kind: StoreKind) throws {
     let model = try KinshipModel.make()
     model.entitiesByName["Kept"]?.relationshipsByName["list"]?.isOptional = false
     let toKept = model.entitiesByName["List"]?.relationshipsByName["kept"]
@@ -70,7 +70,7 @@ struct DeletionTests {
   }
 
   @Test("S-E03 cascade fetches the objects to delete", arguments: StoreKind.allCases)
-  func cascade(kind: StoreKind) throws {
+  func cascadeFetchesTheObjectsToDelete(kind: StoreKind) throws {
     try list("songs", of: "Song", kind) { stack, context, list in
       let cost = try costs(of: context) {
         context.delete(list)
@@ -89,7 +89,7 @@ struct DeletionTests {
   @Test(
     "S-E04 no action leaves references dangling and reads nothing of them",
     arguments: StoreKind.allCases)
-  func noAction(kind: StoreKind) throws {
+  func noActionLeavesReferencesDangling(kind: StoreKind) throws {
     let model = try KinshipModel.make()
     for relationship in model.entitiesByName["List"]?.relationshipsByName.values ?? [:].values {
       relationship.deleteRule = .noActionDeleteRule
@@ -118,7 +118,7 @@ struct DeletionTests {
   @Test(
     "S4.16 S-E08 a relationship that the class doesn't declare is maintained",
     arguments: StoreKind.allCases)
-  func undeclared(kind: StoreKind) throws {
+  func undeclaredRelationshipIsMaintained(kind: StoreKind) throws {
     DeclaringPerson.registerClass()
     let model = try KinshipModel.make()
     model.entitiesByName["Person"]?.managedObjectClassName = "DeclaringPerson"
@@ -141,7 +141,7 @@ struct DeletionTests {
   @Test(
     "S-E12 an object in a to-many without inverse has one owner",
     arguments: StoreKind.allCases)
-  func oneWay(kind: StoreKind) throws {
+  func destinationWithoutInverseHasOneOwner(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -162,7 +162,7 @@ struct DeletionTests {
   }
 
   @Test("S-E16 subentities fit a relationship; an object of another entity traps")
-  func entities() async throws {
+  func relationshipsAcceptSubentitiesOnly() async throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
       let list = context.make("List", ["name": "l"])
@@ -187,9 +187,9 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-E23 a fault whose row is gone becomes deleted with nil values, required ones too",
+    "S-E23 a fault without a row becomes deleted with nil values, also of required properties",
     arguments: StoreKind.ofRows)
-  func inaccessible(kind: StoreKind) throws {
+  func inaccessibleFaultBecomesDeletedWithNilValues(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: DrivingModel.make())
     let writer = try stack.context()
     try writer.performAndWait {
@@ -212,7 +212,7 @@ struct DeletionTests {
   }
 
   @Test("S3.03, S-B01 unsaved changes are private to the context and lost with it")
-  func unsaved() throws {
+  func unsavedChangesArePrivateToTheContext() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
     context.performAndWait {
@@ -231,7 +231,7 @@ struct DeletionTests {
   @Test(
     "S-B02 the URI of a temporary ID has no store, that of a permanent one has",
     arguments: StoreKind.allCases)
-  func identifiers(kind: StoreKind) throws {
+  func onlyPermanentURIsNameAStore(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
       let tag = context.make("Tag", ["name": "t"])

@@ -25,7 +25,7 @@ struct FetchedPropertyTests {
   @Test(
     "S-E18 fetched on first access, in order, and cached until the object is refreshed",
     arguments: StoreKind.allCases)
-  func peers(kind: StoreKind) throws {
+  func fetchedPropertyIsCachedUntilRefreshed(kind: StoreKind) throws {
     let bed = try ContextBed(kind, model: model())
     let context = bed.context()
     try context.performAndWait {

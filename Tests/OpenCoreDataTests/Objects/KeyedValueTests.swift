@@ -84,7 +84,7 @@ struct KeyedValueTests {
   @Test(
     "A number casts to Int, Int32, Double, Bool, and NSNumber, however it's read",
     arguments: StoreKind.allCases)
-  func numbersCast(kind: StoreKind) throws {
+  func numbersCastToAllNumericTypes(kind: StoreKind) throws {
     let stack = try numbers(kind)
     let names = KeyedValueTests.numbers.map(\.0)
     let context = try stack.context()
@@ -127,7 +127,7 @@ struct KeyedValueTests {
   }
 
   @Test("Predicates and sort descriptors see numbers as they're stored")
-  func predicates() throws {
+  func predicatesAndSortDescriptorsSeeStoredNumbers() throws {
     let context = try numbers(.sqlite).context()
     try context.performAndWait {
       let object = context.make("Number", ["int16": Int16(3), "bool": true, "name": "a"])
@@ -160,7 +160,7 @@ struct KeyedValueTests {
   }
 
   @Test("A class's computed property is accessible by key", arguments: StoreKind.allCases)
-  func accessors(kind: StoreKind) throws {
+  func computedPropertiesAreAccessibleByKey(kind: StoreKind) throws {
     let context = try people(kind)
     try context.performAndWait {
       let ann = context.make("Person", ["first": "Ann", "last": "Lee"])
@@ -214,7 +214,7 @@ struct KeyedValueTests {
   }
 
   @Test("Unknown keys and changed keys are passed to overrides", arguments: StoreKind.allCases)
-  func overrides(kind: StoreKind) throws {
+  func overridesReceiveUnknownAndChangedKeys(kind: StoreKind) throws {
     let context = try people(kind)
     try context.performAndWait {
       let person = try #require(context.make("Person") as? KeyedPerson)

@@ -83,7 +83,7 @@ struct LifecycleTests {
   @Test(
     "S5.10 S-B06 awakeFromInsert runs once, and its values are changes until the save",
     arguments: StoreKind.allCases)
-  func life(kind: StoreKind) throws {
+  func awakeFromInsertRunsOnce(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = try stack.context()
     _ = TalkativeCar.heard()
@@ -142,7 +142,7 @@ struct LifecycleTests {
   @Test(
     "S-D17 didTurnIntoFault is called when refaulting and when the context releases the object",
     arguments: StoreKind.allCases)
-  func leaving(kind: StoreKind) throws {
+  func didTurnIntoFaultIsCalledWhenRefaultingAndReleasing(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -168,7 +168,7 @@ struct LifecycleTests {
   @Test(
     "S4.10 prepareForDeletion deletes empty parents, once per object",
     arguments: StoreKind.allCases)
-  func deletion(kind: StoreKind) throws {
+  func prepareForDeletionRunsOncePerObject(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
       let driver = context.make("Driver", ["name": "d"])

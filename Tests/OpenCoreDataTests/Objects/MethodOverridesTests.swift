@@ -29,14 +29,14 @@ struct MethodOverridesTests {
   }
 
   @Test("Overriding validateValue is detected")
-  func overrides() {
+  func overriddenValidateValueIsDetected() {
     #expect(!MethodOverrides.ofValidation.mayExist(in: NSManagedObject.self))
     #expect(!MethodOverrides.ofValidation.mayExist(in: Silent.self))
     #expect(MethodOverrides.ofValidation.mayExist(in: Strict.self))
   }
 
   @Test("An inherited override is detected")
-  func inherited() {
+  func inheritedOverrideIsDetected() {
     #expect(MethodOverrides.ofValidation.mayExist(in: Heir.self))
   }
 
@@ -45,14 +45,14 @@ struct MethodOverridesTests {
   }
 
   @Test("Overrides are detected per method")
-  func methods() {
+  func overridesAreDetectedPerMethod() {
     #expect(MethodOverrides.ofChanges.mayExist(in: Observer.self))
     #expect(!MethodOverrides.ofChanges.mayExist(in: Strict.self))
     #expect(!MethodOverrides.ofValidation.mayExist(in: Observer.self))
   }
 
   @Test("Generic classes too")
-  func generic() {
+  func overridesOfGenericClassesAreDetected() {
     #expect(MethodOverrides.ofValidation.mayExist(in: StrictAboutOne<Int>.self))
     #expect(!MethodOverrides.ofValidation.mayExist(in: SilentAboutOne<String>.self))
   }

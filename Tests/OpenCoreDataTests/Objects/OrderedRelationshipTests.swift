@@ -37,7 +37,7 @@ struct OrderedRelationshipTests {
   @Test(
     "S4.12 S-E19 an ordered relationship keeps its order, sorts a fetch, and has no duplicates",
     arguments: StoreKind.allCases)
-  func order(kind: StoreKind) throws {
+  func orderedRelationshipKeepsItsOrderWithoutDuplicates(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let writer = try stack.context()
     try writer.performAndWait {
@@ -72,7 +72,7 @@ struct OrderedRelationshipTests {
   @Test(
     "Every mutation of the list is saved, and other contexts read the saved order",
     arguments: StoreKind.allCases)
-  func changes(kind: StoreKind) throws {
+  func mutationsOfTheOrderAreSaved(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let context = try stack.context()
     try context.performAndWait {
@@ -117,7 +117,7 @@ struct OrderedRelationshipTests {
 
   @Test(
     "Order keys begin at 2048, grow by 1024, are halved between, and are renumbered if exhausted")
-  func places() throws {
+  func orderKeysAreSpacedAndRenumbered() throws {
     let stack = try GraphStack(.sqlite, model: KinshipModel.make())
     let context = try stack.context()
     try context.performAndWait {
@@ -162,14 +162,14 @@ struct OrderedRelationshipTests {
       ([5, nil, 6], [2048, 3072, 4096]), ([3072, 2048], [1024, nil]),
       ([4096, 2048, 3072], [1024, nil, nil]), ([], []),
     ] as [([Int64?], [Int64?])])
-  func placeChanges(present: [Int64?], changes: [Int64?]) {
+  func newOrderKeysAscendAndChangeFewRows(present: [Int64?], changes: [Int64?]) {
     #expect(OrderKeyAllocator.changes(present) == changes)
   }
 
   @Test(
     "Ordered many-to-many relationships keep their order",
     arguments: StoreKind.allCases)
-  func otherKinds(kind: StoreKind) throws {
+  func orderedManyToManyKeepsItsOrder(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let writer = try stack.context()
     try writer.performAndWait {
@@ -209,7 +209,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test("An ordered relationship is declared as NSOrderedSet")
-  func declared() throws {
+  func orderedRelationshipIsAnNSOrderedSet() throws {
     DeclaringList.registerClass()
     let model = try KinshipModel.make()
     model.entitiesByName["List"]?.managedObjectClassName = "DeclaringList"
@@ -226,7 +226,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test("A child context's save carries the order to its parent", arguments: StoreKind.allCases)
-  func child(kind: StoreKind) throws {
+  func childSaveCarriesTheOrderToItsParent(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let parent = try stack.context()
     let list = try parent.performAndWait { try self.list("abc", in: parent) }

@@ -158,7 +158,7 @@ private final class ListWalk {
 @Suite("Random changes of ordered lists agree with plain arrays")
 struct RandomListTests {
   @Test(arguments: StoreKind.ofRows, RandomOperationTests.seeds)
-  func randomLists(kind: StoreKind, seed: UInt64) throws {
+  func randomListChangesMatchPlainArrays(kind: StoreKind, seed: UInt64) throws {
     try ListWalk(kind, seed: seed).walk(steps: 120)
   }
 }

@@ -18,7 +18,7 @@ struct RelationshipKindTests {
   @Test(
     "S4.13 two relationships to one entity, one to itself, and a one-to-one are separate",
     arguments: StoreKind.allCases)
-  func several(kind: StoreKind) throws {
+  func relationshipsBetweenTheSameEntitiesAreSeparate(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {
       let people = people("abc", writer)
@@ -49,7 +49,7 @@ struct RelationshipKindTests {
   @Test(
     "S-E11 a reflexive many-to-many is consistent on both sides",
     arguments: StoreKind.allCases)
-  func reflexive(kind: StoreKind) throws {
+  func reflexiveManyToManyIsConsistentOnBothSides(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {
       let people = people("abcd", writer)
@@ -73,7 +73,7 @@ struct RelationshipKindTests {
   @Test(
     "S-E13 a join entity: one way or both, deleted with either side",
     arguments: StoreKind.allCases)
-  func friends(kind: StoreKind) throws {
+  func joinEntityIsDeletedWithEitherSide(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     try context.performAndWait {
       let people = people("abc", context)
@@ -102,7 +102,7 @@ struct RelationshipKindTests {
   }
 
   @Test("S4.11 only a many-to-many has a join table")
-  func joinTables() throws {
+  func onlyManyToManyHasAJoinTable() throws {
     let (stack, context) = try context(.sqlite)
     try context.performAndWait { try context.save() }
     let connection = try Connection(path: stack.storeURL.path, access: .reading)
@@ -117,7 +117,7 @@ struct RelationshipKindTests {
   }
 
   @Test("S-E10 a many-to-many is a row of two keys a pair, and is read through a join")
-  func joinRows() throws {
+  func manyToManyIsARowOfTwoKeysPerPair() throws {
     let stack = try TestStack(model: TestModels.library())
     let writer = try stack.coldContext()
     try writer.performAndWait {
@@ -146,7 +146,7 @@ struct RelationshipKindTests {
   @Test(
     "S4.09 nullify clears, cascade deletes, deny prevents, no action leaves a dangling reference",
     arguments: StoreKind.allCases)
-  func deleteRules(kind: StoreKind) throws {
+  func deleteRulesClearDeletePreventOrLeaveReferences(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     try context.performAndWait {
       let list = context.make("List", ["name": "l"])
@@ -184,7 +184,7 @@ struct RelationshipKindTests {
   @Test(
     "S4.14 S-E09 without an inverse, a deletion leaves a dangling reference",
     arguments: StoreKind.allCases)
-  func unidirectional(kind: StoreKind) throws {
+  func deletionWithoutAnInverseLeavesADanglingReference(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {
       let people = people("ab", writer)
@@ -213,7 +213,7 @@ struct RelationshipKindTests {
   @Test(
     "S4.15 S-E20 a set's proxy dirties the owner, keeps the inverse and records one change",
     arguments: StoreKind.allCases)
-  func proxies(kind: StoreKind) throws {
+  func setProxyUpdatesOwnerAndInverse(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {
       let people = people("abc", writer)
@@ -264,7 +264,7 @@ struct RelationshipKindTests {
   @Test(
     "S-E05 S-E06 either side creates the same graph; a move changes both sets",
     arguments: StoreKind.allCases)
-  func moving(kind: StoreKind) throws {
+  func movingAnObjectChangesBothSets(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     try context.performAndWait {
       let countries = "xy".map { context.make("Country", ["name": "\($0)"]) }

@@ -20,7 +20,7 @@ struct StaleListTests {
   @Test(
     "A many-to-many omits a row deleted by a context that hadn't read the list",
     arguments: StoreKind.allCases)
-  func overwritten(_ kind: StoreKind) throws {
+  func unreadManyToManyOmitsDeletedRows(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let people = try bed.addPeople(2)
     let (deleter, other, pinned) = (bed.context(), bed.context(), bed.context())
@@ -58,7 +58,7 @@ struct StaleListTests {
   @Test(
     "A to-many without inverse omits rows deleted earlier",
     arguments: StoreKind.allCases)
-  func oneWay(_ kind: StoreKind) throws {
+  func toManyWithoutInverseOmitsDeletedRows(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind, model: KinshipModel.make())
     let (writer, reader, cold) = (bed.context(), bed.context(), bed.context())
     try writer.performAndWait {
@@ -77,7 +77,7 @@ struct StaleListTests {
   @Test(
     "An object added again after another context removed it is saved",
     arguments: StoreKind.allCases)
-  func putBack(_ kind: StoreKind) throws {
+  func objectAddedAgainAfterRemovalElsewhereIsSaved(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let (context, other) = (bed.context(), bed.context())
@@ -129,7 +129,7 @@ struct StaleListTests {
   @Test(
     "A many-to-many is equal from both sides after one side discards the change",
     arguments: StoreKind.allCases)
-  func bothEnds(_ kind: StoreKind) throws {
+  func manyToManyIsEqualFromBothSidesAfterADiscard(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
@@ -153,7 +153,7 @@ struct StaleListTests {
   @Test(
     "A pair whose other end was deleted before it was saved is not read",
     arguments: StoreKind.allCases)
-  func danglingPairs(_ kind: StoreKind) throws {
+  func pairWithADeletedEndIsNotRead(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (context, other) = (bed.context(), bed.context())

@@ -152,7 +152,7 @@ struct TransformerTests {
   @Test(
     "S5.03 six packed colors take 18 bytes, an archive more; both round-trip",
     arguments: StoreKind.allCases)
-  func roundTrip(kind: StoreKind) throws {
+  func transformedValuesRoundTrip(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -191,7 +191,7 @@ struct TransformerTests {
   @Test(
     "S5.04 transformable values are decoded when their object is realized",
     arguments: StoreKind.allCases)
-  func eager(kind: StoreKind) throws {
+  func transformableValuesAreDecodedWhenRealized(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -213,7 +213,7 @@ struct TransformerTests {
   @Test(
     "S5.08 S-B20 a value mutated in place isn't saved; a new one is",
     arguments: StoreKind.allCases)
-  func mutable(kind: StoreKind) throws {
+  func valueMutatedInPlaceIsNotSaved(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = try stack.context()
     try context.performAndWait {
@@ -238,7 +238,7 @@ struct TransformerTests {
   @Test(
     "Large transformable values are stored externally",
     arguments: StoreKind.allCases, [6, 40_000])
-  func outside(kind: StoreKind, count: Int) throws {
+  func largeTransformableValuesAreStoredExternally(kind: StoreKind, count: Int) throws {
     let stack = try stack(kind)
     let colours = (0..<count).map { [UInt8(truncatingIfNeeded: $0), 1, 2] }
     let writer = try stack.context()
@@ -297,7 +297,7 @@ struct TransformerTests {
   @Test(
     "A transformable attribute's default value is that of new objects",
     arguments: StoreKind.allCases)
-  func defaultValues(kind: StoreKind) throws {
+  func transformableDefaultValueIsThatOfNewObjects(kind: StoreKind) throws {
     ValueTransformer.setValueTransformer(
       PackedColours(), forName: NSValueTransformerName("PackedColours"))
     let stack = try GraphStack(kind, model: defaults())
@@ -328,7 +328,7 @@ struct TransformerTests {
   }
 
   @Test("NSCoding-only values are archived by NSKeyedUnarchiveFromData only")
-  func codedClasses() throws {
+  func codingOnlyClassesNeedTheirOwnTransformer() throws {
     let name = NSValueTransformerName.keyedUnarchiveFromDataTransformerName
     #expect(name.rawValue == "NSKeyedUnarchiveFromData")
     let keyed = try #require(ValueTransformer(forName: name))
@@ -350,7 +350,7 @@ struct TransformerTests {
   }
 
   @Test("Archives for which Foundation would end the process are nil")
-  func hostileArchives() throws {
+  func archivesThatWouldTrapAreNil() throws {
     let names: [NSValueTransformerName] = [
       .secureUnarchiveFromDataTransformerName, .keyedUnarchiveFromDataTransformerName,
     ]
@@ -404,7 +404,7 @@ struct TransformerTests {
   }
 
   @Test("A child's value is transformed when it's saved to the parent")
-  func child() throws {
+  func childValueIsTransformedInTheParent() throws {
     let parent = try stack(.sqlite).context()
     let mood = try parent.performAndWait {
       let mood = parent.make("Mood", ["name": "a"])
@@ -423,7 +423,7 @@ struct TransformerTests {
   }
 
   @Test("A value that can't be transformed fails; an equal one isn't a change")
-  func refused() throws {
+  func untransformableValueFails() throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
       let mood = context.make("Mood", ["name": "a", "packed": "red"])
@@ -480,7 +480,7 @@ struct TransformerTests {
   }
 
   @Test("A dictionary whose archive varies is saved with unrelated changes")
-  func secureArchive() throws {
+  func varyingArchiveIsSavedWithOtherChanges() throws {
     let context = try stack(.sqlite).context()
     let value = Dictionary(uniqueKeysWithValues: (0..<40).map { ("key\($0)", [$0, $0 + 1]) })
     try context.performAndWait {

@@ -10,7 +10,7 @@ struct ValidationTests {
   @Test(
     "S-F01 S7.24 each limit of the model is one error with object, key and value",
     arguments: StoreKind.allCases)
-  func limits(kind: StoreKind) throws {
+  func eachLimitOfTheModelIsOneError(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
     let broken: [Broken] = [
@@ -52,7 +52,7 @@ struct ValidationTests {
   @Test(
     "S-F01 limits hold for numbers of every type, the bounds themselves included",
     arguments: StoreKind.allCases)
-  func numbers(kind: StoreKind) throws {
+  func limitsApplyToNumbersOfEveryType(kind: StoreKind) throws {
     // Too small, the least, the greatest, too great.
     let values: [NSAttributeType: [any Sendable]] = [
       .integer16AttributeType: [-4, -3, 7, 8].map { Int16($0) },
@@ -89,7 +89,7 @@ struct ValidationTests {
   }
 
   @Test("An integer too large for its type fails validation and isn't truncated")
-  func widths() throws {
+  func integersTooLargeForTheirTypeFail() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make("Driver", ["narrow": 70_000, "serial": Int64(1) << 40])
@@ -106,7 +106,7 @@ struct ValidationTests {
   }
 
   @Test("S-B04 a required nil fails before any SQL", arguments: StoreKind.allCases)
-  func mandatory(kind: StoreKind) throws {
+  func missingRequiredValueFailsBeforeSQL(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     context.performAndWait {
       let car = context.make("Car")
@@ -119,7 +119,7 @@ struct ValidationTests {
   }
 
   @Test("S-F11 S5.12 nil passes the bounds of an optional, and fails where a value is required")
-  func nils() throws {
+  func nilPassesLimitsOnlyWhereOptional() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make(
@@ -134,7 +134,7 @@ struct ValidationTests {
   }
 
   @Test("S-F02 values are validated only by a call or a save")
-  func onRequest() throws {
+  func validationRunsOnlyInCallsAndSaves() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(200)])
@@ -152,7 +152,7 @@ struct ValidationTests {
   @Test(
     "S-E14 a to-many's bounds: none of them only where it is optional",
     arguments: StoreKind.allCases)
-  func counts(kind: StoreKind) throws {
+  func toManyCountsAreValidated(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     try context.performAndWait {
       let driver = context.make("Driver")
@@ -185,7 +185,7 @@ struct ValidationTests {
   }
 
   @Test("S-E15 a missing required relationship fails validation")
-  func requiredRelationship() throws {
+  func missingRequiredRelationshipFails() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
       let garage = context.make("Garage")
@@ -202,7 +202,7 @@ struct ValidationTests {
   }
 
   @Test("S-F07 S7.27 one failure is itself; several, of one object or more, are one flat list")
-  func combined() throws {
+  func severalFailuresAreOneFlatList() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(-1)])
@@ -223,7 +223,7 @@ struct ValidationTests {
   }
 
   @Test("S-F08 an error's user info has object, key, value, description, and reason")
-  func userInfo() throws {
+  func validationErrorsHaveObjectKeyAndValue() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(200)])
@@ -237,7 +237,7 @@ struct ValidationTests {
   }
 
   @Test("Predicates set in code have their own warnings or codes")
-  func warnings() throws {
+  func predicatesSetInCodeHaveTheirOwnWarnings() throws {
     let model = try DrivingModel.make()
     let attribute = try #require(model.entitiesByName["Driver"]?.attributesByName["serial"])
     attribute.setValidationPredicates(

@@ -85,7 +85,7 @@ struct ValidatorTests {
   @Test(
     "S7.25 S7.15 a validation method rejects or replaces the value",
     arguments: StoreKind.allCases)
-  func property(kind: StoreKind) throws {
+  func propertyValidatorRejectsOrReplacesTheValue(kind: StoreKind) throws {
     let context = try context(kind)
     context.performAndWait {
       let driver = context.make("Driver", ["longitude": 181.0])
@@ -104,7 +104,7 @@ struct ValidatorTests {
   }
 
   @Test("S-F05 a change made while validating takes a second pass; one at every pass is an error")
-  func passes() throws {
+  func changesWhileValidatingTakeAnotherPass() throws {
     let context = try context()
     context.performAndWait {
       CarefulDriver.wraps = true
@@ -121,7 +121,7 @@ struct ValidatorTests {
   }
 
   @Test("S7.26 S-F09 a rule over several properties, for each change; without super no others run")
-  func object() throws {
+  func objectValidatorsCheckSeveralProperties() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])
@@ -140,7 +140,7 @@ struct ValidatorTests {
   }
 
   @Test("S-F06 interproperty validation")
-  func license() throws {
+  func validatorsCheckRelatedProperties() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])
@@ -153,7 +153,7 @@ struct ValidatorTests {
   }
 
   @Test("S-F03 a validator called directly misses the model's rules; the general call has them")
-  func direct() throws {
+  func validatorCalledDirectlyMissesTheModelsRules() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver") as? CarefulDriver
@@ -165,7 +165,7 @@ struct ValidatorTests {
 
   @Test(
     "S-F04 the general call inside of a validator comes back to that validator: it calls super")
-  func general() throws {
+  func generalCallReturnsToTheValidator() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["name": "a"])
@@ -181,7 +181,7 @@ struct ValidatorTests {
   }
 
   @Test("S-F10 a deletion that fails validation fails the save and deletes nothing")
-  func deletion() throws {
+  func failedDeletionValidationDeletesNothing() throws {
     let context = try context()
     try context.performAndWait {
       let driver = context.make("Driver")

@@ -10,7 +10,7 @@ struct WideEntityTests {
   @Test(
     "Each of 150 properties is read, changed, saved, and undone",
     arguments: StoreKind.allCases)
-  func everyPlace(kind: StoreKind) throws {
+  func eachOf150PropertiesIsReadChangedSavedAndUndone(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: WideEntityTests.model()).context()
     try context.performAndWait {
       let object = NSEntityDescription.insertNewObject(forEntityName: "Wide", into: context)
@@ -39,7 +39,7 @@ struct WideEntityTests {
   }
 
   @Test("Keys match regardless of Unicode composition")
-  func composition() throws {
+  func keysMatchRegardlessOfUnicodeComposition() throws {
     let model = NSManagedObjectModel()
     let entity = NSEntityDescription()
     entity.name = "Wide"

@@ -22,7 +22,7 @@ struct ChangeTests {
   @Test(
     "A fault can be deleted without reading it, even if its row is missing",
     arguments: StoreKind.ofRows)
-  func deletingFaults(kind: StoreKind) throws {
+  func faultIsDeletedWithoutReadingIt(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
     try writer.performAndWait {
       for number in 0..<2 { _ = writer.make("Tag", ["number": Int64(number)]) }
@@ -52,7 +52,7 @@ struct ChangeTests {
   @Test(
     "Deleting a new object leaves nothing to save",
     arguments: StoreKind.allCases)
-  func deletingInserted(kind: StoreKind) throws {
+  func deletedInsertionLeavesNothingToSave(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     try context.performAndWait {
       let team = context.make("Team")
@@ -85,7 +85,7 @@ struct ChangeTests {
   @Test(
     "Refreshing a deleted object cancels the deletion",
     arguments: StoreKind.allCases)
-  func refreshedDeletion(kind: StoreKind) throws {
+  func refreshCancelsADeletion(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     try context.performAndWait {
       let person = context.make("Person")
@@ -122,7 +122,7 @@ struct ChangeTests {
   }
 
   @Test("A merging refresh resolves a conflict with another process")
-  func resolvingConflicts() throws {
+  func mergingRefreshResolvesAConflict() throws {
     let (stack, context) = try workshop()
     try context.performAndWait {
       let team = context.make("Team", ["name": "a", "number": Int64(1)])
@@ -144,7 +144,7 @@ struct ChangeTests {
   @Test(
     "A relationship to an object of no context fails validation with error 1550",
     arguments: StoreKind.allCases)
-  func danglingObjects(kind: StoreKind) throws {
+  func relationshipToAnObjectWithoutContextFails(kind: StoreKind) throws {
     let (stack, context) = try workshop(kind)
     try context.performAndWait {
       let entity = try #require(stack.model.entitiesByName["Team"])
@@ -162,7 +162,7 @@ struct ChangeTests {
   }
 
   @Test("A slower reader doesn't restore a deleted row", arguments: StoreKind.allCases)
-  func slowReaders(kind: StoreKind) throws {
+  func slowerReaderDoesNotRestoreADeletedRow(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     try context.performAndWait {
       let team = context.make("Team")
@@ -184,7 +184,7 @@ struct ChangeTests {
   @Test(
     "Nested blocks can reenter their own context",
     arguments: StoreKind.allCases)
-  func nestedPerform(kind: StoreKind) throws {
+  func nestedBlocksReenterTheirContext(kind: StoreKind) throws {
     let (_, first) = try workshop(kind)
     let second = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     second.persistentStoreCoordinator = first.persistentStoreCoordinator
@@ -195,7 +195,7 @@ struct ChangeTests {
   @Test(
     "Rows that refer to a deleted row are found",
     arguments: StoreKind.ofRows)
-  func danglingReferences(_ kind: StoreKind) throws {
+  func rowsThatReferToADeletedRowAreFound(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (reader, deleter, writer) = (bed.context(), bed.context(), bed.context())

@@ -13,7 +13,7 @@ struct CrashTests {
   static let rows = 40
 
   @Test("S16-1 saves are durable and atomic")
-  func killed() async throws {
+  func savesAreDurableAndAtomic() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("CrashTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

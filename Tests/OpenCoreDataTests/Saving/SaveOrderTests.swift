@@ -53,7 +53,7 @@ struct SaveOrderTests {
   }
 
   @Test("S7.12 a save takes its twelve steps in order", arguments: StoreKind.allCases)
-  func trace(kind: StoreKind) throws {
+  func saveTakesItsTwelveStepsInOrder(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     let center = NotificationCenter.default
@@ -99,7 +99,7 @@ struct SaveOrderTests {
   @Test(
     "S7.13, S7.15 values set in willSave or validation are saved after another round",
     arguments: StoreKind.allCases, [true, false])
-  func mutation(kind: StoreKind, inWillSave: Bool) throws {
+  func valuesSetInWillSaveOrValidationAreSaved(kind: StoreKind, inWillSave: Bool) throws {
     let stack = try stack(kind)
     let context = stack.context()
     let mend: (NSManagedObject) -> Void = { object in
@@ -142,7 +142,7 @@ struct SaveOrderTests {
   @Test(
     "S7.16, S-B10 one invalid object prevents the save of all",
     arguments: StoreKind.allCases)
-  func validationFailure(kind: StoreKind) throws {
+  func oneInvalidObjectPreventsTheSave(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     TracedItem.validating = { object in
@@ -182,7 +182,7 @@ struct SaveOrderTests {
   }
 
   @Test("S7.19, S-B10 a failed statement rolls back the save and keeps IDs temporary")
-  func atomicity() throws {
+  func failedStatementRollsBackTheSave() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
@@ -205,7 +205,7 @@ struct SaveOrderTests {
   @Test(
     "S7.20, S7.21, S7.22 what one context saves another reads from the row cache",
     arguments: StoreKind.allCases)
-  func rowCache(kind: StoreKind) throws {
+  func savedRowsAreReadFromTheRowCache(kind: StoreKind) throws {
     let stack = try stack(kind)
     let (first, second) = (stack.context(), stack.context())
     try first.performAndWait {
@@ -226,7 +226,7 @@ struct SaveOrderTests {
   }
 
   @Test("S-B12, S-B11 nothing is written before a save; inserts alone compare no versions")
-  func insertsAlone() throws {
+  func insertionsCompareNoVersions() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     try context.performAndWait {
@@ -245,7 +245,7 @@ struct SaveOrderTests {
   }
 
   @Test("S-B08 a deleted row stays on disk until the save")
-  func deletion() throws {
+  func deletedRowStaysUntilTheSave() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     let connection = try Connection(path: stack.storeURL.path, access: .reading)

@@ -69,7 +69,7 @@ struct SaveTests {
   @Test(
     "A cold stack reads saved values of every type",
     arguments: StoreKind.allCases)
-  func roundTrip(kind: StoreKind) throws {
+  func coldStackReadsSavedValuesOfEveryType(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.library())
     let values: [String: any Hashable & Sendable] = [
       "bool": true, "data": Data([0, 1, 255]), "date": Date(timeIntervalSinceReferenceDate: 0.125),
@@ -100,7 +100,7 @@ struct SaveTests {
   @Test(
     "A row that changed since it was read fails the save with error 133020 and writes nothing",
     arguments: StoreKind.ofRows)
-  func mergeConflict(kind: StoreKind) throws {
+  func changedRowFailsTheSaveWithAConflict(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let first = try stack.coldContext()
@@ -130,9 +130,9 @@ struct SaveTests {
   }
 
   @Test(
-    "Setting an equal value writes the version alone; nothing pending writes nothing",
+    "Setting an equal value writes only the version; no changes write nothing",
     arguments: StoreKind.allCases)
-  func equalValue(kind: StoreKind) throws {
+  func settingAnEqualValueWritesOnlyTheVersion(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let events = EventList()
@@ -153,7 +153,7 @@ struct SaveTests {
   @Test(
     "A missing value fails validation; several failures are one error 1560",
     arguments: StoreKind.allCases)
-  func validation(kind: StoreKind) throws {
+  func validationFailuresAreErrors(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -213,9 +213,9 @@ struct SaveTests {
   }
 
   @Test(
-    "Deleting carries out the rules of the relationships and removes the rows",
+    "Deleting applies delete rules and removes the rows",
     arguments: StoreKind.allCases)
-  func deletion(kind: StoreKind) throws {
+  func deletionAppliesRulesAndRemovesRows(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.company())
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -234,7 +234,7 @@ struct SaveTests {
   @Test(
     "S3.04 rolling back discards unsaved changes and writes nothing",
     arguments: StoreKind.allCases)
-  func rollback(kind: StoreKind) throws {
+  func rollbackDiscardsUnsavedChanges(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext()
@@ -252,7 +252,7 @@ struct SaveTests {
   }
 
   @Test("A read-only store can't be saved to and isn't modified")
-  func readOnly() throws {
+  func readOnlyStoreCannotBeSavedTo() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext(options: [NSReadOnlyPersistentStoreOption: true])

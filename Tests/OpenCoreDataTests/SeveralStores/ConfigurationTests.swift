@@ -9,7 +9,7 @@ struct ConfigurationTests {
   @Test(
     "S-A16 objects go to the store whose configuration has their entity",
     arguments: TwoStores.Pair.allCases)
-  func split(pair: TwoStores.Pair) throws {
+  func objectsGoToTheStoreOfTheirConfiguration(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair, configurations: ["Staff", "Places"])
     #expect(two.stores.map(\.configurationName) == ["Staff", "Places"])
     let context = two.context()
@@ -50,7 +50,7 @@ struct ConfigurationTests {
   }
 
   @Test("A file has only the tables of its configuration, and opens with no other")
-  func tables() throws {
+  func fileHasOnlyTheTablesOfItsConfiguration() throws {
     let two = try TwoStores(.files, configurations: ["Staff", "Places"])
     let url = try #require(two.stores[1].url)
     let connection = try Connection(path: url.path, access: .inspecting)

@@ -8,7 +8,7 @@ struct SeveralStoresFetchTests {
   @Test(
     "S6.08, S-A16 one fetch is a SELECT in each store, and one list",
     arguments: TwoStores.Pair.allCases)
-  func oneList(pair: TwoStores.Pair) throws {
+  func fetchOfTwoStoresIsOneList(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(7)
     let context = two.context()
@@ -50,7 +50,7 @@ struct SeveralStoresFetchTests {
 
   @Test(
     "IDs, dictionaries, batches, and prefetches of two stores", arguments: TwoStores.Pair.allCases)
-  func otherResults(pair: TwoStores.Pair) throws {
+  func otherResultTypesCombineTwoStores(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(9)
     let context = two.context()
@@ -97,7 +97,7 @@ struct SeveralStoresFetchTests {
   @Test(
     "Unsaved changes, a child and a list that follows see two stores",
     arguments: TwoStores.Pair.allCases)
-  func layers(pair: TwoStores.Pair) throws {
+  func unsavedChangesAndChildrenSeeTwoStores(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)
     let context = two.context()
@@ -141,7 +141,7 @@ struct SeveralStoresFetchTests {
   }
 
   @Test("A pinned context reads both stores as they were", arguments: TwoStores.Pair.allCases)
-  func generations(pair: TwoStores.Pair) throws {
+  func pinnedContextReadsBothStoresAsTheyWere(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)
     let pinned = two.context()

@@ -8,7 +8,7 @@ struct SeveralStoresSaveTests {
   @Test(
     "S-H07 a new object goes to the first store or the assigned one",
     arguments: TwoStores.Pair.allCases)
-  func assignment(pair: TwoStores.Pair) throws {
+  func newObjectGoesToTheFirstOrAssignedStore(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     let context = two.context()
     try context.performAndWait {
@@ -40,8 +40,8 @@ struct SeveralStoresSaveTests {
     }
   }
 
-  @Test("S-H07 what is saved, or in no configuration of a store, is not assigned")
-  func wrongAssignments() async {
+  @Test("S-H07 saved objects and entities of no configuration aren't assigned")
+  func savedObjectsAndForeignEntitiesAreNotAssigned() async {
     let saved = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -65,9 +65,9 @@ struct SeveralStoresSaveTests {
   }
 
   @Test(
-    "S-E17 a relationship into another store is refused at save", arguments: TwoStores.Pair.allCases
+    "S-E17 a relationship into another store fails the save", arguments: TwoStores.Pair.allCases
   )
-  func crossStore(pair: TwoStores.Pair) throws {
+  func relationshipIntoAnotherStoreFailsTheSave(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     let context = two.context()
     try context.performAndWait {
@@ -136,7 +136,7 @@ struct SeveralStoresSaveTests {
 
   @Test(
     "Merging distinguishes equal keys in two stores", arguments: TwoStores.Pair.allCases)
-  func merging(pair: TwoStores.Pair) throws {
+  func mergingDistinguishesEqualKeysInTwoStores(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)
     let (here, there) = (two.context(), two.context())
@@ -167,7 +167,7 @@ struct SeveralStoresSaveTests {
   }
 
   @Test("Batch requests and history reach both files")
-  func batches() throws {
+  func batchRequestsAndHistoryReachBothFiles() throws {
     let two = try TwoStores(.files, options: [NSPersistentHistoryTrackingKey: true])
     try two.addEmployees(6)
     let context = two.context()

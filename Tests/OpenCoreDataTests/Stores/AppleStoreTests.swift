@@ -42,7 +42,7 @@ struct AppleStoreTests {
   }
 
   @Test("Both sides of each relationship agree", arguments: stores)
-  func relationshipsAgree(path: String) throws {
+  func bothSidesOfEachRelationshipAgree(path: String) throws {
     let copy = try Copy(of: path)
     defer { withExtendedLifetime(copy) {} }
     let context = try copy.context()
@@ -65,7 +65,7 @@ struct AppleStoreTests {
   }
 
   @Test("A batched fetch over a relationship and its touch cost three SELECTs")
-  func batchedMoods() throws {
+  func batchedFetchOverARelationshipCostsThreeSelects() throws {
     let copy = try Copy(of: "moody/stores/Moody.moody")
     defer { withExtendedLifetime(copy) {} }
     let context = try copy.context()
@@ -122,7 +122,7 @@ struct AppleStoreTests {
   }
 
   @Test("Saving to a copy keeps other rows and the metadata")
-  func saving() throws {
+  func saveToACopyKeepsOtherRowsAndMetadata() throws {
     let copy = try Copy(of: "moody/stores/Moody.moody")
     let model = try NSManagedObjectModel.inStore(at: copy.url)
     func open() throws -> NSManagedObjectContext {

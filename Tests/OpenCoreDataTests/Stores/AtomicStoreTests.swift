@@ -43,7 +43,7 @@ struct AtomicStoreTests {
   }
 
   @Test("S-H01 one workload on each kind of store", arguments: StoreKind.allCases)
-  func workload(kind: StoreKind) throws {
+  func oneWorkloadRunsOnEachKindOfStore(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     let all = (0..<2_000).map { "tag \($0)" }.sorted()
@@ -80,7 +80,7 @@ struct AtomicStoreTests {
   }
 
   @Test("S-H02 faults of a store in memory fire without a statement, and without its file")
-  func faults() throws {
+  func inMemoryFaultsFireWithoutStatementOrFile() throws {
     for kind in AtomicStoreTests.documents + [.memory] {
       let stack = try TestStack(kind, model: SchemaModels.library())
       let writer = try stack.coldContext()
@@ -101,7 +101,7 @@ struct AtomicStoreTests {
   }
 
   @Test("S-H01 a crash in the middle of a save leaves the old file", arguments: documents)
-  func crash(kind: StoreKind) async throws {
+  func crashDuringASaveLeavesTheOldFile(kind: StoreKind) async throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     try add(["old"], to: stack.coldContext())
     let bytes = try Data(contentsOf: stack.storeURL)
@@ -119,8 +119,8 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["old"])
   }
 
-  @Test("Where another store of the save refuses, the document stays", arguments: documents)
-  func severalStores(kind: StoreKind) throws {
+  @Test("If another store of the save fails, the document stays", arguments: documents)
+  func documentStaysIfAnotherStoreRefuses(kind: StoreKind) throws {
     let model = SchemaModels.library()
     let stack = try TestStack(kind, model: model)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -154,7 +154,7 @@ struct AtomicStoreTests {
   }
 
   @Test("A document changed by another process isn't overwritten", arguments: documents)
-  func writtenElsewhere(kind: StoreKind) throws {
+  func documentChangedElsewhereIsNotOverwritten(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let (one, other) = (try stack.coldContext(), try stack.coldContext())
     try add(["one"], to: one)
@@ -169,7 +169,7 @@ struct AtomicStoreTests {
   }
 
   @Test("A read-only document isn't written, and one that can't be created is an error")
-  func lookedAt() throws {
+  func readOnlyDocumentIsNotWritten() throws {
     for kind in AtomicStoreTests.documents {
       let stack = try TestStack(kind, model: SchemaModels.library())
       let missing = try #require(throws: NSError.self) {
@@ -194,7 +194,7 @@ struct AtomicStoreTests {
   }
 
   @Test("Metadata are set with a save, or at once in the file", arguments: documents)
-  func metadata(kind: StoreKind) throws {
+  func metadataIsSetWithASaveOrAtOnce(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     let coordinator = try #require(context.persistentStoreCoordinator)
@@ -222,7 +222,7 @@ struct AtomicStoreTests {
   @Test(
     "Documents are moved, replaced, and destroyed, and keep their permissions", arguments: documents
   )
-  func moved(kind: StoreKind) throws {
+  func documentsAreMovedReplacedAndDestroyed(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     try add(["one"], to: context)
@@ -262,8 +262,8 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["one", "three", "two"])
   }
 
-  @Test("Another model is refused, and nothing changes on disk", arguments: documents)
-  func anotherModel(kind: StoreKind) throws {
+  @Test("Another model is rejected, and nothing changes on disk", arguments: documents)
+  func documentOfAnotherModelIsRejected(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     try add(["one"], to: stack.coldContext())
     let bytes = try Data(contentsOf: stack.storeURL)

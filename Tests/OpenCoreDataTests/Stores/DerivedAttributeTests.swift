@@ -162,7 +162,7 @@ struct DerivedAttributeTests {
   }
 
   @Test("A derivation that isn't supported is a warning of the model")
-  func unsupported() throws {
+  func unsupportedDerivationIsAWarning() throws {
     for formula in ["pages.@max.words", "owner.pages.@count", "1 + 2", "median:(pages.words)"] {
       let attribute = Self.derived("total", .integer64AttributeType, formula)
       let model = NSManagedObjectModel()

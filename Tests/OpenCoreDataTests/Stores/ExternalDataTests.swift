@@ -37,7 +37,7 @@ struct ExternalDataTests {
   }
 
   @Test("Batch requests delete unreferenced files")
-  func batches() throws {
+  func batchRequestsDeleteUnreferencedFiles() throws {
     let stack = try TestStack(model: Self.model())
     let files = ExternalStorage(storeURL: stack.storeURL)
     let context = try stack.coldContext()

@@ -12,7 +12,7 @@ struct FullDiskTests {
 
   /// A limit for the size of files is that of a process, so that the move is made in one of its own.
   @Test("S-H04 a store that can't be moved is unchanged")
-  func move() async throws {
+  func storeThatCannotBeMovedIsUnchanged() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("FullDiskTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -67,7 +67,7 @@ struct FullDiskTests {
   }
 
   @Test("S-H04 a save on a full disk changes nothing and succeeds later")
-  func save() throws {
+  func saveOnAFullDiskSucceedsLater() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext()
     let store = try #require(

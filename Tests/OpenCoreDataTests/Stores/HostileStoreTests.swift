@@ -232,7 +232,7 @@ struct HostileStoreTests {
   @Test(
     "a view, a generated column, or a virtual table isn't read as a housekeeping table",
     arguments: replacements)
-  func housekeepingTables(_ replaced: (table: String, sql: String)) throws {
+  func housekeepingTablesMustBePlainTables(_ replaced: (table: String, sql: String)) throws {
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
     try connection.execute("DROP TABLE IF EXISTS \(replaced.table); \(replaced.sql)")
     // One row, where a table takes one.

@@ -41,7 +41,7 @@ struct MemoryStoreTests {
   }
 
   @Test("Predicates go over relationships, sorts and limits apply, and no statement runs")
-  func fetches() throws {
+  func inMemoryFetchesRunNoStatement() throws {
     let context = context(try filledCoordinator())
     try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
@@ -69,7 +69,7 @@ struct MemoryStoreTests {
   }
 
   @Test("Relationships change on both sides, and deletions remove references")
-  func links() throws {
+  func relationshipsAndDeletionsUpdateBothSides() throws {
     let coordinator = try filledCoordinator()
     let first = context(coordinator)
     try first.performAndWait {
@@ -93,7 +93,7 @@ struct MemoryStoreTests {
   }
 
   @Test("A row that changed since it was read is a conflict")
-  func conflicts() throws {
+  func rowChangedSinceItWasReadIsAConflict() throws {
     let coordinator = try filledCoordinator()
     let (first, second) = (context(coordinator), context(coordinator))
     let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
@@ -112,7 +112,7 @@ struct MemoryStoreTests {
   }
 
   @Test("A key that the entity lacks is an error")
-  func unknownKey() throws {
+  func unknownKeyIsAnError() throws {
     let context = context(try filledCoordinator())
     context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")

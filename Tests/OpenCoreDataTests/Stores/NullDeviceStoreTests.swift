@@ -68,7 +68,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("Contexts of a coordinator share it, another coordinator has its own, no file is written")
-  func sharing() throws {
+  func contextsOfACoordinatorShareTheStore() throws {
     #expect(NSPersistentStoreDescription().url == Self.url)
     #expect(NSPersistentStoreDescription().type == NSSQLiteStoreType)
     let container = NSPersistentContainer(name: "Photos", managedObjectModel: Self.model())
@@ -92,7 +92,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("A save doesn't wait for a context that has read in a perform block that isn't over")
-  func nestedBlocks() throws {
+  func saveDoesNotWaitForAnOpenReadBlock() throws {
     let (coordinator, _) = try coordinator(options: [NSPersistentStoreTimeoutOption: 0.5])
     let (reader, writer) = (context(coordinator), context(coordinator))
     try add(["a"], to: writer)
@@ -104,7 +104,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("Threads that read and save at the same time see whole saves, and none fails")
-  func threads() throws {
+  func threadsSeeWholeSaves() throws {
     let (coordinator, _) = try coordinator()
     let failures = Mutex<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 6) { index in
@@ -130,7 +130,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("Batch requests, history, and remote-change notifications work; a handler may fetch")
-  func requests() async throws {
+  func batchRequestsHistoryAndNotificationsWork() async throws {
     let (coordinator, _) = try coordinator(options: [
       NSPersistentHistoryTrackingKey: true,
       NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
@@ -170,7 +170,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("A pinned context reads a copy of the store and doesn't block saves")
-  func generations() throws {
+  func pinnedContextReadsACopy() throws {
     let (coordinator, _) = try coordinator(options: [NSPersistentStoreTimeoutOption: 0.5])
     let (pinned, writer) = (context(coordinator), context(coordinator))
     try add(["a"], to: writer)
@@ -190,7 +190,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("Stores migrate from a file into memory and back with their large values")
-  func migration() throws {
+  func storesMoveIntoMemoryAndBack() throws {
     let stack = try TestStack(model: Self.model())
     let image = Data(repeating: 7, count: 150_000)
     let first = try stack.coldContext()
@@ -224,7 +224,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("File operations don't affect the device")
-  func device() throws {
+  func fileOperationsDoNotAffectTheDevice() throws {
     let (coordinator, store) = try coordinator()
     let stack = try TestStack(model: Self.model())
     try add(["a"], to: stack.coldContext())

@@ -50,7 +50,7 @@ struct StoreDocumentTests {
   }
 
   @Test("Each value comes back as it was", arguments: AtomicStoreTests.documents)
-  func values(kind: StoreKind) throws {
+  func documentValuesRoundTrip(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: Self.model())
     let context = try stack.coldContext()
     let ids = try context.performAndWait {
@@ -144,7 +144,7 @@ struct StoreDocumentTests {
     """
 
   @Test("A document in Core Data's form is read, and its numbering continues")
-  func apple() throws {
+  func coreDataDocumentIsReadAndContinued() throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     try Data(Self.apples.utf8).write(to: stack.storeURL)
     let context = try stack.coldContext()
@@ -172,7 +172,7 @@ struct StoreDocumentTests {
   }
 
   @Test(
-    "What isn't a store is an error with its place",
+    "A file that isn't a store is an error with a position",
     arguments: [
       ("id=\"z102\"", "id=\"102\"", "an object needs a type and an id"),
       ("type=\"AUTHOR\" id", "id", "an object needs a type and an id"),
@@ -181,7 +181,7 @@ struct StoreDocumentTests {
       ("<nextObjectID>106", "<nextObjectID>many", "nextObjectID isn't a number"),
       ("</object>", "</objekt>", "isn't well-formed XML"),
     ])
-  func places(part: String, instead: String, message: String) throws {
+  func invalidDocumentErrorsHaveAPosition(part: String, instead: String, message: String) throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     try Data(Self.apples.replacing(part, with: instead, maxReplacements: 1).utf8)
       .write(to: stack.storeURL)
@@ -203,7 +203,7 @@ struct StoreDocumentTests {
       ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "isn't a 'Author' but a 'Tag'"),
       ("idrefs=\"z105 z103\"", "idrefs=\"z105 z102\"", "isn't a 'Tag' but a 'Author'"),
     ])
-  func misfits(part: String, instead: String, message: String) throws {
+  func mismatchesWithTheModelNameTheElement(part: String, instead: String, message: String) throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     try Data(Self.apples.replacing(part, with: instead, maxReplacements: 1).utf8)
       .write(to: stack.storeURL)
@@ -214,7 +214,7 @@ struct StoreDocumentTests {
 
   @Test(
     "Corrupt documents never trap", arguments: AtomicStoreTests.documents)
-  func damaged(kind: StoreKind) throws {
+  func corruptDocumentsNeverTrap(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -257,7 +257,7 @@ struct StoreDocumentTests {
   }
 
   @Test("A primary key at the maximum is an error")
-  func lastKeys() throws {
+  func primaryKeyAtTheMaximumIsAnError() throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     for (part, instead) in [
       ("<nextObjectID>106", "<nextObjectID>\(Int64.max)"), ("id=\"z103\"", "id=\"z\(Int64.max)\""),
@@ -270,7 +270,7 @@ struct StoreDocumentTests {
   }
 
   @Test("A file of another store type is an error that names the type")
-  func otherForms() throws {
+  func fileOfAnotherTypeIsAnError() throws {
     let stack = try TestStack(.binary, model: SchemaModels.library())
     _ = try stack.coldContext()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)

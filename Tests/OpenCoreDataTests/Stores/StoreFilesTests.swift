@@ -100,7 +100,7 @@ struct StoreFilesTests {
 
   @Test(
     "A store's metadata, identifier, and read-only state can be set", arguments: StoreKind.allCases)
-  func settableProperties(kind: StoreKind) throws {
+  func metadataIdentifierAndReadOnlyStateCanBeSet(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     let coordinator = try #require(context.persistentStoreCoordinator)
@@ -145,7 +145,7 @@ struct StoreFilesTests {
   }
 
   @Test("NSIgnorePersistentStoreVersioningOption opens a store that lacks tables and columns")
-  func ignoredVersions() throws {
+  func ignoredVersioningOpensIncompleteStores() throws {
     func model(_ names: [String], _ others: [NSEntityDescription] = []) -> NSManagedObjectModel {
       let item = SchemaModels.entity(
         "Item", names.map { SchemaModels.attribute($0, .stringAttributeType) })
@@ -216,9 +216,9 @@ struct StoreFilesTests {
   }
 
   @Test(
-    "A store keeps as many readers as NSPersistentStoreConnectionPoolMaxSizeKey says, and opens more",
+    "A store keeps as many readers as the option specifies, and opens more if needed",
     arguments: [(nil, 4), (1, 1), (NSNumber(value: 6), 6)] as [((any Sendable)?, Int)])
-  func poolSize(option: (any Sendable)?, kept: Int) throws {
+  func storeKeepsAsManyReadersAsTheOptionSpecifies(option: (any Sendable)?, kept: Int) throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext(
       options: option.map { [NSPersistentStoreConnectionPoolMaxSizeKey: $0] })
@@ -304,8 +304,8 @@ struct StoreFilesTests {
     #expect(left.filter { !$0.contains("Store") && !$0.contains("Moved") } == [])
   }
 
-  @Test("Stores of unknown kinds are refused, and no file is made")
-  func otherKinds() throws {
+  @Test("Unknown store types are rejected, and no file is created")
+  func unknownStoreTypesAreRejected() throws {
     let stack = try TestStack(model: SchemaModels.library())
     try addTag("one", to: stack)
     let other = stack.folder.appendingPathComponent("Other")

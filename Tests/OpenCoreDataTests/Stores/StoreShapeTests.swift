@@ -158,8 +158,8 @@ struct StoreShapeTests {
     }
   }
 
-  @Test("S3.07 an index that the model asks for is there and sorts")
-  func indexesSort() throws {
+  @Test("S3.07 an index of the model exists and sorts")
+  func indexOfTheModelSortsAFetch() throws {
     let stack = try stack()
     _ = try stack.coldContext()
     func plan(_ order: String) throws -> String {

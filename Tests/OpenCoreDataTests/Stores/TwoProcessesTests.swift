@@ -34,7 +34,7 @@ struct TwoProcessesTests {
   }
 
   @Test("S-H12 two processes that save at the same time wait for each other, and lose no row")
-  func writing() async throws {
+  func processesThatSaveWaitForEachOther() async throws {
     let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let store = folder.appendingPathComponent("Store.sqlite")
@@ -90,8 +90,8 @@ struct TwoProcessesTests {
   }
 
   /// Who may do anything may write anywhere, so that the process becomes somebody else.
-  @Test("S-H12 what cannot be written to is read, and a save there is an error")
-  func reading() async throws {
+  @Test("S-H12 a store that can't be written is read, and a save is an error")
+  func unwritableStoreIsReadAndSavesFail() async throws {
     let folder = try makeFolder()
     let store = folder.appendingPathComponent("Store.sqlite")
     try Self.open(store) { context in

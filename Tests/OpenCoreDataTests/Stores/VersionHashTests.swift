@@ -23,8 +23,8 @@ struct VersionHashTests {
       """)
   }
 
-  @Test("A model with a uniqueness constraint doesn't open a store that was made without it")
-  func constraints() throws {
+  @Test("A model with a uniqueness constraint doesn't open a store created without it")
+  func modelWithANewConstraintDoesNotOpenTheStore() throws {
     let stack = try TestStack(model: Self.notes(unique: false))
     do { _ = try stack.coldContext() }
     let constrained = try Self.notes(unique: true)
@@ -52,7 +52,7 @@ struct VersionHashTests {
   @Test(
     "A store with digests of the earlier formula is compared by the model that it contains",
     arguments: [false, true])
-  func earlierFormula(unique: Bool) throws {
+  func storeOfTheEarlierFormulaIsComparedByItsModel(unique: Bool) throws {
     let (model, other) = (try Self.notes(unique: unique), try Self.notes(unique: !unique))
     let stack = try TestStack(model: model)
     try makeEarlierStore(at: stack.storeURL, model)
@@ -72,7 +72,9 @@ struct VersionHashTests {
       ("stores/SampleModel_V2.sqlite", "SampleModel", "SampleModel2"),
       ("coredataplus/SampleModel3_V1.sqlite", "SampleModel3", "SampleModel3"),
     ])
-  func realModels(store: String, folder: String, version: String) throws {
+  func hashesDecideBetweenModelsAndStoresOfCoreData(store: String, folder: String, version: String)
+    throws
+  {
     let copy = try AppleStoreTests.Copy(of: store)
     defer { withExtendedLifetime(copy) {} }
     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
@@ -91,7 +93,7 @@ struct VersionHashTests {
   @Test(
     "Models from source documents are compared with the models that Core Data's stores contain",
     .enabled(if: SharedData.isHere, SharedData.absence), arguments: 1...5)
-  func sourceModels(number: Int) throws {
+  func sourceModelsAreComparedWithStoredModels(number: Int) throws {
     let name = number == 1 ? "Moody" : "Moody \(number)"
     let copy = try AppleStoreTests.Copy(of: "moody/stores/\(name).moody")
     defer { withExtendedLifetime(copy) {} }
@@ -113,10 +115,10 @@ struct VersionHashTests {
   }
 
   @Test(
-    "A store made with a compiled model of Xcode's has Core Data's hashes",
+    "A store created with a model compiled by Xcode has Core Data's hashes",
     .enabled(if: SharedData.isHere, SharedData.absence),
     arguments: ["SampleModel", "SampleModel3"], StoreKind.allCases)
-  func newStores(name: String, kind: StoreKind) throws {
+  func newStoreOfACompiledModelHasCoreDataHashes(name: String, kind: StoreKind) throws {
     let url = SharedData.url("coredataplus/\(name).momd")
     let model = try NSManagedObjectModel.read(contentsOf: url)
     let expected = model.entityVersionHashesByName
