@@ -1,5 +1,6 @@
 public import OpenCoreData
 import ProfileEvents
+import Synchronization
 
 /// The costs of a block of code, as counts of the metric catalog.
 ///
@@ -130,4 +131,16 @@ public func costs(
   defer { container.persistentStoreCoordinator.eventHub.remove(counter) }
   try await block()
   return Costs(counter.counters)
+}
+
+/// Counts the events of all contexts of a coordinator.
+final class CostCounter: EventSink {
+  let detail: EventDetail = []
+  private let counted = Mutex(Counters())
+
+  var counters: Counters { counted.withLock { $0 } }
+
+  func record(_ event: Event) {
+    counted.withLock { $0.count(event) }
+  }
 }

@@ -3,7 +3,14 @@ import ManagedModel
 import ModelCode
 
 /// Generates the classes of a model in a single file, for a build.
+///
+/// The build plugin runs `ModelCodeTool MODEL FILE`.
+@main
 enum ModelCodeTool {
+  static func main() {
+    exit(run(Array(CommandLine.arguments.dropFirst())))
+  }
+
   /// Runs the tool.
   ///
   /// Errors are printed on standard error in the format of a compiler.

@@ -56,13 +56,27 @@ extension SavePlan {
     if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
   }
 
-  /// Returns whether this save removes or changes a stored row's constrained value.
-  func frees(_ key: ConstraintKey, _ layout: EntityLayout, _ primaryKey: Int64) -> Bool {
+  /// Returns the violation by an object and a stored row that have equal constrained values.
+  ///
+  /// - Returns: Nil if this save deletes the row or changes its values. If it writes the row with the same
+  ///   values, the two objects violate the constraint.
+  func violation(
+    by candidate: ConstrainedObject, _ stored: FetchedIdentity,
+    snapshot: () -> [String: Any]?
+  ) -> ConstraintViolation? {
     func isRow(_ object: NSManagedObject) -> Bool {
-      object.primaryKey == primaryKey && object.layout.rootIndex == layout.rootIndex
+      object.primaryKey == stored.primaryKey && object.layout.rootIndex == stored.layout.rootIndex
     }
-    if deleted.contains(where: isRow) { return true }
-    // A row written with the same value conflicts within the save.
-    return written.contains(where: isRow)
+    let constraint = candidate.constraint
+    if deleted.contains(where: isRow) { return nil }
+    guard let other = written.first(where: isRow) else {
+      return ConstraintViolation(
+        constraint: constraint, objects: [candidate.object], stored: stored,
+        storedSnapshot: snapshot())
+    }
+    let key = constraint.key { other.rawValue(other.layout.slots[$0]) }
+    guard key == candidate.key else { return nil }
+    return ConstraintViolation(
+      constraint: constraint, objects: [other, candidate.object], stored: nil, storedSnapshot: nil)
   }
 }

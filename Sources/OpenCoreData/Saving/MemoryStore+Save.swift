@@ -74,12 +74,10 @@ extension MemoryStore {
           guard
             let key = constraint.key({ found.row.rawValue(found.layout.slots[$0]) }),
             let candidate = wanted[key], candidate.object.primaryKey != found.primaryKey,
-            !plan.frees(key, found.layout, found.primaryKey)
+            let violation = plan.violation(
+              by: candidate, found.identity, snapshot: { found.row.snapshot(found.layout, self) })
           else { continue }
-          violations.append(
-            ConstraintViolation(
-              constraint: candidate.constraint, objects: [candidate.object],
-              stored: found.identity, storedSnapshot: found.row.snapshot(found.layout, self)))
+          violations.append(violation)
         }
       }
     }

@@ -184,13 +184,10 @@ extension SQLiteStore {
         let found = try decoder.row($0)
         defer { found.row.release() }
         guard found.primaryKey != object.primaryKey,
-          !plan.frees(candidate.key, found.layout, found.primaryKey)
+          let violation = plan.violation(
+            by: candidate, found.identity, snapshot: { found.row.snapshot(found.layout, self) })
         else { return }
-        violations.append(
-          ConstraintViolation(
-            constraint: candidate.constraint, objects: [object],
-            stored: found.identity,
-            storedSnapshot: found.row.snapshot(found.layout, self)))
+        violations.append(violation)
       }
     }
     if !violations.isEmpty { throw ConstraintViolations(violations: violations) }

@@ -196,6 +196,34 @@ struct ConstraintConflictTests {
   }
 
   @Test(
+    "A new object with the unique value of an object that is saved, too, is a conflict of the two",
+    arguments: StoreKind.allCases)
+  func valueOfARowThatIsSavedTooIsAConflict(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = stack.context()
+    try context.performAndWait {
+      let first = context.make("Country", ["code": "FR"])
+      try context.save()
+      first.setValue("France", forKey: "name")
+      let second = context.make("Country", ["code": "FR"])
+      let error = thrownError { try context.save() }
+      #expect(error?.code == NSManagedObjectConstraintMergeError)
+      #expect(conflicts(error).map(\.constraint) == [["code"]])
+      #expect(conflicts(error).first?.conflictingObjects == [first, second])
+      #expect(conflicts(error).first?.databaseObject == nil)
+      for policy in ConstraintConflictTests.policies {
+        context.mergePolicy = policy
+        try context.save()
+        #expect(!context.hasChanges)
+        first.setValue("\(policy.mergeType.rawValue)", forKey: "name")
+        _ = context.make("Country", ["code": "FR"])
+      }
+      context.rollback()
+    }
+    #expect(try rows(stack).count == 1)
+  }
+
+  @Test(
     "An update to an existing unique value is rolled back, or loses only that value",
     arguments: StoreKind.allCases, [true, false])
   func updateToAUniqueValueIsRolledBack(kind: StoreKind, objectTrumps: Bool) throws {
