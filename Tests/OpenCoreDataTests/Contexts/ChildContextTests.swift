@@ -10,7 +10,7 @@ struct ChildContextTests {
   @Test(
     "S-G10 a child's fetch includes the parent's unsaved changes",
     arguments: StoreKind.allCases)
-  func childFetchIncludesUnsavedChangesOfTheParent(_ kind: StoreKind) throws {
+  func childFetchIncludesTheParentsUnsavedChanges(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     let (parent, events) = (bed.context(), bed.events)
@@ -33,7 +33,7 @@ struct ChildContextTests {
         #expect((context.counters - before.0).selects == 0)
         #expect((context.counters - before.0).objectFaultsFromParent == 3)
         let cost = parent.performAndWait { parent.counters } - before.1
-        // The count is a fetch of keys, since there are pending changes.
+        // The count fetches object IDs, since there are unsaved changes.
         #expect(cost.selects == bed.selects(2))
         #expect(found.map(\.objectID.isTemporaryID) == [false, false, true])
       }
@@ -47,7 +47,7 @@ struct ChildContextTests {
   @Test(
     "A child's fault fires the parent's fault",
     arguments: StoreKind.allCases)
-  func childFaultFiresTheFaultOfTheParent(_ kind: StoreKind) throws {
+  func childFaultFiresTheParentsFault(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let parent = bed.context()
@@ -70,13 +70,13 @@ struct ChildContextTests {
     }
     parent.performAndWait {
       #expect(parent.counters.selects == bed.selects(3))
-      // What the child's requests registered is let go.
+      // Objects registered for the child are released.
       #expect(parent.registeredCount == 0)
     }
   }
 
   @Test("Batch size and prefetching have no effect in a child unless enabled")
-  func batchSizeAndPrefetchingNeedToBeEnabledInChildren() throws {
+  func childIgnoresBatchSizeAndPrefetchingUnlessEnabled() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(50)
     let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
@@ -90,12 +90,12 @@ struct ChildContextTests {
         let batched = try child.fetchBatched(request)
         #expect(batched.count == 50)
         #expect(batched[0].value(forKey: "name") as? String == "p1")
-        let page = parent.performAndWait { parent.counters }
-        #expect(page.prefetches == (isPassedOn ? 2 : 0))
-        #expect(page.selects == (isPassedOn ? 4 : 2) && page.rows == (isPassedOn ? 121 : 100))
+        let batch = parent.performAndWait { parent.counters }
+        #expect(batch.prefetches == (isPassedOn ? 2 : 0))
+        #expect(batch.selects == (isPassedOn ? 4 : 2) && batch.rows == (isPassedOn ? 121 : 100))
         let team = batched[0].value(forKey: "team") as? NSManagedObject
         #expect(team?.value(forKey: "name") as? String == "t")
-        let cost = parent.performAndWait { parent.counters } - page
+        let cost = parent.performAndWait { parent.counters } - batch
         #expect(cost.selects == (isPassedOn ? 0 : 1))
       }
       let all = try child.performAndWait { try child.fetch(request).count }
@@ -104,7 +104,7 @@ struct ChildContextTests {
   }
 
   @Test("S10-22 a child's fetch waits while its parent is busy")
-  func childFetchWaitsForABusyParent() throws {
+  func childFetchWaitsWhileItsParentIsBusy() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(1)
     let parent = bed.context()
@@ -145,8 +145,8 @@ struct ChildContextTests {
   @Test(
     "S10-23, S10-24, S10-25 a merge reaches a child through its parent",
     arguments: StoreKind.allCases)
-  func mergesReachChildrenThroughTheirParent(_ kind: StoreKind) throws {
-    for way in ["child alone", "both", "parent first"] {
+  func mergeReachesAChildThroughItsParent(_ kind: StoreKind) throws {
+    for way in ["child only", "both", "parent first"] {
       let bed = try ContextBed(kind)
       let ids = try bed.addPeople(1)
       let (parent, importer) = (bed.context(), bed.context())
@@ -163,7 +163,7 @@ struct ChildContextTests {
       let note = try #require(saved.notes.last)
       let before = parent.performAndWait { parent.counters }
       switch way {
-      case "child alone":
+      case "child only":
         child.performAndWait { child.mergeChanges(fromContextDidSave: note) }
       case "both":
         NSManagedObjectContext.mergeChanges(
@@ -173,7 +173,7 @@ struct ChildContextTests {
         child.performAndWait { child.mergeChanges(fromContextDidSave: note) }
       }
       child.performAndWait {
-        #expect(held.isFault && held.label == (way == "child alone" ? "p1" : "imported"))
+        #expect(held.isFault && held.label == (way == "child only" ? "p1" : "imported"))
       }
       let cost = parent.performAndWait { parent.counters } - before
       #expect(cost.selects == bed.selects(way == "both" ? 1 : 0))
@@ -184,12 +184,12 @@ struct ChildContextTests {
   @Test(
     "S11-42 a child's save doesn't use its merge policy",
     arguments: StoreKind.allCases)
-  func policyOfAChild(_ kind: StoreKind) throws {
+  func childSaveDoesNotUseItsMergePolicy(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let parent = bed.context()
     let child = bed.child(of: parent)
-    child.mergePolicy = AskedPolicy(merge: .rollbackMergePolicyType)
+    child.mergePolicy = UnusedPolicy(merge: .rollbackMergePolicyType)
     let mine = try child.performAndWait {
       let mine = try child.existingObject(with: ids[0])
       mine.label = "child's"
@@ -206,10 +206,10 @@ struct ChildContextTests {
   }
 }
 
-/// Fails the test when it is asked.
-private final class AskedPolicy: NSMergePolicy {
+/// Records an issue if it's used.
+private final class UnusedPolicy: NSMergePolicy {
   override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-    Issue.record("the policy of a child was asked")
+    Issue.record("a child's merge policy was used")
     try super.resolve(optimisticLockingConflicts: list)
   }
 }

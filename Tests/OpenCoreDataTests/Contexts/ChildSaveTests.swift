@@ -7,9 +7,9 @@ import Testing
 @Suite("Saves of child contexts")
 struct ChildSaveTests {
   @Test(
-    "S10-14, S-G09, S10-20 a save goes up one level, over what is changed there, and writes nothing",
+    "S10-14, S-G09, S10-20 a save overwrites changes one level up and runs no SQL",
     arguments: StoreKind.allCases)
-  func childSaveGoesUpOneLevelWithoutWriting(_ kind: StoreKind) throws {
+  func saveOverwritesTheParentsChangesAndRunsNoSQL(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     let parent = bed.context()
@@ -23,7 +23,7 @@ struct ChildSaveTests {
       child.delete(child.object(with: ids[1]))
       let team = child.object(with: ids[2]).value(forKey: "team")
       _ = child.make("Person", ["name": "new", "number": Int64(9), "team": team as Any])
-      // Delete rules read relationships; the save itself does not.
+      // Delete rules read relationships; the save itself doesn't.
       child.processPendingChanges()
       bed.coordinator.eventHub.add(bed.events)
       try child.save()
@@ -54,7 +54,7 @@ struct ChildSaveTests {
   @Test(
     "S10-15, S-G18 a child keeps its temporary IDs, the root gets permanent ones",
     arguments: StoreKind.allCases)
-  func temporaryIDsReachDown(_ kind: StoreKind) throws {
+  func childKeepsTemporaryIDsAndTheRootGetsPermanentOnes(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let root = bed.context()
     let child = bed.child(of: root)
@@ -85,7 +85,7 @@ struct ChildSaveTests {
       let found = sibling.object(with: temporary)
       #expect(found.isFault && found.label == "new")
     }
-    // A change below still finds its way up.
+    // A later change still reaches the root.
     try grandchild.performAndWait {
       mine.label = "newer"
       try grandchild.save()
@@ -95,9 +95,9 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-16, S-G17 a temporary ID is valid only in its contexts",
+    "S10-16, S-G17 the temporary ID of an unsaved object is valid only in its context",
     arguments: StoreKind.allCases)
-  func temporaryIDIsValidOnlyInItsContexts(_ kind: StoreKind) throws {
+  func temporaryIDOfAnUnsavedObjectIsValidOnlyInItsContext(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let root = bed.context()
     let (left, right) = (bed.child(of: root), bed.child(of: root))
@@ -113,9 +113,9 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-17, S7.18 obtaining a permanent ID before the save reserves a key",
+    "S10-17, S7.18 obtaining a permanent ID before the save reserves a primary key",
     arguments: StoreKind.allCases)
-  func permanentIDs(_ kind: StoreKind) throws {
+  func obtainingAPermanentIDReservesAPrimaryKey(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(2)
     let root = bed.context()
@@ -138,7 +138,7 @@ struct ChildSaveTests {
         try root.save()
         #expect(root.object(with: id).objectID == id)
       }
-      // One that was saved to the parent gets the parent's.
+      // An object that was saved to the parent gets the parent's ID.
       try child.obtainPermanentIDs(for: [tag])
       #expect(!tag.objectID.isTemporaryID)
     }
@@ -155,9 +155,9 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-18 below the originating context the two IDs of one object are two objects",
+    "S10-18 in a child of the originating context, an object's two IDs are two objects",
     arguments: StoreKind.allCases)
-  func bothIDsOfAnObjectAreTwoObjectsBelowItsContext(_ kind: StoreKind) throws {
+  func temporaryAndPermanentIDsAreTwoObjectsInAChild(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let origin = bed.context()
     let child = bed.child(of: origin)
@@ -174,9 +174,9 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-21 a child's save registers all it has inserted in the parent",
+    "S10-21 a child's save registers all inserted objects in the parent",
     arguments: StoreKind.allCases)
-  func childSaveRegistersItsInsertionsInTheParent(_ kind: StoreKind) throws {
+  func childSaveRegistersAllInsertedObjectsInItsParent(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let parent = bed.context()
     let child = bed.child(of: parent)
@@ -190,7 +190,7 @@ struct ChildSaveTests {
   @Test(
     "S10-26 a conflict in the parent doesn't change the child's value",
     arguments: StoreKind.allCases)
-  func conflictInTheParentKeepsTheChildsValue(_ kind: StoreKind) throws {
+  func conflictInTheParentDoesNotChangeTheChildsValue(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let (parent, other) = (bed.context(), bed.context())
@@ -215,7 +215,7 @@ struct ChildSaveTests {
   @Test(
     "A child's save sets both sides of relationships in the parent",
     arguments: StoreKind.allCases)
-  func childSaveSetsBothSidesInTheParent(_ kind: StoreKind) throws {
+  func childSaveSetsBothSidesOfRelationshipsInTheParent(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let parent = bed.context()
@@ -256,8 +256,8 @@ struct ChildSaveTests {
     }
   }
 
-  @Test("An object that the parent has deleted can't be saved")
-  func objectDeletedInTheParentCannotBeSaved() throws {
+  @Test("Saving a change of an object that the parent has deleted fails")
+  func changeOfAnObjectThatTheParentDeletedFailsTheSave() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let parent = bed.context()

@@ -3,7 +3,7 @@ import ProfileEvents
 
 @testable import OpenCoreData
 
-/// One store, of the workshop's model unless told otherwise, and contexts over it.
+/// A store, with the workshop's model by default, and its contexts.
 final class ContextBed {
   let kind: StoreKind
   let coordinator: NSPersistentStoreCoordinator
@@ -18,7 +18,7 @@ final class ContextBed {
       type: kind.type, at: kind.url(stack.storeURL) ?? stack.storeURL)
   }
 
-  /// Another coordinator over the same file, with a model of its own unless it shares the first's.
+  /// Another coordinator for the same store file, with its own model or the first one's.
   func secondCoordinator(sharingModel: Bool = false) throws -> NSPersistentStoreCoordinator {
     let second = NSPersistentStoreCoordinator(
       managedObjectModel: sharingModel ? stack.model : WorkshopModel.make())
@@ -42,12 +42,12 @@ final class ContextBed {
     return child
   }
 
-  /// The store below every context.
+  /// The store of all contexts.
   var store: RowStore? {
     coordinator.firstStore
   }
 
-  /// Saves people named p1, p2, … with numbers 1, 2, … in one team, t; gives their IDs.
+  /// Saves people named p1, p2, … with numbers 1, 2, … in one team, t; returns their IDs.
   @discardableResult
   func addPeople(_ count: Int) throws -> [NSManagedObjectID] {
     let context = context()
@@ -63,14 +63,14 @@ final class ContextBed {
     }
   }
 
-  /// SELECTs on SQLite; a store in memory runs none.
+  /// The expected SELECTs: 0 for a store that doesn't run SQL.
   func selects(_ count: Int) -> Int {
     kind.runsSQL ? count : 0
   }
 }
 
 extension NSManagedObjectContext {
-  /// The people, by number.
+  /// Fetches the people, sorted by number.
   func people() throws -> [NSManagedObject] {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
     request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
@@ -95,9 +95,9 @@ final class NoteList {
   private(set) var notes: [Notification] = []
   private var token: (any NSObjectProtocol)?
 
-  /// Listens to one notification of a context, or to all of them.
+  /// Observes one notification of a context, or all of them.
   ///
-  /// Posted on the context's queue, where the test waits.
+  /// They're posted on the context's queue while the test waits.
   init(
     _ context: NSManagedObjectContext,
     _ name: Notification.Name? = .NSManagedObjectContextObjectsDidChange,
@@ -129,7 +129,7 @@ final class NoteList {
 }
 
 extension Counters {
-  /// Faults of objects, whatever filled them.
+  /// Faults of objects, fulfilled from the row cache or from the store.
   var objectFaults: Int { objectFaultHits + objectFaultMisses }
   /// Faults of to-many relationships.
   var relationshipFaults: Int { relationshipFaultHits + relationshipFaultMisses }

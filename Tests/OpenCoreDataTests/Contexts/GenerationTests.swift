@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Query generations")
 struct GenerationTests {
-  /// Three people, a context A that is pinned when asked for, and a writer B.
+  /// Three people, a context that can be pinned, and a writer.
   private struct Pair {
     let bed: ContextBed
     let ids: [NSManagedObjectID]
@@ -41,9 +41,9 @@ struct GenerationTests {
   }
 
   @Test(
-    "S11-15, S11-16, S11-17 saves are visible at once, or after a merge that pins again",
+    "S11-15, S11-16, S11-17 a pinned context sees other saves only after a merge",
     arguments: StoreKind.allCases)
-  func pinnedContextSeesInsertionsAfterAMerge(_ kind: StoreKind) throws {
+  func pinnedContextSeesOtherSavesOnlyAfterAMerge(_ kind: StoreKind) throws {
     for pins in [false, true] {
       let pair = try Pair(kind, pins: pins)
       #expect(try pair.count() == 3)
@@ -76,7 +76,7 @@ struct GenerationTests {
       let before = pinned.counters
       #expect(people.map(\.label) == ["p1", "p2", "p3"])
       let cost = pinned.counters - before
-      // What the row cache had is kept for the generation; the rest is read from its snapshot.
+      // Cached rows are kept for the generation; others are read from its snapshot.
       #expect(cost.selects == (isCached ? 0 : pair.bed.selects(3)))
       let team = people[0].value(forKey: "team") as? NSManagedObject
       #expect((team?.value(forKey: "members") as? Set<NSManagedObject>)?.count == 3)
@@ -91,7 +91,7 @@ struct GenerationTests {
   @Test(
     "S11-20, S11-21 a save advances a pinned context to the latest generation",
     arguments: StoreKind.allCases)
-  func saveAdvancesThePinnedContext(_ kind: StoreKind) throws {
+  func saveAdvancesAPinnedContext(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let pinned = pair.pinned
     let gone = try pinned.performAndWait {
@@ -112,7 +112,7 @@ struct GenerationTests {
   }
 
   @Test("Tokens share their snapshot, which is released with the last one")
-  func tokensShareTheirSnapshot() throws {
+  func tokensShareASnapshotReleasedWithTheLastOne() throws {
     let pair = try Pair(.sqlite)
     let (pinned, other) = (pair.pinned, pair.bed.context())
     #expect(try pair.count() == 3)
@@ -141,7 +141,7 @@ struct GenerationTests {
     try other.performAndWait { try other.setQueryGenerationFrom(nil) }
     third.performAndWait { third.reset() }
     #expect(store.liveGenerationCount == 0)
-    // Nothing holds the log back.
+    // No snapshot blocks a checkpoint of the WAL.
     let sqlite = try #require(store as? SQLiteStore)
     let result = try sqlite.pool.withWriter {
       try $0.values("PRAGMA wal_checkpoint(TRUNCATE)", [])
@@ -150,8 +150,9 @@ struct GenerationTests {
   }
 
   @Test(
-    "A child reads its parent's generation and is not pinned itself", arguments: StoreKind.allCases)
-  func childReadsTheGenerationOfItsParent(_ kind: StoreKind) throws {
+    "A child reads its parent's generation and can't be pinned itself",
+    arguments: StoreKind.allCases)
+  func childReadsItsParentsGenerationAndCannotBePinned(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let child = pair.bed.child(of: pair.pinned)
     #expect(try pair.count() == 3)
@@ -174,9 +175,9 @@ struct GenerationTests {
   }
 
   @Test(
-    "S11-22, S11-23, S11-24 a fault of a deleted row: deleted with nil values, or a trap",
+    "S11-22, S11-23, S11-24 a fault of a deleted row has nil values or stops the process",
     arguments: StoreKind.allCases)
-  func faultOfADeletedRowIsDeletedOrTraps(_ kind: StoreKind) async throws {
+  func faultOfADeletedRowHasNilValuesOrStopsTheProcess(_ kind: StoreKind) async throws {
     let pair = try Pair(kind, pins: false)
     let reader = pair.pinned
     let fault = reader.performAndWait { reader.object(with: pair.ids[0]) }
@@ -186,7 +187,7 @@ struct GenerationTests {
       #expect(fault.value(forKey: "team") == nil)
       #expect((fault.value(forKey: "minions") as? Set<NSManagedObject>)?.isEmpty == true)
       reader.object(with: pair.ids[1]).label = "changed"
-      // Nothing of it is validated, and nothing is written.
+      // The deleted object isn't validated or written.
       try reader.save()
     }
     let refused = await #expect(
@@ -204,8 +205,8 @@ struct GenerationTests {
     #expect(refused.message.contains("its row no longer exists"))
   }
 
-  @Test("A failed fetch keeps the generation", arguments: StoreKind.allCases)
-  func failedFetchKeepsTheGeneration(_ kind: StoreKind) throws {
+  @Test("A pinned context can fetch after a failed fetch", arguments: StoreKind.allCases)
+  func pinnedContextCanFetchAfterAFailedFetch(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     pair.pinned.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Person")

@@ -13,7 +13,7 @@ struct MainQueueTests {
     return context
   }
 
-  /// Lets the main queue do what it has been given so far.
+  /// Waits for the blocks that the main queue has so far.
   private func turn() async {
     await withCheckedContinuation { continuation in
       DispatchQueue.main.async { continuation.resume() }
@@ -56,7 +56,7 @@ struct MainQueueTests {
   }
 
   @Test("performAndWait runs synchronously on the main queue")
-  func performAndWaitRunsInPlace() throws {
+  func performAndWaitRunsSynchronouslyOnTheMainQueue() throws {
     let bed = try ContextBed(.memory)
     let context = context(bed)
     let other = bed.context()
@@ -92,8 +92,8 @@ struct MainQueueTests {
     #expect(person.label == "b" && person.number == 7)
   }
 
-  @Test("A context released before the run loop turns isn't processed")
-  func contextReleasedBeforeTheRunLoopTurnsIsNotProcessed() async throws {
+  @Test("A context can be released before the run loop turns")
+  func contextCanBeReleasedBeforeTheRunLoopTurns() async throws {
     let bed = try ContextBed(.memory)
     weak var released: NSManagedObjectContext?
     do {

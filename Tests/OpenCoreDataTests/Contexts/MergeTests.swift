@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Merging changes from other contexts")
 struct MergeTests {
-  /// Two contexts, the did-save of the first at hand, and the people p1, p2, p3.
+  /// A writer, a reader, and the people p1, p2, and p3.
   private struct Pair {
     let bed: ContextBed
     let ids: [NSManagedObjectID]
@@ -21,7 +21,7 @@ struct MergeTests {
       reader = bed.context()
     }
 
-    /// Has the writer change and save; gives its did-save notification.
+    /// Changes and saves in the writer; returns its did-save notification.
     func save(_ change: (NSManagedObjectContext) -> Void) throws -> Notification {
       let saved = NoteList(writer, .NSManagedObjectContextDidSave)
       try writer.performAndWait {
@@ -36,7 +36,7 @@ struct MergeTests {
   @Test(
     "S10-4, S7.23 merged inserts are faults, released if nothing references them",
     arguments: StoreKind.allCases)
-  func mergedInsertionsAreFaults(_ kind: StoreKind) throws {
+  func mergedInsertsAreFaultsReleasedIfUnreferenced(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let note = try pair.save { _ = $0.make("Person", ["name": "new", "number": Int64(9)]) }
     let reader = pair.reader
@@ -66,7 +66,7 @@ struct MergeTests {
     }
     pair.reader.persistentStoreCoordinator?.eventHub.add(events)
     pair.reader.performAndWait { pair.reader.mergeChanges(fromContextDidSave: note) }
-    #expect(events.events.isEmpty, "nothing of it is registered")
+    #expect(events.events.isEmpty, "none of the objects is registered")
     try pair.reader.performAndWait {
       let held = try pair.ids.prefix(2).map { try pair.reader.existingObject(with: $0) }
       pair.reader.mergeChanges(fromContextDidSave: note)
@@ -108,7 +108,7 @@ struct MergeTests {
   @Test(
     "S10-7 the target's unsaved change wins, property by property",
     arguments: StoreKind.allCases)
-  func unsavedChangesWinOverMergedOnes(_ kind: StoreKind) throws {
+  func unsavedChangeWinsAMergePropertyByProperty(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let mine = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
@@ -121,7 +121,7 @@ struct MergeTests {
       reader.mergeChanges(fromContextDidSave: note)
       #expect(mine.label == "b1" && mine.number == 5)
       #expect(mine.changedValues().keys.sorted() == ["name"])
-      // The version came with the row: saving isn't a conflict.
+      // The merge updates the row version, so the save isn't a conflict.
       try reader.save()
     }
     let check = pair.bed.context()
@@ -132,9 +132,9 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-8, S11-25 deletions: registered, not registered, with unsaved edits",
+    "S10-8, S11-25 merged deletions delete registered objects, even with unsaved changes",
     arguments: StoreKind.allCases)
-  func mergedDeletionsReachRegisteredObjects(_ kind: StoreKind) throws {
+  func mergedDeletionsDeleteObjectsEvenWithUnsavedChanges(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let (clean, dirty) = try reader.performAndWait {
@@ -161,9 +161,9 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-9, S10-11, S-G06, S-G08 did-save comes before save returns, a merge when it is asked for",
+    "S10-9, S10-11, S-G06, S-G08 did-save is posted before save returns and merged later",
     arguments: StoreKind.allCases)
-  func didSaveComesBeforeSaveReturns(_ kind: StoreKind) throws {
+  func didSaveIsPostedBeforeSaveReturnsAndMergedLater(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
@@ -193,9 +193,9 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-10 one merge posts one notification of inserts, updates, and deletes",
+    "S10-10 a merge posts its inserts, updates, and deletes",
     arguments: StoreKind.allCases)
-  func oneMergePostsOneNotification(_ kind: StoreKind) throws {
+  func mergePostsItsInsertsUpdatesAndDeletes(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.people() }
@@ -211,18 +211,18 @@ struct MergeTests {
       #expect(changes.union(NSInsertedObjectsKey).compactMap(\.label) == ["new"])
       #expect(changes.union(NSRefreshedObjectsKey).contains(held[0]))
       #expect(changes.union(NSDeletedObjectsKey) == [held[1]])
-      let told = ids.notes.last?.userInfo
-      #expect(told?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> == [pair.ids[1]])
-      let updated = told?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID>
+      let posted = ids.notes.last?.userInfo
+      #expect(posted?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> == [pair.ids[1]])
+      let updated = posted?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID>
       #expect(updated?.contains(pair.ids[0]) == true)
     }
   }
 
   @Test(
-    "S10-2, S10-3, S-G13, S-G14 an ID goes to another coordinator as a URI; rows are read again")
-  func otherCoordinatorsID() async throws {
+    "S10-2, S10-3, S-G13, S-G14 another coordinator needs the URI, and reads the row again")
+  func idOfAnotherCoordinatorIsConvertedThroughItsURI() async throws {
     let pair = try Pair(.sqlite)
-    // The same model, so that the ID itself would fit.
+    // With the same model, only the coordinator differs.
     let second = try pair.bed.secondCoordinator(sharingModel: true)
     let other = pair.bed.context(second)
     let held = try pair.reader.performAndWait {
@@ -250,14 +250,14 @@ struct MergeTests {
 
   @Test(
     "S10-13 IDs of another coordinator's save are converted, its rows read again")
-  func idsOfAnotherCoordinatorAreConverted() throws {
+  func saveOfAnotherCoordinatorIsMergedWithConvertedIDs() throws {
     let pair = try Pair(.sqlite)
     let other = pair.bed.context(try pair.bed.secondCoordinator())
     let coordinator = try #require(other.persistentStoreCoordinator)
     let held = try other.performAndWait { try other.people() }
     other.performAndWait {
       #expect(held.map(\.label) == ["p1", "p2", "p3"])
-      // The same row by its URI; an ID of the other coordinator is of another model here.
+      // The URI identifies the same row; the other coordinator's ID belongs to another model.
       let id = coordinator.managedObjectID(
         forURIRepresentation: pair.ids[0].uriRepresentation())
       #expect(id.map { other.object(with: $0) } === held[0])
@@ -279,7 +279,7 @@ struct MergeTests {
   @Test(
     "A remote save refreshes registered objects, with one SELECT per entity",
     arguments: StoreKind.allCases)
-  func remoteSaveRefreshesWithOneSelectPerEntity(_ kind: StoreKind) throws {
+  func remoteSaveRefreshesRegisteredObjectsWithOneSelectPerEntity(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.people() }
@@ -300,8 +300,8 @@ struct MergeTests {
     }
   }
 
-  @Test("Automatic merging", arguments: StoreKind.allCases)
-  func changesAreMergedAutomatically(_ kind: StoreKind) throws {
+  @Test("Changes are merged automatically only if that's enabled", arguments: StoreKind.allCases)
+  func changesAreMergedAutomaticallyOnlyIfEnabled(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait {
@@ -309,7 +309,7 @@ struct MergeTests {
       return try reader.existingObject(with: pair.ids[0])
     }
     _ = try pair.save { $0.object(with: pair.ids[0]).label = "new" }
-    // Behind the merge on the reader's queue.
+    // Runs after the merge on the reader's queue.
     reader.performAndWait { #expect(held.label == "new") }
     reader.performAndWait { reader.automaticallyMergesChangesFromParent = false }
     _ = try pair.save { $0.object(with: pair.ids[0]).label = "newer" }
@@ -319,7 +319,7 @@ struct MergeTests {
   @Test(
     "S10-1, S10-12, S6.15, S-G16 objects of a context keep their rows cached for another",
     arguments: StoreKind.allCases)
-  func objectsKeepTheirRowsCachedForOtherContexts(_ kind: StoreKind) throws {
+  func objectsKeepTheirRowsCachedForAnotherContext(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let (writer, reader) = (pair.writer, pair.reader)
     var held: [NSManagedObject] = try writer.performAndWait {
@@ -332,7 +332,7 @@ struct MergeTests {
       #expect(ids.compactMap { reader.object(with: $0).label } == ["new", "p1", "p2", "p3"])
       #expect(reader.counters.selects == 0 && reader.counters.hits == 4)
     }
-    // Dropped by both, the rows go.
+    // When both contexts have released them, the rows leave the cache.
     writer.performAndWait { held = [] }
     reader.performAndWait {
       #expect(reader.registeredCount == 0)

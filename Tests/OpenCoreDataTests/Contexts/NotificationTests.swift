@@ -9,7 +9,7 @@ struct NotificationTests {
   @Test(
     "S7.07 one did-change notification per block, one did-save for all",
     arguments: StoreKind.allCases)
-  func didChangeIsPostedOncePerBlock(_ kind: StoreKind) throws {
+  func didChangeIsPostedPerBlockAndDidSavePerSave(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     let context = bed.context()
@@ -26,9 +26,9 @@ struct NotificationTests {
   }
 
   @Test(
-    "S-C41 refaulting posts a change, and firing the fault posts nothing",
+    "S-C41 a refresh posts a change, and firing the fault posts nothing",
     arguments: StoreKind.allCases)
-  func refaultingPostsAChange(_ kind: StoreKind) throws {
+  func refreshPostsAChangeAndFiringTheFaultPostsNothing(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -66,12 +66,14 @@ struct NotificationTests {
       #expect(total() == 6)
       var totals: [Int64?] = []
       let changes = NoteList(context) { note in
-        let told = ["inserted", "updated"].flatMap {
+        let posted = ["inserted", "updated"].flatMap {
           note.userInfo?[$0] as? Set<NSManagedObject> ?? []
         }
-        // Of many, and of their number: the members, or the team that has others.
+        // The members, or the team whose members changed.
         let members = team.value(forKey: "members") as? Set<NSManagedObject> ?? []
-        if told.contains(where: { $0 === team || members.contains($0) }) { totals.append(total()) }
+        if posted.contains(where: { $0 === team || members.contains($0) }) {
+          totals.append(total())
+        }
       }
       let before = context.counters
       people[0].number = 11
@@ -81,7 +83,7 @@ struct NotificationTests {
       people[1].setValue(nil, forKey: "team")
       context.processPendingChanges()
       #expect(totals == [16, 20, 18])
-      // What is shown of the person's team changes without a word about the person.
+      // A change of the person's team isn't posted as a change of the person.
       team.label = "u"
       context.processPendingChanges()
       #expect(changes.names(NSUpdatedObjectsKey) == ["u"])
@@ -93,7 +95,7 @@ struct NotificationTests {
   @Test(
     "S7.09, S7.10 delete rules are applied before did-change, or at the save",
     arguments: StoreKind.allCases)
-  func deleteRulesAreAppliedBeforeDidChange(_ kind: StoreKind) throws {
+  func deleteRulesAreAppliedBeforeDidChangeOrAtTheSave(_ kind: StoreKind) throws {
     for isEarly in [true, false] {
       let bed = try ContextBed(kind)
       let context = bed.context()
@@ -126,12 +128,12 @@ struct NotificationTests {
   }
 
   @Test(
-    "Did-save comes with objects and with IDs under Apple's keys", arguments: StoreKind.allCases)
-  func didSaveHasObjectsAndIDs(_ kind: StoreKind) throws {
+    "The did-save notification of object IDs has Core Data's keys", arguments: StoreKind.allCases)
+  func didSaveObjectIDsNotificationContainsObjectIDs(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
-    let told = NoteList(context, NSManagedObjectContext.didSaveObjectIDsNotification)
+    let posted = NoteList(context, NSManagedObjectContext.didSaveObjectIDsNotification)
     let made = try context.performAndWait {
       let made = context.make("Person")
       context.object(with: ids[0]).label = "new"
@@ -140,7 +142,7 @@ struct NotificationTests {
       return made
     }
     func found(_ key: NSManagedObjectContext.NotificationKey) -> Set<NSManagedObjectID>? {
-      told.notes.last?.userInfo?[key.rawValue] as? Set<NSManagedObjectID>
+      posted.notes.last?.userInfo?[key.rawValue] as? Set<NSManagedObjectID>
     }
     #expect(found(.insertedObjectIDs) == [context.performAndWait { made.objectID }])
     #expect(found(.updatedObjectIDs)?.contains(ids[0]) == true)
@@ -160,16 +162,16 @@ struct NotificationTests {
       person.label = "lost"
       context.delete(context.object(with: ids[1]))
       context.rollback()
-      let told = changes.notes.last?.userInfo
-      #expect(told?[NSDeletedObjectsKey] as? Set<NSManagedObject> == [made])
-      let refreshed = told?[NSRefreshedObjectsKey] as? Set<NSManagedObject>
+      let posted = changes.notes.last?.userInfo
+      #expect(posted?[NSDeletedObjectsKey] as? Set<NSManagedObject> == [made])
+      let refreshed = posted?[NSRefreshedObjectsKey] as? Set<NSManagedObject>
       #expect(refreshed?.contains(person) == true && person.label == "p1")
       #expect(!context.hasChanges && made.managedObjectContext == nil)
     }
   }
 
   @Test("S10-29 a container's contexts share one coordinator")
-  func contextsOfAContainerShareOneCoordinator() throws {
+  func containerContextsShareOneCoordinator() throws {
     let container = NSPersistentContainer(
       name: "Workshop", managedObjectModel: WorkshopModel.make())
     let contexts = [
@@ -187,9 +189,9 @@ struct NotificationTests {
   }
 
   @Test(
-    "A save without changes posts did-save with empty sets, and no row is written",
+    "A save without changes posts did-save with empty sets and writes no row",
     arguments: StoreKind.allCases)
-  func emptySavePostsDidSaveWithoutWriting(_ kind: StoreKind) throws {
+  func saveWithoutChangesPostsDidSaveWithEmptySets(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let context = bed.context()
     let saves = NoteList(context, .NSManagedObjectContextDidSave)

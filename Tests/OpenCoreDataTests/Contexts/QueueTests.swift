@@ -13,8 +13,8 @@ import Testing
 
 @Suite("Queues of contexts")
 struct QueueTests {
-  @Test("S10-27, S-G15 a guarded context traps when it or an object is used off its queue")
-  func guardedContextTrapsOffItsQueue() async {
+  @Test("S10-27, S-G15 ConcurrencyDebug stops the process when a context is used off its queue")
+  func concurrencyDebugStopsTheProcessOffQueue() async {
     let fetch = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -48,8 +48,8 @@ struct QueueTests {
     #expect(insertion.message.contains("not on its own queue"))
   }
 
-  @Test("S15-14 the guard names the object, its context and both queues")
-  func guardNamesObjectContextAndQueues() async throws {
+  @Test("S15-14 the message of ConcurrencyDebug names the object, its context, and both queues")
+  func concurrencyDebugMessageNamesObjectContextAndQueues() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -80,17 +80,17 @@ struct QueueTests {
       #expect(person.label == "p1")
       return (person, context.counters)
     }
-    // Nobody else uses the context: off its queue, yet in peace.
+    // Off the context's queue, but not concurrently.
     #expect(person.label == "p1" && person.number == 1)
     #expect(person.state.isDisjoint(with: .guarded))
     let cost = context.performAndWait { context.counters - before }
     #expect(cost.selects == 0 && cost.objectFaults == 0 && cost.rows == 0)
   }
 
-  @Test("S-G19 writers wait for each other at one coordinator's writer, at two in SQLite")
-  func writersWaitForEachOther() throws {
+  @Test("S-G19 writers of one coordinator wait for its writer; those of two wait in SQLite")
+  func writersWaitInTheCoordinatorOrInSQLite() throws {
     let stack = try TestStack(model: WorkshopModel.make())
-    // SQLite gives up at once; the wait for a coordinator's writer has no limit.
+    // SQLite's wait times out after 10 ms; the wait for a coordinator's writer has no limit.
     let options = [NSPersistentStoreTimeoutOption: 0.01]
     let contexts = try [
       stack.coldContext(options: options), stack.coldContext(options: options),
@@ -124,8 +124,8 @@ struct QueueTests {
     }
   }
 
-  @Test("S-D13 a context keeps its coordinator: taking it away traps")
-  func coordinatorTakenAway() async {
+  @Test("S-D13 removing a context's coordinator stops the process")
+  func removingTheCoordinatorStopsTheProcess() async {
     let removal = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -136,7 +136,7 @@ struct QueueTests {
   }
 
   @Test("ConcurrencyDebug doesn't affect correct programs")
-  func correctProgramsAreUnaffectedByConcurrencyDebug() async {
+  func concurrencyDebugDoesNotAffectCorrectPrograms() async {
     await #expect(processExitsWith: .success) {
       setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
       #expect(QueueGuard.isOn)
@@ -169,8 +169,8 @@ struct QueueTests {
     #expect(!QueueGuard.isAskedFor([], "0") && !QueueGuard.isAskedFor([], nil))
   }
 
-  @Test("S10-28 readers do not wait for a writer")
-  func readersBesideAWriter() throws {
+  @Test("S10-28 readers don't wait for a writer")
+  func readersDoNotWaitForAWriter() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(2)
     let store = try #require(bed.store as? SQLiteStore)

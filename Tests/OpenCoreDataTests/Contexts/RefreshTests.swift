@@ -8,7 +8,7 @@ import Testing
 @Suite("Refreshing and releasing objects")
 struct RefreshTests {
   @Test("S6.13, S-D16 the staleness interval limits the use of cached rows")
-  func stalenessIntervalLimitsCachedRows() throws {
+  func stalenessIntervalLimitsTheUseOfCachedRows() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -29,7 +29,7 @@ struct RefreshTests {
     #expect(read(-1) == ("p1", 0))
     #expect(read(300) == ("p1", 0))
     #expect(read(0) == ("new", 1))
-    // A row read a moment ago is young enough.
+    // A row read just now isn't stale.
     #expect(read(300) == ("new", 0))
     #expect(read(0) == ("new", 1))
     Thread.sleep(forTimeInterval: 0.03)
@@ -37,9 +37,9 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.18, S6.19, S6.20, S-D14, S-D20 refreshing changed objects", arguments: StoreKind.allCases
-  )
-  func refreshKeepsOrDiscardsUnsavedChanges(_ kind: StoreKind) throws {
+    "S6.18, S6.19, S6.20, S-D14, S-D20 a refresh keeps unsaved changes only if it merges",
+    arguments: StoreKind.allCases)
+  func refreshKeepsUnsavedChangesOnlyIfItMerges(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (context, other) = (bed.context(), bed.context())
@@ -60,7 +60,7 @@ struct RefreshTests {
       let made = context.make("Person", ["name": "new"])
       context.refresh(made, mergeChanges: true)
       #expect(made.isInserted && made.label == "new")
-      // One side of a relationship is dropped, the other is not: the ends disagree.
+      // Only one side's change is discarded, so the inverse doesn't match.
       let team = try #require(people[1].value(forKey: "team") as? NSManagedObject)
       people[1].setValue(nil, forKey: "team")
       context.refresh(people[1], mergeChanges: false)
@@ -71,9 +71,9 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.21, S-D15, S7.11, S6.51 refreshing all objects keeps changes",
+    "S6.21, S-D15, S7.11, S6.51 refreshing all objects keeps unsaved changes",
     arguments: StoreKind.allCases)
-  func refreshingAllObjectsKeepsChanges(_ kind: StoreKind) throws {
+  func refreshAllObjectsKeepsUnsavedChanges(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(5)
     let context = bed.context()
@@ -99,7 +99,7 @@ struct RefreshTests {
   }
 
   @Test("S6.22, S6.23 a fetch updates the row cache, and objects if requested")
-  func fetchUpdatesTheRowCache() throws {
+  func fetchUpdatesTheRowCacheAndObjectsOnlyIfRequested() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(1)
     let context = bed.context()
@@ -131,9 +131,9 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.16 committed values are the snapshot, without a statement",
+    "S6.16 committed values are read from the snapshot, without SQL",
     arguments: StoreKind.allCases)
-  func committedValuesAreTheSnapshot(_ kind: StoreKind) throws {
+  func committedValuesAreReadFromTheSnapshotWithoutSQL(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -148,9 +148,9 @@ struct RefreshTests {
   }
 
   @Test(
-    "S6.45, S-D11, S-D12 objects by ID: registered, not registered, missing",
+    "S6.45, S-D11, S-D12 for a missing row, object(with:) is a fault, and existingObject fails",
     arguments: StoreKind.allCases)
-  func byID(_ kind: StoreKind) throws {
+  func objectWithIDIsAFaultAndExistingObjectFailsForAMissingRow(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
@@ -202,8 +202,10 @@ struct RefreshTests {
     }
   }
 
-  @Test("S-D04, S-D05, S-D06, S6.48 when objects are released", arguments: StoreKind.allCases)
-  func unreferencedObjectsAreReleased(_ kind: StoreKind) throws {
+  @Test(
+    "S-D04, S-D05, S-D06, S6.48 unchanged objects are released, and changed ones are retained",
+    arguments: StoreKind.allCases)
+  func unchangedObjectsAreReleasedAndChangedOnesRetained(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(5)
     let context = bed.context()
@@ -228,7 +230,7 @@ struct RefreshTests {
   @Test(
     "S6.50, S-D09 a retain cycle of both sides lasts until one is refreshed",
     arguments: StoreKind.allCases)
-  func retainCycleLastsUntilARefresh(_ kind: StoreKind) throws {
+  func retainCycleOfBothSidesLastsUntilARefresh(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
@@ -247,7 +249,7 @@ struct RefreshTests {
   @Test(
     "S-D10, S-G12 reset removes all objects and posts a notification", arguments: StoreKind.allCases
   )
-  func resetRemovesAllObjects(_ kind: StoreKind) throws {
+  func resetRemovesAllObjectsAndPostsANotification(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     try bed.addPeople(2)
     let context = bed.context()
@@ -268,8 +270,8 @@ struct RefreshTests {
     }
   }
 
-  @Test("A clean object that is refreshed is a fault, and fires again")
-  func refreshedCleanObjectIsAFault() throws {
+  @Test("A refreshed object without changes is a fault, and fires again")
+  func refreshedCleanObjectIsAFaultAndFiresAgain() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)
     let context = bed.context()
@@ -282,8 +284,8 @@ struct RefreshTests {
     }
   }
 
-  @Test("Refreshing, deleting, and rolling back take linear time")
-  func refreshingDeletingAndRollingBackTakeLinearTime() throws {
+  @Test("Inserting and deleting take linear time")
+  func insertingAndDeletingTakesLinearTime() throws {
     let bed = try ContextBed(.memory)
     let context = bed.context()
     context.performAndWait {
@@ -299,8 +301,8 @@ struct RefreshTests {
   }
 
   @Test(
-    "A new object that is refreshed without merging is a fault that fires to its default values")
-  func refreshedInsertionFiresToItsDefaultValues() throws {
+    "A new object refreshed without merging becomes a fault with its default values")
+  func newObjectRefreshedWithoutMergingHasDefaultValues() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
       let driver = context.make("Driver", ["name": "a", "age": Int16(7), "note": "kept"])
@@ -320,9 +322,9 @@ struct RefreshTests {
   }
 
   @Test(
-    "An object that outlives a reset, or its context, reads as nil, its transients as their defaults",
+    "After a reset or without its context, an object reads as nil, its transients as defaults",
     arguments: StoreKind.allCases)
-  func objectsWithoutAContext(_ kind: StoreKind) throws {
+  func objectWithoutAContextReadsAsNilAndTransientDefaults(_ kind: StoreKind) throws {
     let model = try DrivingModel.make()
     let note = model.entitiesByName["Driver"]?.attributesByName["note"]
     note?.defaultValue = "none"

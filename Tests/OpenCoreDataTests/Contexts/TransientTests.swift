@@ -4,9 +4,9 @@ import Testing
 
 @testable import OpenCoreData
 
-/// A person whose full name is made of the others, and kept.
+/// A person whose full name is a transient property.
 private final class NamedPerson: NSManagedObject {
-  /// State of the program's own, which no model knows.
+  /// State that isn't in the model.
   var settings = 0
 
   var fullName: String? {
@@ -49,9 +49,9 @@ struct TransientTests {
   }
 
   @Test(
-    "S-D19 a merging refresh keeps a transient that has become wrong",
+    "S-D19 a merging refresh keeps an outdated transient value",
     arguments: StoreKind.allCases)
-  func mergingRefreshKeepsTransients(_ kind: StoreKind) throws {
+  func mergingRefreshKeepsAnOutdatedTransientValue(_ kind: StoreKind) throws {
     let (coordinator, stack) = try coordinator(kind)
     let (first, second) = (context(coordinator), context(coordinator))
     let id = try first.performAndWait {
@@ -79,9 +79,9 @@ struct TransientTests {
   }
 
   @Test(
-    "S-B14, S-B15 a transient is not saved, and undo puts it back without its setter, and leaves state that no model knows",
+    "S-B14, S-B15 a transient isn't saved, and undo restores it without calling its setter",
     arguments: StoreKind.allCases)
-  func undoRestoresTransientsWithoutTheirSetters(_ kind: StoreKind) throws {
+  func undoRestoresATransientWithoutCallingItsSetter(_ kind: StoreKind) throws {
     let (coordinator, stack) = try coordinator(kind)
     let context = context(coordinator)
     context.performAndWait { context.undoManager = UndoManager() }
@@ -109,9 +109,9 @@ struct TransientTests {
   }
 
   @Test(
-    "A child pushes transient values to its parent, which becomes dirty",
+    "A child's save passes transient values to its parent, which then has changes",
     arguments: StoreKind.allCases)
-  func childPushesTransientsToItsParent(_ kind: StoreKind) throws {
+  func childSavePassesTransientValuesToItsParent(_ kind: StoreKind) throws {
     let (coordinator, stack) = try coordinator(kind)
     let parent = context(coordinator)
     let (person, id) = try parent.performAndWait {

@@ -18,7 +18,7 @@ struct UndoTests {
   @Test(
     "S7.08 a hundred changes of a block are one notification and one undo",
     arguments: StoreKind.allCases)
-  func changesOfABlockAreOneUndo(_ kind: StoreKind) throws {
+  func changesOfABlockAreOneNotificationAndOneUndo(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = undoing(bed)
@@ -42,7 +42,7 @@ struct UndoTests {
   }
 
   @Test(
-    "Insertions, deletions and relationships are undone and redone",
+    "Insertions, deletions, and relationships are undone and redone",
     arguments: StoreKind.allCases)
   func insertionsDeletionsAndRelationshipsAreUndoneAndRedone(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -81,12 +81,12 @@ struct UndoTests {
     }
     try context.performAndWait { try context.save() }
     let check = bed.context()
-    let found38 = try check.performAndWait { try check.people().map(\.label) }
-    #expect(found38 == ["p2"])
+    let names = try check.performAndWait { try check.people().map(\.label) }
+    #expect(names == ["p2"])
   }
 
   @Test("Undoing saved changes takes another save", arguments: StoreKind.allCases)
-  func undoingSavedChangesTakesAnotherSave(_ kind: StoreKind) throws {
+  func undoneSavedChangesTakeAnotherSave(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = undoing(bed)
@@ -118,14 +118,14 @@ struct UndoTests {
       context.redo()
       try context.save()
     }
-    let found19 = try check.performAndWait { try check.people().map(\.objectID).count }
-    #expect(found19 == 2)
+    let count = try check.performAndWait { try check.people().map(\.objectID).count }
+    #expect(count == 2)
   }
 
   @Test(
     "S6.49, S-D07, S-D08 the undo manager retains changed objects until its actions are removed",
     arguments: StoreKind.allCases)
-  func undoManagerRetainsChangedObjects(_ kind: StoreKind) throws {
+  func undoManagerRetainsChangedObjectsUntilItsActionsAreRemoved(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(3)
     for way in ["removeAllActions", "nil", "reset", "rollback"] {
@@ -156,8 +156,8 @@ struct UndoTests {
     context.performAndWait { #expect(context.registeredCount == 0) }
   }
 
-  @Test("UndoManager: groups, levels, action names, released targets")
-  func undoManagerHasGroupsLevelsAndActionNames() {
+  @Test("UndoManager supports groups, levels, action names, and released targets")
+  func undoManagerSupportsGroupsLevelsNamesAndReleasedTargets() {
     final class Counter {
       var value = 0
       func set(_ value: Int, _ manager: UndoManager) {
@@ -192,7 +192,7 @@ struct UndoTests {
     counter.set(7, manager)
     manager.enableUndoRegistration()
     #expect(manager.undoCount == 2 && manager.canRedo)
-    // One registered outside of a group begins its own, and there is nothing to redo any more.
+    // An action registered outside of a group begins one, and empties the redo stack.
     counter.set(8, manager)
     #expect(manager.groupingLevel == 1 && !manager.canRedo)
     manager.undo()
@@ -209,9 +209,9 @@ struct UndoTests {
   }
 
   @Test(
-    "A pair that the store no longer has isn't restored by undo",
+    "A join row that was deleted in the meantime isn't restored by undo",
     arguments: StoreKind.ofRows)
-  func undoDoesNotRestoreALostPair(_ kind: StoreKind) throws {
+  func joinRowDeletedMeanwhileIsNotRestoredByUndo(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let context = undoing(bed)
@@ -240,7 +240,7 @@ struct UndoTests {
   }
 
   @Test("A new change empties the redo stack; explicit groups span blocks")
-  func explicitGroupsSpanBlocks() throws {
+  func newChangeEmptiesTheRedoStackAndExplicitGroupsSpanBlocks() throws {
     let bed = try ContextBed(.memory)
     let ids = try bed.addPeople(1)
     let context = undoing(bed)
@@ -257,7 +257,7 @@ struct UndoTests {
     context.performAndWait { person.label = "other" }
     context.performAndWait {
       #expect(context.undoManager?.canRedo == false)
-      // A manager that is asked itself takes what is pending with it.
+      // The manager's own undo includes pending changes.
       person.number = 9
       context.undoManager?.undo()
       #expect(person.number == 1 && person.label == "other")

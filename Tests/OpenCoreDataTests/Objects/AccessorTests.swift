@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// A driver with accessors of its own: a shade that is decoded lazily from its storage.
+/// A driver with custom accessors: a shade that is decoded lazily from its storage.
 final class ShadedDriver: NSManagedObject {
   nonisolated(unsafe) static var decoded = 0
   nonisolated(unsafe) static var encoded = 0
@@ -69,9 +69,9 @@ struct AccessorTests {
   }
 
   @Test(
-    "S5.05 a lazy accessor decodes on the first read, and again after refaulting",
+    "S5.05 a lazy accessor decodes on the first read, and again after a refresh",
     arguments: StoreKind.allCases)
-  func lazyAccessorDecodesOnTheFirstRead(kind: StoreKind) throws {
+  func lazyAccessorDecodesOncePerRealization(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -94,7 +94,7 @@ struct AccessorTests {
   }
 
   @Test("S5.06 a value set five times is encoded five times in its setter, once in willSave")
-  func valueIsEncodedOncePerSetterOrOnceInWillSave() throws {
+  func setterEncodesEachTimeAndWillSaveEncodesOnce() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
     try context.performAndWait {
@@ -112,9 +112,9 @@ struct AccessorTests {
   }
 
   @Test(
-    "S5.07 S-D18 a transient has no column, is tracked, writes nothing and is lost on refault",
+    "S5.07 S-D18 a transient has no column, is tracked, isn't saved, and is lost with a refresh",
     arguments: StoreKind.allCases)
-  func transientsAreTrackedButNotStored(kind: StoreKind) throws {
+  func transientChangesAreTrackedButNotSaved(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = try stack.context()
     try context.performAndWait {
@@ -139,8 +139,8 @@ struct AccessorTests {
     #expect(columns.count > 8 && !columns.contains([.text("ZNOTE")]))
   }
 
-  @Test("S5.11 S-B21 an accessor without will and did calls misses faults and changes")
-  func accessorsWithoutWillAndDidMissFaultsAndChanges() throws {
+  @Test("S5.11 S-B21 an accessor without will and did calls fires no fault and tracks no change")
+  func accessorWithoutNotificationsFiresNoFaultAndTracksNoChange() throws {
     let stack = try stack(.sqlite)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -167,7 +167,7 @@ struct AccessorTests {
 
   @Test(
     "S5.09 S-B05 a default value is set by the insert", arguments: StoreKind.allCases)
-  func insertionSetsDefaultValues(kind: StoreKind) throws {
+  func insertSetsDefaultValues(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
       let driver = context.make("Driver")
@@ -181,7 +181,7 @@ struct AccessorTests {
   }
 
   @Test("S5.01 a Boolean is 0 or 1 in its column, a date the seconds since 2001")
-  func booleansAndDatesAreStoredAsNumbers() throws {
+  func booleanIsStoredAsIntegerAndDateAsSecondsSince2001() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
     try context.performAndWait {
@@ -197,7 +197,7 @@ struct AccessorTests {
   }
 
   @Test("Setting primitive relationship values between will and did calls updates the inverse")
-  func primitiveRelationshipsUpdateTheInverse() throws {
+  func primitiveRelationshipChangeUpdatesInverseWithWillAndDidCalls() throws {
     let context = try stack(.sqlite).context()
     context.performAndWait {
       let drivers = ["a", "b"].map { context.make("Driver", ["name": $0]) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Change tracking")
 struct ChangeTrackingTests {
-  /// A saved car and driver in a context, and the stack under it.
+  /// Calls the body with a context that has saved a car and its driver, and with the driver.
   private func saved(
     _ kind: StoreKind, _ body: (NSManagedObjectContext, NSManagedObject) throws -> Void
   ) throws {
@@ -31,9 +31,9 @@ struct ChangeTrackingTests {
   }
 
   @Test(
-    "S7.02 changing a value and restoring it: changed, but nothing to persist",
+    "S7.02 changing a value and restoring it counts as a change, with nothing to persist",
     arguments: StoreKind.allCases)
-  func thereAndBack(kind: StoreKind) throws {
+  func restoredValueIsAChangeWithNothingToPersist(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       driver.setValue("b", forKey: "name")
       #expect(driver.hasPersistentChangedValues)
@@ -42,7 +42,7 @@ struct ChangeTrackingTests {
     }
   }
 
-  @Test("S7.03 persistent changes are compared with the snapshot, not the file")
+  @Test("S7.03 persistent changes are compared with the snapshot, not the store")
   func persistentChangesAreComparedWithTheSnapshot() throws {
     let stack = try GraphStack(.sqlite, model: DrivingModel.make())
     let (mine, theirs) = (try stack.context(), try stack.context())
@@ -66,7 +66,7 @@ struct ChangeTrackingTests {
   @Test(
     "S7.04 changed values are the new ones, committed values the old ones, at no cost",
     arguments: StoreKind.allCases)
-  func changedAndCommitted(kind: StoreKind) throws {
+  func changedValuesAreNewAndCommittedValuesOldAtNoCost(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       let car = try #require((driver.value(forKey: "cars") as? Set<NSManagedObject>)?.first)
       let cost = costs(of: context) {
@@ -93,7 +93,7 @@ struct ChangeTrackingTests {
   @Test(
     "S7.05 the current event's changes have their old values; all changes the new ones",
     arguments: StoreKind.allCases)
-  func changesOfTheCurrentEventHaveOldValues(kind: StoreKind) throws {
+  func currentEventContainsOldValuesOfItsChanges(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       let other = context.make("Driver", ["name": "o"])
       let car = try #require((driver.value(forKey: "cars") as? Set<NSManagedObject>)?.first)
@@ -119,8 +119,8 @@ struct ChangeTrackingTests {
     }
   }
 
-  @Test("During did-change, the current event is the posted one")
-  func eventOfTheNotification() throws {
+  @Test("During the did-change notification, the current event is the posted one")
+  func currentEventDuringTheNotificationIsThePostedOne() throws {
     try saved(.sqlite) { context, driver in
       let heard = LineList()
       let observer = NotificationCenter.default.addObserver(
@@ -140,8 +140,8 @@ struct ChangeTrackingTests {
     }
   }
 
-  @Test("S7.06 updated, then deleted: in both sets", arguments: StoreKind.allCases)
-  func updatedThenDeletedObjectIsInBothSets(kind: StoreKind) throws {
+  @Test("S7.06 an object updated, then deleted, is in both sets", arguments: StoreKind.allCases)
+  func objectUpdatedThenDeletedIsInBothSets(kind: StoreKind) throws {
     try saved(kind) { context, driver in
       driver.setValue("b", forKey: "name")
       context.delete(driver)
@@ -155,7 +155,7 @@ struct ChangeTrackingTests {
   @Test(
     "S-C37 identity, entity, context, and state of a fault don't fire it",
     arguments: StoreKind.allCases)
-  func safeOnFaults(kind: StoreKind) throws {
+  func identityAndStateMethodsFireNoFault(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: DrivingModel.make())
     let writer = try stack.context()
     try writer.performAndWait {
@@ -182,7 +182,7 @@ struct ChangeTrackingTests {
   }
 
   @Test("A new object has no committed values until it's saved", arguments: StoreKind.allCases)
-  func committedValuesOfANewObject(kind: StoreKind) throws {
+  func newObjectHasNoCommittedValuesUntilSaved(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     try context.performAndWait {
       let car = context.make("Car", ["name": "a"])

@@ -53,7 +53,7 @@ struct CompositeAttributeTests {
     ["body": "red", "tail": ["stripe": "white", "stripes": 3] as [String: Any]]
   }
 
-  /// Three planes on two fields, of which one has no colours.
+  /// Three planes and two fields; one plane has no colors and no field.
   private func filled(_ kind: StoreKind) throws -> GraphStack {
     let stack = try GraphStack(kind, model: try Self.model())
     let context = try stack.context()
@@ -75,7 +75,7 @@ struct CompositeAttributeTests {
     return value.map { "\($0)" }
   }
 
-  @Test func eachElementIsAColumnAndAnOldFilesColumnsAreFound() throws {
+  @Test func eachElementHasAColumnAndOtherColumnNamesAreRead() throws {
     let model = try Self.model()
     let statements = SchemaBuilder(model: SQLModel(model: model)).statements
     #expect(
@@ -88,7 +88,7 @@ struct CompositeAttributeTests {
             + "ZCOLORS_TAIL_STRIPES INTEGER, ZFIELD INTEGER, ZWING_MADE TIMESTAMP, "
             + "ZWING_SPAN FLOAT, ZCOLORS_BODY VARCHAR, ZCOLORS_TAIL_STRIPE VARCHAR, ZNAME VARCHAR )"
         ))
-    // Files of others may call them by the element alone.
+    // Stores created elsewhere may have other column names.
     let stack = try filled(.sqlite)
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
     try connection.execute("ALTER TABLE ZPLANE RENAME COLUMN ZCOLORS_BODY TO ZBODY")
@@ -144,7 +144,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test func saveWritesChangedElements() throws {
+  @Test func saveWritesOnlyChangedElements() throws {
     let stack = try TestStack(model: try Self.model())
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -163,7 +163,7 @@ struct CompositeAttributeTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func predicatesAndOrdersGoByElements(kind: StoreKind) throws {
+  func predicatesAndSortDescriptorsUseElements(kind: StoreKind) throws {
     let stack = try filled(kind)
     let context = try stack.context()
     try context.performAndWait {
@@ -191,7 +191,7 @@ struct CompositeAttributeTests {
       ]
       #expect(
         try context.fetch(order).map { $0.value(forKey: "name") as? String } == ["a", "b", "c"])
-      // Unsaved values count too.
+      // A fetch merges unsaved changes.
       try context.all("Plane").last?.setValue(["body": "red"], forKey: "colors")
       let red = NSFetchRequest<NSManagedObject>(entityName: "Plane")
       red.predicate = NSPredicate(format: "colors.body == 'red'")
@@ -199,7 +199,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test func unknownElementIsReported() throws {
+  @Test func invalidElementPathsAreReported() throws {
     let stack = try filled(.sqlite)
     let context = try stack.context()
     context.performAndWait {
@@ -234,7 +234,7 @@ struct CompositeAttributeTests {
       #expect(
         Set(details.compactMap { $0.userInfo[NSValidationKeyErrorKey] as? String })
           == ["colors.body", "colors.tail.stripes", "wing"])
-      // A group without a value demands nothing of its elements.
+      // The elements of a nil composite aren't required.
       plane.setValue(nil, forKey: "colors")
       plane.setValue(["span": 1.0], forKey: "wing")
       #expect(context.saveError() == nil)
@@ -261,7 +261,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test func batchesTakeGroups() throws {
+  @Test func batchRequestsAcceptComposites() throws {
     let stack = try filled(.sqlite)
     let context = try stack.context()
     try context.performAndWait {
@@ -286,7 +286,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test func historyRecordsTheGroup() throws {
+  @Test func historyRecordsTheCompositeAsUpdated() throws {
     let stack = try TestStack(model: try Self.model())
     let context = try stack.coldContext(options: [NSPersistentHistoryTrackingKey: true])
     try context.performAndWait {
@@ -302,7 +302,6 @@ struct CompositeAttributeTests {
     }
   }
 
-  /// An index over an element isn't a doubtful part of the model.
   @Test func elementCanBeIndexed() throws {
     let index = """
       <fetchIndex name="byBody"><fetchIndexElement property="colors.body" type="Binary"

@@ -14,7 +14,7 @@ struct DeletionTests {
     try GraphStack(kind, model: KinshipModel.make())
   }
 
-  /// A list with two of what each rule leads to, and a cold context with the list alone.
+  /// A list with two related objects, and a cold context that has fetched only the list.
   private func list(
     _ relationship: String, of entity: String, _ kind: StoreKind,
     _ body: (GraphStack, NSManagedObjectContext, NSManagedObject) throws -> Void
@@ -35,7 +35,7 @@ struct DeletionTests {
 
   @Test(
     "S-E01 deny prevents deletion only while there are destinations", arguments: StoreKind.allCases)
-  func denyPreventsDeletionWhileThereAreDestinations(kind: StoreKind) throws {
+  func denyPreventsDeletionWhileDestinationsExist(kind: StoreKind) throws {
     try list("kept", of: "Kept", kind) { _, context, list in
       context.delete(list)
       #expect(context.saveError()?.code == NSValidationRelationshipDeniedDeleteError)
@@ -50,7 +50,7 @@ struct DeletionTests {
   @Test(
     "S-E02 nullify clears an optional inverse; a required one fails validation until it's set",
     arguments: StoreKind.allCases)
-  func nullifyClearsInverses(kind: StoreKind) throws {
+  func nullifyClearsTheInverseAndARequiredOneFailsValidation(kind: StoreKind) throws {
     let model = try KinshipModel.make()
     model.entitiesByName["Kept"]?.relationshipsByName["list"]?.isOptional = false
     let toKept = model.entitiesByName["List"]?.relationshipsByName["kept"]
@@ -76,9 +76,9 @@ struct DeletionTests {
         context.delete(list)
         try context.save()
       }
-      // The keys of songs, tags and kept things are read, and the rows of two songs; the list, its
-      // songs and its pairs with tags go.
-      // A coordinator that isn't new may have the rows cached.
+      // Read: the object IDs of songs, tags, and kept objects, and the rows of two songs. Deleted:
+      // the list, its songs, and its join rows with tags. An in-memory SQLite store may have the
+      // rows cached.
       #expect(kind == .sqliteInMemory || cost.selects == stack.statements(5))
       #expect(cost.deletes == stack.statements(4))
       let songs = try context.all("Song")
@@ -87,9 +87,9 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-E04 no action leaves references dangling and reads nothing of them",
+    "S-E04 no action leaves dangling references, which it doesn't read",
     arguments: StoreKind.allCases)
-  func noActionLeavesReferencesDangling(kind: StoreKind) throws {
+  func noActionLeavesDanglingReferencesAndRunsNoSelect(kind: StoreKind) throws {
     let model = try KinshipModel.make()
     for relationship in model.entitiesByName["List"]?.relationshipsByName.values ?? [:].values {
       relationship.deleteRule = .noActionDeleteRule
@@ -118,7 +118,7 @@ struct DeletionTests {
   @Test(
     "S4.16 S-E08 a relationship that the class doesn't declare is maintained",
     arguments: StoreKind.allCases)
-  func undeclaredRelationshipIsMaintained(kind: StoreKind) throws {
+  func relationshipThatTheClassDoesNotDeclareIsMaintained(kind: StoreKind) throws {
     DeclaringPerson.registerClass()
     let model = try KinshipModel.make()
     model.entitiesByName["Person"]?.managedObjectClassName = "DeclaringPerson"
@@ -141,7 +141,7 @@ struct DeletionTests {
   @Test(
     "S-E12 an object in a to-many without inverse has one owner",
     arguments: StoreKind.allCases)
-  func destinationWithoutInverseHasOneOwner(kind: StoreKind) throws {
+  func toManyWithoutInverseHasOneOwnerPerDestination(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -150,7 +150,7 @@ struct DeletionTests {
         writer.make("Country", ["name": name]).setValue([sight], forKey: "sights")
         try writer.save()
       }
-      // Used as a many-to-many, the graph and the file disagree.
+      // Used as a many-to-many, the objects don't match the store.
       let claimed = try writer.all("Country").map { $0.names("sights") }
       #expect(claimed == ["s", "s"])
     }
@@ -161,8 +161,8 @@ struct DeletionTests {
     }
   }
 
-  @Test("S-E16 subentities fit a relationship; an object of another entity traps")
-  func relationshipsAcceptSubentitiesOnly() async throws {
+  @Test("S-E16 a relationship accepts subentities; another entity is a precondition failure")
+  func subentityIsAcceptedAndAnotherEntityStopsTheProcess() async throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
       let list = context.make("List", ["name": "l"])
@@ -187,9 +187,9 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-E23 a fault without a row becomes deleted with nil values, also of required properties",
+    "S-E23 a fault whose row was deleted becomes deleted with nil values, required ones too",
     arguments: StoreKind.ofRows)
-  func inaccessibleFaultBecomesDeletedWithNilValues(kind: StoreKind) throws {
+  func faultWithoutRowBecomesDeletedWithNilValues(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: DrivingModel.make())
     let writer = try stack.context()
     try writer.performAndWait {
@@ -211,7 +211,7 @@ struct DeletionTests {
     }
   }
 
-  @Test("S3.03, S-B01 unsaved changes are private to the context and lost with it")
+  @Test("S3.03, S-B01 unsaved changes are private to the context until they're saved")
   func unsavedChangesArePrivateToTheContext() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
@@ -229,9 +229,9 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-B02 the URI of a temporary ID has no store, that of a permanent one has",
+    "S-B02 the URI of a permanent ID identifies its store; that of a temporary ID doesn't",
     arguments: StoreKind.allCases)
-  func onlyPermanentURIsNameAStore(kind: StoreKind) throws {
+  func onlyThePermanentURIIdentifiesAStore(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
       let tag = context.make("Tag", ["name": "t"])

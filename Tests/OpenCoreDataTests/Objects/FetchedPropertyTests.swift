@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Fetched properties")
 struct FetchedPropertyTests {
-  /// A person's peers: those whose name begins as the person's does, and whose number is that of the
-  /// description.
+  /// A team's peers: the people whose name begins with the team's, and whose number is the one in
+  /// the property's user info.
   private func model() -> NSManagedObjectModel {
     let model = WorkshopModel.make()
     let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Person")
@@ -23,9 +23,9 @@ struct FetchedPropertyTests {
   }
 
   @Test(
-    "S-E18 fetched on first access, in order, and cached until the object is refreshed",
+    "S-E18 a fetched property is fetched on first access and cached until a refresh",
     arguments: StoreKind.allCases)
-  func fetchedPropertyIsCachedUntilRefreshed(kind: StoreKind) throws {
+  func fetchedPropertyIsCachedUntilTheObjectIsRefreshed(kind: StoreKind) throws {
     let bed = try ContextBed(kind, model: model())
     let context = bed.context()
     try context.performAndWait {
@@ -47,7 +47,7 @@ struct FetchedPropertyTests {
       _ = context.make("Person", ["name": "ae", "number": Int64(7), "serial": Int64(9)])
       try context.save()
       team.label = "b"
-      #expect(peers() == ["ac", "ab"], "it is not fetched again by itself")
+      #expect(peers() == ["ac", "ab"], "it isn't fetched again automatically")
       context.refresh(team, mergeChanges: true)
       #expect(peers() == ["b"])
       context.refresh(team, mergeChanges: false)

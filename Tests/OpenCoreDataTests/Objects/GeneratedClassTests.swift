@@ -17,7 +17,7 @@ struct GeneratedClassTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func propertiesKeepTheirValuesBySlot(kind: StoreKind) throws {
+  func generatedPropertiesRoundTripInFixedSlots(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -75,7 +75,7 @@ struct GeneratedClassTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func addingOneReadsTheOthersOnlyWhereItMust(kind: StoreKind) throws {
+  func addingReadsOnlyManyToManyRelationships(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = try stack.coldContext()
     try context.performAndWait {

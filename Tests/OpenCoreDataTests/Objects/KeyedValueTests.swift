@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// A person with properties of its own that key-value coding reaches.
+/// A person with computed properties that are accessible by key.
 private final class KeyedPerson: NSManagedObject {
   static let defaults = ["color": "red"]
   nonisolated(unsafe) static var changes: [String] = []
@@ -84,7 +84,7 @@ struct KeyedValueTests {
   @Test(
     "A number casts to Int, Int32, Double, Bool, and NSNumber, however it's read",
     arguments: StoreKind.allCases)
-  func numbersCastToAllNumericTypes(kind: StoreKind) throws {
+  func numbersCastToEveryNumericType(kind: StoreKind) throws {
     let stack = try numbers(kind)
     let names = KeyedValueTests.numbers.map(\.0)
     let context = try stack.context()
@@ -126,8 +126,8 @@ struct KeyedValueTests {
     }
   }
 
-  @Test("Predicates and sort descriptors see numbers as they're stored")
-  func predicatesAndSortDescriptorsSeeStoredNumbers() throws {
+  @Test("Predicates compare numbers as they're stored")
+  func predicatesCompareStoredNumbers() throws {
     let context = try numbers(.sqlite).context()
     try context.performAndWait {
       let object = context.make("Number", ["int16": Int16(3), "bool": true, "name": "a"])
@@ -160,7 +160,7 @@ struct KeyedValueTests {
   }
 
   @Test("A class's computed property is accessible by key", arguments: StoreKind.allCases)
-  func computedPropertiesAreAccessibleByKey(kind: StoreKind) throws {
+  func computedPropertyIsAccessibleByKey(kind: StoreKind) throws {
     let context = try people(kind)
     try context.performAndWait {
       let ann = context.make("Person", ["first": "Ann", "last": "Lee"])
@@ -184,9 +184,9 @@ struct KeyedValueTests {
   }
 
   @Test(
-    "A key path over a set gives a set of distinct values without nils, over a list an ordered set",
+    "A key path over a relationship returns a set, or an ordered set, of distinct non-nil values",
     arguments: StoreKind.allCases)
-  func pathsOverRelationships(kind: StoreKind) throws {
+  func keyPathOverRelationshipReturnsDistinctValuesWithoutNils(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: KinshipModel.make()).context()
     try context.performAndWait {
       let people = ["a", "b", nil].map { context.make("Person", ["name": $0 ?? NSNull()]) }
@@ -214,7 +214,7 @@ struct KeyedValueTests {
   }
 
   @Test("Unknown keys and changed keys are passed to overrides", arguments: StoreKind.allCases)
-  func overridesReceiveUnknownAndChangedKeys(kind: StoreKind) throws {
+  func unknownAndChangedKeysArePassedToOverrides(kind: StoreKind) throws {
     let context = try people(kind)
     try context.performAndWait {
       let person = try #require(context.make("Person") as? KeyedPerson)

@@ -2,10 +2,10 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// Notes what the framework calls.
+/// Records the methods that the framework calls.
 final class TalkativeCar: NSManagedObject {
   nonisolated(unsafe) static var calls: [String] = []
-  /// What is set in `awakeFromFetch`.
+  /// The driver that `awakeFromFetch` sets.
   nonisolated(unsafe) static var driverAtFetch: NSManagedObject?
 
   private func note(_ call: String) {
@@ -44,7 +44,7 @@ final class TalkativeCar: NSManagedObject {
   override func prepareForDeletion() {
     super.prepareForDeletion()
     note("prepareForDeletion")
-    // The last car takes its driver along.
+    // Deletes the driver with its last car.
     guard let driver = value(forKey: "driver") as? NSManagedObject,
       let cars = driver.value(forKey: "cars") as? Set<NSManagedObject>
     else { return }
@@ -61,8 +61,8 @@ final class TalkativeCar: NSManagedObject {
     note("didSave")
   }
 
-  /// What was called since this was last asked.
-  static func heard() -> [String] {
+  /// Removes and returns the recorded calls.
+  static func takeCalls() -> [String] {
     defer { calls = [] }
     return calls
   }
@@ -83,39 +83,39 @@ struct LifecycleTests {
   @Test(
     "S5.10 S-B06 awakeFromInsert runs once, and its values are changes until the save",
     arguments: StoreKind.allCases)
-  func awakeFromInsertRunsOnce(kind: StoreKind) throws {
+  func awakeFromInsertRunsOnceAndItsValuesAreChanges(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = try stack.context()
-    _ = TalkativeCar.heard()
+    _ = TalkativeCar.takeCalls()
     try context.performAndWait {
       let car = context.make("Car")
       #expect(car.value(forKey: "name") as? String == "new")
       #expect(car.changedValues()["name"] as? String == "new" && car.isInserted)
-      #expect(TalkativeCar.heard() == ["new.insert"])
+      #expect(TalkativeCar.takeCalls() == ["new.insert"])
       car.setValue("a", forKey: "name")
       #expect(car.changedValues()["name"] as? String == "a")
       try context.save()
-      #expect(TalkativeCar.heard() == ["a.willSave", "a.didSave"])
+      #expect(TalkativeCar.takeCalls() == ["a.willSave", "a.didSave"])
       context.refresh(car, mergeChanges: false)
-      #expect(TalkativeCar.heard() == ["a.willTurnIntoFault", "-.didTurnIntoFault"])
+      #expect(TalkativeCar.takeCalls() == ["a.willTurnIntoFault", "-.didTurnIntoFault"])
       _ = car.value(forKey: "name")
-      #expect(TalkativeCar.heard() == ["a.fetch"])
+      #expect(TalkativeCar.takeCalls() == ["a.fetch"])
       car.setValue("b", forKey: "name")
       context.refresh(car, mergeChanges: true)
-      #expect(TalkativeCar.heard() == ["b.snapshot 32"])
+      #expect(TalkativeCar.takeCalls() == ["b.snapshot 32"])
       context.rollback()
     }
     let other = try stack.context()
-    _ = TalkativeCar.heard()
+    _ = TalkativeCar.takeCalls()
     try other.performAndWait {
       let car = try #require(try other.all("Car").first)
       _ = car.value(forKey: "name")
-      #expect(TalkativeCar.heard() == ["a.fetch"])
+      #expect(TalkativeCar.takeCalls() == ["a.fetch"])
     }
   }
 
   @Test("S-B07 values set in awakeFromFetch aren't changes")
-  func settingAtFetch() throws {
+  func valuesSetInAwakeFromFetchAreNotChanges() throws {
     let stack = try stack(.sqlite)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -140,9 +140,9 @@ struct LifecycleTests {
   }
 
   @Test(
-    "S-D17 didTurnIntoFault is called when refaulting and when the context releases the object",
+    "S-D17 didTurnIntoFault is called by a refresh and when the context releases the object",
     arguments: StoreKind.allCases)
-  func didTurnIntoFaultIsCalledWhenRefaultingAndReleasing(kind: StoreKind) throws {
+  func didTurnIntoFaultIsCalledOnRefreshAndRelease(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -153,70 +153,71 @@ struct LifecycleTests {
     try context.performAndWait {
       var cars = try context.all("Car")
       for car in cars { _ = car.value(forKey: "name") }
-      _ = TalkativeCar.heard()
+      _ = TalkativeCar.takeCalls()
       context.refresh(cars[0], mergeChanges: false)
-      #expect(TalkativeCar.heard() == ["a.willTurnIntoFault", "-.didTurnIntoFault"])
-      // A refreshed object is held until the notification has told of it.
+      #expect(TalkativeCar.takeCalls() == ["a.willTurnIntoFault", "-.didTurnIntoFault"])
+      // A refreshed object is retained until the notification is posted.
       context.processPendingChanges()
       cars = [cars[2]]
       #expect(context.registeredObjects == Set(cars))
       // The first one was a fault already.
-      #expect(TalkativeCar.heard() == ["b.willTurnIntoFault", "-.didTurnIntoFault"])
+      #expect(TalkativeCar.takeCalls() == ["b.willTurnIntoFault", "-.didTurnIntoFault"])
     }
   }
 
   @Test(
     "S4.10 prepareForDeletion deletes empty parents, once per object",
     arguments: StoreKind.allCases)
-  func prepareForDeletionRunsOncePerObject(kind: StoreKind) throws {
+  func prepareForDeletionDeletesEmptyParentsOncePerObject(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
       let driver = context.make("Driver", ["name": "d"])
       let cars = ["a", "b"].map { context.make("Car", ["name": $0, "driver": driver]) }
       try context.save()
-      _ = TalkativeCar.heard()
+      _ = TalkativeCar.takeCalls()
       context.delete(cars[0])
-      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      #expect(TalkativeCar.takeCalls() == ["a.prepareForDeletion"])
       context.processPendingChanges()
-      #expect(TalkativeCar.heard().isEmpty)
+      #expect(TalkativeCar.takeCalls().isEmpty)
       #expect(context.deletedObjects == [cars[0]])
       let first = try costs(of: context) { try context.save() }
       #expect(first.deletes == (kind.runsSQL ? 1 : 0) && !driver.isDeleted)
-      _ = TalkativeCar.heard()
+      _ = TalkativeCar.takeCalls()
       context.delete(cars[1])
       try context.save()
-      #expect(TalkativeCar.heard().count { $0 == "b.prepareForDeletion" } == 1)
+      #expect(TalkativeCar.takeCalls().count { $0 == "b.prepareForDeletion" } == 1)
       #expect(try context.all("Driver").isEmpty && context.all("Car").isEmpty)
     }
   }
 
   @Test(
-    "prepareForDeletion is called during each delete, with isDeleted already true",
+    "prepareForDeletion is called during a delete, and again only after a rollback",
     arguments: StoreKind.allCases)
-  func deletionIsPreparedAtOnce(kind: StoreKind) throws {
+  func prepareForDeletionIsCalledDuringDelete(kind: StoreKind) throws {
     let context = try stack(kind).context()
     try context.performAndWait {
       let car = context.make("Car")
       car.setValue("a", forKey: "name")
       try context.save()
       let id = car.objectID
-      _ = TalkativeCar.heard()
+      _ = TalkativeCar.takeCalls()
       context.delete(car)
-      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      #expect(TalkativeCar.takeCalls() == ["a.prepareForDeletion"])
       context.delete(car)
-      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      #expect(TalkativeCar.takeCalls() == ["a.prepareForDeletion"])
       context.rollback()
       _ = car.value(forKey: "name")
-      _ = TalkativeCar.heard()
+      _ = TalkativeCar.takeCalls()
       context.delete(car)
-      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      #expect(TalkativeCar.takeCalls() == ["a.prepareForDeletion"])
       context.processPendingChanges()
       try context.save()
-      #expect(TalkativeCar.heard() == ["a.willSave", "a.didSave"])
+      #expect(TalkativeCar.takeCalls() == ["a.willSave", "a.didSave"])
       #expect(car.objectID == id)
       // Nothing is left to delete.
       context.delete(car)
-      #expect(car.managedObjectContext == nil && !context.hasChanges && TalkativeCar.heard() == [])
+      #expect(car.managedObjectContext == nil && !context.hasChanges)
+      #expect(TalkativeCar.takeCalls() == [])
       let new = context.make("Car")
       context.delete(new)
       context.processPendingChanges()

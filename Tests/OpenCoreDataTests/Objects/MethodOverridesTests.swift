@@ -2,7 +2,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Custom validation")
+@Suite("Overridden methods")
 struct MethodOverridesTests {
   private class Silent: NSManagedObject {
     override func willSave() {}
@@ -29,7 +29,7 @@ struct MethodOverridesTests {
   }
 
   @Test("Overriding validateValue is detected")
-  func overriddenValidateValueIsDetected() {
+  func overrideOfValidateValueIsDetected() {
     #expect(!MethodOverrides.ofValidation.mayExist(in: NSManagedObject.self))
     #expect(!MethodOverrides.ofValidation.mayExist(in: Silent.self))
     #expect(MethodOverrides.ofValidation.mayExist(in: Strict.self))
@@ -51,8 +51,8 @@ struct MethodOverridesTests {
     #expect(!MethodOverrides.ofValidation.mayExist(in: Observer.self))
   }
 
-  @Test("Generic classes too")
-  func overridesOfGenericClassesAreDetected() {
+  @Test("Overrides in generic classes are detected")
+  func overridesInGenericClassesAreDetected() {
     #expect(MethodOverrides.ofValidation.mayExist(in: StrictAboutOne<Int>.self))
     #expect(!MethodOverrides.ofValidation.mayExist(in: SilentAboutOne<String>.self))
   }

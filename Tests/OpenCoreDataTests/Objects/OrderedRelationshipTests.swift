@@ -27,7 +27,7 @@ struct OrderedRelationshipTests {
     list.mutableOrderedSetValue(forKey: "songs").add(context.make("Song", ["name": name]))
   }
 
-  private func places(_ stack: GraphStack) throws -> [[SQLiteValue]] {
+  private func orderKeys(_ stack: GraphStack) throws -> [[SQLiteValue]] {
     let connection = try Connection(path: stack.storeURL.path, access: .reading)
     defer { connection.close() }
     return try connection.values(
@@ -37,7 +37,7 @@ struct OrderedRelationshipTests {
   @Test(
     "S4.12 S-E19 an ordered relationship keeps its order, sorts a fetch, and has no duplicates",
     arguments: StoreKind.allCases)
-  func orderedRelationshipKeepsItsOrderWithoutDuplicates(kind: StoreKind) throws {
+  func orderedRelationshipKeepsItsOrderAndSortsAFetch(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let writer = try stack.context()
     try writer.performAndWait {
@@ -72,7 +72,7 @@ struct OrderedRelationshipTests {
   @Test(
     "Every mutation of the list is saved, and other contexts read the saved order",
     arguments: StoreKind.allCases)
-  func mutationsOfTheOrderAreSaved(kind: StoreKind) throws {
+  func everyMutationOfTheListIsSaved(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let context = try stack.context()
     try context.performAndWait {
@@ -117,34 +117,34 @@ struct OrderedRelationshipTests {
 
   @Test(
     "Order keys begin at 2048, grow by 1024, are halved between, and are renumbered if exhausted")
-  func orderKeysAreSpacedAndRenumbered() throws {
+  func orderKeysAreSpacedHalvedAndRenumbered() throws {
     let stack = try GraphStack(.sqlite, model: KinshipModel.make())
     let context = try stack.context()
     try context.performAndWait {
       let list = try list("abc", in: context)
-      func row(_ name: String, _ place: Int64) -> [SQLiteValue] { [.text(name), .integer(place)] }
-      #expect(try places(stack) == [row("a", 2048), row("b", 3072), row("c", 4096)])
+      func row(_ name: String, _ key: Int64) -> [SQLiteValue] { [.text(name), .integer(key)] }
+      #expect(try orderKeys(stack) == [row("a", 2048), row("b", 3072), row("c", 4096)])
       let songs = list.mutableOrderedSetValue(forKey: "songs")
       songs.insert(context.make("Song", ["name": "x"]), at: 1)
       songs.insert(context.make("Song", ["name": "y"]), at: 0)
       add("z", to: list, in: context)
       let cost = try costs(of: context) { try context.save() }
-      // Three songs come, the list's version grows; no other song is written.
+      // Three songs are inserted, and the list's version increases; no other song is written.
       #expect(cost.inserts == 3 && cost.updates == 1 && cost.selects == 1)
       #expect(
-        try places(stack) == [
+        try orderKeys(stack) == [
           row("y", 1024), row("a", 2048), row("x", 2560), row("b", 3072), row("c", 4096),
           row("z", 5120),
         ])
       songs.moveObjects(at: [5], to: 0)
       let move = try costs(of: context) { try context.save() }
       #expect(move.updates == 2 && move.inserts == 0)
-      #expect(try places(stack).first == row("z", 512))
+      #expect(try orderKeys(stack).first == row("z", 512))
       for number in 0..<12 {
         songs.insert(context.make("Song", ["name": "\(number)"]), at: 0)
         try context.save()
       }
-      let numbers = try places(stack)
+      let numbers = try orderKeys(stack)
       #expect(numbers.count == 18 && Set(numbers.map(\.description)).count == 18)
       let names = numbers.compactMap { row -> String? in
         if case .text(let name) = row[0] { name } else { nil }
@@ -162,14 +162,14 @@ struct OrderedRelationshipTests {
       ([5, nil, 6], [2048, 3072, 4096]), ([3072, 2048], [1024, nil]),
       ([4096, 2048, 3072], [1024, nil, nil]), ([], []),
     ] as [([Int64?], [Int64?])])
-  func newOrderKeysAscendAndChangeFewRows(present: [Int64?], changes: [Int64?]) {
+  func allocatorChangesAsFewOrderKeysAsPossible(present: [Int64?], changes: [Int64?]) {
     #expect(OrderKeyAllocator.changes(present) == changes)
   }
 
   @Test(
-    "Ordered many-to-many relationships keep their order",
+    "Ordered many-to-many relationships, and ones without inverse, keep their order",
     arguments: StoreKind.allCases)
-  func orderedManyToManyKeepsItsOrder(kind: StoreKind) throws {
+  func orderedManyToManyAndOneWayRelationshipsKeepTheirOrder(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let writer = try stack.context()
     try writer.performAndWait {
@@ -209,7 +209,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test("An ordered relationship is declared as NSOrderedSet")
-  func orderedRelationshipIsAnNSOrderedSet() throws {
+  func declaredOrderedRelationshipIsAnNSOrderedSet() throws {
     DeclaringList.registerClass()
     let model = try KinshipModel.make()
     model.entitiesByName["List"]?.managedObjectClassName = "DeclaringList"
@@ -225,8 +225,8 @@ struct OrderedRelationshipTests {
     }
   }
 
-  @Test("A child context's save carries the order to its parent", arguments: StoreKind.allCases)
-  func childSaveCarriesTheOrderToItsParent(kind: StoreKind) throws {
+  @Test("A child context's save passes the order to its parent", arguments: StoreKind.allCases)
+  func childSavePassesTheOrderToItsParent(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
     let parent = try stack.context()
     let list = try parent.performAndWait { try self.list("abc", in: parent) }

@@ -8,11 +8,11 @@ import Testing
 struct PropertySlotTests {
   /// How the loaded model differs from the one the class was generated from.
   enum Loaded: CaseIterable {
-    /// Not at all.
+    /// It doesn't.
     case asGenerated
-    /// An attribute more, before all others.
+    /// It has one more attribute, before all others.
     case shifted
-    /// An attribute of another type, in its place.
+    /// An attribute has another type.
     case retyped
 
     func model() -> NSManagedObjectModel {
@@ -60,7 +60,7 @@ struct PropertySlotTests {
       agree("saved")
       context.refreshAllObjects()
       #expect(costs(of: context) { _ = article[SlottedArticle.Slots.int64] }.faults == 1)
-      agree("filled")
+      agree("realized")
       article.setAll(4)
       agree("changed")
       context.refresh(article, mergeChanges: true)
@@ -72,14 +72,14 @@ struct PropertySlotTests {
       agree("cleared")
       try context.save()
       context.refreshAllObjects()
-      agree("filled with nils")
+      agree("realized with nils")
       #expect(article[SlottedArticle.Slots.string] == nil)
       #expect(article.hasChanges == false)
     }
   }
 
   @Test(arguments: Loaded.allCases, StoreKind.allCases)
-  func managedPropertiesAgreeWithNamesInEveryState(loaded: Loaded, kind: StoreKind) throws {
+  func managedPropertiesKeepTheirValuesInEveryModel(loaded: Loaded, kind: StoreKind) throws {
     let context = try TestStack(kind, model: loaded.model()).coldContext()
     try context.performAndWait {
       let article = SlottedArticle(context: context)
@@ -102,12 +102,12 @@ struct PropertySlotTests {
     }
   }
 
-  @Test func rowsAndGeneratedCodeUseTheSameSlots() {
+  @Test func rowsAndGeneratedCodeUseTheSameHeaderSize() {
     #expect(Row.headerSize == SlotGeometry.headerSize)
   }
 
   @Test(arguments: StoreKind.allCases)
-  func objectOfAnotherEntityThanItsClassIsReadByName(kind: StoreKind) throws {
+  func objectWhoseEntityDoesNotMatchItsClassHasNoFixedSlots(kind: StoreKind) throws {
     let model = Loaded.asGenerated.model()
     let tag = try #require(model.entitiesByName["Tag"])
     let context = try TestStack(kind, model: model).coldContext()
@@ -143,5 +143,5 @@ struct PropertySlotTests {
   }
 }
 
-/// A class below a generated one, made for its entity by hand.
+/// A handwritten subclass of a generated class.
 private final class HeirOfArticle: SlottedArticle {}

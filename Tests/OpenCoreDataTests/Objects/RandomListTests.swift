@@ -1,7 +1,7 @@
 import OpenCoreData
 import Testing
 
-/// Two ordered lists of songs, changed at random in every way there is, beside two plain arrays.
+/// Two ordered lists of songs, and two arrays with the same random changes.
 private final class ListWalk {
   private let stack: GraphStack
   private let context: NSManagedObjectContext
@@ -120,7 +120,7 @@ private final class ListWalk {
     current[which].insert(name, at: index)
   }
 
-  /// From wherever it is to the end of a list, by either side.
+  /// Moves a song to the end of a list, from either side of the relationship.
   private func move(to which: Int, by proxy: NSMutableOrderedSet) {
     guard let (name, song) = song() else { return }
     log.append("\(which) take \(name)")
@@ -147,7 +147,7 @@ private final class ListWalk {
     for which in 0...1 { current[which].removeAll { $0 == name } }
   }
 
-  /// Songs whose deletion was rolled back are there again.
+  /// Adds the songs whose deletion was rolled back.
   private func restoreDeleted() throws {
     for song in try context.all("Song") {
       if let name = song.value(forKey: "name") as? String { songs[name] = song }
@@ -158,7 +158,7 @@ private final class ListWalk {
 @Suite("Random changes of ordered lists agree with plain arrays")
 struct RandomListTests {
   @Test(arguments: StoreKind.ofRows, RandomOperationTests.seeds)
-  func randomListChangesMatchPlainArrays(kind: StoreKind, seed: UInt64) throws {
+  func randomChangesMatchThoseOfArrays(kind: StoreKind, seed: UInt64) throws {
     try ListWalk(kind, seed: seed).walk(steps: 120)
   }
 }

@@ -71,7 +71,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S-E13 a join entity: one way or both, deleted with either side",
+    "S-E13 a join entity has a direction and is deleted with either side",
     arguments: StoreKind.allCases)
   func joinEntityIsDeletedWithEitherSide(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
@@ -116,8 +116,8 @@ struct RelationshipKindTests {
     #expect(columns == [[.integer(2)]])
   }
 
-  @Test("S-E10 a many-to-many is a row of two keys a pair, and is read through a join")
-  func manyToManyIsARowOfTwoKeysPerPair() throws {
+  @Test("S-E10 a many-to-many has a join row of two keys for each pair, and is read through a join")
+  func manyToManyHasAJoinRowPerPairAndIsReadThroughAJoin() throws {
     let stack = try TestStack(model: TestModels.library())
     let writer = try stack.coldContext()
     try writer.performAndWait {
@@ -146,7 +146,7 @@ struct RelationshipKindTests {
   @Test(
     "S4.09 nullify clears, cascade deletes, deny prevents, no action leaves a dangling reference",
     arguments: StoreKind.allCases)
-  func deleteRulesClearDeletePreventOrLeaveReferences(kind: StoreKind) throws {
+  func deleteRulesClearDeletePreventOrLeaveDanglingReferences(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     try context.performAndWait {
       let list = context.make("List", ["name": "l"])
@@ -169,7 +169,7 @@ struct RelationshipKindTests {
       try context.save()
       context.delete(list)
       let deletion = try costs(of: context) { try context.save() }
-      // The list, its song, and the pair with its tag.
+      // The list, its song, and the join row with its tag.
       #expect(deletion.deletes == stack.statements(3))
     }
     let cold = try stack.context()
@@ -184,7 +184,7 @@ struct RelationshipKindTests {
   @Test(
     "S4.14 S-E09 without an inverse, a deletion leaves a dangling reference",
     arguments: StoreKind.allCases)
-  func deletionWithoutAnInverseLeavesADanglingReference(kind: StoreKind) throws {
+  func deletionWithoutInverseLeavesADanglingReference(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {
       let people = people("ab", writer)
@@ -211,9 +211,9 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S4.15 S-E20 a set's proxy dirties the owner, keeps the inverse and records one change",
+    "S4.15 S-E20 a set's proxy marks the owner as updated, sets the inverse, and records a change",
     arguments: StoreKind.allCases)
-  func setProxyUpdatesOwnerAndInverse(kind: StoreKind) throws {
+  func setProxyUpdatesTheInverseAndRecordsOneChange(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {
       let people = people("abc", writer)
@@ -248,7 +248,7 @@ struct RelationshipKindTests {
   @Test(
     "S4.08 S-E07 the inverse is set immediately, from either side",
     arguments: StoreKind.allCases)
-  func inverseAtOnce(kind: StoreKind) throws {
+  func inverseIsSetImmediatelyFromEitherSide(kind: StoreKind) throws {
     let (_, context) = try context(kind)
     context.performAndWait {
       let people = people("abc", context)
@@ -264,7 +264,7 @@ struct RelationshipKindTests {
   @Test(
     "S-E05 S-E06 either side creates the same graph; a move changes both sets",
     arguments: StoreKind.allCases)
-  func movingAnObjectChangesBothSets(kind: StoreKind) throws {
+  func eitherSideCreatesTheSameGraphAndAMoveChangesBothSets(kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     try context.performAndWait {
       let countries = "xy".map { context.make("Country", ["name": "\($0)"]) }
@@ -291,7 +291,7 @@ struct RelationshipKindTests {
 
   @Test(
     "objectIDs(forRelationshipNamed:) creates no objects", arguments: StoreKind.allCases)
-  func objectIDs(kind: StoreKind) throws {
+  func objectIDsForRelationshipCreatesNoObjects(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)
     try writer.performAndWait {
       let people = people("abcd", writer)

@@ -30,7 +30,7 @@ class SlottedArticle: NSManagedObject {
 }
 
 extension SlottedArticle {
-  /// What each property gives by its slot and by its name, which must be the same.
+  /// The value of each property by its slot and by its name, which must be equal.
   var bothWays: [(name: String, slot: AnyHashable?, key: AnyHashable?)] {
     func pair<Value: ManagedValue & Hashable>(
       _ name: String, _ slot: PropertySlot<Value>, empty: Value
@@ -68,7 +68,7 @@ extension SlottedArticle {
       uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(number)))
   }
 
-  /// Sets to nil what may be nil.
+  /// Sets the optional properties to nil.
   func clear() {
     self[Slots.data] = nil
     self[Slots.date] = nil

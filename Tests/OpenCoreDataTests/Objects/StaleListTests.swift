@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Deleted rows in to-many relationships")
 struct StaleListTests {
-  /// The names of what a to-many leads to, for a context that has read nothing of it, and the SELECTs.
+  /// The names of a to-many's destinations, and the SELECTs it takes a context to read them.
   private func read(
     _ key: String, of id: NSManagedObjectID, in context: NSManagedObjectContext
   ) -> (names: [String], selects: Int) {
@@ -18,9 +18,9 @@ struct StaleListTests {
   }
 
   @Test(
-    "A many-to-many omits a row deleted by a context that hadn't read the list",
+    "A many-to-many omits a row deleted by a context with a stale relationship",
     arguments: StoreKind.allCases)
-  func unreadManyToManyOmitsDeletedRows(_ kind: StoreKind) throws {
+  func manyToManyOmitsRowDeletedByAStaleContext(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let people = try bed.addPeople(2)
     let (deleter, other, pinned) = (bed.context(), bed.context(), bed.context())
@@ -41,7 +41,7 @@ struct StaleListTests {
     try pinned.performAndWait { try pinned.setQueryGenerationFrom(.current) }
     #expect(try pinned.performAndWait { try pinned.people().count } == 2)
     try deleter.performAndWait {
-      // The other's save is overwritten, its tag not seen.
+      // The save overwrites the other context's, and the tag isn't read.
       person.number = 7
       try deleter.save()
       #expect(person.set("tags").isEmpty)
@@ -77,7 +77,7 @@ struct StaleListTests {
   @Test(
     "An object added again after another context removed it is saved",
     arguments: StoreKind.allCases)
-  func objectAddedAgainAfterRemovalElsewhereIsSaved(_ kind: StoreKind) throws {
+  func objectAddedAgainAfterARemovalElsewhereIsSaved(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(1)
     let (context, other) = (bed.context(), bed.context())
@@ -117,7 +117,7 @@ struct StaleListTests {
       let team = try #require(person.one("team"))
       #expect(read("members", of: team.objectID, in: reader).names == ["p1", "p2"])
       team.setValue(Set([context.object(with: ids[1])]), forKey: "members")
-      // One side gives its change up, the other does not.
+      // Only one side's change is discarded.
       context.refresh(person, mergeChanges: false)
       try context.save()
       #expect(person.one("team") === team)
@@ -129,7 +129,7 @@ struct StaleListTests {
   @Test(
     "A many-to-many is equal from both sides after one side discards the change",
     arguments: StoreKind.allCases)
-  func manyToManyIsEqualFromBothSidesAfterADiscard(_ kind: StoreKind) throws {
+  func manyToManyIsEqualFromBothSidesAfterADiscardedChange(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
@@ -151,9 +151,9 @@ struct StaleListTests {
   }
 
   @Test(
-    "A pair whose other end was deleted before it was saved is not read",
+    "A join row whose destination was deleted before the save isn't read",
     arguments: StoreKind.allCases)
-  func pairWithADeletedEndIsNotRead(_ kind: StoreKind) throws {
+  func joinRowWithADeletedDestinationIsNotRead(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (context, other) = (bed.context(), bed.context())
@@ -167,7 +167,7 @@ struct StaleListTests {
         other.delete(other.object(with: ids[1]))
         try other.save()
       }
-      // The context that adds the pair forgets what it was doing to the other end.
+      // Discards the change of the deleted person.
       context.refresh(people[1], mergeChanges: false)
       try context.save()
       context.refresh(tag, mergeChanges: false)

@@ -4,7 +4,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// Three bytes a colour, and how often they were packed and unpacked.
+/// Packs each color into three bytes, and counts its calls.
 private final class PackedColours: ValueTransformer {
   nonisolated(unsafe) static var packed = 0
   nonisolated(unsafe) static var unpacked = 0
@@ -24,7 +24,7 @@ private final class PackedColours: ValueTransformer {
   }
 }
 
-/// Archives that never have the same bytes twice.
+/// A transformer whose archives are all different.
 private final class UnrepeatableArchive: ValueTransformer {
   nonisolated(unsafe) static var values: [Any] = []
 
@@ -41,14 +41,14 @@ private final class UnrepeatableArchive: ValueTransformer {
   }
 }
 
-/// An object whose class has rules of its own, so that each value is compared with what they return.
+/// A class that overrides `validateValue`, so that each value is compared with the result.
 private final class CheckedMood: NSManagedObject {
   override func validateValue(_ value: inout Any?, forKey key: String) throws {
     try super.validateValue(&value, forKey: key)
   }
 }
 
-/// Values of every kind that a transformable attribute may have, each made again.
+/// Values of every kind that a transformable attribute may have, re-created for each access.
 private enum StoredValue: String, CaseIterable {
   case nested, keyed, set, foreign, data, date, notANumber, structure, choice, comparable, object
 
@@ -97,7 +97,7 @@ private final class ColourBox {
   }
 }
 
-/// A value of the program's own class, which has `NSCoding` only.
+/// A value of a custom class that adopts only `NSCoding`.
 final class CodedColour: NSObject, NSCoding {
   let number: Int
 
@@ -152,7 +152,7 @@ struct TransformerTests {
   @Test(
     "S5.03 six packed colors take 18 bytes, an archive more; both round-trip",
     arguments: StoreKind.allCases)
-  func transformedValuesRoundTrip(kind: StoreKind) throws {
+  func packedAndArchivedValuesRoundTrip(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -177,7 +177,7 @@ struct TransformerTests {
     let sizes = try connection.values(
       "SELECT length(ZPACKED), length(ZARCHIVED) > 18 FROM ZMOOD WHERE ZNAME = 'a'", [])
     #expect(sizes == [[.integer(18), .integer(1)]])
-    // What the transformer cannot read is nil.
+    // Data that the transformer can't read is nil.
     for bytes in ["x''", "x'0102'"] {
       try connection.execute("UPDATE ZMOOD SET ZPACKED = \(bytes) WHERE ZNAME = 'b'")
       let cold = try stack.context()
@@ -191,7 +191,7 @@ struct TransformerTests {
   @Test(
     "S5.04 transformable values are decoded when their object is realized",
     arguments: StoreKind.allCases)
-  func transformableValuesAreDecodedWhenRealized(kind: StoreKind) throws {
+  func transformableValuesAreDecodedWhenTheObjectIsRealized(kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -236,9 +236,9 @@ struct TransformerTests {
   }
 
   @Test(
-    "Large transformable values are stored externally",
+    "Transformable values that allow external storage round-trip, and small ones are in the row",
     arguments: StoreKind.allCases, [6, 40_000])
-  func largeTransformableValuesAreStoredExternally(kind: StoreKind, count: Int) throws {
+  func valuesThatAllowExternalStorageRoundTrip(kind: StoreKind, count: Int) throws {
     let stack = try stack(kind)
     let colours = (0..<count).map { [UInt8(truncatingIfNeeded: $0), 1, 2] }
     let writer = try stack.context()
@@ -297,7 +297,7 @@ struct TransformerTests {
   @Test(
     "A transformable attribute's default value is that of new objects",
     arguments: StoreKind.allCases)
-  func transformableDefaultValueIsThatOfNewObjects(kind: StoreKind) throws {
+  func newObjectsHaveTransformableDefaultValues(kind: StoreKind) throws {
     ValueTransformer.setValueTransformer(
       PackedColours(), forName: NSValueTransformerName("PackedColours"))
     let stack = try GraphStack(kind, model: defaults())
@@ -328,7 +328,7 @@ struct TransformerTests {
   }
 
   @Test("NSCoding-only values are archived by NSKeyedUnarchiveFromData only")
-  func codingOnlyClassesNeedTheirOwnTransformer() throws {
+  func nsCodingOnlyValuesNeedTheKeyedUnarchiveTransformer() throws {
     let name = NSValueTransformerName.keyedUnarchiveFromDataTransformerName
     #expect(name.rawValue == "NSKeyedUnarchiveFromData")
     let keyed = try #require(ValueTransformer(forName: name))
@@ -350,7 +350,7 @@ struct TransformerTests {
   }
 
   @Test("Archives for which Foundation would end the process are nil")
-  func archivesThatWouldTrapAreNil() throws {
+  func archivesThatWouldEndTheProcessAreNil() throws {
     let names: [NSValueTransformerName] = [
       .secureUnarchiveFromDataTransformerName, .keyedUnarchiveFromDataTransformerName,
     ]
@@ -367,7 +367,7 @@ struct TransformerTests {
       top["$objects"] = .array(objects)
       return Data(BinaryPropertyList.write(.dictionary(top)))
     }
-    let circle = changed { objects in
+    let cycle = changed { objects in
       for index in objects.indices {
         guard case .dictionary(var fields) = objects[index], fields["NS.objects"] != nil else {
           continue
@@ -390,21 +390,21 @@ struct TransformerTests {
     for name in names {
       let transformer = try #require(ValueTransformer(forName: name))
       #expect(transformer.transformedValue(archive) is [Any])
-      #expect(transformer.transformedValue(circle) == nil)
+      #expect(transformer.transformedValue(cycle) == nil)
       for other in ["NoSuchClass", "NSThread", "NSMutableAttributedString", "Foundation.NSThread"] {
         #expect(transformer.transformedValue(renamed(other)) == nil, "\(other)")
       }
       for count in stride(from: 0, to: archive.count, by: 5) {
         #expect(transformer.transformedValue(archive.prefix(count)) == nil)
       }
-      // Two objects of the archive as members of a set, which property lists on Linux can't contain.
+      // Property lists on Linux can't contain a set.
       let set = changed { $0.append(.set([.string("a"), .string("b")])) }
       #expect(transformer.transformedValue(set) == nil)
     }
   }
 
-  @Test("A child's value is transformed when it's saved to the parent")
-  func childValueIsTransformedInTheParent() throws {
+  @Test("A child's save passes a transformable value to its parent")
+  func childSavePassesATransformableValueToItsParent() throws {
     let parent = try stack(.sqlite).context()
     let mood = try parent.performAndWait {
       let mood = parent.make("Mood", ["name": "a"])
@@ -423,7 +423,7 @@ struct TransformerTests {
   }
 
   @Test("A value that can't be transformed fails; an equal one isn't a change")
-  func untransformableValueFails() throws {
+  func valueThatCannotBeTransformedFailsAndAnEqualOneIsNotAChange() throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {
       let mood = context.make("Mood", ["name": "a", "packed": "red"])
@@ -452,7 +452,7 @@ struct TransformerTests {
   @Test(
     "Values are compared, not their archives",
     arguments: StoredValue.allCases, StoreKind.allCases)
-  private func comparedValues(stored: StoredValue, kind: StoreKind) throws {
+  private func valuesNotArchivesAreCompared(stored: StoredValue, kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = try stack.context()
     try writer.performAndWait {
@@ -479,8 +479,8 @@ struct TransformerTests {
     }
   }
 
-  @Test("A dictionary whose archive varies is saved with unrelated changes")
-  func varyingArchiveIsSavedWithOtherChanges() throws {
+  @Test("A dictionary whose archive varies isn't a change, and is saved with unrelated changes")
+  func dictionaryWithAVaryingArchiveIsNotAChange() throws {
     let context = try stack(.sqlite).context()
     let value = Dictionary(uniqueKeysWithValues: (0..<40).map { ("key\($0)", [$0, $0 + 1]) })
     try context.performAndWait {

@@ -10,7 +10,7 @@ struct ValidationTests {
   @Test(
     "S-F01 S7.24 each limit of the model is one error with object, key and value",
     arguments: StoreKind.allCases)
-  func eachLimitOfTheModelIsOneError(kind: StoreKind) throws {
+  func eachLimitFailsWithItsCodeObjectKeyAndValue(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
     let broken: [Broken] = [
@@ -50,10 +50,10 @@ struct ValidationTests {
   }
 
   @Test(
-    "S-F01 limits hold for numbers of every type, the bounds themselves included",
+    "S-F01 bounds apply to numbers of every type and are inclusive",
     arguments: StoreKind.allCases)
-  func limitsApplyToNumbersOfEveryType(kind: StoreKind) throws {
-    // Too small, the least, the greatest, too great.
+  func boundsAreInclusiveForNumbersOfEveryType(kind: StoreKind) throws {
+    // Below the minimum, the minimum, the maximum, above the maximum.
     let values: [NSAttributeType: [any Sendable]] = [
       .integer16AttributeType: [-4, -3, 7, 8].map { Int16($0) },
       .integer32AttributeType: [-4, -3, 7, 8].map { Int32($0) },
@@ -89,7 +89,7 @@ struct ValidationTests {
   }
 
   @Test("An integer too large for its type fails validation and isn't truncated")
-  func integersTooLargeForTheirTypeFail() throws {
+  func integerTooLargeForItsTypeFailsValidation() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make("Driver", ["narrow": 70_000, "serial": Int64(1) << 40])
@@ -106,7 +106,7 @@ struct ValidationTests {
   }
 
   @Test("S-B04 a required nil fails before any SQL", arguments: StoreKind.allCases)
-  func missingRequiredValueFailsBeforeSQL(kind: StoreKind) throws {
+  func missingRequiredValueFailsBeforeAnySQL(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     context.performAndWait {
       let car = context.make("Car")
@@ -119,7 +119,7 @@ struct ValidationTests {
   }
 
   @Test("S-F11 S5.12 nil passes the bounds of an optional, and fails where a value is required")
-  func nilPassesLimitsOnlyWhereOptional() throws {
+  func nilFailsOnlyIfAValueIsRequired() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make(
@@ -134,7 +134,7 @@ struct ValidationTests {
   }
 
   @Test("S-F02 values are validated only by a call or a save")
-  func validationRunsOnlyInCallsAndSaves() throws {
+  func valuesAreValidatedOnlyByACallOrASave() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(200)])
@@ -150,9 +150,9 @@ struct ValidationTests {
   }
 
   @Test(
-    "S-E14 a to-many's bounds: none of them only where it is optional",
+    "S-E14 a to-many's count must be within its bounds, or 0 if it's optional",
     arguments: StoreKind.allCases)
-  func toManyCountsAreValidated(kind: StoreKind) throws {
+  func toManyCountIsWithinItsBoundsOrZeroIfOptional(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
     try context.performAndWait {
       let driver = context.make("Driver")
@@ -185,7 +185,7 @@ struct ValidationTests {
   }
 
   @Test("S-E15 a missing required relationship fails validation")
-  func missingRequiredRelationshipFails() throws {
+  func missingRequiredRelationshipFailsValidation() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     try context.performAndWait {
       let garage = context.make("Garage")
@@ -201,8 +201,8 @@ struct ValidationTests {
     }
   }
 
-  @Test("S-F07 S7.27 one failure is itself; several, of one object or more, are one flat list")
-  func severalFailuresAreOneFlatList() throws {
+  @Test("S-F07 S7.27 one failure is returned as it is; several, of any objects, are one flat list")
+  func oneFailureIsReturnedAsIsAndSeveralAsOneFlatList() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(-1)])
@@ -223,7 +223,7 @@ struct ValidationTests {
   }
 
   @Test("S-F08 an error's user info has object, key, value, description, and reason")
-  func validationErrorsHaveObjectKeyAndValue() throws {
+  func validationErrorContainsObjectKeyValueAndReason() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(200)])
@@ -237,7 +237,7 @@ struct ValidationTests {
   }
 
   @Test("Predicates set in code have their own warnings or codes")
-  func predicatesSetInCodeHaveTheirOwnWarnings() throws {
+  func predicatesSetInCodeHaveTheirOwnWarningsOrCodes() throws {
     let model = try DrivingModel.make()
     let attribute = try #require(model.entitiesByName["Driver"]?.attributesByName["serial"])
     attribute.setValidationPredicates(
@@ -256,8 +256,8 @@ struct ValidationTests {
     }
   }
 
-  @Test("A limit's code is its warning's number, 1550 for a string, else what its predicate says")
-  func codesOfLimits() throws {
+  @Test("A limit's code is its warning if that's a number, and 1550 if it's a string")
+  func limitCodeIsItsNumericWarningOr1550() throws {
     let model = try DrivingModel.make()
     let age = try #require(model.entitiesByName["Driver"]?.attributesByName["age"])
     age.setValidationPredicates(
@@ -276,8 +276,8 @@ struct ValidationTests {
     }
   }
 
-  @Test("A required derived attribute needs a value when its object is inserted")
-  func requiredDerivedAttribute() throws {
+  @Test("A required derived attribute needs a value only when its object is inserted")
+  func requiredDerivedAttributeNeedsAValueOnlyAtInsertion() throws {
     let entity = NSEntityDescription()
     entity.name = "Book"
     let title = NSAttributeDescription()

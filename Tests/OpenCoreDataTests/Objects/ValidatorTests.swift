@@ -2,14 +2,13 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// A driver whose class has rules of its own.
+/// A driver whose class has custom validation.
 final class CarefulDriver: NSManagedObject {
-  /// What the class's rules do.
   nonisolated(unsafe) static var wraps = false
   nonisolated(unsafe) static var forgetsSuper = false
   nonisolated(unsafe) static var refusesDeletion = false
   nonisolated(unsafe) static var neverSettles = false
-  /// How often the name's rule makes the general call.
+  /// How often the name's validator still calls `validateValue`.
   nonisolated(unsafe) static var generalCalls = 0
   nonisolated(unsafe) static var calls: [String] = []
 
@@ -36,7 +35,7 @@ final class CarefulDriver: NSManagedObject {
     value = degrees.truncatingRemainder(dividingBy: 180) - (degrees > 0 ? 180 : -180)
   }
 
-  /// A rule of the model alone: the age.
+  /// A validator that `validateValue` doesn't call.
   func validateAge(_ value: inout Any?) throws {
     if let age = value as? Int16, age == 13 { throw failure("age", "unlucky") }
   }
@@ -85,7 +84,7 @@ struct ValidatorTests {
   @Test(
     "S7.25 S7.15 a validation method rejects or replaces the value",
     arguments: StoreKind.allCases)
-  func propertyValidatorRejectsOrReplacesTheValue(kind: StoreKind) throws {
+  func validationMethodRejectsOrReplacesTheValue(kind: StoreKind) throws {
     let context = try context(kind)
     context.performAndWait {
       let driver = context.make("Driver", ["longitude": 181.0])
@@ -104,7 +103,7 @@ struct ValidatorTests {
   }
 
   @Test("S-F05 a change made while validating takes a second pass; one at every pass is an error")
-  func changesWhileValidatingTakeAnotherPass() throws {
+  func changeWhileValidatingTakesAnotherPassUpTo1000() throws {
     let context = try context()
     context.performAndWait {
       CarefulDriver.wraps = true
@@ -120,8 +119,8 @@ struct ValidatorTests {
     }
   }
 
-  @Test("S7.26 S-F09 a rule over several properties, for each change; without super no others run")
-  func objectValidatorsCheckSeveralProperties() throws {
+  @Test("S7.26 S-F09 a rule over several properties runs per change; without super, no others run")
+  func validationOfSeveralPropertiesRunsForEachChange() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])
@@ -139,8 +138,8 @@ struct ValidatorTests {
     }
   }
 
-  @Test("S-F06 interproperty validation")
-  func validatorsCheckRelatedProperties() throws {
+  @Test("S-F06 interproperty validation rejects only an invalid combination")
+  func interpropertyValidationFailsOnlyForAnInvalidCombination() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])
@@ -152,8 +151,8 @@ struct ValidatorTests {
     }
   }
 
-  @Test("S-F03 a validator called directly misses the model's rules; the general call has them")
-  func validatorCalledDirectlyMissesTheModelsRules() throws {
+  @Test("S-F03 a validator called directly skips the model's rules; validateValue applies them")
+  func validatorCalledDirectlySkipsTheModelsRules() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver") as? CarefulDriver
@@ -164,8 +163,8 @@ struct ValidatorTests {
   }
 
   @Test(
-    "S-F04 the general call inside of a validator comes back to that validator: it calls super")
-  func generalCallReturnsToTheValidator() throws {
+    "S-F04 validateValue called inside a validator calls that validator again")
+  func validateValueInsideAValidatorCallsThatValidatorAgain() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["name": "a"])
@@ -174,14 +173,14 @@ struct ValidatorTests {
         var value: Any? = "a"
         #expect(throws: Never.self) { try driver.validateValue(&value, forKey: "name") }
       }
-      // Nothing but the class itself has ended it.
+      // Only the class ended the recursion.
       #expect(CarefulDriver.calls == Array(repeating: "name", count: 7))
       #expect(cost.selects == 0 && cost.faults == 0)
     }
   }
 
   @Test("S-F10 a deletion that fails validation fails the save and deletes nothing")
-  func failedDeletionValidationDeletesNothing() throws {
+  func failedDeleteValidationDeletesNothing() throws {
     let context = try context()
     try context.performAndWait {
       let driver = context.make("Driver")

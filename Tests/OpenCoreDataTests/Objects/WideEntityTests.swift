@@ -2,15 +2,15 @@ import ManagedModel
 import OpenCoreData
 import Testing
 
-/// Entities of more properties than one word has bits.
+/// Entities with more properties than a word has bits.
 @Suite("Wide entities")
 struct WideEntityTests {
   private static let count = 150
 
   @Test(
-    "Each of 150 properties is read, changed, saved, and undone",
+    "Each of 150 properties is read, changed, saved, and rolled back",
     arguments: StoreKind.allCases)
-  func eachOf150PropertiesIsReadChangedSavedAndUndone(kind: StoreKind) throws {
+  func everyPropertyIsReadChangedSavedAndRolledBack(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: WideEntityTests.model()).context()
     try context.performAndWait {
       let object = NSEntityDescription.insertNewObject(forEntityName: "Wide", into: context)
@@ -59,8 +59,8 @@ struct WideEntityTests {
     }
   }
 
-  @Test("NaN is saved once, not with every save")
-  func notANumber() throws {
+  @Test("A saved NaN isn't a change")
+  func savedNaNIsNotAChange() throws {
     let context = try GraphStack(.memory, model: WideEntityTests.model()).context()
     try context.performAndWait {
       let object = NSEntityDescription.insertNewObject(forEntityName: "Wide", into: context)

@@ -14,7 +14,7 @@ struct AppleStoreTests {
   ]
 
   @Test("All rows of all entities are read without a model file", arguments: stores)
-  func everyRowIsRead(path: String) throws {
+  func allRowsAreReadWithoutAModelFile(path: String) throws {
     let copy = try Copy(of: path)
     let context = try copy.context()
     let plain = try Connection(path: copy.url.path, access: .inspecting)
@@ -64,8 +64,8 @@ struct AppleStoreTests {
     }
   }
 
-  @Test("A batched fetch over a relationship and its touch cost three SELECTs")
-  func batchedFetchOverARelationshipCostsThreeSelects() throws {
+  @Test("A batched fetch and reading a to-one of its batch take three SELECTs")
+  func batchedFetchAndItsToOneTakeThreeSelects() throws {
     let copy = try Copy(of: "moody/stores/Moody.moody")
     defer { withExtendedLifetime(copy) {} }
     let context = try copy.context()
@@ -121,8 +121,8 @@ struct AppleStoreTests {
     }
   }
 
-  @Test("Saving to a copy keeps other rows and the metadata")
-  func saveToACopyKeepsOtherRowsAndMetadata() throws {
+  @Test("Saving to a copy keeps other rows and the version hashes")
+  func savingToACopyKeepsOtherRowsAndTheVersionHashes() throws {
     let copy = try Copy(of: "moody/stores/Moody.moody")
     let model = try NSManagedObjectModel.inStore(at: copy.url)
     func open() throws -> NSManagedObjectContext {
@@ -157,7 +157,7 @@ struct AppleStoreTests {
     #expect(hashes != nil && kept == hashes)
   }
 
-  /// A copy of a store in a folder of its own.
+  /// A copy of a store in its own folder.
   final class Copy {
     let url: URL
 
@@ -173,7 +173,7 @@ struct AppleStoreTests {
       try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
     }
 
-    /// A context over the store, which is looked at, with the model that it carries.
+    /// A context for the store, opened read-only with the model that it contains.
     func context() throws -> NSManagedObjectContext {
       let coordinator = NSPersistentStoreCoordinator(
         managedObjectModel: try NSManagedObjectModel.inStore(at: url))
@@ -184,7 +184,7 @@ struct AppleStoreTests {
       return context
     }
 
-    /// Names and bytes of the folder.
+    /// The names and contents of the folder's files.
     func contents() throws -> [String: Data] {
       let folder = url.deletingLastPathComponent()
       var contents: [String: Data] = [:]

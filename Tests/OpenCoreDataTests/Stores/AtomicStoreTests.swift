@@ -30,7 +30,7 @@ struct AtomicStoreTests {
     }
   }
 
-  /// Bytes of a store's files, and the numbers by which the file system knows them.
+  /// The total size of a store's files, and their inode numbers.
   private func files(_ folder: URL) throws -> (bytes: Int, nodes: Set<Int>) {
     let files = FileManager.default
     let all = try files.contentsOfDirectory(atPath: folder.path).map {
@@ -42,8 +42,10 @@ struct AtomicStoreTests {
     )
   }
 
-  @Test("S-H01 one workload on each kind of store", arguments: StoreKind.allCases)
-  func oneWorkloadRunsOnEachKindOfStore(kind: StoreKind) throws {
+  @Test(
+    "S-H01 a change writes nothing, some pages, or the whole file, by store type",
+    arguments: StoreKind.allCases)
+  func changeWritesNothingSomePagesOrTheWholeFile(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     let all = (0..<2_000).map { "tag \($0)" }.sorted()
@@ -60,17 +62,17 @@ struct AtomicStoreTests {
       #expect(after.nodes.isDisjoint(with: before.nodes), "all of it is written, to a new file")
       #expect(after.nodes.count == 1 && after.bytes > 2_000 * 8)
     case .sqlite:
-      #expect(after.nodes == before.nodes, "the files stay")
+      #expect(after.nodes == before.nodes, "the files are the same")
       #expect(after.bytes - before.bytes < 20_000 && before.bytes > 100_000, "a page or two")
     }
     if kind == .xml {
       let text = try String(contentsOf: stack.storeURL, encoding: .utf8)
       #expect(text.contains("<attribute name=\"name\" type=\"string\">tag &lt;0&gt;</attribute>"))
     }
-    // What is in memory once a store was opened shows when its file is gone.
+    // A store that is read into memory doesn't need its file once it's open.
     let cold = kind.isInMemory ? context : try stack.coldContext()
     let store = try #require(cold.persistentStoreCoordinator?.firstStore)
-    #expect(kind.isInMemory || store.cachedRowCount == 0, "the row cache is filled by faults")
+    #expect(kind.isInMemory || store.cachedRowCount == 0, "opening a store caches no rows")
     let changed = (all.dropFirst() + ["tag <0>"]).sorted()
     if kind != .sqlite { try FileManager.default.removeItem(at: stack.folder) }
     var found: [String] = []
@@ -79,8 +81,8 @@ struct AtomicStoreTests {
     #expect(cost.statements == stack.statements(1))
   }
 
-  @Test("S-H02 faults of a store in memory fire without a statement, and without its file")
-  func inMemoryFaultsFireWithoutStatementOrFile() throws {
+  @Test("S-H02 faults of a store that is read into memory need no statement and no file")
+  func faultsOfStoresReadIntoMemoryNeedNoStatementOrFile() throws {
     for kind in AtomicStoreTests.documents + [.memory] {
       let stack = try TestStack(kind, model: SchemaModels.library())
       let writer = try stack.coldContext()
@@ -119,8 +121,8 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["old"])
   }
 
-  @Test("If another store of the save fails, the document stays", arguments: documents)
-  func documentStaysIfAnotherStoreRefuses(kind: StoreKind) throws {
+  @Test("A document doesn't change if the save of another store fails", arguments: documents)
+  func failedSaveOfAnotherStoreLeavesTheDocumentUnchanged(kind: StoreKind) throws {
     let model = SchemaModels.library()
     let stack = try TestStack(kind, model: model)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -144,7 +146,7 @@ struct AtomicStoreTests {
     }
     #expect(try names(stack.coldContext()) == ["here"])
     let left = try FileManager.default.contentsOfDirectory(atPath: stack.folder.path)
-    #expect(!left.contains { $0.hasPrefix(".Store") }, "nothing is left beside it")
+    #expect(!left.contains { $0.hasPrefix(".Store") }, "no temporary file is left")
     try context.performAndWait {
       context.rollback()
       insert("new", in: document)
@@ -153,7 +155,7 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["here", "new"])
   }
 
-  @Test("A document changed by another process isn't overwritten", arguments: documents)
+  @Test("A document that was changed elsewhere isn't overwritten", arguments: documents)
   func documentChangedElsewhereIsNotOverwritten(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let (one, other) = (try stack.coldContext(), try stack.coldContext())
@@ -162,7 +164,7 @@ struct AtomicStoreTests {
     #expect(error.code == NSPersistentStoreSaveError)
     #expect(error.localizedDescription.contains("it was modified by another process"))
     #expect(try names(stack.coldContext()) == ["one"])
-    // A file that is gone takes nobody's objects along.
+    // A deleted file is written again with all objects.
     try FileManager.default.removeItem(at: stack.storeURL)
     try add(["two"], to: one)
     #expect(try names(stack.coldContext()) == ["one", "two"])
@@ -193,8 +195,8 @@ struct AtomicStoreTests {
     }
   }
 
-  @Test("Metadata are set with a save, or at once in the file", arguments: documents)
-  func metadataIsSetWithASaveOrAtOnce(kind: StoreKind) throws {
+  @Test("Metadata is written with a save, or at once by the class method", arguments: documents)
+  func metadataIsWrittenWithASaveOrAtOnce(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     let coordinator = try #require(context.persistentStoreCoordinator)
@@ -206,7 +208,7 @@ struct AtomicStoreTests {
     #expect(try onDisk()[NSStoreTypeKey] as? String == kind.type.rawValue)
     #expect(try onDisk()[NSStoreUUIDKey] as? String == store.identifier)
     coordinator.setMetadata(["imported": "<plist> </plist>", "bytes": Data([0, 1])], for: store)
-    #expect(try onDisk()["imported"] == nil, "a save is owed")
+    #expect(try onDisk()["imported"] == nil, "not saved yet")
     try context.performAndWait { try context.save() }
     #expect(try onDisk()["imported"] as? String == "<plist> </plist>")
     #expect(try onDisk()["bytes"] as? Data == Data([0, 1]))
@@ -242,7 +244,7 @@ struct AtomicStoreTests {
     #expect(coordinator.persistentStores == [store])
     #expect(coordinator.setURL(other, for: store))
     try add(["three"], to: context)
-    #expect(try names(stack.coldContext()) == ["one", "two"], "the old file stays as it was")
+    #expect(try names(stack.coldContext()) == ["one", "two"], "the old file doesn't change")
     let support = stack.folder.appendingPathComponent(".Other_SUPPORT")
     try files.createDirectory(at: support, withIntermediateDirectories: true)
     try coordinator.replacePersistentStore(
@@ -253,7 +255,7 @@ struct AtomicStoreTests {
       try coordinator.destroyPersistentStore(at: other, type: kind.type)
     }
     #expect(!files.fileExists(atPath: other.path))
-    #expect(files.fileExists(atPath: support.path), "it is of a SQLite store beside it")
+    #expect(files.fileExists(atPath: support.path), "it belongs to a SQLite store")
     let missing = try #require(throws: NSError.self) {
       try coordinator.replacePersistentStore(
         at: stack.storeURL, withPersistentStoreFrom: other, type: kind.type)
@@ -262,8 +264,8 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["one", "three", "two"])
   }
 
-  @Test("Another model is rejected, and nothing changes on disk", arguments: documents)
-  func documentOfAnotherModelIsRejected(kind: StoreKind) throws {
+  @Test("Another model is rejected, and the file doesn't change", arguments: documents)
+  func anotherModelIsRejectedWithoutChangingTheDocument(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     try add(["one"], to: stack.coldContext())
     let bytes = try Data(contentsOf: stack.storeURL)
@@ -287,7 +289,7 @@ struct AtomicStoreTests {
   }
 
   @Test("Names of attributes and relationships in an XML document match in any case")
-  func namesInAnyCase() throws {
+  func xmlPropertyNamesMatchInAnyCase() throws {
     let stack = try TestStack(.xml, model: TestModels.company())
     let context = try stack.coldContext()
     try context.performAndWait {

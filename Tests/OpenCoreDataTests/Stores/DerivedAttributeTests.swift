@@ -45,7 +45,7 @@ struct DerivedAttributeTests {
     return attribute
   }
 
-  /// What the derived attributes of the one book are in the file.
+  /// The stored values of the only book's derived attributes.
   private func stored(_ stack: TestStack) throws -> [SQLiteValue] {
     let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
@@ -56,8 +56,8 @@ struct DerivedAttributeTests {
       ).first)
   }
 
-  @Test("Triggers update them after inserts, updates, and deletes, and the row cache follows")
-  func triggersAndRowCacheAgree() throws {
+  @Test("Triggers update values after inserts, updates, and deletes, and the row cache follows")
+  func triggersUpdateDerivedAttributesAndTheRowCache() throws {
     let stack = try TestStack(model: Self.model())
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -72,7 +72,7 @@ struct DerivedAttributeTests {
       let pages = (1...3).map { insert("Page", ["words": $0 * 10, "book": book]) }
       let tag = insert("Tag", ["weight": 1.5])
       book.setValue(Set([tag]), forKey: "tags")
-      /// Saves, and holds file, row cache and object against what is meant to be there.
+      /// Saves, and compares the store, the row cache, and the object with the expected values.
       func check(_ expected: [SQLiteValue]) throws {
         try context.save()
         let found = try stored(stack)
@@ -125,7 +125,9 @@ struct DerivedAttributeTests {
         30
       ),
     ])
-  func everySpelling(name: String, expression: NSExpression, expected: Int64) throws {
+  func everyFormOfACountOrSumComputesTheSameValue(
+    name: String, expression: NSExpression, expected: Int64
+  ) throws {
     let book = SchemaModels.entity("Book", [SchemaModels.attribute("title", .stringAttributeType)])
     let page = SchemaModels.entity(
       "Page", [SchemaModels.attribute("words", .integer32AttributeType)])
@@ -162,7 +164,7 @@ struct DerivedAttributeTests {
   }
 
   @Test("A derivation that isn't supported is a warning of the model")
-  func unsupportedDerivationIsAWarning() throws {
+  func unsupportedDerivationIsAModelWarning() throws {
     for formula in ["pages.@max.words", "owner.pages.@count", "1 + 2", "median:(pages.words)"] {
       let attribute = Self.derived("total", .integer64AttributeType, formula)
       let model = NSManagedObjectModel()
@@ -190,7 +192,7 @@ struct DerivedAttributeTests {
     ("owner.name", .copy(path: ["owner", "name"], nil)), ("now()", .now),
     ("", nil), ("a..b", nil), ("a.@max.b", nil), ("upper('x')", nil), ("canonical:()", nil),
   ])
-  func formulasAreRead(text: String, formula: DerivedFormula?) {
+  func derivationExpressionsAreParsed(text: String, formula: DerivedFormula?) {
     #expect(DerivedFormula(text) == formula)
   }
 }

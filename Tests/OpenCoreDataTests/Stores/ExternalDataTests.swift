@@ -71,8 +71,8 @@ struct ExternalDataTests {
     }
   }
 
-  @Test("S-C32 a large value in the row comes with each list, one behind a to-one when followed")
-  func behindAToOne() throws {
+  @Test("S-C32 a fetch reads large values of its rows, but those of a to-one only when followed")
+  func largeValueOfAToOneIsReadOnlyWhenFollowed() throws {
     let photo = SchemaModels.entity(
       "Photo",
       [
@@ -117,9 +117,9 @@ struct ExternalDataTests {
   }
 
   @Test(
-    "S5.02 S-C31 a value goes into a file by its size, and the file goes with the object",
+    "S5.02 S-C31 a value above 100,000 bytes is stored in a file, deleted with the object",
     arguments: [(0, false), (50_000, false), (100_000, false), (100_001, true), (500_000, true)])
-  func valuesGoIntoFilesBySize(count: Int, isOutside: Bool) throws {
+  func largeValuesAreStoredInFilesDeletedWithTheirObject(count: Int, isOutside: Bool) throws {
     let stack = try TestStack(model: Self.model())
     let files = ExternalStorage(storeURL: stack.storeURL)
     let value = Self.bytes(count, 1)
@@ -150,7 +150,7 @@ struct ExternalDataTests {
       #expect(photo.value(forKey: "outside") as? Data == value)
       photo.setValue("other", forKey: "title")
       try cold.save()
-      #expect(files.fileNames().count == (isOutside ? 1 : 0), "another column leaves the file")
+      #expect(files.fileNames().count == (isOutside ? 1 : 0), "another column's update keeps it")
       photo.setValue(Self.bytes(200_000, 2), forKey: "outside")
       try cold.save()
       #expect(files.fileNames().count == 1)
@@ -180,7 +180,7 @@ struct ExternalDataTests {
       other.close()
       photo.setValue(Self.bytes(300_000, 2), forKey: "outside")
       #expect(throws: NSError.self) { try context.save() }
-      #expect(files.fileNames().count == 1, "the new file is gone, the old one is there")
+      #expect(files.fileNames().count == 1, "the new file is deleted, and the old one is kept")
     }
     let cold = try stack.coldContext()
     try cold.performAndWait {
@@ -189,7 +189,7 @@ struct ExternalDataTests {
     }
   }
 
-  /// Files of Apple's: a zero behind the name; values written before files were allowed; lost files.
+  /// As in Core Data's stores: a zero after the name, values without a prefix, and missing files.
   @Test func columnsOfOtherFormsAreRead() throws {
     let stack = try TestStack(model: Self.model())
     let files = ExternalStorage(storeURL: stack.storeURL)

@@ -10,9 +10,9 @@ struct FullDiskTests {
     let what: String
   }
 
-  /// A limit for the size of files is that of a process, so that the move is made in one of its own.
+  /// The limit for file sizes applies to a process, so the migration runs in its own.
   @Test("S-H04 a store that can't be moved is unchanged")
-  func storeThatCannotBeMovedIsUnchanged() async throws {
+  func failedMigrationLeavesTheStoreUnchanged() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("FullDiskTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -67,7 +67,7 @@ struct FullDiskTests {
   }
 
   @Test("S-H04 a save on a full disk changes nothing and succeeds later")
-  func saveOnAFullDiskSucceedsLater() throws {
+  func saveOnAFullDiskChangesNothingAndSucceedsLater() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext()
     let store = try #require(
@@ -85,7 +85,7 @@ struct FullDiskTests {
       try context.save()
       return tag
     }
-    // A file cannot have fewer pages than it has: it is full.
+    // The limit can't be below the number of pages, so the database is full.
     _ = try store.pool.withWriter { try $0.values("PRAGMA max_page_count = 1") }
     let large = context.performAndWait {
       small.setValue("bb", forKey: "name")
@@ -107,12 +107,11 @@ struct FullDiskTests {
     #expect(try names() == [2, 400_000])
   }
 
-  /// What lies beside a file that cannot be replaced stays beside it.
-  @Test func failedReplaceRestoresTheExistingFile() throws {
+  @Test func failedReplaceKeepsTheExistingFiles() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let source = stack.folder.appendingPathComponent("Source.sqlite")
     try Data("source".utf8).write(to: source)
-    // A folder cannot be replaced by a file.
+    // A folder can't be replaced by a file.
     try FileManager.default.createDirectory(at: stack.storeURL, withIntermediateDirectories: true)
     try Data("log".utf8).write(to: URL(fileURLWithPath: stack.storeURL.path + "-wal"))
     let file = try ExternalStorage(storeURL: stack.storeURL).write(Data([1]))

@@ -38,7 +38,7 @@ struct HostileStoreTests {
 
   // MARK: Destroying and replacing
 
-  /// Makes what isn't a store.
+  /// Creates something that isn't a store.
   private func make(_ kind: String) throws -> URL {
     let url = stack.folder.appendingPathComponent("Other")
     let files = FileManager.default
@@ -72,14 +72,14 @@ struct HostileStoreTests {
     "other database", "truncated", "header only",
   ]
 
-  @Test("what isn't a store isn't destroyed", arguments: kinds, [true, false])
+  @Test("What isn't a store isn't destroyed", arguments: kinds, [true, false])
   func onlyStoresAreDestroyed(_ kind: String, isForced: Bool) throws {
     let url = try make(kind)
     let before = try image()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     let types: [NSPersistentStore.StoreType] = [.sqlite, .xml, .binary]
     for type in types {
-      // Forced, a database that can't be read any more goes.
+      // If forced, a database that can't be read is destroyed.
       if isForced, type == .sqlite, ["truncated", "header only"].contains(kind) { continue }
       let error = #expect(throws: NSError.self, "\(type.rawValue)") {
         try coordinator.destroyPersistentStore(
@@ -95,8 +95,8 @@ struct HostileStoreTests {
     #expect(kind != "device" || (stat("/dev/null", &info) == 0 && info.st_mode & S_IFMT == S_IFCHR))
   }
 
-  @Test("a corrupt store is destroyed when it's forced")
-  func corruptStoreIsDestroyed() throws {
+  @Test("A corrupt store is destroyed if that's forced")
+  func corruptStoreIsDestroyedIfForced() throws {
     let url = try make("truncated")
     try NSPersistentStoreCoordinator(managedObjectModel: stack.model).destroyPersistentStore(
       at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
@@ -104,7 +104,7 @@ struct HostileStoreTests {
   }
 
   @Test(
-    "what isn't a store isn't replaced by one either",
+    "What isn't a store isn't replaced by one",
     arguments: kinds.filter { !["missing", "empty", "device"].contains($0) })
   func onlyStoresAreReplaced(_ kind: String) throws {
     let url = try make(kind)
@@ -124,8 +124,8 @@ struct HostileStoreTests {
     #expect(try image() == before)
   }
 
-  @Test("destroying removes a link in place of the folder of external data, not its target")
-  func supportFolderLink() throws {
+  @Test("Destroying removes a link in place of the external data folder, but not its target")
+  func destroyingRemovesASupportFolderLinkButNotItsTarget() throws {
     let other = try TestStack(model: SchemaModels.library())
     let kept = other.folder.appendingPathComponent("kept")
     try Data([1]).write(to: kept)
@@ -140,9 +140,9 @@ struct HostileStoreTests {
   // MARK: External data
 
   @Test(
-    "no link, FIFO, or device is read in place of an external data file, nor written or removed",
+    "A link, FIFO, or folder isn't read as an external data file, and a link's target is kept",
     arguments: ["file link", "fifo", "folder", "support link", "data link"])
-  func specialExternalFiles(_ kind: String) throws {
+  func linksFIFOsAndFoldersAreNotReadAsExternalDataFiles(_ kind: String) throws {
     let other = try TestStack(model: SchemaModels.library())
     let storage = ExternalStorage(storeURL: stack.storeURL)
     let file = ExternalFile()
@@ -180,8 +180,8 @@ struct HostileStoreTests {
     #expect(try Data(contentsOf: outside.appendingPathComponent(file.name)) == secret)
   }
 
-  @Test("an external data file above the limit is an error that states it")
-  func largeExternalFile() throws {
+  @Test("An external data file above the limit is an error that states it")
+  func externalDataFileAboveTheLimitIsAnError() throws {
     let storage = ExternalStorage(storeURL: stack.storeURL)
     let file = try storage.write(Data([1, 2, 3]))
     #expect(try storage.read(file) == Data([1, 2, 3]))
@@ -195,7 +195,7 @@ struct HostileStoreTests {
   private static let endless =
     "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT"
 
-  /// A table, and what's in place of it.
+  /// A table, and the SQL that creates its replacement.
   private static let replacements: [(table: String, sql: String)] = [
     (
       "Z_METADATA",
@@ -230,12 +230,14 @@ struct HostileStoreTests {
   ]
 
   @Test(
-    "a view, a generated column, or a virtual table isn't read as a housekeeping table",
+    "A view, a generated column, or a virtual table isn't read as a housekeeping table",
     arguments: replacements)
-  func housekeepingTablesMustBePlainTables(_ replaced: (table: String, sql: String)) throws {
+  func viewsAndGeneratedColumnsAreNotReadAsHousekeepingTables(
+    _ replaced: (table: String, sql: String)
+  ) throws {
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
     try connection.execute("DROP TABLE IF EXISTS \(replaced.table); \(replaced.sql)")
-    // One row, where a table takes one.
+    // Inserts a row if the replacement accepts one.
     try? connection.execute("INSERT INTO \(replaced.table) DEFAULT VALUES")
     connection.close()
     for isReadOnly in [true, false] {
@@ -259,8 +261,8 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("only one row of a large housekeeping table is read")
-  func readsOneRow() throws {
+  @Test("Only one row of a large housekeeping table is read")
+  func onlyOneRowOfALargeHousekeepingTableIsRead() throws {
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
     try connection.execute(
       "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) "

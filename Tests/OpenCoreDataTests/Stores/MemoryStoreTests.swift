@@ -4,7 +4,7 @@ import Testing
 
 @Suite("In-memory stores")
 struct MemoryStoreTests {
-  /// A context over a new store in memory, with two continents, four countries and eight moods.
+  /// A coordinator with a new in-memory store of two continents, four countries, and eight moods.
   private func filledCoordinator() throws -> NSPersistentStoreCoordinator {
     SampleClasses.register()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try TestModels.moody())
@@ -40,8 +40,8 @@ struct MemoryStoreTests {
     return context
   }
 
-  @Test("Predicates go over relationships, sorts and limits apply, and no statement runs")
-  func inMemoryFetchesRunNoStatement() throws {
+  @Test("Predicates over relationships, sorts, and limits apply, and no statement runs")
+  func fetchesApplyPredicatesSortsAndLimitsWithoutStatements() throws {
     let context = context(try filledCoordinator())
     try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
@@ -69,7 +69,7 @@ struct MemoryStoreTests {
   }
 
   @Test("Relationships change on both sides, and deletions remove references")
-  func relationshipsAndDeletionsUpdateBothSides() throws {
+  func relationshipsChangeOnBothSidesAndDeletionsRemoveReferences() throws {
     let coordinator = try filledCoordinator()
     let first = context(coordinator)
     try first.performAndWait {
@@ -112,7 +112,7 @@ struct MemoryStoreTests {
   }
 
   @Test("A key that the entity lacks is an error")
-  func unknownKeyIsAnError() throws {
+  func unknownKeyInAPredicateIsAnError() throws {
     let context = context(try filledCoordinator())
     context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")

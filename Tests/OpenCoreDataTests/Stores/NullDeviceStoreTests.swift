@@ -59,7 +59,7 @@ struct NullDeviceStoreTests {
     }
   }
 
-  /// Fails when anything happened to the device or next to it.
+  /// Fails if the device was replaced or a file was created next to it.
   private func expectDevice() throws {
     var status = stat()
     #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
@@ -67,8 +67,8 @@ struct NullDeviceStoreTests {
     #expect(names.filter { $0.contains("null") } == ["null"])
   }
 
-  @Test("Contexts of a coordinator share it, another coordinator has its own, no file is written")
-  func contextsOfACoordinatorShareTheStore() throws {
+  @Test("Contexts of a coordinator share its store, which no other has, and no file is written")
+  func contextsShareTheStoreOfTheirCoordinator() throws {
     #expect(NSPersistentStoreDescription().url == Self.url)
     #expect(NSPersistentStoreDescription().type == NSSQLiteStoreType)
     let container = NSPersistentContainer(name: "Photos", managedObjectModel: Self.model())
@@ -87,12 +87,12 @@ struct NullDeviceStoreTests {
     #expect(otherStore.identifier != store.identifier)
     try coordinator.remove(store)
     try coordinator.addPersistentStore(type: .sqlite, at: Self.url)
-    #expect(try names(context(coordinator)) == [], "a store is discarded with its coordinator")
+    #expect(try names(context(coordinator)) == [], "a removed store is discarded")
     try expectDevice()
   }
 
-  @Test("A save doesn't wait for a context that has read in a perform block that isn't over")
-  func saveDoesNotWaitForAnOpenReadBlock() throws {
+  @Test("A save doesn't wait for a context that reads in a perform block that hasn't ended")
+  func saveDoesNotWaitForAReaderInAnOpenBlock() throws {
     let (coordinator, _) = try coordinator(options: [NSPersistentStoreTimeoutOption: 0.5])
     let (reader, writer) = (context(coordinator), context(coordinator))
     try add(["a"], to: writer)
@@ -104,7 +104,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("Threads that read and save at the same time see whole saves, and none fails")
-  func threadsSeeWholeSaves() throws {
+  func concurrentThreadsSeeWholeSaves() throws {
     let (coordinator, _) = try coordinator()
     let failures = Mutex<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 6) { index in
@@ -130,7 +130,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("Batch requests, history, and remote-change notifications work; a handler may fetch")
-  func batchRequestsHistoryAndNotificationsWork() async throws {
+  func batchRequestsHistoryAndRemoteChangesWork() async throws {
     let (coordinator, _) = try coordinator(options: [
       NSPersistentHistoryTrackingKey: true,
       NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
@@ -170,7 +170,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("A pinned context reads a copy of the store and doesn't block saves")
-  func pinnedContextReadsACopy() throws {
+  func pinnedContextReadsACopyAndDoesNotBlockSaves() throws {
     let (coordinator, _) = try coordinator(options: [NSPersistentStoreTimeoutOption: 0.5])
     let (pinned, writer) = (context(coordinator), context(coordinator))
     try add(["a"], to: writer)
@@ -190,7 +190,7 @@ struct NullDeviceStoreTests {
   }
 
   @Test("Stores migrate from a file into memory and back with their large values")
-  func storesMoveIntoMemoryAndBack() throws {
+  func storeMigratesIntoMemoryAndBackWithLargeValues() throws {
     let stack = try TestStack(model: Self.model())
     let image = Data(repeating: 7, count: 150_000)
     let first = try stack.coldContext()

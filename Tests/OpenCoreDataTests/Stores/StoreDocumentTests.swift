@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Content of document stores")
 struct StoreDocumentTests {
-  /// A value of each type, awkward ones among them.
+  /// Values of each type, including edge cases.
   private static var values: [(String, NSAttributeType, [any Sendable])] {
     [
       ("small", .integer16AttributeType, [Int16.min, Int16.max]),
@@ -49,8 +49,8 @@ struct StoreDocumentTests {
     return model
   }
 
-  @Test("Each value comes back as it was", arguments: AtomicStoreTests.documents)
-  func documentValuesRoundTrip(kind: StoreKind) throws {
+  @Test("Values of every type round-trip", arguments: AtomicStoreTests.documents)
+  func valuesOfEveryTypeRoundTrip(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: Self.model())
     let context = try stack.coldContext()
     let ids = try context.performAndWait {
@@ -65,7 +65,7 @@ struct StoreDocumentTests {
       return objects.map { $0.objectID.uriRepresentation() }
     }
     try check(ids, in: stack.coldContext())
-    // What was read is written, and read again.
+    // Saves the values that were read, and reads them again.
     let again = try stack.coldContext()
     let coordinator = try #require(again.persistentStoreCoordinator)
     coordinator.setMetadata(["again": true], for: try #require(coordinator.persistentStores.first))
@@ -73,7 +73,7 @@ struct StoreDocumentTests {
     try check(ids, in: stack.coldContext())
   }
 
-  /// Holds the objects of these IDs against the values, in their order.
+  /// Compares the objects with these IDs with the values, in order.
   private func check(_ ids: [URL], in context: NSManagedObjectContext) throws {
     try context.performAndWait {
       let expected = Self.values.flatMap { name, _, values in values.map { (name, $0) } }
@@ -95,7 +95,7 @@ struct StoreDocumentTests {
     }
   }
 
-  /// As public examples of Apple's documents look: names in capitals, hashes of Apple's.
+  /// A document like public examples of Core Data's: uppercase names, Core Data's hashes.
   private static let apples = """
     <?xml version="1.0"?>
     <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
@@ -143,8 +143,8 @@ struct StoreDocumentTests {
     </database>
     """
 
-  @Test("A document in Core Data's form is read, and its numbering continues")
-  func coreDataDocumentIsReadAndContinued() throws {
+  @Test("A document in Core Data's format is read, and its numbering continues")
+  func documentInCoreDatasFormatIsReadAndItsNumberingContinues() throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     try Data(Self.apples.utf8).write(to: stack.storeURL)
     let context = try stack.coldContext()
@@ -167,12 +167,12 @@ struct StoreDocumentTests {
     }
     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
       type: .xml, at: stack.storeURL)
-    #expect(metadata["NSPersistenceFrameworkVersion"] as? Int == 358, "they are kept")
+    #expect(metadata["NSPersistenceFrameworkVersion"] as? Int == 358, "other metadata is kept")
     #expect(metadata[NSStoreUUIDKey] as? String == "4D2F6E2A-8C35-4E43-A1B5-7D8D6E1D7A11")
   }
 
   @Test(
-    "A file that isn't a store is an error with a position",
+    "An invalid document is an error with its line and column",
     arguments: [
       ("id=\"z102\"", "id=\"102\"", "an object needs a type and an id"),
       ("type=\"AUTHOR\" id", "id", "an object needs a type and an id"),
@@ -181,7 +181,9 @@ struct StoreDocumentTests {
       ("<nextObjectID>106", "<nextObjectID>many", "nextObjectID isn't a number"),
       ("</object>", "</objekt>", "isn't well-formed XML"),
     ])
-  func invalidDocumentErrorsHaveAPosition(part: String, instead: String, message: String) throws {
+  func invalidDocumentIsAnErrorWithLineAndColumn(
+    part: String, instead: String, message: String
+  ) throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     try Data(Self.apples.replacing(part, with: instead, maxReplacements: 1).utf8)
       .write(to: stack.storeURL)
@@ -203,7 +205,9 @@ struct StoreDocumentTests {
       ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "isn't a 'Author' but a 'Tag'"),
       ("idrefs=\"z105 z103\"", "idrefs=\"z105 z102\"", "isn't a 'Tag' but a 'Author'"),
     ])
-  func mismatchesWithTheModelNameTheElement(part: String, instead: String, message: String) throws {
+  func mismatchWithTheModelIsAnErrorThatNamesTheElement(
+    part: String, instead: String, message: String
+  ) throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     try Data(Self.apples.replacing(part, with: instead, maxReplacements: 1).utf8)
       .write(to: stack.storeURL)
@@ -213,8 +217,9 @@ struct StoreDocumentTests {
   }
 
   @Test(
-    "Corrupt documents never trap", arguments: AtomicStoreTests.documents)
-  func corruptDocumentsNeverTrap(kind: StoreKind) throws {
+    "Corrupt documents are errors and never stop the process",
+    arguments: AtomicStoreTests.documents)
+  func corruptDocumentsAreErrorsAndNeverStopTheProcess(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -225,11 +230,11 @@ struct StoreDocumentTests {
       book.setValue(author, forKey: "author")
       try context.save()
     }
-    let sound = try Data(contentsOf: stack.storeURL)
+    let intact = try Data(contentsOf: stack.storeURL)
     var generator = SeededRandom(seed: 7)
     var opened = 0
     for round in 0..<600 {
-      var bytes = sound
+      var bytes = intact
       if round < 40 {
         bytes = bytes.prefix(bytes.count * round / 40)
       } else {
@@ -257,7 +262,7 @@ struct StoreDocumentTests {
   }
 
   @Test("A primary key at the maximum is an error")
-  func primaryKeyAtTheMaximumIsAnError() throws {
+  func maximumPrimaryKeyIsAnError() throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
     for (part, instead) in [
       ("<nextObjectID>106", "<nextObjectID>\(Int64.max)"), ("id=\"z103\"", "id=\"z\(Int64.max)\""),
@@ -269,8 +274,8 @@ struct StoreDocumentTests {
     }
   }
 
-  @Test("A file of another store type is an error that names the type")
-  func fileOfAnotherTypeIsAnError() throws {
+  @Test("A file of another store type is an error")
+  func fileOfAnotherStoreTypeIsAnError() throws {
     let stack = try TestStack(.binary, model: SchemaModels.library())
     _ = try stack.coldContext()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)

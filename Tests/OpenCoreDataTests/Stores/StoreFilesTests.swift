@@ -21,7 +21,7 @@ struct StoreFilesTests {
     }
   }
 
-  @Test("S3.01 S-A01 S-A02 an empty path gets the model's tables once, an existing file is opened")
+  @Test("S3.01 S-A01 S-A02 an empty path gets the model's tables once; an existing file is opened")
   func storesAreCreatedOnce() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let first = EventList()
@@ -33,11 +33,11 @@ struct StoreFilesTests {
     #expect(try names(in: stack.coldContext()) == ["one"])
     let after = try Connection(path: stack.storeURL.path, access: .inspecting)
       .values("PRAGMA schema_version")
-    #expect(before == after, "no table is redone")
+    #expect(before == after, "no table is re-created")
   }
 
-  @Test("S-A03 S4.17 another model is refused, and nothing changes on disk")
-  func anotherModelIsRefused() throws {
+  @Test("S-A03 S4.17 another model is rejected, and the file doesn't change")
+  func anotherModelIsRejectedWithoutChangingTheFile() throws {
     let stack = try TestStack(model: SchemaModels.library())
     try addTag("one", to: stack)
     let bytes = try Data(contentsOf: stack.storeURL)
@@ -54,8 +54,8 @@ struct StoreFilesTests {
     #expect(try Data(contentsOf: stack.storeURL) == bytes)
   }
 
-  @Test("S-H05 S-H06 metadata of an instance is saved with a context, of a class at once")
-  func metadataIsKept() throws {
+  @Test("S-H05 S-H06 metadata set on an instance is saved with a context; on the class, at once")
+  func instanceMetadataIsSavedWithAContextAndClassMetadataAtOnce() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext()
     let coordinator = try #require(context.persistentStoreCoordinator)
@@ -69,7 +69,7 @@ struct StoreFilesTests {
     #expect(original[NSStoreTypeKey] as? String == NSSQLiteStoreType)
     coordinator.setMetadata(["imported": 1, NSStoreUUIDKey: "x"], for: store)
     #expect(coordinator.metadata(for: store)["imported"] as? Int == 1)
-    #expect(try onDisk()["imported"] == nil, "a save is owed")
+    #expect(try onDisk()["imported"] == nil, "not saved yet")
     try context.performAndWait { try context.save() }
     let saved = try onDisk()
     #expect(saved["imported"] as? Int == 1)
@@ -145,7 +145,7 @@ struct StoreFilesTests {
   }
 
   @Test("NSIgnorePersistentStoreVersioningOption opens a store that lacks tables and columns")
-  func ignoredVersioningOpensIncompleteStores() throws {
+  func ignoringVersionsOpensAStoreThatLacksTablesAndColumns() throws {
     func model(_ names: [String], _ others: [NSEntityDescription] = []) -> NSManagedObjectModel {
       let item = SchemaModels.entity(
         "Item", names.map { SchemaModels.attribute($0, .stringAttributeType) })
@@ -202,7 +202,7 @@ struct StoreFilesTests {
       let item = try #require(try context.fetch(request).first)
       #expect(item.value(forKey: "a") == nil && context.faultError != nil)
     }
-    // Fewer columns than the file has are no obstacle.
+    // A model with fewer columns than the store opens it, too.
     let narrow = NSPersistentStoreCoordinator(managedObjectModel: model(["a"]))
     try narrow.addPersistentStore(type: .sqlite, at: stack.storeURL, options: options)
     let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -216,9 +216,9 @@ struct StoreFilesTests {
   }
 
   @Test(
-    "A store keeps as many readers as the option specifies, and opens more if needed",
+    "A store keeps as many readers as its connection pool's size, and opens more on demand",
     arguments: [(nil, 4), (1, 1), (NSNumber(value: 6), 6)] as [((any Sendable)?, Int)])
-  func storeKeepsAsManyReadersAsTheOptionSpecifies(option: (any Sendable)?, kept: Int) throws {
+  func storeKeepsAsManyReadersAsThePoolSize(option: (any Sendable)?, kept: Int) throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext(
       options: option.map { [NSPersistentStoreConnectionPoolMaxSizeKey: $0] })
@@ -232,9 +232,9 @@ struct StoreFilesTests {
   }
 
   @Test(
-    "An invalid size is an error, and no file is created",
+    "An invalid pool size is an error, and no file is created",
     arguments: [0, -1, 2.5, "many"] as [any Sendable])
-  func badPoolSize(option: any Sendable) throws {
+  func invalidPoolSizeIsAnErrorAndCreatesNoFile(option: any Sendable) throws {
     let stack = try TestStack(model: SchemaModels.library())
     let error = thrownError {
       _ = try stack.coldContext(options: [NSPersistentStoreConnectionPoolMaxSizeKey: option])
@@ -244,8 +244,8 @@ struct StoreFilesTests {
     #expect(!FileManager.default.fileExists(atPath: stack.storeURL.path))
   }
 
-  @Test("S-H10 a removed store gives errors and no trap; another one takes its place")
-  func removedStoresFail() throws {
+  @Test("S-H10 using a removed store is an error; it can be added again")
+  func removedStoreFailsUntilItIsAddedAgain() throws {
     let stack = try TestStack(model: SchemaModels.library())
     try addTag("one", to: stack)
     let context = try stack.coldContext()
@@ -273,7 +273,7 @@ struct StoreFilesTests {
     }
   }
 
-  @Test("A store moves to another file with its large values, and URIs stay what they are")
+  @Test("A store migrates to another file with its external data and its UUID")
   func storesMigrateToAnotherFile() throws {
     let stack = try TestStack(model: SchemaModels.library())
     try addTag("one", to: stack)
@@ -289,23 +289,23 @@ struct StoreFilesTests {
     #expect(moved.url == target)
     #expect(ExternalStorage(storeURL: target).fileNames() == [file.name])
     #expect(try names(in: context) == ["one"])
-    #expect(try names(in: stack.coldContext()) == ["one"], "the old file stays")
+    #expect(try names(in: stack.coldContext()) == ["one"], "the old file is kept")
     #expect(throws: NSError.self) {
       try coordinator.migratePersistentStore(
         moved, to: target, options: nil, withType: NSInMemoryStoreType)
     }
-    #expect(throws: NSError.self, "a place that cannot be written to") {
+    #expect(throws: NSError.self, "a path that can't be written to") {
       try coordinator.migratePersistentStore(
         moved, to: URL(fileURLWithPath: "/proc/no/Store.sqlite"), options: nil, type: .sqlite)
     }
-    #expect(coordinator.persistentStores == [moved], "the stack is as before")
+    #expect(coordinator.persistentStores == [moved], "the stores are the same")
     #expect(try names(in: context) == ["one"])
     let left = try FileManager.default.contentsOfDirectory(atPath: stack.folder.path)
     #expect(left.filter { !$0.contains("Store") && !$0.contains("Moved") } == [])
   }
 
-  @Test("Unknown store types are rejected, and no file is created")
-  func unknownStoreTypesAreRejected() throws {
+  @Test("Stores of unknown types are rejected, and no file is created")
+  func unknownStoreTypesAreRejectedAndCreateNoFile() throws {
     let stack = try TestStack(model: SchemaModels.library())
     try addTag("one", to: stack)
     let other = stack.folder.appendingPathComponent("Other")
@@ -336,8 +336,8 @@ struct StoreFilesTests {
     #expect(!FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test("Open files aren't replaced or destroyed")
-  func filesAreReplacedAndDestroyed() throws {
+  @Test("Files are replaced and destroyed, but not while they're open")
+  func onlyClosedFilesAreReplacedAndDestroyed() throws {
     let (one, other) = (
       try TestStack(model: SchemaModels.library()), try TestStack(model: SchemaModels.library())
     )
@@ -376,8 +376,8 @@ struct StoreFilesTests {
     #expect(try names(in: other.coldContext()) == ["other"])
   }
 
-  @Test("A migrated store is one file that includes the WAL's rows")
-  func pendingWALIsCheckpointed() throws {
+  @Test("A replaced store is one file that includes the WAL's rows")
+  func replacedStoreIsOneFileWithTheRowsOfTheWAL() throws {
     for mode in ["WAL", "DELETE"] {
       let (one, other) = (
         try TestStack(model: SchemaModels.library()), try TestStack(model: SchemaModels.library())
@@ -402,9 +402,9 @@ struct StoreFilesTests {
   }
 
   @Test(
-    "S-B18 every setting of durability is in force on the connection that saves",
+    "S-B18 each synchronous setting applies to the connection that saves",
     arguments: [("OFF", 0), ("NORMAL", 1), ("FULL", 2), ("EXTRA", 3)])
-  func durabilityIsInForce(setting: String, value: Int64) throws {
+  func synchronousSettingAppliesToTheWritingConnection(setting: String, value: Int64) throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext(
       options: [NSSQLitePragmasOption: ["synchronous": setting]])
@@ -412,24 +412,24 @@ struct StoreFilesTests {
       context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
     #expect(
       try store.pool.withWriter { try $0.values("PRAGMA synchronous") } == [[.integer(value)]])
-    // A save writes the pages it changes to the log, and none of the others.
-    func logSize() throws -> Int {
+    // A save writes only the pages that it changes to the WAL.
+    func walSize() throws -> Int {
       try FileManager.default.attributesOfItem(atPath: stack.storeURL.path + "-wal")[.size] as? Int
         ?? 0
     }
-    let before = try logSize()
+    let before = try walSize()
     try context.performAndWait {
       NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
         .setValue(setting, forKey: "name")
       try context.save()
     }
     let size = try Data(contentsOf: stack.storeURL).count
-    #expect(try logSize() > before && logSize() - before < max(size, 1 << 16))
+    #expect(try walSize() > before && walSize() - before < max(size, 1 << 16))
     #expect(try names(in: stack.coldContext()) == [setting])
   }
 
-  @Test("S8.33 pragmas are in force on the connections, and options are carried out")
-  func optionsAreInForce() throws {
+  @Test("S8.33 pragmas and store options apply to the connections")
+  func pragmasAndStoreOptionsApplyToConnections() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let options: [AnyHashable: Any] = [
       NSSQLitePragmasOption: ["synchronous": "OFF", "wal_autocheckpoint": 0, "cache_size": 77],

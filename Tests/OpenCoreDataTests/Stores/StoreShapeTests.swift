@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Schema of a model")
 struct StoreShapeTests {
-  /// The library with an abstract `Item`, a one-to-one and a relationship without an inverse.
+  /// The library with an abstract `Item`, a one-to-one, and a relationship without an inverse.
   private func stack() throws -> TestStack {
     let model = SchemaModels.library()
     let item = try #require(model.entitiesByName["Item"])
@@ -39,7 +39,7 @@ struct StoreShapeTests {
     return object
   }
 
-  @Test("S4.01 S4.02 S-A09 S-A10 subentities share a table, and their parent is fetched at once")
+  @Test("S4.01 S4.02 S-A09 S-A10 subentities share a table, and one SELECT fetches them all")
   func subentitiesShareATable() throws {
     let stack = try stack()
     let writing = try stack.coldContext()
@@ -98,7 +98,7 @@ struct StoreShapeTests {
     #expect(names.contains("ZMENTOR") && !names.contains("ZPUPILS") && !names.contains("ZITEMS"))
     let joins = try read(
       stack, "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'")
-    #expect(joins == [["Z_3TAGS"]], "a many-to-many has a table, nothing else has")
+    #expect(joins == [["Z_3TAGS"]], "only a many-to-many has a table")
     #expect(try read(stack, "SELECT COUNT(*) FROM Z_3TAGS") == [[2]])
 
     let events = EventList()
@@ -118,8 +118,8 @@ struct StoreShapeTests {
     }
   }
 
-  @Test("S4.14 a relationship without an inverse keeps pointing at what was deleted")
-  func withoutAnInverseKeysDangle() throws {
+  @Test("S4.14 without an inverse, a deletion leaves a dangling key in the store")
+  func deletionWithoutAnInverseLeavesADanglingKey() throws {
     let stack = try stack()
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -134,8 +134,8 @@ struct StoreShapeTests {
   }
 
   @Test(
-    "S5.01 S5.07 S5.09 values are stored as numbers, transient ones not at all, defaults at once")
-  func valuesHaveTheirForms() throws {
+    "S5.01 S5.07 S5.09 values are stored as numbers, transients aren't stored, defaults are set")
+  func valuesAreStoredAsNumbersAndTransientsAreNotStored() throws {
     let stack = try stack()
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -158,8 +158,8 @@ struct StoreShapeTests {
     }
   }
 
-  @Test("S3.07 an index of the model exists and sorts")
-  func indexOfTheModelSortsAFetch() throws {
+  @Test("S3.07 an index of the model is created and used for sorting")
+  func modelIndexSortsWithoutATempBTree() throws {
     let stack = try stack()
     _ = try stack.coldContext()
     func plan(_ order: String) throws -> String {
@@ -171,7 +171,7 @@ struct StoreShapeTests {
     #expect(try plan("ZWEIGHT").contains("USE TEMP B-TREE FOR ORDER BY"))
   }
 
-  @Test("S16-6 an open store has its log beside it, a closed one is one file")
+  @Test("S16-6 an open store has a WAL file; a closed one is a single file")
   func walIsRemovedWithTheLastConnection() throws {
     let stack = try stack()
     func files() throws -> [String] {

@@ -10,8 +10,8 @@ struct TwoProcessesTests {
     let what: String
   }
 
-  /// Work that begins at once, however many tests wait for a thread of the pool.
-  private final class OwnThread: @unchecked Sendable {  // `result` is touched on the queue alone
+  /// Work that starts at once, even if many tests wait for a thread of the pool.
+  private final class OwnThread: @unchecked Sendable {  // uses `result` only on the queue
     private let queue = DispatchQueue(label: "TwoProcessesTests")
     private var result: Result<Void, any Error> = .success(())
 
@@ -34,7 +34,7 @@ struct TwoProcessesTests {
   }
 
   @Test("S-H12 two processes that save at the same time wait for each other, and lose no row")
-  func processesThatSaveWaitForEachOther() async throws {
+  func concurrentSavesOfTwoProcessesLoseNoRow() async throws {
     let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let store = folder.appendingPathComponent("Store.sqlite")
@@ -59,10 +59,10 @@ struct TwoProcessesTests {
     #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]])
   }
 
-  /// Saves of each process, at the least.
+  /// The minimum number of saves of each process.
   private static let least = 20
 
-  /// Saves row by row until the other has as many rows; gives up after five minutes.
+  /// Saves row by row until both processes have enough rows; fails after five minutes.
   private static func save(_ name: String, until other: String, in store: URL) throws {
     let end = Date(timeIntervalSinceNow: 300)
     try open(store) { context in
@@ -89,9 +89,9 @@ struct TwoProcessesTests {
     try context.performAndWait { try work(context) }
   }
 
-  /// Who may do anything may write anywhere, so that the process becomes somebody else.
-  @Test("S-H12 a store that can't be written is read, and a save is an error")
-  func unwritableStoreIsReadAndSavesFail() async throws {
+  /// Root can write anywhere, so the process switches to another user.
+  @Test("S-H12 a file without write permission can be read, and a save is an error")
+  func fileWithoutWritePermissionIsReadAndSavingIsAnError() async throws {
     let folder = try makeFolder()
     let store = folder.appendingPathComponent("Store.sqlite")
     try Self.open(store) { context in
@@ -124,7 +124,7 @@ struct TwoProcessesTests {
           try $0.save()
         }
       } catch {
-        // At once: a leak checker may not look into a process that has become somebody else.
+        // Exits at once: a leak checker can't inspect a process that has switched users.
         _exit(EXIT_SUCCESS)
       }
       throw Unexpected(what: "saved")

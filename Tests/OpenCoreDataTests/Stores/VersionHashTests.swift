@@ -23,8 +23,8 @@ struct VersionHashTests {
       """)
   }
 
-  @Test("A model with a uniqueness constraint doesn't open a store created without it")
-  func modelWithANewConstraintDoesNotOpenTheStore() throws {
+  @Test("A model with a uniqueness constraint doesn't open a store that was created without it")
+  func modelWithAConstraintDoesNotOpenAStoreWithoutIt() throws {
     let stack = try TestStack(model: Self.notes(unique: false))
     do { _ = try stack.coldContext() }
     let constrained = try Self.notes(unique: true)
@@ -36,7 +36,7 @@ struct VersionHashTests {
     #expect(stack.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
   }
 
-  /// Makes a store as builds with the earlier formula did.
+  /// Creates a store as builds with the earlier formula did.
   private func makeEarlierStore(at url: URL, _ model: NSManagedObjectModel) throws {
     _ = try open(url, model)
     let connection = try Connection(path: url.path, access: .writing)
@@ -52,7 +52,7 @@ struct VersionHashTests {
   @Test(
     "A store with digests of the earlier formula is compared by the model that it contains",
     arguments: [false, true])
-  func storeOfTheEarlierFormulaIsComparedByItsModel(unique: Bool) throws {
+  func storeWithEarlierDigestsIsComparedByTheModelItContains(unique: Bool) throws {
     let (model, other) = (try Self.notes(unique: unique), try Self.notes(unique: !unique))
     let stack = try TestStack(model: model)
     try makeEarlierStore(at: stack.storeURL, model)
@@ -72,9 +72,9 @@ struct VersionHashTests {
       ("stores/SampleModel_V2.sqlite", "SampleModel", "SampleModel2"),
       ("coredataplus/SampleModel3_V1.sqlite", "SampleModel3", "SampleModel3"),
     ])
-  func hashesDecideBetweenModelsAndStoresOfCoreData(store: String, folder: String, version: String)
-    throws
-  {
+  func coreDatasHashesDecideBetweenItsModelsAndStores(
+    store: String, folder: String, version: String
+  ) throws {
     let copy = try AppleStoreTests.Copy(of: store)
     defer { withExtendedLifetime(copy) {} }
     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
@@ -93,7 +93,7 @@ struct VersionHashTests {
   @Test(
     "Models from source documents are compared with the models that Core Data's stores contain",
     .enabled(if: SharedData.isHere, SharedData.absence), arguments: 1...5)
-  func sourceModelsAreComparedWithStoredModels(number: Int) throws {
+  func sourceModelsAreComparedWithTheModelsInStores(number: Int) throws {
     let name = number == 1 ? "Moody" : "Moody \(number)"
     let copy = try AppleStoreTests.Copy(of: "moody/stores/\(name).moody")
     defer { withExtendedLifetime(copy) {} }
@@ -106,7 +106,7 @@ struct VersionHashTests {
         model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
           == (version == name), "\(version)")
     }
-    // What was added for the comparison is never written.
+    // The digests added for the comparison are never written.
     try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: copy.url)
     let connection = try Connection(path: copy.url.path, access: .inspecting)
     defer { connection.close() }
@@ -115,10 +115,10 @@ struct VersionHashTests {
   }
 
   @Test(
-    "A store created with a model compiled by Xcode has Core Data's hashes",
+    "A store made with a compiled model of Xcode's has Core Data's hashes",
     .enabled(if: SharedData.isHere, SharedData.absence),
     arguments: ["SampleModel", "SampleModel3"], StoreKind.allCases)
-  func newStoreOfACompiledModelHasCoreDataHashes(name: String, kind: StoreKind) throws {
+  func newStoreHasTheHashesOfItsCompiledModel(name: String, kind: StoreKind) throws {
     let url = SharedData.url("coredataplus/\(name).momd")
     let model = try NSManagedObjectModel.read(contentsOf: url)
     let expected = model.entityVersionHashesByName
@@ -132,7 +132,7 @@ struct VersionHashTests {
     _ = try stack.coldContext()
     let checksum = store.metadata["NSStoreModelVersionChecksumKey"] as? String
     #expect(checksum == (name == "SampleModel3" ? model.versionChecksum : nil))
-    // The same model from elsewhere opens it too; another one doesn't.
+    // The same model read from an archive opens it, too; another one doesn't.
     guard kind == .sqlite else { return }
     let source = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
     for entity in source.entities { entity.recordedVersionHash = nil }
