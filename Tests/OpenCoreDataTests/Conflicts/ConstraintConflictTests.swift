@@ -31,9 +31,9 @@ struct ConstraintConflictTests {
   }
 
   @Test(
-    "S11-30 two new objects with one key: error 133021 with one conflict, no rows",
+    "S11-30 new objects with an equal unique value fail the save with 133021 and write no rows",
     arguments: StoreKind.allCases)
-  func equalKeysInAContextAreAConflict(kind: StoreKind) throws {
+  func newObjectsWithAnEqualUniqueValueFailTheSave(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     context.performAndWait {
@@ -50,9 +50,9 @@ struct ConstraintConflictTests {
   }
 
   @Test(
-    "S11-31 with any policy, one is saved and the other deleted; references move to the first",
+    "S11-31 with any policy, the first is saved, and relationships to the second refer to it",
     arguments: StoreKind.allCases, 0..<4)
-  func onePolicyWinnerIsSavedAndTheOtherDeleted(kind: StoreKind, number: Int) throws {
+  func firstOfTwoEqualNewObjectsIsSavedWithAnyPolicy(kind: StoreKind, number: Int) throws {
     let stack = try stack(kind)
     let context = stack.context(ConstraintConflictTests.policies[number])
     try context.performAndWait {
@@ -74,16 +74,16 @@ struct ConstraintConflictTests {
     #expect(try rows(stack, "City").count == 2)
   }
 
-  /// What is stored after the key was saved with name A, then inserted with name B and size 2.
+  /// The stored values by policy, after the code was saved with A, then inserted with B.
   static let outcomes = [
     ["code=FR", "name=A", "size=1"], ["code=FR", "name=A", "size=1"],
     ["code=FR", "name=B", "size=2"], ["code=FR", "name=B", "size=2"],
   ]
 
   @Test(
-    "S11-32, S11-33, S11-34, S11-35, S11-37 a stored key is inserted again: each policy's outcome",
+    "S11-32, S11-33, S11-34, S11-35, S11-37 each policy resolves a stored value's insertion",
     arguments: StoreKind.allCases, 0..<4)
-  func eachPolicyResolvesAStoredKey(kind: StoreKind, number: Int) throws {
+  func policyResolvesTheInsertionOfAStoredUniqueValue(kind: StoreKind, number: Int) throws {
     let stack = try stack(kind)
     let first = stack.context()
     let second = stack.context()
@@ -123,7 +123,7 @@ struct ConstraintConflictTests {
   @Test(
     "S11-36 a constraint of an abstract parent applies across its subentities",
     arguments: StoreKind.allCases)
-  func constraintOfAnAbstractParentAppliesToSubentities(kind: StoreKind) throws {
+  func constraintOfAnAbstractParentAppliesAcrossSubentities(kind: StoreKind) throws {
     let stack = try stack(kind)
     let (first, second) = (stack.context(), stack.context())
     try first.performAndWait {
@@ -138,8 +138,10 @@ struct ConstraintConflictTests {
     }
   }
 
-  @Test("S11-38 without a constraint, both are saved", arguments: StoreKind.allCases)
-  func equalValuesAreSavedWithoutAConstraint(kind: StoreKind) throws {
+  @Test(
+    "S11-38 without a constraint, objects with equal values are saved",
+    arguments: StoreKind.allCases)
+  func equalValuesWithoutAConstraintAreBothSaved(kind: StoreKind) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     for _ in 0..<2 {
       let context = stack.context()
@@ -162,7 +164,7 @@ struct ConstraintConflictTests {
         _ = context.make("Person", values)
       }
       for _ in 0..<2 { _ = context.make("Person", ["first": "A"]) }
-      // Equal to Swift, not to the store.
+      // Equal in Swift, but not in the store.
       for name in ["\u{E9}", "e\u{301}"] {
         _ = context.make("Person", ["first": name, "last": "x"])
       }
@@ -177,7 +179,7 @@ struct ConstraintConflictTests {
   @Test(
     "Unique values can be swapped or reused within one save",
     arguments: StoreKind.allCases)
-  func uniqueValuesAreSwappedOrReusedInOneSave(kind: StoreKind) throws {
+  func uniqueValuesCanBeSwappedOrReusedInOneSave(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     try context.performAndWait {
@@ -193,6 +195,27 @@ struct ConstraintConflictTests {
     }
     let found = try rows(stack).map { $0[0] + $0[1] }
     #expect(found == ["code=Bname=nil", "code=Aname=nil", "code=Cname=new"])
+  }
+
+  @Test(
+    "An update to an existing unique value is rolled back, or loses only that value",
+    arguments: StoreKind.allCases, [true, false])
+  func updateToAStoredUniqueValueIsRolledBackOrLosesOnlyThatValue(
+    kind: StoreKind, objectTrumps: Bool
+  ) throws {
+    let stack = try stack(kind)
+    let context = stack.context(objectTrumps ? .mergeByPropertyObjectTrump : .rollback)
+    try context.performAndWait {
+      _ = context.make("Country", ["code": "A"])
+      let other = context.make("Country", ["code": "B", "name": "old"])
+      try context.save()
+      other.setValue("A", forKey: "code")
+      other.setValue("new", forKey: "name")
+      try context.save()
+      #expect(other.value(forKey: "code") as? String == "B")
+      #expect(other.value(forKey: "name") as? String == (objectTrumps ? "new" : "old"))
+    }
+    #expect(try rows(stack).last?.prefix(2) == ["code=B", "name=\(objectTrumps ? "new" : "old")"])
   }
 
   @Test(
@@ -221,24 +244,5 @@ struct ConstraintConflictTests {
       context.rollback()
     }
     #expect(try rows(stack).count == 1)
-  }
-
-  @Test(
-    "An update to an existing unique value is rolled back, or loses only that value",
-    arguments: StoreKind.allCases, [true, false])
-  func updateToAUniqueValueIsRolledBack(kind: StoreKind, objectTrumps: Bool) throws {
-    let stack = try stack(kind)
-    let context = stack.context(objectTrumps ? .mergeByPropertyObjectTrump : .rollback)
-    try context.performAndWait {
-      _ = context.make("Country", ["code": "A"])
-      let other = context.make("Country", ["code": "B", "name": "old"])
-      try context.save()
-      other.setValue("A", forKey: "code")
-      other.setValue("new", forKey: "name")
-      try context.save()
-      #expect(other.value(forKey: "code") as? String == "B")
-      #expect(other.value(forKey: "name") as? String == (objectTrumps ? "new" : "old"))
-    }
-    #expect(try rows(stack).last?.prefix(2) == ["code=B", "name=\(objectTrumps ? "new" : "old")"])
   }
 }

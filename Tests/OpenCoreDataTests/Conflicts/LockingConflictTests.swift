@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Version conflicts")
 struct LockingConflictTests {
-  /// A saved item with a, b and c of 0.
+  /// Saves an item with a, b, and c of 0.
   private func item(in context: NSManagedObjectContext) throws -> NSManagedObject {
     try context.performAndWait {
       let item = context.make("Item", ["a": Int32(0), "b": Int32(0), "c": Int32(0)])
@@ -19,7 +19,7 @@ struct LockingConflictTests {
     ["a", "b", "c"].map { object.value(forKey: $0) as? Int32 }
   }
 
-  /// What the store has of the one item.
+  /// The stored numbers of the only item.
   private func stored(_ stack: SharedStack) throws -> [Int32?] {
     let context = stack.kind == .sqlite ? try stack.foreignContext() : stack.context()
     return try context.performAndWait {
@@ -32,9 +32,9 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S7.28, S11-1, S11-39, S-G01, S-G03 the row cache has a newer row: error 133020, nothing written",
+    "S7.28, S11-1, S11-39, S-G01, S-G03 a newer cached row fails the save with 133020",
     arguments: StoreKind.allCases)
-  func rowCacheConflict(kind: StoreKind) throws {
+  func newerCachedRowFailsTheSaveAndWritesNothing(kind: StoreKind) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     let (first, second) = (stack.context(), stack.context())
     let mine = try item(in: first)
@@ -63,9 +63,9 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S7.29, S11-2, S11-3, S11-4, S-G03 another coordinator's change is found at the UPDATE; a refresh resolves it"
+    "S7.29, S11-2, S11-3, S11-4, S-G03 a newer stored row fails the UPDATE until a refresh"
   )
-  func changeByAnotherCoordinatorIsFoundAtTheUpdate() throws {
+  func newerStoredRowFailsTheUpdateUntilARefresh() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let second = stack.context()
     let theirs = try item(in: second)
@@ -94,7 +94,7 @@ struct LockingConflictTests {
     #expect(try stored(stack) == [1, 2, 0])
   }
 
-  /// What is stored when a was set by this context alone, b by the other alone, c by both.
+  /// The stored values if only this context set a, only the other set b, and both set c.
   static var outcomes: [(NSMergePolicy, [Int32])] {
     [
       (.rollback, [0, 1, 1]), (.overwrite, [2, 0, 2]), (.mergeByPropertyStoreTrump, [2, 1, 1]),
@@ -103,15 +103,15 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S11-5, S11-6, S11-7, S11-8, S11-41, S7.30, S-G02 each policy resolves property by property",
+    "S11-5, S11-6, S11-7, S11-8, S11-41, S7.30, S-G02 each policy resolves by property",
     arguments: [("row cache", StoreKind.sqlite), ("store", .sqlite), ("row cache", .memory)],
     0..<4)
-  func eachPolicyResolvesPropertyByProperty(place: (String, StoreKind), number: Int) throws {
+  func policyResolvesConflictsByProperty(location: (String, StoreKind), number: Int) throws {
     let (policy, expected) = LockingConflictTests.outcomes[number]
-    let stack = try SharedStack(place.1, SavingModels.items())
+    let stack = try SharedStack(location.1, SavingModels.items())
     let second = stack.context(policy)
     let theirs = try item(in: second)
-    let first = place.0 == "store" ? try stack.foreignContext() : stack.context()
+    let first = location.0 == "store" ? try stack.foreignContext() : stack.context()
     try first.performAndWait {
       let mine = try #require(try first.everyObject(of: "Item").first)
       mine.setValue(1, forKey: "b")
@@ -128,9 +128,9 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S11-9, S11-10 rollback keeps the other objects' changes, overwrite writes every column",
+    "S11-9, S11-10 rollback keeps the other objects' changes; overwrite writes every column",
     arguments: [true, false])
-  func rollbackAndOverwrite(overwrites: Bool) throws {
+  func rollbackKeepsOtherObjectsChangesAndOverwriteWritesEveryColumn(overwrites: Bool) throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let (first, second) = (stack.context(), stack.context(overwrites ? .overwrite : .rollback))
     let (mine, other) = (try item(in: first), try item(in: first))
@@ -156,9 +156,9 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S7.31 setting an equal value is a change to the error policy and none to a merge by property",
+    "S7.31 an equal value conflicts with the error policy, but isn't a change in a merge",
     arguments: StoreKind.allCases)
-  func equalValueIsAConflictOnlyForTheErrorPolicy(kind: StoreKind) throws {
+  func equalValueConflictsOnlyWithTheErrorPolicy(kind: StoreKind) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     let (first, second) = (stack.context(), stack.context())
     let mine = try item(in: first)
@@ -180,12 +180,12 @@ struct LockingConflictTests {
   @Test(
     "S7.32 a locked object that changed elsewhere fails the save, in the row cache or in the store",
     arguments: [(StoreKind.sqlite, true), (.sqlite, false), (.memory, false)])
-  func lockedObjectThatChangedElsewhereFailsTheSave(place: (StoreKind, Bool)) throws {
+  func lockedObjectChangedElsewhereFailsTheSave(location: (StoreKind, Bool)) throws {
     for isLocked in [true, false] {
-      let stack = try SharedStack(place.0, SavingModels.items())
+      let stack = try SharedStack(location.0, SavingModels.items())
       let second = stack.context()
       let (watched, written) = (try item(in: second), try item(in: second))
-      let first = place.1 ? try stack.foreignContext() : stack.context()
+      let first = location.1 ? try stack.foreignContext() : stack.context()
       try second.performAndWait {
         if isLocked { second.detectConflicts(for: watched) }
         try first.performAndWait {
@@ -202,7 +202,7 @@ struct LockingConflictTests {
   }
 
   @Test("S7.33, S11-14, S-G04 one context never conflicts; k saves make version k")
-  func oneContextNeverConflicts() throws {
+  func eachSaveIncrementsTheVersionWithoutConflicts() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()
     let item = try item(in: context)
@@ -223,7 +223,7 @@ struct LockingConflictTests {
   @Test(
     "S-B09 a row deleted in two contexts isn't a conflict",
     arguments: StoreKind.allCases, [true, false])
-  func rowDeletedTwiceIsNotAConflict(kind: StoreKind, isForeign: Bool) throws {
+  func rowDeletedInTwoContextsIsNotAConflict(kind: StoreKind, isForeign: Bool) throws {
     guard kind == .sqlite || !isForeign else { return }
     let stack = try SharedStack(kind, SavingModels.items())
     let second = stack.context()
@@ -242,9 +242,9 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S-G05 a deleted row is an error, re-created if the object wins, or dropped",
+    "S-G05 a change of a deleted row is an error; it's inserted if the object wins, else discarded",
     arguments: StoreKind.allCases)
-  func deletedRowIsRestoredOrDroppedByPolicy(kind: StoreKind) throws {
+  func changeOfADeletedRowIsInsertedOrDiscardedByPolicy(kind: StoreKind) throws {
     let policies: [NSMergePolicy] = [
       .overwrite, .mergeByPropertyObjectTrump, .rollback, .mergeByPropertyStoreTrump,
     ]
@@ -276,14 +276,14 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "Deleting a changed row succeeds if the object wins",
+    "Deleting a row that changed succeeds only if the object wins",
     arguments: StoreKind.allCases)
-  func deletionOfAChangedRowDependsOnThePolicy(kind: StoreKind) throws {
+  func deletionOfAChangedRowSucceedsOnlyIfTheObjectWins(kind: StoreKind) throws {
     let policies: [(NSMergePolicy, Bool)] = [
       (.overwrite, true), (.mergeByPropertyObjectTrump, true), (.rollback, false),
       (.mergeByPropertyStoreTrump, false),
     ]
-    for (policy, stands) in policies {
+    for (policy, deletes) in policies {
       let stack = try SharedStack(kind, SavingModels.items())
       let (first, second) = (stack.context(), stack.context())
       let mine = try item(in: first)
@@ -299,15 +299,15 @@ struct LockingConflictTests {
         second.mergePolicy = policy
         try second.save()
         #expect(theirs.isDeleted == false && !second.hasChanges)
-        if !stands { #expect(numbers(theirs) == [4, 0, 0]) }
-        #expect(try stored(stack) == (stands ? [] : [4, 0, 0]))
+        if !deletes { #expect(numbers(theirs) == [4, 0, 0]) }
+        #expect(try stored(stack) == (deletes ? [] : [4, 0, 0]))
       }
     }
   }
 
   @Test(
-    "S11-40 object trump where the server's data comes in, store trump on screen: the server wins")
-  func policiesOfTwoContextsLetTheServerWin() throws {
+    "S11-40 with object trump for the server's data and store trump on screen, the server wins")
+  func serverWinsWithObjectTrumpForItsDataAndStoreTrumpOnScreen() throws {
     for syncFirst in [true, false] {
       let stack = try SharedStack(.sqlite, SavingModels.items())
       let sync = stack.context(.mergeByPropertyObjectTrump)
@@ -329,7 +329,7 @@ struct LockingConflictTests {
     }
   }
 
-  /// The newest of the three dates stands, whatever the merge made of it.
+  /// Sets the greatest of the values in conflict, whatever the merge results in.
   private final class NewestWins: NSMergePolicy {
     override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
       let newest = list.map { conflict in
@@ -348,7 +348,7 @@ struct LockingConflictTests {
   @Test(
     "S11-11, S11-12 a custom policy resolves conflicts",
     arguments: StoreKind.allCases, [(Int32(10), Int32(20)), (30, 30)])
-  func customPolicyResolvesConflicts(kind: StoreKind, value: (set: Int32, stands: Int32)) throws {
+  func customPolicyResolvesConflicts(kind: StoreKind, value: (set: Int32, expected: Int32)) throws {
     let stack = try SharedStack(kind, SavingModels.items())
     let first = stack.context()
     let second = stack.context(NewestWins(merge: .mergeByPropertyStoreTrumpMergePolicyType))
@@ -362,10 +362,10 @@ struct LockingConflictTests {
       }
       try second.save()
     }
-    #expect(try stored(stack).first == value.stands)
+    #expect(try stored(stack).first == value.expected)
   }
 
-  /// Says that all is well and changes nothing.
+  /// Resolves nothing, without an error.
   private final class Careless: NSMergePolicy {
     nonisolated(unsafe) static var calls = 0
 
@@ -391,7 +391,7 @@ struct LockingConflictTests {
   }
 
   @Test("A to-one resolved to the store's value keeps both sides consistent")
-  func toOneResolvedToTheStoreKeepsBothSides() throws {
+  func toOneResolvedToTheStoresValueKeepsBothSidesConsistent() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
     let (first, second) = (stack.context(), stack.context(.mergeByPropertyStoreTrump))
     try first.performAndWait {

@@ -1,25 +1,25 @@
 import OpenCoreData
 import Testing
 
-/// A context that says by itself what becomes of faults whose rows are gone.
+/// A context that decides what to do with faults whose rows were deleted.
 private final class DecidingContext: NSManagedObjectContext, @unchecked Sendable {
-  // used on its queue alone
+  // used only on its queue
   var decision = true
-  var asked: [(fault: NSManagedObject, id: NSManagedObjectID, property: NSPropertyDescription?)] =
+  var calls: [(fault: NSManagedObject, id: NSManagedObjectID, property: NSPropertyDescription?)] =
     []
 
   override func shouldHandleInaccessibleFault(
     _ fault: NSManagedObject, for oid: NSManagedObjectID,
     triggeredByProperty property: NSPropertyDescription?
   ) -> Bool {
-    asked.append((fault, oid, property))
+    calls.append((fault, oid, property))
     return decision
   }
 }
 
 @Suite("shouldHandleInaccessibleFault")
 struct InaccessibleFaultTests {
-  /// Faults of three moods, the first of which is there; the program has what it needs to keep them.
+  /// Faults of three moods, of which only the first has a row; the caller keeps the stack.
   private static func faults(
     _ kind: StoreKind
   ) throws -> (context: DecidingContext, moods: [Mood], stack: TestStack) {
@@ -44,9 +44,9 @@ struct InaccessibleFaultTests {
   }
 
   @Test(
-    "The override is called once for each such fault and decides",
+    "The override is called once for each inaccessible fault and decides",
     arguments: StoreKind.ofRows)
-  func overrideDecidesOncePerInaccessibleFault(kind: StoreKind) throws {
+  func overrideIsCalledOncePerInaccessibleFaultAndDecides(kind: StoreKind) throws {
     let (context, moods, stack) = try Self.faults(kind)
     context.performAndWait {
       context.shouldDeleteInaccessibleFaults = false
@@ -54,17 +54,17 @@ struct InaccessibleFaultTests {
         _ = mood.value(forKey: "date")
         _ = mood.value(forKey: "latitude")
       }
-      #expect(context.asked.map(\.fault) == Array(moods[1...]))
-      #expect(context.asked.map(\.id) == moods[1...].map(\.objectID))
-      #expect(context.asked.allSatisfy { $0.property == nil })
+      #expect(context.calls.map(\.fault) == Array(moods[1...]))
+      #expect(context.calls.map(\.id) == moods[1...].map(\.objectID))
+      #expect(context.calls.allSatisfy { $0.property == nil })
       #expect(moods.map(\.isDeleted) == [false, true, true])
       #expect(moods.map { $0.value(forKey: "date") == nil } == [false, true, true])
     }
     withExtendedLifetime(stack) {}
   }
 
-  @Test("Returning false ends the program with the object's ID")
-  func returningFalseEndsTheProgram() async throws {
+  @Test("Returning false stops the process with a message about the fault")
+  func returningFalseStopsTheProcess() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

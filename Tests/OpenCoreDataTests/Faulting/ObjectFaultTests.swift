@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Object faults")
 struct ObjectFaultTests {
-  @Test("S6.01 a plain fetch is one SELECT of whole rows and gives faults")
-  func plainFetchIsOneSelectThatReturnsFaults() throws {
+  @Test("S6.01 a plain fetch is one SELECT of whole rows and returns faults")
+  func plainFetchIsOneSelectAndReturnsFaults() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -22,7 +22,7 @@ struct ObjectFaultTests {
       #expect(cost.faults == 0)
       #expect(moods.count == 12 && moods.allSatisfy(\.isFault))
       #expect(try stack.cachedRows(context) == 12)
-      // A row carries the time it was read at, which a limit of its age goes by.
+      // The staleness interval applies to the time at which a row was read.
       context.stalenessInterval = 60
       #expect(costs(of: context) { _ = moods[0].date }.hits == 1)
       context.stalenessInterval = 0
@@ -37,7 +37,7 @@ struct ObjectFaultTests {
   @Test(
     "S6.02 firing all after a plain fetch hits the row cache; a second property costs nothing",
     arguments: StoreKind.allCases)
-  func fireAllAfterPlainFetch(kind: StoreKind) throws {
+  func faultsHitTheRowCacheAfterAPlainFetch(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let context = try stack.coldContext()
@@ -51,9 +51,9 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S-C42 ten thousand reads: misses, then hits of cached rows, then nothing at all",
+    "S-C42 ten thousand reads miss the row cache, then hit it, then cost nothing",
     arguments: StoreKind.allCases)
-  func readsMissThenHitThenCostNothing(kind: StoreKind) throws {
+  func readsMissThenHitTheRowCacheThenCostNothing(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(10_000, countries: 1)
     let context = try stack.coldContext()
@@ -66,13 +66,13 @@ struct ObjectFaultTests {
       for mood in moods { context.refresh(mood, mergeChanges: false) }
       let cached = read()
       #expect(cached.hits == 10_000 && cached.misses == 0 && cached.selects == 0)
-      let filled = read()
-      #expect(filled.faults == 0 && filled.selects == 0 && filled.rows == 0)
+      let realized = read()
+      #expect(realized.faults == 0 && realized.selects == 0 && realized.rows == 0)
     }
   }
 
-  @Test("S6.03 a realized fetch leaves nothing to fire", arguments: StoreKind.allCases)
-  func realizedFetchLeavesNothingToFire(kind: StoreKind) throws {
+  @Test("S6.03 a fetch of realized objects leaves nothing to fire", arguments: StoreKind.allCases)
+  func fetchOfRealizedObjectsLeavesNothingToFire(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -87,9 +87,9 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.04 a fetch of object IDs makes each object a SELECT of its own",
+    "S6.04 after a fetch of object IDs only, each fault takes its own SELECT",
     arguments: StoreKind.allCases)
-  func idFetchMakesEachObjectASelect(kind: StoreKind) throws {
+  func eachFaultTakesASelectAfterAFetchOfObjectIDsOnly(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -112,9 +112,9 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.05 keys whose rows came by an ID fetch that is held hit the row cache",
+    "S6.05 faults hit the row cache while the IDs fetched with their rows are retained",
     arguments: StoreKind.allCases)
-  func keysAfterIDFetch(kind: StoreKind) throws {
+  func faultsHitTheRowCacheWhileFetchedIDsAreRetained(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let context = try stack.coldContext()
@@ -129,8 +129,8 @@ struct ObjectFaultTests {
     }
   }
 
-  @Test("S6.06 some rows cached: those hit, the others miss", arguments: StoreKind.allCases)
-  func cachedRowsHitAndOthersMiss(kind: StoreKind) throws {
+  @Test("S6.06 faults with cached rows hit, and the others miss", arguments: StoreKind.allCases)
+  func onlyFaultsWithCachedRowsHitTheRowCache(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let context = try stack.coldContext()
@@ -147,9 +147,9 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.11 a fault asks the row cache first and the database second",
+    "S6.11 a fault reads the row cache first and the database second",
     arguments: [true, false], StoreKind.allCases)
-  func traceOfFiring(isCached: Bool, kind: StoreKind) throws {
+  func faultReadsTheRowCacheFirstAndTheDatabaseSecond(isCached: Bool, kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let events = EventList()
@@ -161,7 +161,7 @@ struct ObjectFaultTests {
       let trace = events.events.dropFirst(before).sorted { $0.id < $1.id }
       let expected: [EventKind] =
         isCached ? [.objectFault, .rowCacheHit] : [.objectFault, .rowCacheMiss, .statement]
-      // A store in memory runs none.
+      // An in-memory store runs no statement.
       #expect(trace.map(\.kind) == expected.filter { kind.runsSQL || $0 != .statement })
       let fault = try #require(trace.first)
       #expect(fault.source == (isCached ? .rowCache : .database))
@@ -196,7 +196,7 @@ struct ObjectFaultTests {
   @Test(
     "S6.14 rows stay cached for retained objects and are released with the last",
     arguments: StoreKind.allCases)
-  func rowCacheLifetime(kind: StoreKind) throws {
+  func rowsStayCachedOnlyForRetainedObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let context = try stack.coldContext()
@@ -218,7 +218,7 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.17 a refreshed object that is referenced fires from the row cache",
+    "S6.17 a refreshed object that is retained fires from the row cache",
     arguments: StoreKind.allCases)
   func refreshedObjectFiresFromTheRowCache(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -234,8 +234,8 @@ struct ObjectFaultTests {
     }
   }
 
-  @Test("A fault without a row becomes deleted with nil values", arguments: StoreKind.ofRows)
-  func faultWithoutARowBecomesDeleted(kind: StoreKind) throws {
+  @Test("A fault of a deleted row becomes deleted with nil values", arguments: StoreKind.ofRows)
+  func faultOfADeletedRowBecomesDeletedWithNilValues(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let context = try stack.coldContext()
@@ -253,7 +253,7 @@ struct ObjectFaultTests {
 }
 
 extension TestStack {
-  /// Rows in the row cache of a context's store, once the context has let go of what it alone holds.
+  /// The rows in the row cache, after the context has released its unused objects.
   func cachedRows(_ context: NSManagedObjectContext) throws -> Int {
     _ = context.counters
     return try #require(context.coordinator?.firstStore).cachedRowCount

@@ -8,7 +8,7 @@ struct RelationshipFaultTests {
   @Test(
     "S6.39 a to-one costs nothing to follow and one fault to read",
     arguments: StoreKind.allCases)
-  func toOneCostsOneFaultToRead(kind: StoreKind) throws {
+  func toOneIsFollowedAtNoCostAndReadWithOneFault(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(0, countries: 2, continents: 1)
     let context = try stack.coldContext()
@@ -29,9 +29,9 @@ struct RelationshipFaultTests {
   }
 
   @Test(
-    "S6.41 a to-many costs one SELECT of keys, then one for each object",
+    "S6.41 a to-many takes one SELECT of object IDs, then one for each object",
     arguments: StoreKind.allCases)
-  func toManyCostsASelectOfKeysAndOnePerObject(kind: StoreKind) throws {
+  func toManyTakesASelectOfObjectIDsAndOnePerObject(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(0, countries: 5, continents: 1)
     let events = EventList()
@@ -58,9 +58,9 @@ struct RelationshipFaultTests {
   }
 
   @Test(
-    "S6.41 a to-many whose rows were loaded already costs its keys alone",
+    "S6.41 a to-many whose rows are cached takes only the SELECT of object IDs",
     arguments: StoreKind.allCases)
-  func toManyAfterRows(kind: StoreKind) throws {
+  func toManyWithCachedRowsTakesOnlyASelectOfObjectIDs(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(0, countries: 5, continents: 1)
     let context = try stack.coldContext()
@@ -77,9 +77,9 @@ struct RelationshipFaultTests {
   }
 
   @Test(
-    "S8.14 a list's country names: a SELECT a country, or none after prefetching",
+    "S8.14 a list's countries take a SELECT each, or one if they're fetched first",
     arguments: StoreKind.allCases)
-  func prefetchingRemovesASelectPerCountry(kind: StoreKind) throws {
+  func listTakesASelectPerCountryOrOneIfTheyAreFetchedFirst(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(500, countries: 30)
     func list(_ prepare: (NSManagedObjectContext) throws -> [Country]) throws -> Costs {
@@ -97,14 +97,14 @@ struct RelationshipFaultTests {
     #expect(plain.faults == 30 && plain.misses == 30 && plain.selects == stack.statements(30))
     let faults = try list { try Country.fetch(in: $0) }
     #expect(faults.faults == 30 && faults.misses == 0 && faults.selects == stack.statements(1))
-    let filled = try list { try Country.fetch(in: $0) { $0.returnsObjectsAsFaults = false } }
-    #expect(filled.faults == 0 && filled.misses == 0 && filled.selects == stack.statements(1))
+    let realized = try list { try Country.fetch(in: $0) { $0.returnsObjectsAsFaults = false } }
+    #expect(realized.faults == 0 && realized.misses == 0 && realized.selects == stack.statements(1))
   }
 
   @Test(
-    "S15-10 each fault of the list is an event with its call site",
+    "S15-10 each fault of a list is an event with its call site",
     arguments: StoreKind.allCases)
-  func moodListEvents(kind: StoreKind) throws {
+  func eachFaultOfAListIsAnEventWithItsCallSite(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(500, countries: 30)
     let events = EventList()
@@ -122,9 +122,11 @@ struct RelationshipFaultTests {
   }
 
   @Test(
-    "S15-11 S15-12 countries fetched ahead and held leave hits, or nothing",
+    "S15-11 S15-12 retained countries leave hits if they're faults, and nothing if realized",
     arguments: [(asFaults: true, faults: 30), (asFaults: false, faults: 0)], StoreKind.allCases)
-  func moodListHeld(held: (asFaults: Bool, faults: Int), kind: StoreKind) throws {
+  func retainedCountriesLeaveRowCacheHitsOrNothing(
+    held: (asFaults: Bool, faults: Int), kind: StoreKind
+  ) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(500, countries: 30)
     let context = try stack.coldContext()
@@ -138,8 +140,8 @@ struct RelationshipFaultTests {
     }
   }
 
-  @Test("S-C33 employees and departments: one SELECT a department, or two with prefetching")
-  func prefetchingMakesTwoSelectsOfOnePerDepartment() throws {
+  @Test("S-C33 a list's departments take a SELECT each, or one if they're prefetched")
+  func departmentsTakeASelectEachOrOneIfPrefetched() throws {
     let stack = try TestStack(model: TestModels.company())
     let rows = [
       ("Jack", "Sales"), ("Jill", "Marketing"), ("Benjy", "Sales"), ("Gillian", "Sales"),
@@ -184,9 +186,9 @@ struct RelationshipFaultTests {
   }
 
   @Test(
-    "A many-to-many is saved once for both sides, read and prefetched",
+    "A many-to-many is saved once for both sides, read, and prefetched",
     arguments: StoreKind.allCases)
-  func manyToMany(kind: StoreKind) throws {
+  func manyToManyIsSavedOnceForBothSidesReadAndPrefetched(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.library())
     let writer = try stack.coldContext()
     try writer.performAndWait {

@@ -2,9 +2,9 @@ import ManagedModel
 import OpenCoreData
 import Testing
 
-@Suite("Programmer errors trap")
+@Suite("Programmer errors stop the process")
 struct TrapTests {
-  @Test func misusedObjectsTrap() async {
+  @Test func misusedObjectsStopTheProcess() async {
     let unknownKey = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -37,8 +37,8 @@ struct TrapTests {
     #expect(foreign.message.contains("'country' can't refer to an object of another context"))
   }
 
-  @Test("S-A06 a missing entity's message names the missing coordinator or name")
-  func missingCoordinatorOrEntityIsNamed() async throws {
+  @Test("S-A06 inserting without a coordinator, or an unknown entity, stops with what's missing")
+  func missingCoordinatorOrEntityIsNamedInTheMessage() async throws {
     let loose = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -66,7 +66,7 @@ struct TrapTests {
     }
   }
 
-  @Test("S-A18 an unknown key is named in the error")
+  @Test("S-A18 an unknown key is named in the message")
   func unknownKeyIsNamedInTheMessage() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]

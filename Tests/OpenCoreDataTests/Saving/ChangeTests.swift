@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Pending changes")
+@Suite("Unsaved changes")
 struct ChangeTests {
   private func workshop(
     _ kind: StoreKind = .sqlite
@@ -20,9 +20,9 @@ struct ChangeTests {
   }
 
   @Test(
-    "A fault can be deleted without reading it, even if its row is missing",
+    "A fault can be deleted, even if its row is missing",
     arguments: StoreKind.ofRows)
-  func faultIsDeletedWithoutReadingIt(kind: StoreKind) throws {
+  func faultCanBeDeletedEvenIfItsRowIsMissing(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
     try writer.performAndWait {
       for number in 0..<2 { _ = writer.make("Tag", ["number": Int64(number)]) }
@@ -52,7 +52,7 @@ struct ChangeTests {
   @Test(
     "Deleting a new object leaves nothing to save",
     arguments: StoreKind.allCases)
-  func deletedInsertionLeavesNothingToSave(kind: StoreKind) throws {
+  func deletingANewObjectLeavesNothingToSave(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     try context.performAndWait {
       let team = context.make("Team")
@@ -69,7 +69,7 @@ struct ChangeTests {
   }
 
   @Test("A value set again after a refresh is written once", arguments: StoreKind.allCases)
-  func settingAfterRefresh(kind: StoreKind) throws {
+  func valueSetAgainAfterARefreshIsWrittenOnce(kind: StoreKind) throws {
     let (stack, context) = try workshop(kind)
     try context.performAndWait {
       let team = context.make("Team")
@@ -85,7 +85,7 @@ struct ChangeTests {
   @Test(
     "Refreshing a deleted object cancels the deletion",
     arguments: StoreKind.allCases)
-  func refreshCancelsADeletion(kind: StoreKind) throws {
+  func refreshingADeletedObjectCancelsItsDeletion(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     try context.performAndWait {
       let person = context.make("Person")
@@ -99,9 +99,9 @@ struct ChangeTests {
   }
 
   @Test(
-    "Merging a refresh keeps changed to-many relationships, fired or not",
+    "A merging refresh keeps changed to-many relationships, fired or not",
     arguments: StoreKind.allCases)
-  func mergingToMany(kind: StoreKind) throws {
+  func mergingRefreshKeepsChangedToManyRelationships(kind: StoreKind) throws {
     let (stack, context) = try workshop(kind)
     try context.performAndWait {
       let person = context.make("Person")
@@ -121,7 +121,7 @@ struct ChangeTests {
     }
   }
 
-  @Test("A merging refresh resolves a conflict with another process")
+  @Test("A merging refresh resolves a conflict with another coordinator")
   func mergingRefreshResolvesAConflict() throws {
     let (stack, context) = try workshop()
     try context.performAndWait {
@@ -142,9 +142,9 @@ struct ChangeTests {
   }
 
   @Test(
-    "A relationship to an object of no context fails validation with error 1550",
+    "A relationship to an object without a context fails validation with error 1550",
     arguments: StoreKind.allCases)
-  func relationshipToAnObjectWithoutContextFails(kind: StoreKind) throws {
+  func relationshipToAnObjectWithoutAContextFailsValidation(kind: StoreKind) throws {
     let (stack, context) = try workshop(kind)
     try context.performAndWait {
       let entity = try #require(stack.model.entitiesByName["Team"])
@@ -152,7 +152,7 @@ struct ChangeTests {
       let person = context.make("Person", ["team": stray])
       do {
         try context.save()
-        Issue.record("the stray was not seen")
+        Issue.record("the save didn't fail")
       } catch let error as NSError {
         #expect(error.code == NSManagedObjectValidationError)
       }
@@ -184,7 +184,7 @@ struct ChangeTests {
   @Test(
     "Nested blocks can reenter their own context",
     arguments: StoreKind.allCases)
-  func nestedBlocksReenterTheirContext(kind: StoreKind) throws {
+  func nestedBlocksCanReenterTheirContext(kind: StoreKind) throws {
     let (_, first) = try workshop(kind)
     let second = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     second.persistentStoreCoordinator = first.persistentStoreCoordinator
@@ -193,9 +193,9 @@ struct ChangeTests {
   }
 
   @Test(
-    "Rows that refer to a deleted row are found",
+    "A deleted row's to-many relationship contains the rows that refer to it",
     arguments: StoreKind.ofRows)
-  func rowsThatReferToADeletedRowAreFound(_ kind: StoreKind) throws {
+  func toManyOfADeletedRowContainsRowsThatReferToIt(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (reader, deleter, writer) = (bed.context(), bed.context(), bed.context())
@@ -219,7 +219,7 @@ struct ChangeTests {
     }
   }
 
-  @Test("Retain cycles of objects end with their context", arguments: StoreKind.allCases)
+  @Test("A reset ends retain cycles of objects", arguments: StoreKind.allCases)
   func deregisteredObjectsReleaseEachOther(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     weak var person: NSManagedObject?
@@ -236,9 +236,9 @@ struct ChangeTests {
   }
 
   @Test(
-    "Rows of an ID fetch are retained by its IDs with pending changes",
+    "Fetched object IDs keep their rows cached, with unsaved changes too",
     arguments: StoreKind.allCases)
-  func idFetchWithPendingChanges(kind: StoreKind) throws {
+  func fetchedIDsKeepTheirRowsCachedWithUnsavedChanges(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
     try writer.performAndWait {
       for _ in 0..<3 { _ = writer.make("Team") }
@@ -259,7 +259,7 @@ struct ChangeTests {
   @Test(
     "Rows prefetched along different paths are retained",
     arguments: StoreKind.allCases)
-  func prefetchesOfTwoFetches(kind: StoreKind) throws {
+  func rowsPrefetchedAlongDifferentPathsAreRetained(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
     try writer.performAndWait {
       let person = writer.make("Person", ["team": writer.make("Team")])
@@ -286,7 +286,7 @@ struct ChangeTests {
   @Test(
     "A batched result keeps unsaved objects after a save",
     arguments: StoreKind.allCases)
-  func batchesAcrossASave(kind: StoreKind) throws {
+  func batchedResultKeepsUnsavedObjectsAfterASave(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     try context.performAndWait {
       let team = context.make("Team", ["name": "new"])

@@ -3,9 +3,9 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// A process that saves until it is killed at a moment of its own choice.
+/// Processes that save until they kill themselves at a random time.
 ///
-/// `CDPROF_KILLS=200` kills that many; a few by default.
+/// `CDPROF_KILLS=200` runs 200 of them; the default is 4.
 @Suite("Processes killed while they save")
 struct CrashTests {
   static let kills = ProcessInfo.processInfo.environment["CDPROF_KILLS"].flatMap(Int.init) ?? 4
@@ -13,7 +13,7 @@ struct CrashTests {
   static let rows = 40
 
   @Test("S16-1 saves are durable and atomic")
-  func savesAreDurableAndAtomic() async throws {
+  func savesOfKilledProcessesAreDurableAndAtomic() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("CrashTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ struct CrashTests {
     #expect(last > 0, "nothing was saved before the first kill")
   }
 
-  /// What the store has after a kill; the number of the last save that is there.
+  /// Checks the store after a kill; returns the number of its last save.
   private func check(_ folder: URL, after previous: Int) throws -> Int {
     let returned =
       (try? String(contentsOf: folder.appendingPathComponent("returned"), encoding: .utf8))
@@ -40,7 +40,7 @@ struct CrashTests {
     #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]])
     let saves = try connection.values("SELECT ZA, COUNT(*) FROM ZITEM GROUP BY ZA ORDER BY ZA")
     #expect(saves.allSatisfy { $0[1] == .integer(Int64(CrashTests.rows)) }, "half a save")
-    #expect(saves.count >= returned, "save \(returned) had returned and is not there")
+    #expect(saves.count >= returned, "save \(returned) returned, but isn't in the store")
     #expect(
       try connection.values("SELECT COUNT(*) FROM ATRANSACTION") == [[.integer(Int64(saves.count))]]
     )
@@ -54,7 +54,7 @@ struct CrashTests {
     return saves.count
   }
 
-  /// Saves one batch after another and notes each that has returned.
+  /// Saves repeatedly, and records each save that returned.
   private static func saveUntilKilled(in folder: URL) throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
     try coordinator.addPersistentStore(
@@ -69,7 +69,7 @@ struct CrashTests {
       request.sortDescriptors = [NSSortDescriptor(key: "a", ascending: false)]
       request.fetchLimit = 1
       var number = Int(try context.fetch(request).first?.value(forKey: "a") as? Int32 ?? 0)
-      // The first process of all dies behind its first save at the earliest, however slow it is.
+      // The first process doesn't die before its first save has returned.
       if number > 0 { dieSoon() }
       while true {
         number += 1

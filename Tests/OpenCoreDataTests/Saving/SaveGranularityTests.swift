@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Ten thousand inserts, in one save or many")
 struct SaveGranularityTests {
-  /// Each save is a transaction for its rows, behind one for their keys.
+  /// Each save takes one transaction to reserve primary keys, and one for the rows.
   @Test(arguments: [
     ("S-B13 one save", 10_000), ("S-B13 a hundred saves", 100), ("S-B13 ten thousand saves", 1),
   ])
-  func transactionsAndMemoryTradePlaces(id: String, lot: Int) throws {
+  func eachSaveTakesTwoTransactionsAndRegistersOnlyItsObjects(id: String, lot: Int) throws {
     let stack = try TestStack(model: TestModels.company())
-    // What the disk takes is not what is asked here.
+    // Syncing to disk isn't measured here.
     let context = try stack.coldContext(options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
     let entity = try #require(stack.model.entitiesByName["Employee"])
     var saves = 0

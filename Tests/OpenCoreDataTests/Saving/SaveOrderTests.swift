@@ -5,7 +5,7 @@ import SQLiteDriver
 import Synchronization
 import Testing
 
-/// An object that says what a save does with it, and does what a test asks for.
+/// An object that records a save's calls, and calls closures of a test.
 private final class TracedItem: NSManagedObject {
   nonisolated(unsafe) static var trace: [String] = []
   nonisolated(unsafe) static var saving: (NSManagedObject) -> Void = { _ in }
@@ -53,7 +53,7 @@ struct SaveOrderTests {
   }
 
   @Test("S7.12 a save takes its twelve steps in order", arguments: StoreKind.allCases)
-  func saveTakesItsTwelveStepsInOrder(kind: StoreKind) throws {
+  func saveTakesItsStepsInOrder(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     let center = NotificationCenter.default
@@ -97,15 +97,17 @@ struct SaveOrderTests {
   }
 
   @Test(
-    "S7.13, S7.15 values set in willSave or validation are saved after another round",
+    "S7.13, S7.15 values set in willSave or validation are saved after another pass",
     arguments: StoreKind.allCases, [true, false])
-  func valuesSetInWillSaveOrValidationAreSaved(kind: StoreKind, inWillSave: Bool) throws {
+  func valuesSetInWillSaveOrValidationAreSavedAfterAnotherPass(
+    kind: StoreKind, inWillSave: Bool
+  ) throws {
     let stack = try stack(kind)
     let context = stack.context()
-    let mend: (NSManagedObject) -> Void = { object in
+    let repair: (NSManagedObject) -> Void = { object in
       if object.value(forKey: "b") as? Int32 != 7 { object.setValue(7, forKey: "b") }
     }
-    if inWillSave { TracedItem.saving = mend } else { TracedItem.validating = mend }
+    if inWillSave { TracedItem.saving = repair } else { TracedItem.validating = repair }
     try context.performAndWait {
       let item = context.make("Item", ["name": "x"])
       let saved = try costs(of: context) { try context.save() }
@@ -124,7 +126,7 @@ struct SaveOrderTests {
   }
 
   @Test("S7.14, S-B16 an endless willSave fails the save and names the object")
-  func endlessWillSave() throws {
+  func endlessWillSaveFailsTheSaveAndNamesTheObject() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     TracedItem.saving = { $0.setValue(1, forKey: "a") }
@@ -142,7 +144,7 @@ struct SaveOrderTests {
   @Test(
     "S7.16, S-B10 one invalid object prevents the save of all",
     arguments: StoreKind.allCases)
-  func oneInvalidObjectPreventsTheSave(kind: StoreKind) throws {
+  func oneInvalidObjectPreventsTheSaveOfAll(kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()
     TracedItem.validating = { object in
@@ -162,7 +164,7 @@ struct SaveOrderTests {
   }
 
   @Test("S7.18 permanent IDs can be obtained before the save, for one transaction")
-  func permanentIDs() throws {
+  func permanentIDsCanBeObtainedBeforeTheSave() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     try context.performAndWait {
@@ -182,7 +184,7 @@ struct SaveOrderTests {
   }
 
   @Test("S7.19, S-B10 a failed statement rolls back the save and keeps IDs temporary")
-  func failedStatementRollsBackTheSave() throws {
+  func failedStatementRollsBackTheSaveAndKeepsIDsTemporary() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     let connection = try Connection(path: stack.storeURL.path, access: .writing)
@@ -203,9 +205,9 @@ struct SaveOrderTests {
   }
 
   @Test(
-    "S7.20, S7.21, S7.22 what one context saves another reads from the row cache",
+    "S7.20, S7.21, S7.22 what one context saves, another reads from the row cache",
     arguments: StoreKind.allCases)
-  func savedRowsAreReadFromTheRowCache(kind: StoreKind) throws {
+  func savedValuesAreReadFromTheRowCacheByAnotherContext(kind: StoreKind) throws {
     let stack = try stack(kind)
     let (first, second) = (stack.context(), stack.context())
     try first.performAndWait {
@@ -225,8 +227,8 @@ struct SaveOrderTests {
     }
   }
 
-  @Test("S-B12, S-B11 nothing is written before a save; inserts alone compare no versions")
-  func insertionsCompareNoVersions() throws {
+  @Test("S-B12, S-B11 nothing is written before a save, and saved inserts compare no versions")
+  func nothingIsWrittenBeforeASaveAndInsertsCompareNoVersions() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     try context.performAndWait {
@@ -245,7 +247,7 @@ struct SaveOrderTests {
   }
 
   @Test("S-B08 a deleted row stays on disk until the save")
-  func deletedRowStaysUntilTheSave() throws {
+  func deletedRowStaysOnDiskUntilTheSave() throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
     let connection = try Connection(path: stack.storeURL.path, access: .reading)
@@ -262,7 +264,7 @@ struct SaveOrderTests {
     }
   }
 
-  /// Calls a closure at the first INSERT that it hears of.
+  /// Calls a closure when the first INSERT is recorded.
   private final class InsertListener: EventSink {
     private let body: Mutex<(@Sendable () -> Void)?>
 
@@ -283,7 +285,7 @@ struct SaveOrderTests {
   }
 
   @Test("S16-5 a fetch during a save's transaction returns the old state immediately")
-  func fetchDuringSave() throws {
+  func fetchDuringASavesTransactionReturnsTheOldState() throws {
     let stack = try stack(.sqlite)
     let (writer, reader) = (stack.context(), stack.context())
     let counts = Mutex<[Int]>([])

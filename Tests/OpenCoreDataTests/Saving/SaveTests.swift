@@ -8,7 +8,7 @@ struct SaveTests {
   @Test(
     "S7.17 a saved object gets a permanent ID, reserved before its row is written",
     arguments: StoreKind.allCases)
-  func permanentIDs(kind: StoreKind) throws {
+  func savedObjectGetsAPermanentIDReservedBeforeItsRowIsWritten(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -36,7 +36,7 @@ struct SaveTests {
   }
 
   @Test("S15-9 a new mood and its region are saved in two transactions")
-  func moodAndRegion() throws {
+  func newMoodAndItsRegionAreSavedInTwoTransactions() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 1)
     let lines = LineList()
@@ -61,7 +61,7 @@ struct SaveTests {
       ]
       let saved = lines.lines.dropFirst(before)
       #expect(saved.filter { !$0.hasPrefix("cdprof: ") } == expected.map { "CoreData: sql: " + $0 })
-      // Apple's lines carry no time of a save; ours is under a prefix of its own.
+      // Core Data's log has no save time; OpenCoreData's has its own prefix.
       #expect(saved.last?.hasPrefix("cdprof: annotation: save execution time: 0.") == true)
     }
   }
@@ -69,7 +69,7 @@ struct SaveTests {
   @Test(
     "A cold stack reads saved values of every type",
     arguments: StoreKind.allCases)
-  func coldStackReadsSavedValuesOfEveryType(kind: StoreKind) throws {
+  func savedValuesOfEveryTypeAreReadByAColdStack(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.library())
     let values: [String: any Hashable & Sendable] = [
       "bool": true, "data": Data([0, 1, 255]), "date": Date(timeIntervalSinceReferenceDate: 0.125),
@@ -100,7 +100,7 @@ struct SaveTests {
   @Test(
     "A row that changed since it was read fails the save with error 133020 and writes nothing",
     arguments: StoreKind.ofRows)
-  func changedRowFailsTheSaveWithAConflict(kind: StoreKind) throws {
+  func rowChangedSinceItWasReadFailsTheSave(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let first = try stack.coldContext()
@@ -114,7 +114,7 @@ struct SaveTests {
       for mood in moods { mood.latitude = 2 }
       do {
         try first.save()
-        Issue.record("the conflict was not seen")
+        Issue.record("the save didn't fail")
       } catch let error as NSError {
         #expect(error.code == NSManagedObjectMergeError)
         let conflicts =
@@ -130,9 +130,9 @@ struct SaveTests {
   }
 
   @Test(
-    "Setting an equal value writes only the version; no changes write nothing",
+    "Setting an equal value writes only the version; a save without changes writes nothing",
     arguments: StoreKind.allCases)
-  func settingAnEqualValueWritesOnlyTheVersion(kind: StoreKind) throws {
+  func equalValueWritesOnlyTheVersion(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let events = EventList()
@@ -153,7 +153,7 @@ struct SaveTests {
   @Test(
     "A missing value fails validation; several failures are one error 1560",
     arguments: StoreKind.allCases)
-  func validationFailuresAreErrors(kind: StoreKind) throws {
+  func missingValueFailsValidationAndSeveralAreOneError(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -174,9 +174,9 @@ struct SaveTests {
   }
 
   @Test(
-    "Both sides of a relationship change at once; notifications name what changed",
+    "Both sides of a relationship change immediately; notifications contain what changed",
     arguments: StoreKind.allCases)
-  func inversesAndNotifications(kind: StoreKind) throws {
+  func bothSidesOfARelationshipChangeAndAreInTheNotifications(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 2)
     let context = try stack.coldContext()
@@ -213,9 +213,9 @@ struct SaveTests {
   }
 
   @Test(
-    "Deleting applies delete rules and removes the rows",
+    "Deleting applies the delete rules and removes the rows",
     arguments: StoreKind.allCases)
-  func deletionAppliesRulesAndRemovesRows(kind: StoreKind) throws {
+  func deletionAppliesDeleteRulesAndRemovesRows(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.company())
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -234,7 +234,7 @@ struct SaveTests {
   @Test(
     "S3.04 rolling back discards unsaved changes and writes nothing",
     arguments: StoreKind.allCases)
-  func rollbackDiscardsUnsavedChanges(kind: StoreKind) throws {
+  func rollbackDiscardsUnsavedChangesAndWritesNothing(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext()

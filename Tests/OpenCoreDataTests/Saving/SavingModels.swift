@@ -15,8 +15,8 @@ enum SavingModels {
     return model(item)
   }
 
-  /// Continents and countries below an abstract region whose code is unique, people whose first and
-  /// last name together are, and cities of a country.
+  /// Continents and countries, subentities of an abstract region with a unique code; people with
+  /// unique pairs of first and last name; and cities of a country.
   static func regions() -> NSManagedObjectModel {
     let region = NSEntityDescription()
     region.name = "Region"

@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// Rows of one save go through one statement: what one of them holds is not the next one's.
+/// The rows of a save share a statement: a value bound for one must not be written for the next.
 @Suite("Reuse of statements for rows")
 struct WrittenRowsTests {
   private let values: [String: any Sendable] = [
@@ -20,7 +20,7 @@ struct WrittenRowsTests {
     }
   }
 
-  /// For each article by its key, how many of the columns of values are NULL.
+  /// The number of NULL columns of each article, by primary key.
   private func nulls(_ stack: TestStack) throws -> [Int64] {
     let columns = values.keys.map { "(Z\($0.uppercased()) IS NULL)" }.joined(separator: "+")
     let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
@@ -29,8 +29,8 @@ struct WrittenRowsTests {
     }
   }
 
-  @Test("nil after a value and a value after nil, in INSERTs and in UPDATEs of one save")
-  func nilAfterAValue() throws {
+  @Test("Nils and values can alternate in the INSERTs and in the UPDATEs of one save")
+  func nilsAndValuesAlternateInInsertsAndUpdates() throws {
     let stack = try TestStack(model: TestModels.library())
     let all = Int64(values.count)
     let first = try stack.coldContext()
@@ -72,8 +72,8 @@ struct WrittenRowsTests {
     }
   }
 
-  @Test("a save that is refused leaves no row behind, and the next one writes what is there then")
-  func refusedAndRepeated() throws {
+  @Test("A failed save leaves no row, and the next one writes the current values")
+  func failedSaveLeavesNoRowAndTheNextWritesCurrentValues() throws {
     let stack = try TestStack(model: SavingModels.regions())
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -95,8 +95,8 @@ struct WrittenRowsTests {
       ])
   }
 
-  @Test("entities with equal statements, alternating")
-  func entitiesInTurns() throws {
+  @Test("Entities with equal statements can alternate in a save")
+  func entitiesWithEqualStatementsCanAlternate() throws {
     let model = NSManagedObjectModel()
     let animal = NSEntityDescription()
     animal.name = "Animal"

@@ -3,13 +3,13 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-/// Stores that hold the entities of a configuration.
+/// Stores for the entities of a configuration.
 @Suite("Configurations")
 struct ConfigurationTests {
   @Test(
-    "S-A16 objects go to the store whose configuration has their entity",
+    "S-A16 objects are saved in the store whose configuration contains their entity",
     arguments: TwoStores.Pair.allCases)
-  func objectsGoToTheStoreOfTheirConfiguration(pair: TwoStores.Pair) throws {
+  func objectsAreSavedInTheStoreOfTheirConfiguration(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair, configurations: ["Staff", "Places"])
     #expect(two.stores.map(\.configurationName) == ["Staff", "Places"])
     let context = two.context()
@@ -37,7 +37,7 @@ struct ConfigurationTests {
         #expect(found.map { $0.entity.name } == ["UrgentNote"])
       }
       #expect(cost.selects == pair.files)
-      // What would lead into the other store leads nowhere.
+      // Relationships to objects of the other store are empty.
       let employee = try #require(try reader.fetch(TwoStores.request()).first)
       #expect(employee.value(forKey: "department") == nil)
       let department = try #require(
@@ -49,7 +49,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A file has only the tables of its configuration, and opens with no other")
+  @Test("A file has only the tables of its configuration, and opens only with it")
   func fileHasOnlyTheTablesOfItsConfiguration() throws {
     let two = try TwoStores(.files, configurations: ["Staff", "Places"])
     let url = try #require(two.stores[1].url)
@@ -79,8 +79,8 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A store is added once, and again once it was removed")
-  func addingAndRemoving() throws {
+  @Test("A store can be added only once, and again after it was removed")
+  func storeIsAddedOnceAndAgainAfterItsRemoval() throws {
     let two = try TwoStores(.files)
     try two.addEmployees(2)
     let url = try #require(two.stores[0].url)
@@ -102,9 +102,9 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "Objects of a removed store never reach rows of the stores that are added after it",
+    "Objects of a removed store never change rows of stores that are added later",
     arguments: StoreKind.allCases)
-  func objectsOfARemovedStore(kind: StoreKind) throws {
+  func objectsOfARemovedStoreNeverChangeRowsOfLaterStores(kind: StoreKind) throws {
     let stack = try TestStack(model: TestModels.company())
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     func add(_ number: Int) throws -> NSPersistentStore {
@@ -163,9 +163,9 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "S-A15 before a store is there a fetch is an error, afterwards it has rows",
+    "S-A15 a fetch without a store is an error; after one is added, it returns its rows",
     .timeLimit(.minutes(1)))
-  func addedInTheBackground() async throws {
+  func fetchWithoutAStoreIsAnErrorUntilOneIsAdded() async throws {
     let stack = try TestStack(model: TestModels.company())
     let first = try stack.coldContext()
     try first.performAndWait {

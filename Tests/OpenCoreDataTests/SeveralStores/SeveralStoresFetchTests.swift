@@ -2,13 +2,12 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// One fetch over two stores.
 @Suite("Fetches over several stores")
 struct SeveralStoresFetchTests {
   @Test(
-    "S6.08, S-A16 one fetch is a SELECT in each store, and one list",
+    "S6.08, S-A16 one fetch is a SELECT in each store, and one sorted list",
     arguments: TwoStores.Pair.allCases)
-  func fetchOfTwoStoresIsOneList(pair: TwoStores.Pair) throws {
+  func fetchIsASelectInEachStoreAndOneSortedList(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(7)
     let context = two.context()
@@ -24,7 +23,7 @@ struct SeveralStoresFetchTests {
         #expect(found.map(\.nameValue) == (0..<7).map { "e0\($0)" })
       }
       #expect(reading.faults == 7 && reading.hits == 7 && reading.selects == 0)
-      let page = try costs(of: context) {
+      let limited = try costs(of: context) {
         let request = TwoStores.request {
           $0.fetchLimit = 3
           $0.fetchOffset = 2
@@ -34,23 +33,24 @@ struct SeveralStoresFetchTests {
         #expect(found.map(\.nameValue) == ["e02", "e03", "e04"])
         #expect(try context.count(for: request) == 3)
       }
-      #expect(page.selects == 2 * pair.files)
+      #expect(limited.selects == 2 * pair.files)
       for (number, store) in two.stores.enumerated() {
-        let asked = try costs(of: context) {
+        let single = try costs(of: context) {
           let request = TwoStores.request { $0.affectedStores = [store] }
           let found = try context.fetch(request)
           #expect(found.count == 4 - number)
           #expect(try context.count(for: request) == 4 - number)
         }
-        #expect(asked.selects == (pair.kinds[number] == .sqlite ? 2 : 0))
+        #expect(single.selects == (pair.kinds[number] == .sqlite ? 2 : 0))
       }
       #expect(try context.count(for: TwoStores.request { $0.affectedStores = [] }) == 0)
     }
   }
 
   @Test(
-    "IDs, dictionaries, batches, and prefetches of two stores", arguments: TwoStores.Pair.allCases)
-  func otherResultTypesCombineTwoStores(pair: TwoStores.Pair) throws {
+    "IDs, dictionaries, batches, and prefetches combine two stores",
+    arguments: TwoStores.Pair.allCases)
+  func idsDictionariesBatchesAndPrefetchesCombineTwoStores(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(9)
     let context = two.context()
@@ -73,10 +73,10 @@ struct SeveralStoresFetchTests {
       #expect(try context.fetch(names).compactMap { $0["name"] as? String } == ["e07", "e08"])
       names.sortDescriptors = [NSSortDescriptor(key: "department.name", ascending: true)]
       #expect(throws: NSError.self) { try context.fetch(names) }
-      let pages = try context.fetchBatched(TwoStores.request { $0.fetchBatchSize = 4 })
-      #expect(pages.count == 9)
-      let page = costs(of: context) { #expect(pages[5].nameValue == "e05") }
-      #expect(page.selects == pair.files)
+      let batched = try context.fetchBatched(TwoStores.request { $0.fetchBatchSize = 4 })
+      #expect(batched.count == 9)
+      let batch = costs(of: context) { #expect(batched[5].nameValue == "e05") }
+      #expect(batch.selects == pair.files)
       let byHome = TwoStores.request {
         $0.sortDescriptors = [NSSortDescriptor(key: "department.name", ascending: false)]
         $0.relationshipKeyPathsForPrefetching = ["department"]
@@ -95,9 +95,9 @@ struct SeveralStoresFetchTests {
   }
 
   @Test(
-    "Unsaved changes, a child and a list that follows see two stores",
+    "Unsaved changes, a child, and a results controller include two stores",
     arguments: TwoStores.Pair.allCases)
-  func unsavedChangesAndChildrenSeeTwoStores(pair: TwoStores.Pair) throws {
+  func unsavedChangesChildAndResultsControllerIncludeTwoStores(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)
     let context = two.context()

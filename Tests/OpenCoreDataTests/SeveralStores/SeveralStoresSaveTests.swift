@@ -2,13 +2,12 @@ import CoreDataCosts
 import OpenCoreData
 import Testing
 
-/// Objects of two stores saved together.
 @Suite("Saves to several stores")
 struct SeveralStoresSaveTests {
   @Test(
-    "S-H07 a new object goes to the first store or the assigned one",
+    "S-H07 a new object is saved in the first store or in the assigned one",
     arguments: TwoStores.Pair.allCases)
-  func newObjectGoesToTheFirstOrAssignedStore(pair: TwoStores.Pair) throws {
+  func newObjectIsSavedInTheFirstOrTheAssignedStore(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     let context = two.context()
     try context.performAndWait {
@@ -40,8 +39,8 @@ struct SeveralStoresSaveTests {
     }
   }
 
-  @Test("S-H07 saved objects and entities of no configuration aren't assigned")
-  func savedObjectsAndForeignEntitiesAreNotAssigned() async {
+  @Test("S-H07 assigning a saved object, or to a store without its entity, stops the process")
+  func invalidAssignmentsStopTheProcess() async {
     let saved = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -54,19 +53,19 @@ struct SeveralStoresSaveTests {
       }
     }
     #expect(saved.message.contains("is assigned to a store"))
-    let unheld = await #expect(
+    let missing = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       let two = try TwoStores(.memories, configurations: ["Staff", "Places"])
       let context = two.context()
       context.performAndWait { context.assign(context.make("Employee"), to: two.stores[1]) }
     }
-    #expect(unheld.message.contains("does not have the entity 'Employee'"))
+    #expect(missing.message.contains("does not have the entity 'Employee'"))
   }
 
   @Test(
-    "S-E17 a relationship into another store fails the save", arguments: TwoStores.Pair.allCases
-  )
+    "S-E17 a relationship into another store fails the save",
+    arguments: TwoStores.Pair.allCases)
   func relationshipIntoAnotherStoreFailsTheSave(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     let context = two.context()
@@ -79,7 +78,6 @@ struct SeveralStoresSaveTests {
       let error = try #require(context.saveError())
       #expect(error.code == NSPersistentStoreSaveError && error.domain == NSCocoaErrorDomain)
       #expect(error.localizedDescription.contains("another store"))
-      // The store of the one, and that of the other.
       #expect(error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] == two.stores)
       #expect(
         error.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] == [employee, department])
@@ -91,7 +89,7 @@ struct SeveralStoresSaveTests {
   }
 
   @Test("A save that fails in one store is rolled back in all", arguments: TwoStores.Pair.allCases)
-  func allOrNothing(pair: TwoStores.Pair) throws {
+  func saveThatFailsInOneStoreIsRolledBackInAll(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)
     for refusing in 0..<2 {
@@ -135,8 +133,8 @@ struct SeveralStoresSaveTests {
   }
 
   @Test(
-    "Merging distinguishes equal keys in two stores", arguments: TwoStores.Pair.allCases)
-  func mergingDistinguishesEqualKeysInTwoStores(pair: TwoStores.Pair) throws {
+    "Merging distinguishes equal primary keys of two stores", arguments: TwoStores.Pair.allCases)
+  func mergeDistinguishesEqualPrimaryKeysOfTwoStores(pair: TwoStores.Pair) throws {
     let two = try TwoStores(pair)
     try two.addEmployees(4)
     let (here, there) = (two.context(), two.context())
@@ -166,8 +164,8 @@ struct SeveralStoresSaveTests {
     }
   }
 
-  @Test("Batch requests and history reach both files")
-  func batchRequestsAndHistoryReachBothFiles() throws {
+  @Test("Batch requests and history include both stores")
+  func batchRequestsAndHistoryIncludeBothStores() throws {
     let two = try TwoStores(.files, options: [NSPersistentHistoryTrackingKey: true])
     try two.addEmployees(6)
     let context = two.context()

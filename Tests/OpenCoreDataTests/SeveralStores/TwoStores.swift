@@ -3,7 +3,7 @@ import ProfileEvents
 
 /// A coordinator over two empty stores of employees and departments.
 final class TwoStores {
-  /// Which kinds the two stores are of.
+  /// The kinds of the two stores.
   enum Pair: CaseIterable, Sendable {
     case files, memories, fileAndMemory
 
@@ -15,7 +15,7 @@ final class TwoStores {
       }
     }
 
-    /// How many of the two answer with statements.
+    /// The number of stores that run statements.
     var files: Int { kinds.count { $0 == .sqlite } }
   }
 
@@ -24,7 +24,7 @@ final class TwoStores {
   let events = EventList()
   private let files: TestStack
 
-  /// - Parameter configurations: Of the two stores; the model's `Staff` and `Places` when it is split.
+  /// - Parameter configurations: Those of the stores, such as the model's `Staff` and `Places`.
   init(
     _ pair: Pair, configurations: [String?] = [nil, nil], options: [AnyHashable: Any]? = nil
   ) throws {
@@ -45,7 +45,7 @@ final class TwoStores {
     self.stores = stores
   }
 
-  /// The company, each entity in a configuration of its own, and notes that are in both.
+  /// The company, with a configuration for each entity, and notes in both.
   private static func model() -> NSManagedObjectModel {
     let model = TestModels.company()
     let note = NSEntityDescription()
@@ -86,7 +86,7 @@ final class TwoStores {
     }
   }
 
-  /// Employees by name, all or those that a request is narrowed to.
+  /// A request for employees, sorted by name.
   static func request(
     _ configure: (NSFetchRequest<NSManagedObject>) -> Void = { _ in }
   ) -> NSFetchRequest<NSManagedObject> {

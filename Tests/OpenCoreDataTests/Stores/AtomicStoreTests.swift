@@ -195,8 +195,8 @@ struct AtomicStoreTests {
     }
   }
 
-  @Test("Metadata is written with a save, or at once by the class method", arguments: documents)
-  func metadataIsWrittenWithASaveOrAtOnce(kind: StoreKind) throws {
+  @Test("Metadata is written with a save, or immediately by the class method", arguments: documents)
+  func metadataIsWrittenWithASaveOrImmediately(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())
     let context = try stack.coldContext()
     let coordinator = try #require(context.persistentStoreCoordinator)

@@ -54,8 +54,8 @@ struct StoreFilesTests {
     #expect(try Data(contentsOf: stack.storeURL) == bytes)
   }
 
-  @Test("S-H05 S-H06 metadata set on an instance is saved with a context; on the class, at once")
-  func instanceMetadataIsSavedWithAContextAndClassMetadataAtOnce() throws {
+  @Test("S-H05 S-H06 metadata set on an instance is saved by a context; on the class, immediately")
+  func instanceMetadataIsSavedByAContextAndClassMetadataImmediately() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext()
     let coordinator = try #require(context.persistentStoreCoordinator)
