@@ -18,7 +18,7 @@ extension NSPersistentStoreCoordinator {
       && Self.isSet(NSMigratePersistentStoresAutomaticallyOption, options)
       && !Self.isSet(NSReadOnlyPersistentStoreOption, options)
     {
-      try migrate(url, configuration, options, error)
+      try migrate(url, configuration, options)
       return try open()
     }
   }
@@ -29,7 +29,7 @@ extension NSPersistentStoreCoordinator {
   }
 
   private func migrate(
-    _ url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?, _ incompatibility: NSError
+    _ url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?
   ) throws {
     let source = try sourceModel(of: url)
     guard Self.isSet(NSInferMappingModelAutomaticallyOption, options) else {

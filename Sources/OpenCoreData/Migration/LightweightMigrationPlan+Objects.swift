@@ -124,7 +124,7 @@ extension LightweightMigrationPlan {
         objects.rangeTables.contains(where: { $0.uppercased() == index.name.uppercased() }),
         let table = tables.first(where: { $0.root.table == index.table })
       else { return false }
-      return !table.movesRows && table.newNames.isEmpty
+      return table.keepsValues(of: index.columns)
         && table.source?.table.uppercased() == index.table.uppercased()
     }
   }

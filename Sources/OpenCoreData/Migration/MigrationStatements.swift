@@ -21,7 +21,7 @@ struct MigrationStatements: Sendable {
   }
 
   /// The parts of a migration, in order.
-  enum Phase: Int, CaseIterable, Comparable, Sendable {
+  enum Phase: CaseIterable, Sendable {
     /// Removes triggers, R-trees, and indexes that the new version doesn't have.
     case removeObjects
     /// Copies pairs of keys whose columns are removed, and removes references to removed rows.
@@ -42,8 +42,6 @@ struct MigrationStatements: Sendable {
     case createTriggers
     /// Updates entity IDs, history, metadata, and the stored model.
     case housekeeping
-
-    static func < (left: Phase, right: Phase) -> Bool { left.rawValue < right.rawValue }
   }
 
   private var phases: [Phase: [Statement]] = [:]

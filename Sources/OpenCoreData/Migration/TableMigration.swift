@@ -16,7 +16,7 @@ struct TableMigration {
 
   let root: SQLEntity
   let columns: [MigratedColumn]
-  /// The root entity of the source table; nil if there are no rows.
+  /// The root entity of the source table; nil for a new table.
   let source: SQLEntity?
   let change: Change
   /// The source entities whose rows the table gets.
@@ -41,8 +41,13 @@ struct TableMigration {
     }
   }
 
-  /// Whether rows or values change, so that an R-tree has to be filled again.
-  var movesRows: Bool { change != .alter || !leaving.isEmpty }
+  /// Returns whether all rows keep their values in some columns, so that an R-tree over them stays valid.
+  func keepsValues(of names: [String]) -> Bool {
+    change == .alter && leaving.isEmpty
+      && columns.filter { names.contains($0.name) }.allSatisfy { column in
+        column.sources.values.allSatisfy { $0 == .column(column.name) }
+      }
+  }
 
   private var table: String { SQLNames.quoted(root.table) }
   private var purpose: String { root.name }

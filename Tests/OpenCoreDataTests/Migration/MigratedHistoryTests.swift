@@ -90,6 +90,27 @@ struct MigratedHistoryTests {
         == [[.integer(0)]])
   }
 
+  @Test("An R-tree has the default values that a migration fills in")
+  func rangesContainFilledValues() throws {
+    func model(isOptional: Bool) -> NSManagedObjectModel {
+      LightweightMigrationTests.model { person, _ in
+        let age = LightweightMigrationTests.attribute(
+          "age", .integer16AttributeType, default: isOptional ? nil : 18, isOptional: isOptional)
+        LightweightMigrationTests.replace("age", of: person, by: age)
+        person.indexes = [
+          NSFetchIndexDescription(
+            name: "byAge",
+            elements: [NSFetchIndexElementDescription(property: age, collationType: .rTree)])
+        ]
+      }
+    }
+    let store = try LightweightMigrationTests.store(model(isOptional: true))
+    let count = "SELECT COUNT(*) FROM Z_RT_Person_byAge"
+    #expect(try store.values(count) == [[.integer(2)]])
+    try store.migrate(to: model(isOptional: false))
+    #expect(try store.values(count) == [[.integer(3)]])
+  }
+
   @Test("External data files of values that stay are kept, and others are removed")
   func externalDataFollowsTheModel() throws {
     func model(_ photo: String?, isExternal: Bool = true) -> NSManagedObjectModel {
