@@ -47,6 +47,18 @@ extension NSManagedObjectModel {
     recordedChecksum.flatMap { $0.digest == digest ? $0.checksum : nil }
   }
 
+  /// Returns whether a checksum is the model's, in one of the forms in which it's known.
+  ///
+  /// The form of Core Data's checksum is that of Xcode's build log and `VersionInfo.plist`: the SHA-256 of the
+  /// entities' version hashes in the order of their names.
+  package func hasChecksum(_ checksum: String) -> Bool {
+    if checksum == versionChecksum || checksum == digest.base64EncodedString() { return true }
+    let recorded = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map(\.currentRecordedHash)
+    guard !recorded.isEmpty, !recorded.contains(nil) else { return false }
+    let bytes = recorded.flatMap { Array($0 ?? Data()) }
+    return Data(SHA256.hash(bytes)).base64EncodedString() == checksum
+  }
+
   /// Returns the checksums of a model's versions on disk, by version name.
   ///
   /// Reads every version. Core Data's method reads `.momd` folders only.

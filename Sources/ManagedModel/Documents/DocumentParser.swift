@@ -9,23 +9,29 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   private static let maximumElements = 500_000
 
   private let text: DocumentText
+  private let keepsCharacters: Bool
   private var open: [DocumentElement] = []
   private var root: DocumentElement?
   private var count = 0
   private var tagEnd = 0
   private var failure: ModelError?
 
-  private init(text: DocumentText) {
+  private init(text: DocumentText, keepsCharacters: Bool) {
     self.text = text
+    self.keepsCharacters = keepsCharacters
   }
 
   /// Parses a document.
   ///
   /// Fails with the first place where it isn't well-formed XML.
   ///
-  /// - Parameter bytes: Sound UTF-8: names and values of other bytes would trap in the parser.
-  static func parse(_ bytes: [UInt8], text: DocumentText) throws(ModelErrors) -> DocumentElement {
-    let delegate = DocumentParser(text: text)
+  /// - Parameters:
+  ///   - bytes: Sound UTF-8: names and values of other bytes would trap in the parser.
+  ///   - keepsCharacters: Whether the elements have their `characters`, which models have none of.
+  static func parse(
+    _ bytes: [UInt8], text: DocumentText, keepsCharacters: Bool = false
+  ) throws(ModelErrors) -> DocumentElement {
+    let delegate = DocumentParser(text: text, keepsCharacters: keepsCharacters)
     let parser = XMLParser(data: Data(bytes))
     parser.delegate = delegate
     let succeeded = parser.parse()
@@ -64,6 +70,10 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
   ) {
     _ = open.popLast()
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters string: String) {
+    if keepsCharacters { open.last?.characters += string }
   }
 
   func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
@@ -111,6 +121,8 @@ final class DocumentElement {
   let offset: Int
   /// The elements inside, in their order.
   var children: [DocumentElement] = []
+  /// The text directly inside, if the parser keeps it.
+  var characters = ""
   /// The invalid attributes of the tag, unchanged.
   var unread: [String: String] = [:]
 

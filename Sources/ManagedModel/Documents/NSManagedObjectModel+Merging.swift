@@ -68,6 +68,18 @@ extension NSManagedObjectModel {
     return NSManagedObjectModel(byMerging: all, forStoreMetadata: metadata)
   }
 
+  /// Returns a model in a bundle, or one of its versions.
+  ///
+  /// - Parameter name: The name of a model or a version, without its extension.
+  package static func version(named name: String, in bundle: Bundle) -> NSManagedObjectModel? {
+    let urls = modelURLs(in: bundle)
+    for url in urls where (try? versions(of: url))?.contains(name) == true {
+      if let model = try? read(contentsOf: url, version: name) { return model }
+    }
+    return urls.first { $0.deletingPathExtension().lastPathComponent == name }
+      .flatMap { try? read(contentsOf: $0) }
+  }
+
   /// Makes one model with the entities of several.
   ///
   /// - Throws: One error for each entity and template that differs between two of the models.

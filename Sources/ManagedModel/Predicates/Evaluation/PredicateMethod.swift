@@ -1,5 +1,15 @@
 internal import Foundation
 
+/// An object whose own methods `FUNCTION(…)` calls.
+package protocol ExpressionOperand: AnyObject {
+  /// Calls the method with a selector's name.
+  ///
+  /// - Throws: An error if there's no such method, or the method fails.
+  func callMethod(
+    _ selector: String, with arguments: [Any?]
+  ) throws(PredicateEvaluationError) -> Any?
+}
+
 /// The methods that `FUNCTION(…)` and operators such as `isEqualToString:` may name.
 ///
 /// Linux has no selectors: these are the ones that predicates use.
@@ -9,6 +19,9 @@ package enum PredicateMethod {
     _ name: String, on operand: PredicateValue, with arguments: [PredicateValue]
   ) throws(PredicateEvaluationError) -> PredicateValue {
     if operand.isNull { return .null }
+    if case .object(let object) = operand, let target = object.base as? any ExpressionOperand {
+      return PredicateValue(try target.callMethod(name, with: arguments.map(\.original)))
+    }
     if name == "valueForKeyPath:" || name == "valueForKey:" || name == "objectForKey:",
       let path = arguments.first?.string
     {

@@ -1,0 +1,223 @@
+/// A mapping-model document of Xcode: `xcmapping.xml` in a `.xcmappingmodel` folder.
+///
+/// It's the XML store of Xcode's own mapping editor. The copies of both models that the editor
+/// archives in it aren't read.
+struct MappingDocument {
+  /// The mapping of an entity.
+  struct Entity {
+    /// The name of the source entity; nil for an added one.
+    let source: String?
+    /// The name of the destination entity; nil for a removed one.
+    let destination: String?
+    /// The name of the policy class; nil for none.
+    let policy: String?
+    /// The mappings of the attributes, in the order of their names.
+    let attributes: [Property]
+    /// The mappings of the relationships, in the order of their names.
+    let relationships: [Property]
+    /// Where the mapping is in the document.
+    let place: Place
+  }
+
+  /// The mapping of a property.
+  struct Property {
+    /// The name of the destination entity's property.
+    let name: String
+    /// The archived expression; nil if the standard expression applies.
+    let expression: NSExpression?
+    /// The key path of a relationship's source instances; nil if the standard expression applies.
+    let sourceKeyPath: String?
+    /// The mapping that made the destination instances of the key path's source instances.
+    let sourceMapping: String?
+    /// Where the mapping is in the document.
+    let place: Place
+  }
+
+  /// The position of an element.
+  struct Place {
+    /// The line, counted from 1.
+    let line: Int
+    /// The column, in characters, counted from 1.
+    let column: Int
+  }
+
+  /// The file, for errors.
+  let file: URL
+  /// The path of the source model in the project.
+  let sourcePath: String
+  /// The path of the destination model in the project.
+  let destinationPath: String
+  /// The mappings in the order of their numbers.
+  let entities: [Entity]
+
+  private static let maximumSize = 64 << 20
+
+  /// Reads a document.
+  ///
+  /// - Parameter url: A `.xcmappingmodel` folder or its `xcmapping.xml`.
+  /// - Throws: Every error of the document, with line and column.
+  init(contentsOf url: URL) throws(ModelErrors) {
+    file =
+      url.lastPathComponent == "xcmapping.xml" ? url : url.appendingPathComponent("xcmapping.xml")
+    let data = try BoundedFile.read(file, limit: Self.maximumSize)
+    let bytes = try DocumentEncoding.utf8(data, file: file.path)
+    let text = DocumentText(file: file.path, bytes: bytes)
+    let root = try DocumentParser.parse(bytes, text: text, keepsCharacters: true)
+    var objects = MappingObjects(root, text)
+    guard let model = objects.model else {
+      throw ModelErrors(
+        ModelError(
+          "The document is not a mapping model.",
+          nextStep: "Give a .xcmappingmodel folder that Xcode's mapping editor saved.",
+          file: file.path, line: 1, column: 1))
+    }
+    sourcePath = model["sourcemodelpath"] ?? ""
+    destinationPath = model["destinationmodelpath"] ?? ""
+    entities = objects.entities()
+    if !objects.errors.isEmpty { throw ModelErrors(objects.errors) }
+  }
+
+  /// Reads one of the models that the document names.
+  ///
+  /// It's looked for at its path in the document's folder and in the folders above, and then in the
+  /// document's folder itself, also in compiled form.
+  ///
+  /// - Parameter path: `sourcePath` or `destinationPath`, such as
+  ///   `Migrations/Moody.xcdatamodeld/Moody 2.xcdatamodel`.
+  /// - Throws: An error if it isn't found, and those of reading it.
+  func model(at path: String) throws(ModelErrors) -> NSManagedObjectModel {
+    let parts = path.split(separator: "/").map(String.init)
+    let files = FileManager.default
+    guard let version = parts.last, !parts.contains("..") else { throw missing(path) }
+    var folder = file.deletingLastPathComponent().deletingLastPathComponent()
+    let home = folder
+    for _ in 0..<Self.maximumHeight {
+      let url = folder.appendingPathComponent(path)
+      if files.fileExists(atPath: url.path) {
+        return try NSManagedObjectModel.read(contentsOf: url)
+      }
+      let parent = folder.deletingLastPathComponent().standardizedFileURL
+      guard parent.path != folder.path else { break }
+      folder = parent
+    }
+    for part in parts.suffix(2).dropLast() {
+      let stem = (part as NSString).deletingPathExtension
+      for name in [part, "\(stem).momd"] {
+        let url = home.appendingPathComponent(name)
+        guard files.fileExists(atPath: url.path) else { continue }
+        return try NSManagedObjectModel.read(
+          contentsOf: url, version: (version as NSString).deletingPathExtension)
+      }
+    }
+    let alone = home.appendingPathComponent(version)
+    guard files.fileExists(atPath: alone.path) else { throw missing(path) }
+    return try NSManagedObjectModel.read(contentsOf: alone)
+  }
+
+  private static let maximumHeight = 16
+
+  private func missing(_ path: String) -> ModelErrors {
+    ModelErrors(
+      ModelError(
+        "The model \(path), which the mapping model names, was not found.",
+        nextStep: "Place the mapping model next to the model's versions.", file: file.path))
+  }
+}
+
+/// The objects of a mapping-model document by their IDs.
+private struct MappingObjects {
+  /// Everything that is wrong with the document.
+  private(set) var errors: [ModelError] = []
+  /// The attributes of the object for the mapping model; nil if there is none.
+  let model: [String: String]?
+  private let objects: [Object]
+  private let text: DocumentText
+
+  fileprivate struct Object {
+    let type: String
+    let id: String
+    let values: [String: String]
+    /// The ID of the mapping of the entity that a mapping of a property belongs to.
+    let owner: String?
+    let offset: Int
+  }
+
+  init(_ root: DocumentElement, _ text: DocumentText) {
+    self.text = text
+    objects = root.children(named: "object").map { element in
+      let values = element.children(named: "attribute").map { attribute in
+        (attribute.attributes["name"] ?? "", attribute.characters)
+      }
+      let owner = element.children(named: "relationship")
+        .first { $0.attributes["name"] == "entitymapping" }
+      let ids = owner?.attributes["idrefs"] ?? ""
+      return Object(
+        type: element.attributes["type"] ?? "", id: element.attributes["id"] ?? "",
+        values: Dictionary(values, uniquingKeysWith: { first, _ in first }),
+        owner: ids.isEmpty ? nil : ids, offset: element.offset)
+    }
+    model = objects.first { $0.type == "XDDEVMAPPINGMODEL" }?.values
+  }
+
+  /// The mappings of entities in the order of their numbers; those of properties without an entity,
+  /// which the editor leaves behind, are omitted.
+  mutating func entities() -> [MappingDocument.Entity] {
+    var attributes: [String: [MappingDocument.Property]] = [:]
+    var relationships: [String: [MappingDocument.Property]] = [:]
+    for object in objects {
+      guard let owner = object.owner else { continue }
+      switch object.type {
+      case "XDDEVATTRIBUTEMAPPING": attributes[owner, default: []].append(property(object))
+      case "XDDEVRELATIONSHIPMAPPING": relationships[owner, default: []].append(property(object))
+      default: break
+      }
+    }
+    let found = objects.filter { $0.type == "XDDEVENTITYMAPPING" }
+    let numbered = found.map { object in
+      (number: object.values["mappingnumber"].flatMap { Int($0) } ?? .max, object: object)
+    }
+    return numbered.sorted { $0.number < $1.number }.map { _, object in
+      MappingDocument.Entity(
+        source: object.text("sourcename"), destination: object.text("destinationname"),
+        policy: object.text("migrationpolicyclassname"),
+        attributes: (attributes[object.id] ?? []).sorted { $0.name < $1.name },
+        relationships: (relationships[object.id] ?? []).sorted { $0.name < $1.name },
+        place: place(of: object))
+    }
+  }
+
+  private mutating func property(_ object: Object) -> MappingDocument.Property {
+    let name = object.text("name") ?? ""
+    var expression: NSExpression?
+    if let encoded = object.text("valueexpressiondata") {
+      do throws(ModelError) {
+        guard let data = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters) else {
+          throw ModelError("It isn't encoded in Base64.")
+        }
+        expression = try MappingArchive(Array(data)).expression()
+      } catch {
+        let place = place(of: object)
+        errors.append(
+          ModelError(
+            "The value expression of \(name) can't be read. \(error.message)",
+            nextStep: "Enter it again in the mapping editor.", property: name, file: text.file,
+            line: place.line, column: place.column))
+      }
+    }
+    return MappingDocument.Property(
+      name: name, expression: expression, sourceKeyPath: object.text("sourcekeypath"),
+      sourceMapping: object.text("sourcemappingname"), place: place(of: object))
+  }
+
+  private func place(of object: Object) -> MappingDocument.Place {
+    let place = text.place(of: object.offset)
+    return MappingDocument.Place(line: place.line, column: place.column)
+  }
+}
+
+extension MappingObjects.Object {
+  /// The text of an attribute; nil if it's missing or empty.
+  fileprivate func text(_ name: String) -> String? {
+    values[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+}

@@ -1,0 +1,178 @@
+/// Describes how the stores of one model are migrated to another.
+///
+/// Create one in code, read it from a bundle, or have it inferred and then edit it. Use it on one
+/// thread, and don't change it while it's used. Counterpart: `NSMappingModel`; the book's chapter 14.
+open class NSMappingModel: NSObject {
+  /// The mappings of the entities, in the order in which they're processed.
+  open var entityMappings: [NSEntityMapping]! = []
+
+  /// The mappings of the entities by name.
+  ///
+  /// The first of several mappings with the same name.
+  open var entityMappingsByName: [String: NSEntityMapping] {
+    Dictionary(
+      (entityMappings ?? []).map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Creates a mapping model without mappings.
+  public override init() {
+    super.init()
+  }
+
+  /// Creates a mapping model from a file.
+  ///
+  /// Compiled mapping models (`.cdm`) and mapping-model documents (`.xcmappingmodel`) are supported;
+  /// Core Data's initializer supports compiled ones only. A document doesn't contain the version
+  /// hashes and the standard expressions: they're derived from the models that it names, which must be
+  /// in its folder or at their paths in a folder above. Cost: one read of the file, and of the models.
+  ///
+  /// - Parameter url: The file.
+  /// - Returns: Nil if the file can't be read, or isn't a mapping model.
+  public convenience init?(contentsOf url: URL?) {
+    guard let url, let mapping = try? NSMappingModel.read(contentsOf: url) else { return nil }
+    self.init()
+    entityMappings = mapping.entityMappings
+  }
+
+  /// Creates the mapping model in bundles that migrates stores of one model to another.
+  ///
+  /// A compiled mapping model matches if it has the version hashes of both models' entities. A
+  /// mapping-model document matches if the models that it names are versions in the same bundle with
+  /// these version hashes. A mapping model that doesn't match is passed over without a message: edit
+  /// neither model after the mapping model is made.
+  ///
+  /// Cost: reads each mapping model among the bundles' resources, and the models that documents name.
+  ///
+  /// - Parameters:
+  ///   - bundles: The bundles, or nil for the main bundle.
+  ///   - sourceModel: The model of the stores.
+  ///   - destinationModel: The model that the migrated stores have.
+  /// - Returns: Nil if there is none.
+  public convenience init?(
+    from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
+    destinationModel: NSManagedObjectModel?
+  ) {
+    guard let sourceModel, let destinationModel,
+      let found = NSMappingModel.all(
+        in: bundles ?? [.main], from: sourceModel, to: destinationModel
+      ).first
+    else { return nil }
+    self.init()
+    entityMappings = found.entityMappings
+  }
+
+  /// The names of the mappings.
+  open override var description: String {
+    "<NSMappingModel: \((entityMappings ?? []).map { $0.name ?? "" }.joined(separator: ", "))>"
+  }
+}
+
+extension NSMappingModel {
+  private static let maximumSize = 64 << 20
+
+  /// Reads a mapping model from a `.cdm` file or a `.xcmappingmodel` folder.
+  ///
+  /// - Throws: Everything that is wrong with it, with line and column in a document.
+  package static func read(contentsOf url: URL) throws(ModelErrors) -> NSMappingModel {
+    guard isDocument(url) else { return try readCompiled(url) }
+    let document = try MappingDocument(contentsOf: url)
+    return try document.compile(
+      from: document.model(at: document.sourcePath),
+      to: document.model(at: document.destinationPath))
+  }
+
+  /// Reads a mapping model for two models, whatever models it names.
+  ///
+  /// - Throws: The errors of `read(contentsOf:)`; an error for each name that isn't in the models.
+  package static func read(
+    contentsOf url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) throws(ModelErrors) -> NSMappingModel {
+    let mapping =
+      if isDocument(url) {
+        try MappingDocument(contentsOf: url).compile(from: source, to: destination)
+      } else {
+        try readCompiled(url)
+      }
+    let problems = mapping.problems(from: source, to: destination)
+    if !problems.isEmpty {
+      throw ModelErrors(
+        problems.map { problem in
+          var problem = problem
+          problem.file = url.path
+          return problem
+        })
+    }
+    return mapping
+  }
+
+  /// Returns the mapping models in bundles that match two models, in the order of the bundles.
+  ///
+  /// Several are parts of one migration: each maps some of the entities.
+  package static func all(
+    in bundles: [Bundle], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) -> [NSMappingModel] {
+    bundles.compactMap(\.resourceURL).flatMap(MappingModelFile.all)
+      .compactMap { $0.mappingModel(from: source, to: destination) }
+  }
+
+  fileprivate static func isDocument(_ url: URL) -> Bool {
+    url.pathExtension == "xcmappingmodel" || url.lastPathComponent == "xcmapping.xml"
+  }
+
+  fileprivate static func readCompiled(_ url: URL) throws(ModelErrors) -> NSMappingModel {
+    let data = try BoundedFile.read(url, limit: maximumSize)
+    do {
+      return try MappingArchive(Array(data)).mappingModel()
+    } catch {
+      var error = error
+      error.file = url.path
+      throw ModelErrors(error)
+    }
+  }
+}
+
+/// A mapping model on disk, which is read once to be compared with several models.
+package struct MappingModelFile {
+  private let content: Content
+
+  private enum Content {
+    case compiled(NSMappingModel)
+    /// A document with the digests of the models that it names.
+    case document(MappingDocument, source: Data, destination: Data)
+  }
+
+  /// Reads the mapping models in a folder, in the order of their names.
+  ///
+  /// Those that can't be read are omitted. Cost: reads each, and the models that documents name.
+  package static func all(in folder: URL) -> [MappingModelFile] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.filter { $0.hasSuffix(".cdm") || $0.hasSuffix(".xcmappingmodel") }
+      .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+      .compactMap { try? MappingModelFile(folder.appendingPathComponent($0)) }
+  }
+
+  private init(_ url: URL) throws(ModelErrors) {
+    guard NSMappingModel.isDocument(url) else {
+      content = .compiled(try NSMappingModel.readCompiled(url))
+      return
+    }
+    let document = try MappingDocument(contentsOf: url)
+    content = .document(
+      document, source: try document.model(at: document.sourcePath).digest,
+      destination: try document.model(at: document.destinationPath).digest)
+  }
+
+  /// Returns the mapping model for two models; nil if it was made for others.
+  package func mappingModel(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) -> NSMappingModel? {
+    let mapping: NSMappingModel?
+    switch content {
+    case .compiled(let model): mapping = model.hasHashes(of: source, destination) ? model : nil
+    case .document(let document, let before, let after):
+      let isMatch = before == source.digest && after == destination.digest
+      mapping = isMatch ? try? document.compile(from: source, to: destination) : nil
+    }
+    return mapping.flatMap { $0.problems(from: source, to: destination).isEmpty ? $0 : nil }
+  }
+}
