@@ -87,6 +87,20 @@ extension NSManagedObjectContext {
     try overlay(plan, on: parent == nil ? storedIDs(plan) : parentIDs(plan))
   }
 
+  /// Fetches identities only, without an object ID for each.
+  ///
+  /// - Returns: Nil if unsaved changes must be merged, or the matches aren't those of one store's SELECT.
+  final func fetchIdentities(_ plan: FetchPlan) throws -> [FetchedIdentity]? {
+    guard parent == nil, !plan.includesPendingChanges || !hasPendingChanges(touching: plan),
+      let store = try onlyStore(of: plan), !plan.isSortedByObjects(of: store)
+    else { return nil }
+    let plan = plan.at(store)
+    return try fetching(plan, from: store) { reader in
+      let identities = try reader.identities(plan, in: scope)
+      return (identities, identities.count)
+    }
+  }
+
   private func storedIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
     guard let store = try onlyStore(of: plan), !plan.isSortedByObjects(of: store) else {
       return try fetchIDsAcross(plan)

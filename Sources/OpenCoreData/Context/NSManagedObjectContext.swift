@@ -95,6 +95,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       precondition(mergePolicy is NSMergePolicy, "a merge policy is an NSMergePolicy")
     }
   }
+  /// Whether a save validates the changes; a migration validates them at its end.
+  final var validatesOnSave = true
+
   /// Whether batch sizes and prefetches of this child's fetches also apply in its parent.
   ///
   /// By default a child ignores both, like Core Data. No Apple counterpart.

@@ -46,14 +46,18 @@ extension NSPersistentStoreCoordinator {
     postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
   }
 
-  /// Copies a store to another file, opens that one instead of the store, and removes the store.
+  /// Copies a store to another file or type, opens the copy instead of the store, and removes the store.
   ///
-  /// The files of the old store aren't deleted. Object IDs keep their URIs, because the copy has the
-  /// same UUID; objects of contexts belong to the old store, so reset the contexts. A store at the
-  /// URL is replaced. The did-change notification has the old and the new ID of every object.
-  /// Cost: copying the file, as `addPersistentStore`, and one SELECT of primary keys for each table.
+  /// The files of the old store aren't deleted. Objects of contexts belong to the old store, so reset the
+  /// contexts; unsaved changes aren't copied. A store at the URL is replaced. The did-change notification has
+  /// the old and the new ID of every object.
+  ///
+  /// A SQLite store is copied to another as a file: object IDs keep their URIs, because the copy has the same
+  /// UUID. A copy of another type has its objects, its own UUID if primary keys change, and no history. Cost:
+  /// copying the file, as `addPersistentStore`, and one SELECT of primary keys for each table; for another
+  /// type, that of `NSMigrationManager.migrateStore`, and of a document in memory.
   /// - Returns: The new store.
-  /// - Throws: 134000 for a change of type, 134080 if there's a file at the URL that isn't a store,
+  /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store,
   ///   134070 for a store of another coordinator, or one that is being written continuously; the file
   ///   system's errors. After an error, the old store is still added.
   @discardableResult
@@ -62,10 +66,7 @@ extension NSPersistentStoreCoordinator {
     type: NSPersistentStore.StoreType
   ) throws -> NSPersistentStore {
     guard let sqlite = store as? SQLiteStore, type == .sqlite, let source = sqlite.url else {
-      throw NSError.coreData(
-        NSPersistentStoreInvalidTypeError,
-        "A store of the type '\(store.type)' is not copied into one of the type '\(type.rawValue)'."
-      )
+      return try convert(store, to: url, options, type)
     }
     guard sqlite.persistentStoreCoordinator === self else {
       throw NSError.store("The store \(store) is not one of this coordinator's.")
@@ -91,6 +92,40 @@ extension NSPersistentStoreCoordinator {
       postStoresDidChange([
         NSRemovedPersistentStoresKey: [store],
         NSUUIDChangedPersistentStoresKey: [store, new, pairs] as [Any],
+      ])
+      return new
+    } catch {
+      if let removed { attach(removed) }
+      throw error
+    }
+  }
+
+  private func convert(
+    _ store: NSPersistentStore, to url: URL, _ options: [AnyHashable: Any]?,
+    _ type: NSPersistentStore.StoreType
+  ) throws -> NSPersistentStore {
+    if type != .inMemory {
+      if type != .sqlite { _ = try Self.documentFile(type, at: url) }
+      try Self.refuseDevice(url)
+      try Self.checkReplaceable(url, type, options)
+    }
+    guard let former = store as? RowStore, store.persistentStoreCoordinator === self else {
+      throw NSError.store("The store \(store) is not one of this coordinator's.")
+    }
+    let result = try StoreConversion(
+      store: former, model: managedObjectModel, url: url, type: type, options: options
+    ).run()
+    postWillRemove(store)
+    let removed = detach(store)
+    do {
+      let new = try add(
+        type, former.configuration, at: url, options: options, containing: result.document)
+      removed?.close()
+      postStoresDidChange([
+        NSRemovedPersistentStoresKey: [store],
+        NSUUIDChangedPersistentStoresKey: [
+          store, new, result.pairs.compactMap { $0.identifiers(from: former, to: new) },
+        ] as [Any],
       ])
       return new
     } catch {
@@ -256,5 +291,20 @@ extension NSPersistentStoreCoordinator {
 
   private func temporaryNeighbour(of url: URL) -> URL {
     url.deletingLastPathComponent().appendingPathComponent("\(UUID().uuidString).sqlite")
+  }
+}
+
+extension StoreConversion.Pair {
+  /// Returns the object IDs in both stores.
+  fileprivate func identifiers(
+    from former: RowStore, to new: NSPersistentStore
+  ) -> [NSManagedObjectID]? {
+    guard let before = former.layouts.byName[entity],
+      let after = (new as? RowStore)?.layouts.byName[entity]
+    else { return nil }
+    return [
+      NSManagedObjectID(layout: before, primaryKey: self.former, store: former),
+      NSManagedObjectID(layout: after, primaryKey: self.new, store: new),
+    ]
   }
 }

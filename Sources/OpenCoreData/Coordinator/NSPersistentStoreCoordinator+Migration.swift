@@ -28,54 +28,102 @@ extension NSPersistentStoreCoordinator {
     return value as? Bool ?? (value as? NSNumber)?.boolValue ?? false
   }
 
+  /// Migrates a store with the mapping models in the bundles, or else with an inferred one.
   private func migrate(
     _ url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?
   ) throws {
-    let source = try sourceModel(of: url)
-    guard Self.isSet(NSInferMappingModelAutomaticallyOption, options) else {
-      throw NSError.missingMappingModel(source, managedObjectModel, url)
+    if let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey]
+      as? NSStagedMigrationManager, Self.isSet(NSInferMappingModelAutomaticallyOption, options)
+    {
+      return try StagedMigration(
+        url: url, manager: stages, destination: managedObjectModel, options: options,
+        storeModel: { try self.sourceModel(of: url) },
+        migrate: { try self.migrateInPlace(url, from: $0, to: $1, configuration, options) }
+      ).run()
     }
-    let mapping = InferredMapping(from: source, to: managedObjectModel)
+    let source = try sourceModel(of: url)
+    let mappings = NSMappingModel.all(in: migrationBundles, from: source, to: managedObjectModel)
+    guard !mappings.isEmpty else {
+      guard Self.isSet(NSInferMappingModelAutomaticallyOption, options) else {
+        throw NSError.missingMappingModel(source, managedObjectModel, url)
+      }
+      return try migrateInPlace(
+        url, from: source, to: managedObjectModel, configuration, options)
+    }
+    do {
+      try MappedMigration(
+        url: url, source: source, destination: managedObjectModel, mappings: mappings,
+        configuration: configuration, options: options
+      ).run()
+    } catch {
+      throw NSError.migrating(error, url)
+    }
+  }
+
+  /// Migrates a store in place with an inferred mapping.
+  private func migrateInPlace(
+    _ url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+    _ configuration: String?, _ options: [AnyHashable: Any]?
+  ) throws {
+    let mapping = InferredMapping(from: source, to: destination)
     guard mapping.obstacles.isEmpty else {
-      throw NSError.missingMappingModel(source, managedObjectModel, url, mapping.obstacles)
+      throw NSError.missingMappingModel(source, destination, url, mapping.obstacles)
     }
     do {
       try LightweightMigration(
         url: url, mapping: mapping, configuration: configuration, options: options, hub: eventHub
       ).run()
-    } catch let failure as MigrationFailure {
-      throw NSError.migration(failure, url)
-    } catch let error as SQLiteError {
-      throw NSError.migration(error, url)
-    } catch let mismatch as SchemaMismatch {
-      throw NSError.coreData(
-        NSPersistentStoreIncompatibleSchemaError, mismatch.description,
-        [NSFilePathErrorKey: url.path])
+    } catch {
+      throw NSError.migrating(error, url)
     }
   }
 
-  /// Returns the model that a store was created with: the one in the store, or else one in the main bundle.
+  /// Returns the model that a store was created with: the one in the store, or else one in the bundles.
   ///
   /// - Throws: 134130 if there is none.
   private func sourceModel(of url: URL) throws -> NSManagedObjectModel {
     let metadata = try Self.metadataForPersistentStore(type: .sqlite, at: url)
-    if let model = try? NSManagedObjectModel.inStore(at: url) { return model }
-    if let model = NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata) {
+    if let model = try? NSManagedObjectModel.inStore(at: url) {
+      // Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
+      if metadata[NSManagedObjectModel.digestFormulaKey] == nil {
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        for entity in model.entities {
+          if let hash = entity.name.flatMap({ hashes[$0] }) { entity.recordVersionHash(hash) }
+        }
+      }
+      return model
+    }
+    if let model = NSManagedObjectModel.mergedModel(
+      from: migrationBundles, forStoreMetadata: metadata)
+    {
       return model
     }
     throw NSError.coreData(
       NSMigrationMissingSourceModelError,
-      "The store \(url.path) can't be migrated: it contains no model, and the main bundle has none with its "
+      "The store \(url.path) can't be migrated: it contains no model, and the bundles have none with its "
         + "version hashes. Add the version of the model that it was created with. The store is unchanged.",
       ["URL": url, "metadata": metadata, "reason": "Can't find model for source store"])
   }
 }
 
 extension NSError {
+  /// Returns the error of the public API for one that a migration throws.
+  static func migrating(_ error: any Error, _ url: URL) -> any Error {
+    switch error {
+    case let failure as MigrationFailure: migration(failure, url)
+    case let error as SQLiteError: migration(error, url)
+    case let mismatch as SchemaMismatch:
+      coreData(
+        NSPersistentStoreIncompatibleSchemaError, mismatch.description,
+        [NSFilePathErrorKey: url.path])
+    default: error
+    }
+  }
+
   /// Returns the error for a store that no mapping model can migrate.
   ///
   /// - Parameter obstacles: The reasons why none can be inferred; nil if that isn't allowed.
-  fileprivate static func missingMappingModel(
+  static func missingMappingModel(
     _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel, _ url: URL,
     _ obstacles: [ModelDifference]? = nil
   ) -> NSError {
@@ -85,15 +133,10 @@ extension NSError {
     ]
     var message = "The store \(url.path) can't be migrated: there's no mapping model"
     if let obstacles {
-      let reasons = obstacles.map(\.obstacle).joined(separator: " ")
-      message += ", and none can be inferred. \(reasons)"
-      let first = obstacles.first
+      let cause = NSError.notInferable(obstacles)
+      message += ", and none can be inferred. \(cause.localizedDescription)"
       info["reason"] = "Can't find or automatically infer mapping model for migration"
-      info[NSUnderlyingErrorKey] = NSError.coreData(
-        NSInferredMappingModelError, reasons,
-        [
-          "reason": reasons, "entity": first?.entity ?? "", "property": first?.name ?? "",
-        ])
+      info[NSUnderlyingErrorKey] = cause
     } else {
       message += ". Set NSInferMappingModelAutomaticallyOption to infer it."
     }
@@ -102,7 +145,7 @@ extension NSError {
   }
 
   /// Returns the error for rows that don't fit the new version.
-  fileprivate static func migration(_ failure: MigrationFailure, _ url: URL) -> NSError {
+  private static func migration(_ failure: MigrationFailure, _ url: URL) -> NSError {
     let code =
       if case .notUnique = failure.problem { NSMigrationConstraintViolationError } else {
         NSMigrationError
@@ -120,7 +163,7 @@ extension NSError {
   }
 
   /// Returns the error for a migration that SQLite couldn't complete.
-  fileprivate static func migration(_ error: SQLiteError, _ url: URL) -> NSError {
+  private static func migration(_ error: SQLiteError, _ url: URL) -> NSError {
     let advice =
       switch error.code.primary {
       case .busy: "It's open elsewhere: close it there, and open it again."
@@ -137,15 +180,5 @@ extension NSError {
         NSUnderlyingErrorKey: NSError.coreData(
           NSSQLiteError, "\(error)", [NSSQLiteErrorDomain: Int(error.code.rawValue)]),
       ])
-  }
-}
-
-extension ModelDifference {
-  /// What can't be inferred, as a sentence with the reason.
-  fileprivate var obstacle: String {
-    let change = [kind.rawValue, detail].compactMap { $0 }.joined(separator: ", ")
-    return
-      "\(subject.rawValue.prefix(1).uppercased() + subject.rawValue.dropFirst()) \(path): \(change)."
-      + (reason.map { " \($0)" } ?? "")
   }
 }

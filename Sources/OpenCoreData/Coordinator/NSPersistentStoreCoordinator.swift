@@ -26,6 +26,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// The queue on which `perform` runs its blocks.
   let blocks = CoordinatorQueue()
   private let givenName = Mutex<String?>(nil)
+  private let bundles = Mutex<[Bundle]>([.main])
+
+  /// The bundles in which automatic migration looks for the mapping model, and for the source model of a
+  /// store that doesn't contain it; the main bundle by default.
+  ///
+  /// Set it before a store is added; `Bundle.module` has the resources of a Swift package. No Apple
+  /// counterpart: Core Data looks in all bundles, which Foundation doesn't list on Linux.
+  public var migrationBundles: [Bundle] {
+    get { bundles.withLock { $0 } }
+    set { bundles.withLock { $0 = newValue } }
+  }
 
   /// A name for debugging.
   public var name: String? {
@@ -104,10 +115,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Opens a store and adds it.
   ///
-  /// - Parameter original: The store that a new in-memory store is a copy of.
+  /// - Parameters:
+  ///   - original: The store that a new in-memory SQLite store is a copy of.
+  ///   - document: The contents of a new in-memory store.
   func add(
     _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
-    options: [AnyHashable: Any]?, copying original: SQLiteStore? = nil
+    options: [AnyHashable: Any]?, copying original: SQLiteStore? = nil,
+    containing document: StoreDocument? = nil
   ) throws -> NSPersistentStore {
     guard managedObjectModel.entities(forConfigurationName: configuration) != nil else {
       throw NSError.store(
@@ -119,7 +133,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let place = stores.withLock { $0.reserve(for: identifier) }
     do {
       let store = try open(
-        type, configuration, at: url, options: options, place: place, copying: original)
+        type, configuration, at: url, options: options, place: place, copying: original,
+        containing: document)
       store.persistentStoreCoordinator = self
       store.handle.join(self)
       do {
@@ -146,7 +161,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   private func open(
     _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
-    options: [AnyHashable: Any]?, place: Int, copying original: SQLiteStore?
+    options: [AnyHashable: Any]?, place: Int, copying original: SQLiteStore?,
+    containing document: StoreDocument?
   ) throws -> RowStore {
     switch type {
     case .sqlite:
@@ -164,6 +180,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
           model: managedObjectModel, hub: eventHub)
       }
     case .inMemory:
+      if let document {
+        return try MemoryStore(
+          document, model: managedObjectModel, configuration: configuration, place: place,
+          url: url, options: options)
+      }
       return MemoryStore(
         model: managedObjectModel, configuration: configuration, place: place, url: url,
         options: options)

@@ -93,6 +93,12 @@ public let NSInferredMappingModelError = 134190
 public let NSExternalRecordImportError = 134200
 /// Transactions after a history token were deleted.
 public let NSPersistentHistoryTokenExpiredError = 134301
+/// The model of a migration stage, or the stage of a store's version, wasn't found.
+public let NSManagedObjectModelReferenceNotFoundError = 134504
+/// The store's metadata is too old for a staged migration; OpenCoreData doesn't throw it.
+public let NSStagedMigrationFrameworkVersionMismatchError = 134505
+/// The stages of a migration don't lead from the store's version to an earlier one.
+public let NSStagedMigrationBackwardMigrationError = 134506
 
 /// The domain of SQLite's own codes.
 public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"

@@ -27,6 +27,11 @@ public let NSMigratePersistentStoresAutomaticallyOption =
 ///
 /// Without `NSMigratePersistentStoresAutomaticallyOption`, it has no effect.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// Option: the `NSStagedMigrationManager` whose stages migrate the store.
+///
+/// It needs both options of automatic migration.
+public let NSPersistentStoreStagedMigrationManagerOptionKey =
+  "NSPersistentStoreStagedMigrationManagerOptionKey"
 /// Option: true compacts a file that isn't vacuumed automatically, when it's opened.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Option: true runs SQLite's ANALYZE when the file is opened, for better query plans.

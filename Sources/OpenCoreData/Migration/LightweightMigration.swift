@@ -18,6 +18,12 @@ struct LightweightMigration {
   ///
   /// An error that it throws cancels the migration; the store is unchanged then.
   var progress: (_ completed: Int, _ total: Int) throws -> Void = { _, _ in }
+  /// Called after each statement with the rows that it changed, and the seconds it took.
+  var completed: (MigrationStatements.Statement, _ rows: Int, _ seconds: Double) -> Void = {
+    _, _, _ in
+  }
+  /// Called for rows that don't fit the new version; without an error, the migration goes on.
+  var failed: (MigrationFailure) throws -> Void = { throw $0 }
 
   /// Migrates the store.
   ///
@@ -62,11 +68,15 @@ struct LightweightMigration {
     on connection: Connection
   ) throws {
     let begin = MonotonicClock.now()
+    let before = connection.totalChanges
     do {
       _ = try connection.values(statement.sql, statement.values)
     } catch {
-      throw plan.failure(of: statement, error)
+      guard let failure = plan.failure(of: statement, error) else { throw error }
+      return try failed(failure)
     }
+    let seconds = Double(MonotonicClock.now() - begin) / 1e9
+    completed(statement, connection.totalChanges - before, seconds)
     guard hub.isListening else { return }
     var event = Event(
       id: hub.nextID(), parent: 0, kind: .migrationStep, begin: begin,
@@ -80,8 +90,9 @@ struct LightweightMigration {
     else {
       return
     }
-    throw MigrationFailure(
-      problem: check.problem, entity: check.entity, property: check.property, rows: count)
+    try failed(
+      MigrationFailure(
+        problem: check.problem, entity: check.entity, property: check.property, rows: count))
   }
 
   private func writeModel(on connection: Connection) throws {
@@ -96,11 +107,11 @@ struct LightweightMigration {
 }
 
 extension LightweightMigrationPlan {
-  /// Returns the reason for the failure of a statement: a uniqueness constraint, or SQLite's error.
+  /// Returns the uniqueness constraint for which a statement failed; nil if it's another error.
   fileprivate func failure(
     of statement: MigrationStatements.Statement, _ error: SQLiteError
-  ) -> any Error {
-    guard error.code == .constraintUnique else { return error }
+  ) -> MigrationFailure? {
+    guard error.code == .constraintUnique else { return nil }
     for entity in destination.entities {
       for names in entity.description.uniquenessConstraintNames {
         let index = "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))"
@@ -111,6 +122,6 @@ extension LightweightMigrationPlan {
         }
       }
     }
-    return error
+    return nil
   }
 }

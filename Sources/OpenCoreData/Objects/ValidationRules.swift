@@ -58,6 +58,12 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     }
   }
 
+  /// Whether there's a rule for any property.
+  var isEmpty: Bool {
+    slots.allSatisfy { $0 == nil } && toMany.allSatisfy { $0 == nil }
+      && composites.allSatisfy { $0.isOptional && !$0.hasRequiredElement }
+  }
+
   /// Whether there's a rule for the property at a position.
   func demands(_ place: PropertyPlace) -> Bool {
     switch place {

@@ -81,6 +81,11 @@ extension NSManagedObjectContext {
   final func batches(_ request: FetchPlan) throws -> BatchedPages {
     var plan = request
     plan.includesPropertyValues = false
+    if let keys = try fetchIdentities(plan) {
+      plan.includesPropertyValues = request.includesPropertyValues
+      if plan.batchSize <= 0 { plan.batchSize = max(keys.count, 1) }
+      return BatchedPages(keys: keys, unsaved: [], plan: plan, context: self)
+    }
     let ids = try fetchIDs(plan)
     plan.includesPropertyValues = request.includesPropertyValues
     if parent != nil, !prefetchesThroughParent { plan.batchSize = 0 }

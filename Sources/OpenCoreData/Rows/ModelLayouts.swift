@@ -5,8 +5,16 @@ import Synchronization
 enum ModelLayouts {
   private static let lock = Mutex<Void>(())
 
+  /// Which classes the objects of a model have.
+  enum Classes {
+    /// Those that the model names.
+    case named
+    /// `NSManagedObject`.
+    case plain
+  }
+
   /// Freezes the model and creates its layouts; a second call does nothing.
-  static func make(for model: NSManagedObjectModel) {
+  static func make(for model: NSManagedObjectModel, classes: Classes = .named) {
     lock.withLock { _ in
       guard model.entities.contains(where: { $0.runtimeLayout == nil }) else { return }
       model.freeze()
@@ -22,11 +30,21 @@ enum ModelLayouts {
         let rootIndex = roots.firstIndex { $0 === root } ?? 0
         let layout = EntityLayout(
           entity: entity, modelIndex: index, rootIndex: rootIndex,
-          objectClass: ManagedObjectClasses.find(for: entity), family: family)
+          objectClass: classes == .plain
+            ? NSManagedObject.self : ManagedObjectClasses.find(for: entity), family: family)
         entity.runtimeLayout = layout
         if layout.hasOwnClass { ManagedObjectClasses.note(entity, of: layout.objectClass) }
       }
     }
+  }
+
+  /// Returns a copy of a model whose objects are plain `NSManagedObject`s.
+  static func plainCopy(of model: NSManagedObjectModel) -> NSManagedObjectModel {
+    guard let copy = model.copy() as? NSManagedObjectModel else {
+      preconditionFailure("a copy of a model is a model")
+    }
+    make(for: copy, classes: .plain)
+    return copy
   }
 }
 

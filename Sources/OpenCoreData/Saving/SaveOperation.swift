@@ -57,6 +57,7 @@ struct SaveOperation {
   }
 
   private func validateChanges() throws {
+    guard context.validatesOnSave else { return }
     var failures: [NSError] = []
     func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
       for object in objects {

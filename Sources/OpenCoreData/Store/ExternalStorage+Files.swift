@@ -67,9 +67,14 @@ extension ExternalStorage {
 
   /// Removes files; one that can't be removed stays, and `cdprof doctor` lists it.
   func remove(_ files: [ExternalFile]) {
-    guard !files.isEmpty, let folder = try? openFolder() else { return }
+    remove(named: Set(files.map(\.name)))
+  }
+
+  /// Removes the files with names of `fileNames()`.
+  func remove(named names: Set<String>) {
+    guard !names.isEmpty, let folder = try? openFolder() else { return }
     defer { close(folder) }
-    for file in files { unlinkat(folder, file.name, 0) }
+    for name in names { unlinkat(folder, name, 0) }
   }
 
   /// Copies all regular files to another store's folder, which is created.

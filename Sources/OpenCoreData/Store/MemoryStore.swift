@@ -43,6 +43,29 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
       lastKeys: Array(repeating: 0, count: layouts.rootCount))
   }
 
+  /// Creates a store with the contents of a document.
+  ///
+  /// - Throws: 134020 if its objects don't fit the model.
+  convenience init(
+    _ document: StoreDocument, model: NSManagedObjectModel, configuration: String?, place: Int,
+    url: URL?, options: [AnyHashable: Any]?
+  ) throws {
+    let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
+    let tables: MemoryTables
+    do {
+      tables = try document.tables(layouts)
+    } catch {
+      throw NSError.coreData(NSPersistentStoreIncompatibleSchemaError, error.message)
+    }
+    var metadata = document.metadata
+    metadata[StoreMetadata.storeTypeKey] = NSInMemoryStoreType
+    metadata[StoreMetadata.uuidKey] = document.uuid
+    self.init(
+      layouts: layouts, type: NSInMemoryStoreType, url: url, identifier: document.uuid,
+      configuration: configuration, options: options, metadata: metadata, tables: tables,
+      lastKeys: Array(repeating: document.lastKey, count: layouts.rootCount))
+  }
+
   init(
     layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
     options: [AnyHashable: Any]?, metadata: [String: Any], tables: MemoryTables, lastKeys: [Int64],

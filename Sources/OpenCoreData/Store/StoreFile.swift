@@ -114,6 +114,14 @@ package enum StoreFile {
     try ExternalStorage(storeURL: url).removeFolder()
   }
 
+  /// Writes what the system has cached of a file or a folder to disk.
+  static func sync(_ url: URL) throws(FileProblem) {
+    let file = open(url.path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FileProblem(errno) }
+    defer { close(file) }
+    guard fsync(file) == 0 else { throw FileProblem(errno) }
+  }
+
   /// Returns the hidden folder next to a store that contains its external storage.
   private static func supportFolder(of url: URL) -> URL {
     ExternalStorage(storeURL: url).folder.deletingLastPathComponent()

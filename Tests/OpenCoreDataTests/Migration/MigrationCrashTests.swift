@@ -28,6 +28,41 @@ struct MigrationCrashTests {
     try migration.run()
   }
 
+  /// Migrates a store with a mapping model, and kills the process when a part is complete.
+  private static func migrateWithMapping(_ url: URL, killedAfter part: Int) throws {
+    let (before, after) = (LightweightMigrationTests.model(), next())
+    var calls = 0
+    let migration = MappedMigration(
+      url: url, source: before, destination: after,
+      mappings: [
+        try NSMappingModel.inferredMappingModel(forSourceModel: before, destinationModel: after)
+      ], configuration: nil, options: nil,
+      report: { _ in
+        if calls == part { _ = Glibc.kill(getpid(), SIGKILL) }
+        calls += 1
+      })
+    try migration.run()
+  }
+
+  @Test("A process that's killed during a mapped migration leaves the old version, and no remains")
+  func killedMappedMigrationLeavesTheOldVersion() async throws {
+    let store = try LightweightMigrationTests.store()
+    let rows = try store.rows(of: "ZPERSON")
+    let path = store.url.path
+    // Three passes over two mappings, and the end.
+    for part in 0...6 {
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, part = part as Int] in
+        try MigrationCrashTests.migrateWithMapping(URL(fileURLWithPath: path), killedAfter: part)
+      }
+      #expect(try store.rows(of: "ZPERSON") == rows)
+    }
+    try Self.migrateWithMapping(store.url, killedAfter: -1)
+    #expect(try store.values("PRAGMA integrity_check") == [[.text("ok")]])
+    #expect(try store.values("SELECT ZNAME, ZAREA FROM ZTOWN") == [[.text("London"), .real(1.5)]])
+    #expect(try Set(store.contents().keys) == ["Store.sqlite", "Store~.sqlite"])
+  }
+
   @Test(
     "A process that's killed before any statement leaves the old version, which is then migrated")
   func killLeavesTheOldVersion() async throws {

@@ -290,10 +290,6 @@ struct StoreFilesTests {
     #expect(ExternalStorage(storeURL: target).fileNames() == [file.name])
     #expect(try names(in: context) == ["one"])
     #expect(try names(in: stack.coldContext()) == ["one"], "the old file is kept")
-    #expect(throws: NSError.self) {
-      try coordinator.migratePersistentStore(
-        moved, to: target, options: nil, withType: NSInMemoryStoreType)
-    }
     #expect(throws: NSError.self, "a path that can't be written to") {
       try coordinator.migratePersistentStore(
         moved, to: URL(fileURLWithPath: "/proc/no/Store.sqlite"), options: nil, type: .sqlite)

@@ -1,0 +1,244 @@
+import ManagedModel
+import Synchronization
+
+/// The three passes of a migration over the entity mappings of one mapping model.
+///
+/// Used on the migration's thread, on the queues of both contexts.
+final class MigrationPasses {
+  /// The mapping that is being processed.
+  private(set) var current = NSEntityMapping()
+  private unowned let manager: NSMigrationManager
+  private var observer: (Double) -> Void = { _ in }
+  private let plans: [EntityMappingPlan]
+  private let policies: [NSEntityMigrationPolicy]
+  private let positions: [ObjectIdentifier: Int]
+  /// The names of the source entities that have a mapping.
+  private let mapped: Set<String>
+
+  private static let mostErrors = 1_000
+
+  /// Resolves the mappings.
+  ///
+  /// - Throws: 134170 if there's no class for a policy.
+  init(
+    _ manager: NSMigrationManager, _ mapping: NSMappingModel,
+    _ models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)
+  ) throws {
+    self.manager = manager
+    let mappings = mapping.entityMappings ?? []
+    let entities = mappings.map { mapping in
+      (mapping.name ?? "", mapping.sourceEntityName.flatMap { models.source.entitiesByName[$0] })
+    }
+    let plans = zip(mappings, entities).map { mapping, entity in
+      EntityMappingPlan(
+        mapping, entity.1,
+        mapping.destinationEntityName.flatMap { models.destination.entitiesByName[$0] },
+        among: entities)
+    }
+    let policies = try mappings.map { try NSEntityMigrationPolicy.make(for: $0) }
+    let sources = plans.compactMap(\.source?.name)
+    let isPlain =
+      policies.allSatisfy { type(of: $0) == NSEntityMigrationPolicy.self }
+      && Set(sources).count == sources.count
+    self.plans = isPlain ? plans.map { $0.withoutRedundantSteps(among: plans) } : plans
+    self.policies = policies
+    positions = Dictionary(
+      mappings.enumerated().map { (ObjectIdentifier($1), $0) },
+      uniquingKeysWith: { first, _ in first })
+    mapped = Set(mappings.compactMap(\.sourceEntityName))
+  }
+
+  /// Returns the resolved form of a mapping; nil for one of another model.
+  func plan(for mapping: NSEntityMapping) -> EntityMappingPlan? {
+    positions[ObjectIdentifier(mapping)].map { plans[$0] }
+  }
+
+  /// Runs the passes and saves the destination.
+  ///
+  /// - Parameter observer: Called with how much is complete, from 0 to 1.
+  func run(_ report: MigrationProgress, _ observer: @escaping (Double) -> Void) throws {
+    self.observer = observer
+    report.expect(3 * plans.count)
+    for (plan, policy) in zip(plans, policies) {
+      try begin(plan, report)
+      try policy.begin(plan.mapping, with: manager)
+      try createInstances(plan, policy, report)
+      try policy.endInstanceCreation(forMapping: plan.mapping, manager: manager)
+      try saveBatch(report)
+    }
+    for (plan, policy) in zip(plans, policies) {
+      try begin(plan, report)
+      try createRelationships(plan, policy, report)
+      try policy.endRelationshipCreation(forMapping: plan.mapping, manager: manager)
+      try saveBatch(report)
+    }
+    for (plan, policy) in zip(plans, policies) {
+      try begin(plan, report)
+      try policy.performCustomValidation(forMapping: plan.mapping, manager: manager)
+    }
+    try saveBatch(report)
+    try validate(report)
+    for (plan, policy) in zip(plans, policies) { try policy.end(plan.mapping, manager: manager) }
+    try saveBatch(report)
+  }
+
+  private func begin(_ plan: EntityMappingPlan, _ report: MigrationProgress) throws {
+    current = plan.mapping
+    report.beginPart()
+    observer(Double(report.fraction))
+    try report.check()
+  }
+
+  private func createInstances(
+    _ plan: EntityMappingPlan, _ policy: NSEntityMigrationPolicy, _ report: MigrationProgress
+  ) throws {
+    guard let instances = try sources(of: plan, policy) else { return }
+    for (index, source) in instances.enumerated() {
+      try report.check()
+      guard plan.source.map({ plan.mapping.migrates(source.entity, $0, unless: mapped) }) ?? true
+      else { continue }
+      try policy.createDestinationInstances(
+        forSource: source, in: plan.mapping, manager: manager)
+      if (index + 1).isMultiple(of: manager.batchSize) {
+        try saveBatch(report)
+        report.complete(index + 1, of: instances.count)
+        observer(Double(report.fraction))
+      }
+    }
+  }
+
+  /// The source instances of a mapping, loaded in batches; nil for an added or removed entity.
+  private func sources(
+    of plan: EntityMappingPlan, _ policy: NSEntityMigrationPolicy
+  ) throws -> AnyRandomAccessCollection<NSManagedObject>? {
+    let mapping = plan.mapping
+    guard mapping.mappingType != .removeEntityMappingType else { return nil }
+    // Entities of other configurations are in other stores.
+    if let source = plan.source,
+      manager.sourceContext.coordinator?.stores(holding: EntityLayout.of(source)).isEmpty == true
+    {
+      return nil
+    }
+    guard
+      let expression = mapping.sourceExpression
+        ?? plan.source?.name.map({ MappingExpression.fetch($0) })
+    else { return nil }
+    if case .fetch(let request, _, countOnly: false) = expression.node,
+      let request = try manager.value(of: request, for: mapping, nil, nil, nil, policy).original
+        as? NSFetchRequest<NSManagedObject>
+    {
+      request.fetchBatchSize = manager.batchSize
+      request.returnsObjectsAsFaults = false
+      return AnyRandomAccessCollection(try manager.sourceContext.fetchBatched(request))
+    }
+    let value = try manager.value(of: expression, for: mapping, nil, nil, nil, policy).original
+    let list = value as? [Any] ?? [value].compactMap { $0 }
+    return AnyRandomAccessCollection(list.compactMap { $0 as? NSManagedObject })
+  }
+
+  private func createRelationships(
+    _ plan: EntityMappingPlan, _ policy: NSEntityMigrationPolicy, _ report: MigrationProgress
+  ) throws {
+    // A policy may set relationships of a mapping that has none.
+    guard plan.setsRelationships || type(of: policy) != NSEntityMigrationPolicy.self else { return }
+    manager.settle()
+    let known = manager.associations(of: plan.mapping)
+    var start = 0
+    while start < known.count {
+      let range = start..<min(start + manager.batchSize, known.count)
+      let sources = try manager.sourceContext.load(
+        known.sources(in: range), prefetching: plan.prefetchPaths)
+      var seen: Set<InstanceKey> = []
+      let destinations = known.destinations(in: range).filter {
+        seen.insert(InstanceKey($0)).inserted
+      }
+      let objects = try manager.destinationContext.load(destinations[...])
+      let related = try manager.destinationContext.load(plan.related(to: sources, manager)[...])
+      for object in objects {
+        try report.check()
+        try policy.createRelationships(
+          forDestination: object, in: plan.mapping, manager: manager)
+      }
+      withExtendedLifetime((sources, related)) {}
+      try saveBatch(report)
+      report.complete(range.upperBound, of: known.count)
+      observer(Double(report.fraction))
+      start = range.upperBound
+    }
+  }
+
+  /// Saves what a batch has changed, and releases its instances.
+  private func saveBatch(_ report: MigrationProgress) throws {
+    manager.settle()
+    try report.check()
+    if manager.destinationContext.hasChanges {
+      do {
+        try manager.destinationContext.save()
+      } catch let error as NSError where error.code == NSManagedObjectConstraintMergeError {
+        throw NSError.coreData(
+          NSMigrationConstraintViolationError,
+          "The migrated instances violate a uniqueness constraint. \(error.localizedDescription)",
+          [NSUnderlyingErrorKey: error, "reason": error.localizedDescription])
+      }
+    }
+    for context in [manager.destinationContext, manager.sourceContext] {
+      context.refreshAllObjects()
+      // The notification retains the refreshed objects.
+      context.processPendingChanges()
+      context.endReadTransaction()
+      context.sweep()
+    }
+  }
+
+  /// Checks the instances of all entities against the rules of the destination model.
+  ///
+  /// - Throws: 1560 with the first 1,000 errors, or the only error.
+  private func validate(_ report: MigrationProgress) throws {
+    let context = manager.destinationContext
+    var failures: [NSError] = []
+    for entity in context.coordinator?.managedObjectModel.entities ?? [] {
+      guard !entity.isAbstract, !EntityLayout.of(entity).rules.isEmpty else { continue }
+      let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+      request.includesSubentities = false
+      request.fetchBatchSize = manager.batchSize
+      for (index, object) in try context.fetchBatched(request).enumerated() {
+        try report.check()
+        do {
+          try object.validateForInsert()
+        } catch {
+          failures.append(error as NSError)
+          if failures.count == Self.mostErrors { try NSError.throwValidation(failures) }
+        }
+        if (index + 1).isMultiple(of: manager.batchSize) { try saveBatch(report) }
+      }
+    }
+    try NSError.throwValidation(failures)
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Loads the rows of objects of one entity hierarchy or several, and returns the objects.
+  ///
+  /// Cost: one SELECT for each entity among them, and one for each prefetched step.
+  fileprivate func load(
+    _ identities: ArraySlice<FetchedIdentity>, prefetching paths: [String] = []
+  ) throws -> [NSManagedObject] {
+    let objects = identities.map { registered($0.layout, $0.primaryKey) }
+    let needed = paths.isEmpty ? objects.filter(\.isFault) : objects
+    let faults = Dictionary(grouping: needed) { ObjectIdentifier($0.entity) }
+    for group in faults.values {
+      guard let entity = group.first?.entity else { continue }
+      let request = NSFetchRequest<NSManagedObject>()
+      request.entity = entity
+      request.predicate = NSComparisonPredicate(
+        leftExpression: .expressionForEvaluatedObject(),
+        rightExpression: NSExpression(forConstantValue: group), modifier: .direct, type: .in,
+        options: [])
+      request.returnsObjectsAsFaults = false
+      request.includesSubentities = false
+      request.relationshipKeyPathsForPrefetching = paths
+      _ = try fetch(request)
+    }
+    return objects
+  }
+}

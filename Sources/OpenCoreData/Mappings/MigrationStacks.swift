@@ -1,0 +1,104 @@
+import ManagedModel
+
+/// The two stacks of a migration: copies of the models with plain managed objects, and a context each.
+///
+/// Used on the migration's thread.
+final class MigrationStacks {
+  /// The copies of both models.
+  let models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)
+  /// The context of the source instances.
+  let source = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+  /// The context of the destination instances.
+  let destination = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+  private let coordinators:
+    (source: NSPersistentStoreCoordinator, destination: NSPersistentStoreCoordinator)
+  /// The configuration of the models that both stores contain; nil for all entities.
+  var configuration: String?
+  /// Whether a new destination gets the UUID of the source.
+  var preservesIdentifier = true
+  /// The file of a new destination store.
+  private var created: (url: URL, type: NSPersistentStore.StoreType)?
+
+  init(from before: NSManagedObjectModel, to after: NSManagedObjectModel) {
+    models = (ModelLayouts.plainCopy(of: before), ModelLayouts.plainCopy(of: after))
+    coordinators = (
+      NSPersistentStoreCoordinator(managedObjectModel: models.source),
+      NSPersistentStoreCoordinator(managedObjectModel: models.destination)
+    )
+    source.persistentStoreCoordinator = coordinators.source
+    destination.persistentStoreCoordinator = coordinators.destination
+    for context in [source, destination] { context.name = "migration" }
+    destination.validatesOnSave = false
+  }
+
+  /// Opens the source read-only, and opens or creates the destination.
+  ///
+  /// - Throws: 134150 or 134160 with the cause.
+  func open(
+    _ sourceURL: URL, _ sourceType: NSPersistentStore.StoreType,
+    _ sourceOptions: [AnyHashable: Any]?,
+    _ destinationURL: URL, _ destinationType: NSPersistentStore.StoreType,
+    _ destinationOptions: [AnyHashable: Any]?
+  ) throws {
+    guard sourceURL.standardizedFileURL != destinationURL.standardizedFileURL else {
+      throw Self.error(
+        NSMigrationManagerDestinationStoreError, destinationURL,
+        "it's the source itself: migrate to another file")
+    }
+    var options = sourceOptions ?? [:]
+    options[NSReadOnlyPersistentStoreOption] = true
+    let opened = try add(
+      to: coordinators.source, sourceURL, sourceType, options, NSMigrationManagerSourceStoreError)
+    created = nil
+    if !FileManager.default.fileExists(atPath: destinationURL.path) {
+      created = (destinationURL, destinationType)
+    }
+    do {
+      let store = try add(
+        to: coordinators.destination, destinationURL, destinationType, destinationOptions,
+        NSMigrationManagerDestinationStoreError)
+      guard created != nil else { return }
+      if preservesIdentifier { store.identifier = opened.identifier }
+      store.metadata = opened.metadata
+    } catch {
+      close(removingNew: true)
+      throw error
+    }
+  }
+
+  /// Closes both stores.
+  ///
+  /// - Parameter removesNew: Whether to remove the destination if `open` created it.
+  func close(removingNew removesNew: Bool) {
+    for context in [source, destination] { context.performAndWait { context.reset() } }
+    for coordinator in [coordinators.source, coordinators.destination] {
+      for store in coordinator.persistentStores { try? coordinator.remove(store) }
+    }
+    guard removesNew, let created else { return }
+    try? coordinators.destination.destroyPersistentStore(
+      at: created.url, type: created.type, options: [NSPersistentStoreForceDestroyOption: true])
+  }
+
+  private func add(
+    to coordinator: NSPersistentStoreCoordinator, _ url: URL, _ type: NSPersistentStore.StoreType,
+    _ options: [AnyHashable: Any]?, _ code: Int
+  ) throws -> NSPersistentStore {
+    do {
+      return try coordinator.addPersistentStore(
+        type: type, configuration: configuration, at: url, options: options)
+    } catch {
+      let error = error as NSError
+      throw Self.error(code, url, error.localizedDescription, error)
+    }
+  }
+
+  private static func error(
+    _ code: Int, _ url: URL, _ reason: String, _ cause: NSError? = nil
+  ) -> NSError {
+    let role = code == NSMigrationManagerSourceStoreError ? "source" : "destination"
+    var info: [String: Any] = [NSFilePathErrorKey: url.path, "reason": reason]
+    info[NSUnderlyingErrorKey] = cause
+    return NSError.coreData(
+      code, "The \(role) store of the migration, \(url.path), can't be used: \(reason)", info)
+  }
+}

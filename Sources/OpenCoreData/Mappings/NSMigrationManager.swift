@@ -1,0 +1,318 @@
+import ManagedModel
+import Synchronization
+
+/// Migrates a store object by object, as a mapping model describes.
+///
+/// A migration has three passes over the entity mappings, each in their order: the first creates the
+/// destination instances and sets their attributes, the second sets the relationships, and the third
+/// validates. The source store is only read. Both contexts have copies of the models, with plain
+/// `NSManagedObject`s, and validate nothing before the third pass. Apple counterpart:
+/// `NSMigrationManager`; the book's chapter 14.
+///
+/// Unlike Core Data's, it saves and releases instances in batches of `batchSize`, so memory doesn't grow
+/// with the values of the store: 32 bytes per instance remain, and 16 while its entity is read. A policy
+/// that keeps instances keeps them valid.
+///
+/// Use it on one thread; `cancelMigrationWithError(_:)`, `migrationProgress`, and `progress` can be used
+/// on any.
+open class NSMigrationManager: NSObject, @unchecked Sendable {
+  /// The model of the store to migrate.
+  public final let sourceModel: NSManagedObjectModel
+  /// The model of the migrated store.
+  public final let destinationModel: NSManagedObjectModel
+
+  /// Whether a store may be migrated by its own migration manager instead of object by object.
+  ///
+  /// Stored for source compatibility: OpenCoreData's SQLite store has none, so every migration calls the
+  /// policies and reports its progress.
+  open var usesStoreSpecificMigrationManager = true
+
+  /// Information for the migration policies.
+  open var userInfo: [AnyHashable: Any]?
+
+  /// The number of instances to create or relate before they're saved and released.
+  ///
+  /// No Apple counterpart.
+  public final var batchSize = 1_000 {
+    willSet { precondition(newValue > 0, "a batch has at least one instance") }
+  }
+
+  /// The progress of the migrations, for the progress of a larger task.
+  ///
+  /// Cancelling it cancels the migration with 134120.
+  public final let progress = Progress(totalUnitCount: MigrationProgress.unitCount)
+
+  /// The mapping model of the migration that is running or has ended.
+  public final private(set) var mappingModel: NSMappingModel
+
+  private let report: MigrationProgress
+  private let stacks: MigrationStacks
+  private var run: MigrationPasses?
+  private var observer: (Double) -> Void = { _ in }
+  private var associations: [String: MigrationAssociations] = [:]
+  /// Associations whose destination instances haven't been saved.
+  private var pending: [(mapping: String, source: NSManagedObject, destination: NSManagedObject)] =
+    []
+
+  /// Creates a manager for two models, which can't be changed afterward.
+  ///
+  /// No statements.
+  public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
+    self.sourceModel = sourceModel
+    self.destinationModel = destinationModel
+    sourceModel.freeze()
+    destinationModel.freeze()
+    mappingModel = NSMappingModel()
+    report = MigrationProgress(progress)
+    stacks = MigrationStacks(from: sourceModel, to: destinationModel)
+    super.init()
+  }
+
+  /// The context of the source instances.
+  public final var sourceContext: NSManagedObjectContext { stacks.source }
+
+  /// The context of the destination instances.
+  public final var destinationContext: NSManagedObjectContext { stacks.destination }
+
+  /// The entity mapping that is being processed; an empty one before and after a migration.
+  ///
+  /// Each mapping is processed three times, once in each pass.
+  public final var currentEntityMapping: NSEntityMapping { run?.current ?? NSEntityMapping() }
+
+  /// How much of the migration is complete, from 0 to 1; 1 if none is running.
+  public final var migrationProgress: Float { report.fraction }
+
+  /// Migrates a store to a new one, or adds its instances to an existing one.
+  ///
+  /// Runs on the calling thread. A new store gets the UUID and the app's own metadata of the source, and
+  /// primary keys from 1 in the order of the entity mappings: URIs of object IDs aren't preserved.
+  /// Persistent history isn't copied. After an error, a store that was new is removed, and one that
+  /// existed is as it was after the last batch.
+  ///
+  /// Cost: one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and for each
+  /// step of a relationship that the batch's expressions follow; one INSERT for each instance; one UPDATE
+  /// for each instance with relationships; one SELECT for each batch of an entity with validation rules.
+  ///
+  /// - Parameters:
+  ///   - sourceURL: The store to migrate, which is opened read-only.
+  ///   - sourceType: The type of the source.
+  ///   - sourceOptions: The options to open the source with.
+  ///   - mapping: The mapping model.
+  ///   - destinationURL: The file of the migrated store.
+  ///   - destinationType: The type of the migrated store, which may differ from the source's.
+  ///   - destinationOptions: The options to open the destination with.
+  /// - Throws: 134150 if the source can't be opened with the source model; 134160 if the destination
+  ///   can't be created, or can't be opened with the destination model; 134110 if the mapping model
+  ///   doesn't fit the models, or a value its property; 134111 for violated uniqueness constraints; 134120
+  ///   after cancellation; 134170 if there's no policy class; 1550 to 1680 for a violated validation rule,
+  ///   1560 for several; the errors of policies.
+  open func migrateStore(
+    from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+    options sourceOptions: [AnyHashable: Any]? = nil, mapping: NSMappingModel,
+    to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
+    options destinationOptions: [AnyHashable: Any]? = nil
+  ) throws {
+    precondition(run == nil, "the manager is migrating a store")
+    let problems = mapping.problems(from: sourceModel, to: destinationModel)
+    guard problems.isEmpty else {
+      let text = problems.map(\.description).joined(separator: "\n")
+      throw NSError.coreData(NSMigrationError, text, ["reason": text])
+    }
+    mappingModel = mapping
+    let passes = try MigrationPasses(self, mapping, stacks.models)
+    report.begin()
+    try stacks.open(
+      sourceURL, sourceType, sourceOptions, destinationURL, destinationType, destinationOptions)
+    run = passes
+    var isComplete = false
+    defer {
+      run = nil
+      pending = []
+      stacks.close(removingNew: !isComplete)
+      report.end()
+    }
+    try sourceContext.performAndWait {
+      try destinationContext.performAndWait { try passes.run(report, observer) }
+    }
+    isComplete = true
+  }
+
+  /// The configuration of both models whose entities the stores contain; nil for all.
+  final var configuration: String? {
+    get { stacks.configuration }
+    set { stacks.configuration = newValue }
+  }
+
+  /// Copies a store to a new store with a UUID of its own.
+  ///
+  /// - Throws: The errors of `migrateStore`.
+  final func convertStore(
+    at sourceURL: URL, _ sourceType: NSPersistentStore.StoreType,
+    mapping: NSMappingModel, to destinationURL: URL,
+    _ destinationType: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?
+  ) throws {
+    stacks.preservesIdentifier = false
+    try migrateStore(
+      from: sourceURL, type: sourceType, options: nil, mapping: mapping, to: destinationURL,
+      type: destinationType, options: options)
+  }
+
+  /// The older spelling of `migrateStore(from:type:options:mapping:to:type:options:)`.
+  ///
+  /// - Throws: Also 134110 without a mapping model.
+  open func migrateStore(
+    from sourceURL: URL, sourceType: String, options sourceOptions: [AnyHashable: Any]? = nil,
+    with mapping: NSMappingModel?, toDestinationURL destinationURL: URL, destinationType: String,
+    destinationOptions: [AnyHashable: Any]? = nil
+  ) throws {
+    guard let mapping else {
+      throw NSError.coreData(NSMigrationError, "The migration needs a mapping model.")
+    }
+    try migrateStore(
+      from: sourceURL, type: NSPersistentStore.StoreType(rawValue: sourceType),
+      options: sourceOptions, mapping: mapping, to: destinationURL,
+      type: NSPersistentStore.StoreType(rawValue: destinationType), options: destinationOptions)
+  }
+
+  /// Ends the running migration, which throws the error.
+  ///
+  /// Takes effect before the next instance. Does nothing if no migration is running. Any thread.
+  open func cancelMigrationWithError(_ error: any Error) {
+    report.cancel(error)
+  }
+
+  /// Forgets the associations of source and destination instances.
+  open func reset() {
+    associations = [:]
+    pending = []
+  }
+
+  /// Returns the source entity of a mapping; nil for an added entity.
+  open func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
+    mEntity.sourceEntityName.flatMap { stacks.models.source.entitiesByName[$0] }
+  }
+
+  /// Returns the destination entity of a mapping; nil for a removed entity.
+  open func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
+    mEntity.destinationEntityName.flatMap { stacks.models.destination.entitiesByName[$0] }
+  }
+
+  /// Associates a source instance with a destination instance that was created for it.
+  ///
+  /// A policy that creates instances itself calls it. Cost: none; the first lookup afterward obtains
+  /// permanent IDs for the unsaved instances.
+  open func associate(
+    sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
+    for entityMapping: NSEntityMapping
+  ) {
+    pending.append((entityMapping.name ?? "", sourceInstance, destinationInstance))
+  }
+
+  /// Returns the destination instances that a mapping created for source instances.
+  ///
+  /// It's a programmer error to name a mapping that the mapping model doesn't have. Cost: no statements;
+  /// an instance that isn't registered is returned as a fault.
+  /// - Parameters:
+  ///   - mappingName: The name of the entity mapping.
+  ///   - sourceInstances: The source instances; nil for those of all of the mapping's instances.
+  open func destinationInstances(
+    forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
+  ) -> [NSManagedObject] {
+    checkName(mappingName)
+    return found(of: sourceInstances, in: [mappingName])
+  }
+
+  /// Returns the source instances for which a mapping created destination instances.
+  ///
+  /// It's a programmer error to name a mapping that the mapping model doesn't have. Cost: no statements;
+  /// an instance that isn't registered is returned as a fault.
+  /// - Parameters:
+  ///   - mappingName: The name of the entity mapping.
+  ///   - destinationInstances: The destination instances; nil for those of all of the mapping's instances.
+  open func sourceInstances(
+    forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
+  ) -> [NSManagedObject] {
+    checkName(mappingName)
+    settle()
+    guard let known = associations[mappingName] else { return [] }
+    let identities =
+      destinationInstances.map { $0.flatMap { known.sources(of: $0.identity) } }
+      ?? Array(known.sources(in: 0..<known.count))
+    return sourceContext.objects(identities)
+  }
+
+  /// Calls a body on the migration's thread with how much is complete, from 0 to 1.
+  final func observe(_ body: @escaping (Double) -> Void) {
+    observer = body
+  }
+
+  /// Returns the resolved form of a mapping of the running migration; nil for another mapping.
+  final func plan(for mapping: NSEntityMapping) throws -> EntityMappingPlan? {
+    run?.plan(for: mapping)
+  }
+}
+
+// The associations of instances.
+
+extension NSMigrationManager {
+  /// Returns the destination instances of source instances, of several mappings.
+  final func found(of sources: [NSManagedObject]?, in names: [String]) -> [NSManagedObject] {
+    destinationContext.objects(identities(of: sources, in: names))
+  }
+
+  /// Returns the IDs of the destination instances of source instances, of several mappings.
+  final func identities(of sources: [NSManagedObject]?, in names: [String]) -> [FetchedIdentity] {
+    settle()
+    return names.flatMap { name -> [FetchedIdentity] in
+      guard let known = associations[name] else { return [] }
+      return sources.map { $0.flatMap { known.destinations(of: $0.identity) } }
+        ?? Array(known.destinations(in: 0..<known.count))
+    }
+  }
+
+  private func checkName(_ name: String) {
+    precondition(isKnown(name), "the mapping model has no entity mapping '\(name)'")
+  }
+
+  /// Returns whether the mapping model, or one that was used before, has an entity mapping.
+  final func isKnown(_ name: String) -> Bool {
+    associations[name] != nil || mappingModel.entityMappingsByName[name] != nil
+  }
+
+  /// The associations of a mapping whose instances are saved.
+  final func associations(of mapping: NSEntityMapping) -> MigrationAssociations {
+    associations[mapping.name ?? ""] ?? MigrationAssociations()
+  }
+
+  /// Records the pending associations by permanent IDs.
+  ///
+  /// An instance that was deleted in the meantime is omitted.
+  final func settle() {
+    guard !pending.isEmpty else { return }
+    let added = pending.filter { !$0.destination.isDeleted && $0.destination.context != nil }
+    pending = []
+    let unsaved = added.map(\.destination).filter { $0.objectID.isTemporaryID }
+    if !unsaved.isEmpty {
+      do {
+        try destinationContext.obtainPermanentIDs(for: unsaved)
+      } catch {
+        return report.cancel(error)
+      }
+    }
+    for (name, source, destination) in added {
+      associations[name, default: MigrationAssociations()]
+        .add(source.identity, destination.identity)
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Returns the registered objects of rows, or faults.
+  fileprivate func objects(_ identities: [FetchedIdentity]) -> [NSManagedObject] {
+    var seen: Set<InstanceKey> = []
+    return identities.compactMap { identity in
+      guard identities.count == 1 || seen.insert(InstanceKey(identity)).inserted else { return nil }
+      return registered(identity.layout, identity.primaryKey)
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import ManagedModel
+import ProfileEvents
+
+/// The migration of a SQLite store along the versions of a model on disk.
+///
+/// Each step leads to the next version with a mapping model for it, or to the latest version with a
+/// mapping model from the store's, or else to the next version by inference. Mapping models are looked for
+/// in the folder of versions, next to it, and in bundles; several for a step are parts of it. Each step is
+/// complete when it ends, so an interrupted migration continues from there.
+///
+///     let migration = try ProgressiveMigration(storeURL: store, versionsURL: model)
+///     print(migration.steps)
+///     try migration.run()
+///
+/// Use it on one thread; `progress` can be used on any. No Apple counterpart: the book's chapter 14
+/// describes it.
+public struct ProgressiveMigration {
+  /// A migration from one version to a later one.
+  public struct Step: CustomStringConvertible {
+    /// The name of the version that the step begins with.
+    public let from: String
+    /// The name of the version that the step ends with.
+    public let to: String
+    /// The mapping models; empty if the mapping is inferred.
+    public let mappingModels: [NSMappingModel]
+    fileprivate let source: NSManagedObjectModel
+    fileprivate let destination: NSManagedObjectModel
+
+    /// The versions, and how the mapping is found.
+    public var description: String {
+      "\(from) to \(to), \(mappingModels.isEmpty ? "inferred" : "with a mapping model")"
+    }
+  }
+
+  /// The steps, in order; empty if the store has the version already.
+  public let steps: [Step]
+  /// The progress of all steps; cancelling it ends the migration with 134120 in or after the current one.
+  public let progress: Progress
+  private let url: URL
+
+  private static let stepUnits: Int64 = 1_000
+
+  /// Plans the migration of a store.
+  ///
+  /// Cost: reads the models, the mapping models, and the store's metadata; no rows.
+  /// - Parameters:
+  ///   - storeURL: The store.
+  ///   - versionsURL: A `.momd` or `.xcdatamodeld` folder.
+  ///   - version: The name of the version to migrate to; nil for the current one.
+  ///   - bundles: Where to look for mapping models in addition.
+  /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140 if a step
+  ///   can't be inferred and has no mapping model; 134080 if the store or a model can't be read.
+  public init(
+    storeURL: URL, versionsURL: URL, to version: String? = nil, bundles: [Bundle] = []
+  ) throws {
+    url = storeURL
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .sqlite, at: storeURL)
+    let (names, models, end) = try Self.versions(versionsURL, version)
+    guard
+      let start = models.lastIndex(where: {
+        $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+      })
+    else {
+      throw NSError.coreData(
+        NSMigrationMissingSourceModelError,
+        "The store \(storeURL.path) has none of the versions in \(versionsURL.path): "
+          + "\(names.joined(separator: ", ")). Add its version.",
+        ["URL": storeURL, "metadata": metadata, "reason": "Can't find model for source store"])
+    }
+    guard start <= end else {
+      throw NSError.coreData(
+        NSStagedMigrationBackwardMigrationError,
+        "The store \(storeURL.path) has the version \(names[start]), which is later than \(names[end]).",
+        [NSFilePathErrorKey: storeURL.path])
+    }
+    let folders =
+      [versionsURL, versionsURL.deletingLastPathComponent()] + bundles.compactMap(\.resourceURL)
+    let files = folders.flatMap(MappingModelFile.all)
+    var steps: [Step] = []
+    var position = start
+    while position < end {
+      let step = try Self.step(from: position, to: end, names, models, files, storeURL)
+      steps.append(step)
+      position = names.firstIndex(of: step.to) ?? end
+    }
+    self.steps = steps
+    progress = Progress(totalUnitCount: Int64(max(steps.count, 1)) * Self.stepUnits)
+  }
+
+  private static func versions(
+    _ url: URL, _ version: String?
+  ) throws -> (names: [String], models: [NSManagedObjectModel], end: Int) {
+    do {
+      let names = try NSManagedObjectModel.versions(of: url)
+      var models: [NSManagedObjectModel] = []
+      for name in names {
+        models.append(try NSManagedObjectModel.read(contentsOf: url, version: name))
+      }
+      let wanted = try version ?? NSManagedObjectModel.currentVersion(of: url)
+      if let end = names.firstIndex(of: wanted) { return (names, models, end) }
+      _ = try NSManagedObjectModel.file(of: url, version: wanted)
+      return (names, models, names.count - 1)
+    } catch {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "The versions in \(url.path) can't be read: \(error)",
+        [NSFilePathErrorKey: url.path])
+    }
+  }
+
+  private static func step(
+    from start: Int, to end: Int, _ names: [String], _ models: [NSManagedObjectModel],
+    _ files: [MappingModelFile], _ url: URL
+  ) throws -> Step {
+    for target in [start + 1] + (start + 2..<max(end + 1, start + 2)).reversed() {
+      let found = files.compactMap { $0.mappingModel(from: models[start], to: models[target]) }
+      guard !found.isEmpty else { continue }
+      return Step(
+        from: names[start], to: names[target], mappingModels: found, source: models[start],
+        destination: models[target])
+    }
+    let mapping = InferredMapping(from: models[start], to: models[start + 1])
+    guard mapping.obstacles.isEmpty else {
+      throw NSError.missingMappingModel(models[start], models[start + 1], url, mapping.obstacles)
+    }
+    return Step(
+      from: names[start], to: names[start + 1], mappingModels: [], source: models[start],
+      destination: models[start + 1])
+  }
+
+  /// Migrates the store.
+  ///
+  /// Cost: that of the steps; see `NSMigrationManager.migrateStore` for one with a mapping model. An inferred
+  /// step runs in one transaction, with memory that doesn't grow with the rows.
+  /// - Parameter options: The options to open the store with.
+  /// - Throws: 134110 with the reason if a step fails; 134120 after cancellation; the errors of
+  ///   `NSMigrationManager.migrateStore`. The store then has the version that the failed step begins with.
+  public func run(options: [AnyHashable: Any]? = nil) throws {
+    for (index, step) in steps.enumerated() {
+      let first = Int64(index) * Self.stepUnits
+      try checkCancellation()
+      let report = { (fraction: Double) throws in
+        progress.completedUnitCount = first + Int64(fraction * Double(Self.stepUnits))
+        try checkCancellation()
+      }
+      do {
+        if step.mappingModels.isEmpty {
+          var migration = LightweightMigration(
+            url: url, mapping: InferredMapping(from: step.source, to: step.destination),
+            configuration: nil, options: options, hub: EventHub())
+          migration.progress = { try report(Double($0) / Double(max($1, 1))) }
+          try migration.run()
+        } else {
+          try MappedMigration(
+            url: url, source: step.source, destination: step.destination,
+            mappings: step.mappingModels, configuration: nil, options: options, report: report
+          ).run()
+        }
+      } catch {
+        throw NSError.migrating(error, url)
+      }
+      progress.completedUnitCount = first + Self.stepUnits
+    }
+    progress.completedUnitCount = progress.totalUnitCount
+  }
+
+  private func checkCancellation() throws {
+    guard progress.isCancelled else { return }
+    throw NSError.coreData(NSMigrationCancelledError, "The migration was cancelled.")
+  }
+}

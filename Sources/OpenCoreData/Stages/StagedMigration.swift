@@ -1,0 +1,128 @@
+import ManagedModel
+
+/// The migration of a store through the stages of a manager.
+///
+/// A lightweight migration goes as far as possible: to the current model of the next custom stage, or to
+/// the last version. Each is complete when it ends, so an interrupted migration continues from there.
+struct StagedMigration {
+  let url: URL
+  let manager: NSStagedMigrationManager
+  /// The version that the store becomes.
+  let destination: NSManagedObjectModel
+  /// The options of the store.
+  let options: [AnyHashable: Any]?
+  /// Returns the model of the store as it is.
+  let storeModel: () throws -> NSManagedObjectModel
+  /// Migrates the store in place from its model to another.
+  let migrate: (NSManagedObjectModel, NSManagedObjectModel) throws -> Void
+
+  /// A version among the stages.
+  private struct Position: Comparable {
+    let stage: Int
+    let version: Int
+
+    static func < (left: Position, right: Position) -> Bool {
+      (left.stage, left.version) < (right.stage, right.version)
+    }
+  }
+
+  /// Migrates the store to the last version.
+  ///
+  /// - Throws: 134504 if no stage has the store's version, or a stage's model isn't found; 134506 if the
+  ///   last version comes before the store's; 134110 for a checksum in two lightweight stages; the errors of
+  ///   lightweight migration and of handlers. The store then has the last version that it has reached.
+  func run() throws {
+    try checkStages()
+    let model = try storeModel()
+    guard let start = position(of: model, isStart: true) else {
+      throw NSError.coreData(
+        NSManagedObjectModelReferenceNotFoundError,
+        "No migration stage has the version of the store \(url.path): unknown model version "
+          + "\(model.versionChecksum). Add it to a stage. The store is unchanged.",
+        [NSFilePathErrorKey: url.path, "versionChecksum": model.versionChecksum])
+    }
+    if let end = position(of: destination, isStart: false), end < start {
+      throw NSError.coreData(
+        NSStagedMigrationBackwardMigrationError,
+        "The store \(url.path) has a later version than the model: its stages don't lead back. The store is "
+          + "unchanged.", [NSFilePathErrorKey: url.path])
+    }
+    for stage in manager.stages[start.stage...] {
+      guard let stage = stage as? NSCustomMigrationStage else { continue }
+      let current = try stage.currentModel.resolve()
+      // The stage that ends with the store's version is complete.
+      if try !stage.currentModel.isModel(storeModel()), try stage.nextModel.isModel(storeModel()) {
+        continue
+      }
+      try advance(to: current)
+      if let handler = stage.willMigrateHandler { try run(handler, stage, current) }
+      let next = try stage.nextModel.resolve()
+      try advance(to: next)
+      if let handler = stage.didMigrateHandler { try run(handler, stage, next) }
+    }
+    try advance(to: destination)
+  }
+
+  private func advance(to model: NSManagedObjectModel) throws {
+    let present = try storeModel()
+    guard present.digest != model.digest else { return }
+    try migrate(present, model)
+  }
+
+  private func checkStages() throws {
+    var seen: Set<String> = []
+    for stage in manager.stages {
+      guard let stage = stage as? NSLightweightMigrationStage else { continue }
+      for checksum in Set(stage.versionChecksums) where !seen.insert(checksum).inserted {
+        throw NSError.coreData(
+          NSMigrationError,
+          "Duplicate checksums across stages: two lightweight stages have the version \(checksum).",
+          ["versionChecksum": checksum])
+      }
+    }
+  }
+
+  /// Returns the position of a version.
+  ///
+  /// - Parameter isStart: Whether a stage that begins with the version is preferred to one that ends with it.
+  private func position(of model: NSManagedObjectModel, isStart: Bool) -> Position? {
+    var found: Position?
+    for (index, stage) in manager.stages.enumerated() {
+      for (version, checksum) in stage.checksums.enumerated() where model.hasChecksum(checksum) {
+        let isEnd = stage is NSCustomMigrationStage && version == 1
+        let position = Position(stage: index, version: version)
+        if !isStart || !isEnd { return position }
+        found = found ?? position
+      }
+    }
+    return found
+  }
+
+  /// Runs a handler with the store in a container of its own.
+  private func run(
+    _ handler: (NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void,
+    _ stage: NSCustomMigrationStage, _ model: NSManagedObjectModel
+  ) throws {
+    let container = NSPersistentContainer(
+      name: url.deletingPathExtension().lastPathComponent,
+      managedObjectModel: ModelLayouts.plainCopy(of: model))
+    var settings = options ?? [:]
+    settings[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
+    settings[NSMigratePersistentStoresAutomaticallyOption] = nil
+    let coordinator = container.persistentStoreCoordinator
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: settings)
+    manager.container = container
+    defer {
+      manager.container = nil
+      try? coordinator.remove(store)
+    }
+    try handler(manager, stage)
+  }
+}
+
+extension NSManagedObjectModelReference {
+  /// Returns whether the reference is to a version.
+  fileprivate func isModel(_ model: NSManagedObjectModel) -> Bool {
+    model.hasChecksum(versionChecksum)
+  }
+}

@@ -1,0 +1,128 @@
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Errors of NSMigrationManager")
+struct MigrationManagerErrorTests {
+  private typealias Sample = LightweightMigrationTests
+
+  /// The error of a migration to a version, and what's left in the destination's folder.
+  private func failure(
+    to model: NSManagedObjectModel = Sample.model(),
+    from before: NSManagedObjectModel = Sample.model(),
+    _ edit: (NSMappingModel) -> Void = { _ in }
+  ) throws -> NSError {
+    let (source, destination) = (try Sample.store(), try MigratedStore())
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Sample.model(), destinationModel: model)
+    edit(mapping)
+    let manager = NSMigrationManager(sourceModel: before, destinationModel: model)
+    let error = thrownError {
+      try manager.migrateStore(
+        from: source.url, type: .sqlite, mapping: mapping, to: destination.url, type: .sqlite)
+    }
+    #expect(try destination.contents().isEmpty)
+    return try #require(error)
+  }
+
+  private func person(_ mapping: NSMappingModel) -> NSEntityMapping? {
+    mapping.entityMappings.first { $0.destinationEntityName == "Person" }
+  }
+
+  @Test("A value of another type names the property and both types")
+  func wrongTypeIsAnError() throws {
+    let model = Sample.model { person, _ in
+      person.properties.append(Sample.attribute("height", .doubleAttributeType))
+    }
+    let error = try failure(to: model) { mapping in
+      let height = person(mapping)?.attributeMappings?.first { $0.name == "height" }
+      height?.valueExpression = NSExpression(format: "$source.name")
+    }
+    #expect(error.code == NSMigrationError)
+    #expect(error.userInfo["property"] as? String == "height")
+    #expect(error.localizedDescription.contains("Person.height can't be set to a String"))
+  }
+
+  @Test("An expression that can't be evaluated is shown")
+  func badExpressionIsAnError() throws {
+    let error = try failure { mapping in
+      let name = person(mapping)?.attributeMappings?.first { $0.name == "name" }
+      name?.valueExpression = NSExpression(format: "FUNCTION($manager, 'nameOf:', $source.name)")
+    }
+    #expect(error.code == NSMigrationError)
+    #expect(error.localizedDescription.contains("nameOf:"))
+    #expect(error.userInfo["entity"] as? String == "Person")
+  }
+
+  @Test("Missing values and too few destinations are validation errors of the third pass")
+  func rulesAreCheckedAtTheEnd() throws {
+    let model = Sample.model { person, city in
+      Sample.replace(
+        "age", of: person,
+        by: Sample.attribute("age", .integer16AttributeType, isOptional: false))
+      person.relationshipsByName["home"]?.isOptional = false
+    }
+    let mapping = NSMappingModel()
+    let error = try failure(to: model) { mapping.entityMappings = $0.entityMappings }
+    #expect(error.code == NSValidationMultipleErrorsError)
+    let details = try #require(error.userInfo[NSDetailedErrorsKey] as? [NSError])
+    // Bo has neither an age nor a home, and Cy has no home.
+    #expect(details.count == 3)
+    #expect(details.allSatisfy { $0.code == NSValidationMissingMandatoryPropertyError })
+  }
+
+  @Test("Values that violate a new uniqueness constraint are error 134111")
+  func duplicatesAreAnError() throws {
+    let model = Sample.model { person, _ in
+      person.properties.append(
+        Sample.attribute("kind", .stringAttributeType, default: "person"))
+      person.uniquenessConstraints = [["kind"]]
+    }
+    let error = try failure(to: model)
+    #expect(error.code == NSMigrationConstraintViolationError)
+    #expect(error.localizedDescription.contains("kind"))
+  }
+
+  @Test("A policy class that doesn't exist is error 134170")
+  func missingPolicyIsAnError() throws {
+    let error = try failure { person($0)?.entityMigrationPolicyClassName = "App.NoPolicy" }
+    #expect(error.code == NSEntityMigrationPolicyError)
+    #expect(error.localizedDescription.contains("registerClass(named: \"App.NoPolicy\")"))
+  }
+
+  @Test("A source that doesn't have the source model is error 134150")
+  func otherSourceIsAnError() throws {
+    let other = Sample.model { person, _ in
+      person.properties.append(Sample.attribute("height", .doubleAttributeType))
+    }
+    #expect(try failure(from: other).code == NSMigrationManagerSourceStoreError)
+  }
+
+  @Test("A destination of another model is error 134160, and unchanged")
+  func otherDestinationIsAnError() throws {
+    let model = Sample.model { person, _ in
+      person.properties.append(Sample.attribute("height", .doubleAttributeType))
+    }
+    let (source, destination) = (try Sample.store(), try Sample.store())
+    let bytes = try destination.contents()
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Sample.model(), destinationModel: model)
+    let manager = NSMigrationManager(sourceModel: Sample.model(), destinationModel: model)
+    for url in [destination.url, source.url] {
+      let error = thrownError {
+        try manager.migrateStore(
+          from: source.url, type: .sqlite, mapping: mapping, to: url, type: .sqlite)
+      }
+      #expect(error?.code == NSMigrationManagerDestinationStoreError)
+    }
+    #expect(try destination.contents() == bytes)
+  }
+
+  @Test("A mapping model for another version is refused before a file is created")
+  func otherMappingModelIsAnError() throws {
+    let error = try failure { person($0)?.destinationEntityName = "Persn" }
+    #expect(error.code == NSMigrationError)
+    #expect(error.localizedDescription.contains("Did you mean Person?"))
+  }
+}

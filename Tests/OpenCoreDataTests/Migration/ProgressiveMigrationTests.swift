@@ -1,0 +1,111 @@
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite(
+  "Migration along the versions of a model",
+  .enabled(if: SharedData.isHere, SharedData.absence))
+struct ProgressiveMigrationTests {
+  private static let versions = SharedData.url("moody/Moody.xcdatamodeld")
+
+  private static func store(_ version: Int) throws -> MigratedStore {
+    try MigratedStore(
+      copying: version == 1 ? "moody/stores/Moody.moody" : "moody/stores/Moody \(version).moody")
+  }
+
+  private static func model(_ version: Int) throws -> NSManagedObjectModel {
+    try NSManagedObjectModel.read(
+      contentsOf: versions, version: version == 1 ? "Moody" : "Moody \(version)")
+  }
+
+  private static func migrate(_ store: MigratedStore, to version: String? = nil) throws -> Progress
+  {
+    ContinentPolicy.registerClass(named: "Migrations.Country5ToCountry6Policy")
+    let migration = try ProgressiveMigration(
+      storeURL: store.url, versionsURL: versions, to: version)
+    try migration.run()
+    return migration.progress
+  }
+
+  @Test("The steps are planned without changing the store")
+  func stepsArePlanned() throws {
+    let store = try Self.store(1)
+    let bytes = try store.contents()
+    let plan = try ProgressiveMigration(
+      storeURL: store.url, versionsURL: Self.versions, to: "Moody 6")
+    #expect(
+      plan.steps.map(\.description) == [
+        "Moody to Moody 2, inferred", "Moody 2 to Moody 3, with a mapping model",
+        "Moody 3 to Moody 4, with a mapping model", "Moody 4 to Moody 5, with a mapping model",
+        "Moody 5 to Moody 6, with a mapping model",
+      ])
+    #expect(try store.contents() == bytes)
+  }
+
+  @Test(
+    "S14-19 Stores of all versions get the same content as Core Data's store of the next",
+    arguments: 1...5)
+  func storesOfAllVersionsAgree(from: Int) throws {
+    for target in max(from, 2)...5 {
+      let store = try Self.store(from)
+      let progress = try Self.migrate(store, to: "Moody \(target)")
+      #expect(progress.fractionCompleted == 1)
+      let model = try Self.model(target)
+      let expected = try content(of: Self.store(target).open(model, options: nil))
+      #expect(try content(of: store.open(model, options: nil)) == expected)
+    }
+    let store = try Self.store(from)
+    _ = try Self.migrate(store, to: "Moody 6")
+    let model = try Self.model(6)
+    let migrated = try content(of: store.open(model, options: nil))
+    #expect(migrated["Continent"]?.count == 2)
+    #expect(migrated["Mood"]?.count == 4)
+    let reference = try Self.store(5)
+    _ = try Self.migrate(reference, to: "Moody 6")
+    #expect(try migrated == content(of: reference.open(model, options: nil)))
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .sqlite, at: store.url)
+    #expect(metadata[NSStoreUUIDKey] as? String == "374C5961-3E41-43E5-915C-383EA914074C")
+    #expect(metadata["io.objc.Moody.CloudKitUserID"] != nil)
+  }
+
+  @Test("A migration that's cancelled leaves a version, from which the next goes on")
+  func cancelledMigrationIsResumed() throws {
+    let store = try Self.store(1)
+    let plan = try ProgressiveMigration(
+      storeURL: store.url, versionsURL: Self.versions, to: "Moody 3")
+    plan.progress.cancel()
+    #expect(thrownError { try plan.run() }?.code == NSMigrationCancelledError)
+    #expect(
+      try ProgressiveMigration(storeURL: store.url, versionsURL: Self.versions, to: "Moody 3").steps
+        .count == 2)
+    _ = try Self.migrate(store, to: "Moody 3")
+    let again = try ProgressiveMigration(
+      storeURL: store.url, versionsURL: Self.versions, to: "Moody 3")
+    #expect(again.steps.isEmpty)
+    try again.run()
+    #expect(again.progress.fractionCompleted == 1)
+  }
+
+  @Test("A store of a later or an unknown version, and a version that doesn't exist, are errors")
+  func impossibleMigrationsAreErrors() throws {
+    let store = try Self.store(5)
+    let later = thrownError {
+      _ = try ProgressiveMigration(
+        storeURL: store.url, versionsURL: Self.versions, to: "Moody 4")
+    }
+    #expect(later?.code == NSStagedMigrationBackwardMigrationError)
+    let other = try MigratedStore(copying: "stores/SampleModel_V1.sqlite")
+    let unknown = thrownError {
+      _ = try ProgressiveMigration(storeURL: other.url, versionsURL: Self.versions)
+    }
+    #expect(unknown?.code == NSMigrationMissingSourceModelError)
+    let missing = thrownError {
+      _ = try ProgressiveMigration(
+        storeURL: store.url, versionsURL: Self.versions, to: "Mody 6")
+    }
+    #expect(missing?.localizedDescription.contains("Did you mean") == true)
+  }
+}
