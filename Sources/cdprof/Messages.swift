@@ -74,6 +74,10 @@ enum Messages {
     }
   }
 
+  static func migrated(_ store: String, backup: String?) -> String {
+    "migrated: \(store)" + (backup.map { ", with a backup at \($0)" } ?? "")
+  }
+
   static let guessedNames =
     "the store has no readable model; property names are inferred from column names"
 

@@ -7,6 +7,12 @@ extension Connection {
     Int(sqlite3_changes64(use()))
   }
 
+  /// The number of rows that all statements of the connection have changed, including changes by
+  /// triggers and foreign keys.
+  package var totalChanges: Int {
+    Int(sqlite3_total_changes64(use()))
+  }
+
   /// A Boolean value that indicates whether a transaction is open.
   package var isInTransaction: Bool {
     sqlite3_get_autocommit(use()) == 0

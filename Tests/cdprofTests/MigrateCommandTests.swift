@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@Suite("cdprof migrate")
+struct MigrateCommandTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  /// Makes a store of the sample's model, and the document of a version without an attribute of it.
+  private func prepare() throws -> (store: URL, model: String) {
+    let run = try program.run([
+      "run", PackageFiles.faults, "--only", "faults", "--report", "json", "--out", "made",
+    ])
+    #expect(run.status == 0)
+    let document = URL(fileURLWithPath: PackageFiles.model)
+    let text = try String(contentsOf: document.appendingPathComponent("contents"), encoding: .utf8)
+    let removed = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .filter { !$0.contains("name=\"numericISO3166Code\"") }.joined(separator: "\n")
+    #expect(removed != text)
+    let model = program.folder.file("Next.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try Data(removed.utf8).write(to: model.appendingPathComponent("contents"))
+    return (program.folder.file("made/faults.sqlite"), model.path)
+  }
+
+  @Test func rehearsalReportsLossesAndKeepsTheStore() throws {
+    let (store, model) = try prepare()
+    let bytes = try Data(contentsOf: store)
+    let text = try program.run(["migrate", store.path, "--to", model])
+    #expect(text.status == 3)
+    #expect(text.errors.isEmpty)
+    #expect(text.output.contains(/\d+ values of Region\.numericISO3166Code/))
+    let json = try program.run([
+      "migrate", store.path, "--to", model, "--json", "--out", "new.sqlite",
+    ])
+    #expect(json.status == 3)
+    let fields = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+    #expect((fields["lost"] as? [Any])?.isEmpty == false)
+    #expect((fields["violations"] as? [Any])?.isEmpty == true)
+    #expect(try Data(contentsOf: store) == bytes)
+    #expect(program.leftovers.isEmpty)
+    let again = try program.run(["migrate", program.folder.file("new.sqlite").path, "--to", model])
+    #expect(again.status == 0)
+    #expect(again.output.contains("has this version already"))
+  }
+
+  @Test func storeIsMigratedInPlaceWithABackup() throws {
+    let (store, model) = try prepare()
+    let bytes = try Data(contentsOf: store)
+    let outcome = try program.run(["migrate", store.path, "--to", model, "--in-place"])
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("with a backup at"))
+    #expect(try Data(contentsOf: program.folder.file("made/faults~.sqlite")) == bytes)
+    #expect(try program.run(["migrate", store.path, "--to", model]).status == 0)
+    #expect(try program.run(["doctor", store.path]).status == 0)
+  }
+}
