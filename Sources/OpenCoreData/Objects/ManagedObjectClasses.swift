@@ -23,6 +23,9 @@ package enum ManagedObjectClasses {
 
   private static let state = Mutex(State())
 
+  /// The class of objects whose entity's class isn't used, as during a migration.
+  static var plain: NSManagedObject.Type { NSManagedObject.self }
+
   /// Records that a model in use has an entity with a class.
   static func note(_ entity: NSEntityDescription, of type: NSManagedObject.Type) {
     state.withLock { state in

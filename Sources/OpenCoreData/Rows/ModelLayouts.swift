@@ -31,7 +31,7 @@ enum ModelLayouts {
         let layout = EntityLayout(
           entity: entity, modelIndex: index, rootIndex: rootIndex,
           objectClass: classes == .plain
-            ? NSManagedObject.self : ManagedObjectClasses.find(for: entity), family: family)
+            ? ManagedObjectClasses.plain : ManagedObjectClasses.find(for: entity), family: family)
         entity.runtimeLayout = layout
         if layout.hasOwnClass { ManagedObjectClasses.note(entity, of: layout.objectClass) }
       }
