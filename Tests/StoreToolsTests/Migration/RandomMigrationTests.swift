@@ -36,11 +36,13 @@ struct RandomMigrationTests {
         for _ in 0..<2 { try workload.round() }
       }
       let before = try values(of: sketch, model, at: url)
+      var older = OlderFile(url, SeededGenerator(seed: seed &+ UInt64(version), stream: "file"))
+      if seed.isMultiple(of: 2) { try older.age() }
       mutator.change(4)
       let next = mutator.sketch
       let expected = Self.expected(before, from: sketch, to: next)
       options[NSPersistentHistoryTrackingKey] = true
-      let history = mutator.log.joined(separator: "; ")
+      let history = (older.log + mutator.log).joined(separator: "; ")
       do {
         let migrated = next.model()
         try withContext(migrated, url, options) { _ in }
@@ -50,8 +52,8 @@ struct RandomMigrationTests {
           Issue.record(
             "seed \(seed), \(object): \(after[object] ?? Values()) != \(values): \(history)")
         }
-        let report = try StoreDoctor.examine(url)
-        #expect(report.findings.map { "\($0)" } == [], "seed \(seed): \(history)")
+        let findings = try StoreDoctor.examine(url).findings
+        #expect(findings.map { "\($0)" } == [], "seed \(seed): \(history)")
       } catch {
         Issue.record("seed \(seed): \(error); \(history)")
         return
