@@ -38,7 +38,7 @@ struct RandomMigrationTests {
       let before = try values(of: sketch, model, at: url)
       var older = OlderFile(url, SeededGenerator(seed: seed &+ UInt64(version), stream: "file"))
       if seed.isMultiple(of: 2) { try older.age() }
-      mutator.change(4)
+      mutator.change(seed.isMultiple(of: 5) ? 24 : 4)
       let next = mutator.sketch
       let expected = Self.expected(before, from: sketch, to: next)
       options[NSPersistentHistoryTrackingKey] = true
