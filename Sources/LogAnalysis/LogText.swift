@@ -65,20 +65,33 @@ package enum LogText {
     let sorted = report.statements.sorted {
       ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number)
     }
-    let heading = "      #   calls     total      mean       p95      rows  statement"
-    let rows = sorted.prefix(limit).map { statement in
+    var rows = sorted.prefix(limit).map { statement in
       let times = statement.times
-      return "  " + NumberText.right("#\(statement.number)", 5)
-        + NumberText.right(statement.calls, 8)
-        + NumberText.right(times.count == 0 ? "" : time(times.total), 10)
-        + NumberText.right(times.count == 0 ? "" : time(Int(times.mean)), 10)
-        + NumberText.right(times.count == 0 ? "" : time(times.percentile(95)), 10)
-        + NumberText.right(statement.kind == .select ? NumberText.grouped(statement.rows) : "", 10)
-        + "  \(SQLAbbreviation.short(statement.sql))\(statement.isCut ? "…" : "")\(purpose(statement))"
+      let hasTimes = times.count > 0
+      return [
+        "#\(statement.number)", NumberText.grouped(statement.calls),
+        hasTimes ? time(times.total) : "", hasTimes ? time(Int(times.mean)) : "",
+        hasTimes ? time(times.percentile(95)) : "",
+        statement.kind == .select ? NumberText.grouped(statement.rows) : "",
+        "\(SQLAbbreviation.short(statement.sql))\(statement.isCut ? "…" : "")\(purpose(statement))",
+      ]
     }
+    rows.insert(["#", "calls", "total", "mean", "p95", "rows", "statement"], at: 0)
     let more = sorted.count - limit
-    return ["", heading] + rows
+    return [""] + aligned(rows)
       + (more > 0 ? ["  and \(NumberText.grouped(more)) more; use --json to list all"] : [])
+  }
+
+  /// Returns rows with each column but the last right-aligned, two spaces apart.
+  private static func aligned(_ rows: [[String]]) -> [String] {
+    let widths = (0..<(rows.first?.count ?? 0)).map { column in
+      rows.map { $0[column].count }.max() ?? 0
+    }
+    return rows.map { row in
+      "  "
+        + zip(row, widths).dropLast().map { NumberText.right($0, $1) }.joined(separator: "  ")
+        + "  " + (row.last ?? "")
+    }
   }
 
   /// Returns the purpose of the statement, if the log contains it.
