@@ -11,16 +11,30 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "Moody",
-  products: [.library(name: "Moody", targets: ["Moody"])],
+  products: [
+    .library(name: "Moody", targets: ["Moody"]),
+    .library(name: "MoodySync", targets: ["MoodySync"]),
+  ],
   dependencies: [.package(name: "cdprof", path: "../..")],
   targets: [
     .target(
       name: "Moody", dependencies: [.product(name: "OpenCoreData", package: "cdprof")],
       swiftSettings: settings),
+    .target(
+      name: "MoodySync",
+      dependencies: ["Moody", .product(name: "OpenCoreData", package: "cdprof")],
+      swiftSettings: settings),
     .testTarget(
       name: "MoodyTests",
       dependencies: [
         "Moody", .product(name: "OpenCoreData", package: "cdprof"),
+        .product(name: "CoreDataCosts", package: "cdprof"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "MoodySyncTests",
+      dependencies: [
+        "Moody", "MoodySync", .product(name: "OpenCoreData", package: "cdprof"),
         .product(name: "CoreDataCosts", package: "cdprof"),
       ],
       swiftSettings: settings),

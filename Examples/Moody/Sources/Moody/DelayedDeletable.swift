@@ -44,11 +44,14 @@ extension DelayedDeletable {
   }
 }
 
-extension DelayedDeletable where Self: FetchableEntity {
-  /// A fetch request for all objects that aren't marked, in the default order.
+extension FetchableEntity where Self: DelayedDeletable {
+  /// A predicate that is true for all objects that aren't marked.
+  public static var defaultPredicate: NSPredicate { notMarkedForLocalDeletionPredicate }
+
+  /// A fetch request for all objects that match the default predicate, in the default order.
   public static var visibleFetchRequest: NSFetchRequest<Self> {
     let request = sortedFetchRequest
-    request.predicate = notMarkedForLocalDeletionPredicate
+    request.predicate = defaultPredicate
     return request
   }
 

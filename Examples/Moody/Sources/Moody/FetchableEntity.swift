@@ -8,11 +8,16 @@ public protocol FetchableEntity: NSManagedObject {
   static var entityName: String { get }
   /// The order in which a list shows the objects.
   static var defaultSortDescriptors: [NSSortDescriptor] { get }
+  /// The objects that a list shows.
+  static var defaultPredicate: NSPredicate { get }
 }
 
 extension FetchableEntity {
   /// An empty array: no order.
   public static var defaultSortDescriptors: [NSSortDescriptor] { [] }
+
+  /// A predicate that is true for all objects.
+  public static var defaultPredicate: NSPredicate { NSPredicate(value: true) }
 
   /// A fetch request for all objects in the default order.
   public static var sortedFetchRequest: NSFetchRequest<Self> {

@@ -1,7 +1,7 @@
 public import OpenCoreData
 
 /// The colors of a moment, with its date and location.
-public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable {
+public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable, RemoteDeletable {
   /// The date of the picture.
   @Managed("date") public var date: Date
   /// The colors, three bytes each.
@@ -12,6 +12,19 @@ public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable {
   @Managed("longitude") public var longitude: Double?
   /// The identifier on the server, or `nil` if the mood isn't on the server yet.
   @Managed("remoteIdentifier") public var remoteIdentifier: String?
+  /// The name of the record that represents the mood on the server.
+  ///
+  /// The device that inserts the mood chooses the name, so that the server recognizes an upload that
+  /// it receives twice. Only the complete model contains it.
+  @Managed("recordName") public var recordName: String?
+  /// The identifier of the user who uploaded the mood, or `nil` if the server doesn't have it yet.
+  ///
+  /// Only the complete model contains it.
+  @Managed("creatorID") public var creatorID: String?
+  /// A Boolean value that indicates whether the mood must be deleted on the server.
+  ///
+  /// Only the complete model contains it.
+  @Managed("markedForRemoteDeletion") public var markedForRemoteDeletion: Bool
   /// The country in which the mood was seen.
   @Managed("country") public var country: Country?
   /// The date on which the mood was marked for deletion.
@@ -19,10 +32,17 @@ public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable {
   /// Only the complete model contains it.
   @Managed("markedForDeletionDate") public var markedForDeletionDate: Date?
 
-  /// Removes the mood from its country when it's marked for deletion.
+  /// Chooses the record name, if the model is the complete one.
+  public override func awakeFromInsert() {
+    super.awakeFromInsert()
+    if isDelayedDeletable { recordName = UUID().uuidString }
+  }
+
+  /// Removes the mood from its country when it's marked for local or remote deletion.
   public override func willSave() {
     super.willSave()
-    if isDelayedDeletable, changedForDelayedDeletion, country != nil { country = nil }
+    guard isDelayedDeletable, changedForDelayedDeletion || changedForRemoteDeletion else { return }
+    if country != nil { country = nil }
   }
 
   /// Deletes the country with its last mood, if the model is the complete one.
@@ -36,6 +56,13 @@ public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable {
 
   /// The entity name, `Mood`.
   public static var entityName: String { "Mood" }
+
+  /// The predicate for lists: all moods that aren't marked for local or remote deletion.
+  public static var defaultPredicate: NSPredicate {
+    NSCompoundPredicate(andPredicateWithSubpredicates: [
+      notMarkedForLocalDeletionPredicate, notMarkedForRemoteDeletionPredicate,
+    ])
+  }
 
   /// The order of the list: newest first.
   public static var defaultSortDescriptors: [NSSortDescriptor] {

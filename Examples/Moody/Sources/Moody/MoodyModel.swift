@@ -1,7 +1,7 @@
 public import OpenCoreData
 
 /// The sample's complete model in code: the scenarios' model with marks for deletion in two steps,
-/// and with unique country codes.
+/// with unique country codes, and with what synchronizing needs.
 public enum MoodyModel {
   /// Creates an instance of the model.
   public static func make() -> NSManagedObjectModel {
@@ -20,6 +20,8 @@ public enum MoodyModel {
       attribute("colors", .binaryDataAttributeType, isOptional: false),
       attribute("latitude", .doubleAttributeType), attribute("longitude", .doubleAttributeType),
       attribute("remoteIdentifier", .stringAttributeType),
+      attribute("recordName", .stringAttributeType), attribute("creatorID", .stringAttributeType),
+      attribute(Mood.remoteDeletionKey, .booleanAttributeType, isOptional: false, false),
       attribute(Mood.deletionDateKey, .dateAttributeType), itsCountry,
     ]
     region.properties = [
