@@ -8,8 +8,10 @@ struct Migrate: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Rehearse the migration of a store: its SQL, what it takes, and what would be lost.",
     discussion: """
-      A temporary copy is migrated. The store isn't modified, except with --in-place, which migrates it \
-      if the rehearsal succeeds. Exit status: 3 if values are lost, or the migration fails.
+      A temporary copy is migrated: with a mapping model between the two versions, or else an inferred \
+      one, or else along the versions in the model's folder. The store isn't modified, except with \
+      --in-place, which migrates it if the rehearsal succeeds. Exit status: 3 if values are lost, or the \
+      migration is refused or fails.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
@@ -25,6 +27,15 @@ struct Migrate: Executable {
   @Option(help: "The version of the model, instead of the current one.")
   var version: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "A mapping model, which is used before those in the model's folder and next to it. Repeatable.",
+      valueName: "file"), completion: .file())
+  var mapping: [String] = []
+
+  @ArgumentParser.Flag(help: "Migrate along the versions even if there's a direct way.")
+  var progressive = false
+
   @Option(help: ArgumentHelp("A new file for the migrated copy.", valueName: "file"))
   var out: String?
 
@@ -34,6 +45,17 @@ struct Migrate: Executable {
   @ArgumentParser.Flag(help: "With --in-place, keep no copy of the store.")
   var noBackup = false
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Also migrate copies in which each object exists this many times, separated by commas, to \
+      measure how the time grows; 1 for none.
+      """, valueName: "n,…"))
+  var sizes: ScaleList?
+
+  @ArgumentParser.Flag(help: "Print some of the duplicate values of a new uniqueness constraint.")
+  var showValues = false
+
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
@@ -42,6 +64,12 @@ struct Migrate: Executable {
       throw ValidationError("--in-place and --out can't be combined; choose one.")
     }
     if noBackup, !inPlace { throw ValidationError("--no-backup requires --in-place.") }
+    let factors = sizes?.scales ?? []
+    let problems = factors.map { Messages.outOfRange("--sizes", $0, upTo: InputLimits.scale) }
+    if let problem = problems.compactMap(\.self).first { throw ValidationError(problem) }
+    guard factors.count <= InputLimits.scales else {
+      throw ValidationError("--sizes takes at most \(InputLimits.scales) values.")
+    }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
@@ -52,14 +80,18 @@ struct Migrate: Executable {
     }
     let found = try FoundModel(path: model, version: version)
     console.warn(of: found.model, path: model)
-    let rehearsal = try MigrationRehearsal(of: store, to: found, keepingAt: destination)
+    let route = try MigrationRoute(
+      of: store, to: found, mappings: mapping, isProgressive: progressive)
+    let factors = sizes.map { $0.scales.filter { $0 > 1 } }
+    let rehearsal = try MigrationRehearsal(
+      route, MigrationRehearsal.Options(destination: destination, factors: factors))
     if json {
-      console.say(try MigrationJSON.data(rehearsal))
+      console.say(try MigrationJSON.data(rehearsal, showsValues: showValues))
     } else {
-      console.say(MigrationText.lines(rehearsal))
+      console.say(MigrationText.lines(rehearsal, showsValues: showValues))
     }
     if inPlace, !rehearsal.isCurrent, rehearsal.isPossible {
-      let kept = try rehearsal.migrateOriginal(to: found.model, keepsBackup: !noBackup)
+      let kept = try rehearsal.migrateOriginal(keepsBackup: !noBackup)
       console.note(Messages.migrated(store, backup: kept?.path))
     }
     return rehearsal.isPreserving ? .success : .findings

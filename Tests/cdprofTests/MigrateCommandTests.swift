@@ -29,18 +29,20 @@ struct MigrateCommandTests {
   @Test func rehearsalReportsLossesAndKeepsTheStore() throws {
     let (store, model) = try prepare()
     let bytes = try Data(contentsOf: store)
-    let text = try program.run(["migrate", store.path, "--to", model])
+    let text = try program.run(["migrate", store.path, "--to", model, "--sizes", "1"])
     #expect(text.status == 3)
     #expect(text.errors.isEmpty)
     #expect(text.output.contains(/\d+ values of Region\.numericISO3166Code/))
     let json = try program.run([
-      "migrate", store.path, "--to", model, "--json", "--out", "new.sqlite",
+      "migrate", store.path, "--to", model, "--json", "--out", "new.sqlite", "--sizes", "1,2",
     ])
     #expect(json.status == 3)
     let fields = try #require(
       try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
     #expect((fields["lost"] as? [Any])?.isEmpty == false)
     #expect((fields["violations"] as? [Any])?.isEmpty == true)
+    let growth = fields["growth"] as? [String: Any]
+    #expect((growth?["sizes"] as? [[String: Any]])?.map { $0["factor"] as? Int } == [1, 2])
     #expect(try Data(contentsOf: store) == bytes)
     #expect(program.leftovers.isEmpty)
     let again = try program.run(["migrate", program.folder.file("new.sqlite").path, "--to", model])
@@ -51,7 +53,9 @@ struct MigrateCommandTests {
   @Test func storeIsMigratedInPlaceWithABackup() throws {
     let (store, model) = try prepare()
     let bytes = try Data(contentsOf: store)
-    let outcome = try program.run(["migrate", store.path, "--to", model, "--in-place"])
+    let outcome = try program.run([
+      "migrate", store.path, "--to", model, "--in-place", "--sizes", "1",
+    ])
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("with a backup at"))
     #expect(try Data(contentsOf: program.folder.file("made/faults~.sqlite")) == bytes)

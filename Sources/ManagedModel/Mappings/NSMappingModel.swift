@@ -133,6 +133,8 @@ extension NSMappingModel {
 
 /// A mapping model on disk, which is read once to be compared with several models.
 package struct MappingModelFile {
+  /// The file or document.
+  package let url: URL
   private let content: Content
 
   private enum Content {
@@ -151,7 +153,11 @@ package struct MappingModelFile {
       .compactMap { try? MappingModelFile(folder.appendingPathComponent($0)) }
   }
 
-  private init(_ url: URL) throws(ModelErrors) {
+  /// Reads a mapping model, and the models that a document names.
+  ///
+  /// - Throws: Everything that's wrong with it; an error if a model that it names isn't found.
+  package init(_ url: URL) throws(ModelErrors) {
+    self.url = url
     guard NSMappingModel.isDocument(url) else {
       content = .compiled(try NSMappingModel.readCompiled(url))
       return
@@ -162,17 +168,29 @@ package struct MappingModelFile {
       destination: try document.model(at: document.destinationPath).digest)
   }
 
+  /// Returns whether the mapping model was made for two models.
+  ///
+  /// Cost: compares hashes; a document isn't compiled.
+  package func isMade(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
+    -> Bool
+  {
+    switch content {
+    case .compiled(let model): model.hasHashes(of: source, destination)
+    case .document(_, let before, let after):
+      before == source.digest && after == destination.digest
+    }
+  }
+
   /// Returns the mapping model for two models; nil if it was made for others.
   package func mappingModel(
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> NSMappingModel? {
-    let mapping: NSMappingModel?
-    switch content {
-    case .compiled(let model): mapping = model.hasHashes(of: source, destination) ? model : nil
-    case .document(let document, let before, let after):
-      let isMatch = before == source.digest && after == destination.digest
-      mapping = isMatch ? try? document.compile(from: source, to: destination) : nil
-    }
+    guard isMade(from: source, to: destination) else { return nil }
+    let mapping: NSMappingModel? =
+      switch content {
+      case .compiled(let model): model
+      case .document(let document, _, _): try? document.compile(from: source, to: destination)
+      }
     return mapping.flatMap { $0.problems(from: source, to: destination).isEmpty ? $0 : nil }
   }
 }

@@ -16,6 +16,10 @@ struct MappedMigration {
   let options: [AnyHashable: Any]?
   /// Called with how much is complete, from 0 to 1; an error that it throws cancels the migration.
   var report: (Double) throws -> Void = { _ in }
+  /// Whether the old store stays next to the new one.
+  var keepsOldStore = true
+  /// Called with the migration manager before it's used.
+  var prepare: (NSMigrationManager) -> Void = { _ in }
 
   /// Migrates the store.
   ///
@@ -31,6 +35,7 @@ struct MappedMigration {
     defer { try? StoreFile.remove(at: new) }
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
     manager.configuration = configuration
+    prepare(manager)
     for (index, mapping) in mappings.enumerated() {
       manager.observe { [unowned manager] fraction in
         do {
@@ -71,20 +76,20 @@ struct MappedMigration {
     let old = neighbour("\(stem)~\(suffix)")
     let files = ExternalStorage(storeURL: url)
     let formerNames = files.fileNames()
-    try StoreFile.remove(at: old)
+    if keepsOldStore { try StoreFile.remove(at: old) }
     do {
-      try files.copyFiles(to: ExternalStorage(storeURL: old))
+      if keepsOldStore { try files.copyFiles(to: ExternalStorage(storeURL: old)) }
       try ExternalStorage(storeURL: new).copyFiles(to: files)
       try StoreFile.sync(new)
       // Some file systems have no links.
-      if link(url.path, old.path) != 0 {
+      if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
       }
       guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
     } catch {
       let reason = (error as? FileProblem)?.reason ?? FileErrorText.of(error)
       files.remove(named: files.fileNames().subtracting(formerNames))
-      try? StoreFile.remove(at: old)
+      if keepsOldStore { try? StoreFile.remove(at: old) }
       throw NSError.coreData(
         NSMigrationError,
         "The migrated store can't replace \(url.path): \(reason). The store is unchanged.",

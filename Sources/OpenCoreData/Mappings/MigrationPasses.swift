@@ -84,6 +84,7 @@ final class MigrationPasses {
 
   private func begin(_ plan: EntityMappingPlan, _ report: MigrationProgress) throws {
     current = plan.mapping
+    manager.beganMapping(plan.mapping)
     report.beginPart()
     observer(Double(report.fraction))
     try report.check()

@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 
 /// The two stacks of a migration: copies of the models with plain managed objects, and a context each.
 ///
@@ -30,6 +31,9 @@ final class MigrationStacks {
     for context in [source, destination] { context.name = "migration" }
     destination.validatesOnSave = false
   }
+
+  /// The hubs of the events of the source and the destination.
+  var eventHubs: [EventHub] { [coordinators.source.eventHub, coordinators.destination.eventHub] }
 
   /// Opens the source read-only, and opens or creates the destination.
   ///

@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 import Synchronization
 
 /// Migrates a store object by object, as a mapping model describes.
@@ -49,6 +50,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   private let stacks: MigrationStacks
   private var run: MigrationPasses?
   private var observer: (Double) -> Void = { _ in }
+  /// Called whenever the processing of a mapping begins: three times for each.
+  final var beganMapping: (NSEntityMapping) -> Void = { _ in }
   private var associations: [String: MigrationAssociations] = [:]
   /// Associations whose destination instances haven't been saved.
   private var pending: [(mapping: String, source: NSManagedObject, destination: NSManagedObject)] =
@@ -245,6 +248,9 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   final func observe(_ body: @escaping (Double) -> Void) {
     observer = body
   }
+
+  /// The hubs of the events of both contexts.
+  final var eventHubs: [EventHub] { stacks.eventHubs }
 
   /// Returns the resolved form of a mapping of the running migration; nil for another mapping.
   final func plan(for mapping: NSEntityMapping) throws -> EntityMappingPlan? {

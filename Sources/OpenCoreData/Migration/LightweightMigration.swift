@@ -22,6 +22,8 @@ struct LightweightMigration {
   var completed: (MigrationStatements.Statement, _ rows: Int, _ seconds: Double) -> Void = {
     _, _, _ in
   }
+  /// Called after the commit, before the WAL is checkpointed.
+  var committed: () -> Void = {}
   /// Called for rows that don't fit the new version; without an error, the migration goes on.
   var failed: (MigrationFailure) throws -> Void = { throw $0 }
 
@@ -55,6 +57,7 @@ struct LightweightMigration {
       try progress(statements.count, statements.count)
       try writeModel(on: connection)
       try connection.execute("COMMIT")
+      committed()
       ExternalStorage(storeURL: url).remove(lostFiles)
     } catch {
       // The original error is the one to report.

@@ -19,10 +19,18 @@ package struct MigrationTrial: Sendable {
     package let entity: String
     /// The property; the names of several for a uniqueness constraint.
     package let property: String
-    /// The number of rows; nil for duplicates, which aren't counted.
+    /// The number of rows; nil if they weren't counted.
     package let rows: Int?
     /// What's wrong, and what to do about it, in two sentences.
     package let reason: String
+    /// Some of the duplicate values of a uniqueness constraint, with their numbers of rows.
+    ///
+    /// They can be private.
+    package fileprivate(set) var samples: [String] = []
+
+    package init(entity: String, property: String, rows: Int?, reason: String) {
+      (self.entity, self.property, self.rows, self.reason) = (entity, property, rows, reason)
+    }
   }
 
   /// The statements, in the order in which they ran; those that failed are omitted.
@@ -36,26 +44,86 @@ package struct MigrationTrial: Sendable {
   /// - Parameters:
   ///   - url: The copy. If there are violations, it has a state that no migration leaves.
   ///   - mapping: The mapping, without obstacles.
+  ///   - observer: Called when files are large: after each statement, and before the WAL is checkpointed.
   /// - Throws: `SQLiteError`, or an error if the store's tables aren't those of its model.
-  package init(ofCopyAt url: URL, mapping: InferredMapping) throws {
-    var (steps, violations): ([Step], [Violation]) = ([], [])
+  package init(
+    ofCopyAt url: URL, mapping: InferredMapping, observer: @escaping () -> Void = {}
+  ) throws {
+    var steps: [Step] = []
+    var failures: [MigrationFailure] = []
     var migration = LightweightMigration(
       url: url, mapping: mapping, configuration: nil, options: nil, hub: EventHub())
     migration.completed = { statement, rows, seconds in
       steps.append(
         Step(name: statement.purpose, sql: statement.sql, rows: rows, seconds: seconds))
+      observer()
     }
-    migration.failed = { failure in
-      violations.append(
-        Violation(
-          entity: failure.entity, property: failure.property, rows: failure.rows.map { Int($0) },
-          reason: failure.reason))
-    }
+    migration.committed = observer
+    migration.failed = { failures.append($0) }
     do {
       try migration.run()
+      self.steps = steps
+      violations = try failures.map { try Self.violation($0, in: url, mapping.destination) }
     } catch {
       throw NSError.migrating(error, url)
     }
-    (self.steps, self.violations) = (steps, violations)
+  }
+
+  /// Returns the violation of a failure, with the duplicates in the migrated copy.
+  private static func violation(
+    _ failure: MigrationFailure, in url: URL, _ model: NSManagedObjectModel
+  ) throws -> Violation {
+    var (rows, samples) = (failure.rows, [String]())
+    if failure.problem == .notUnique {
+      let connection = try Connection(path: url.path, access: .inspecting)
+      defer { connection.close() }
+      try StoreFunctions.register(on: connection) { _ in }
+      let names = failure.property.components(separatedBy: ", ")
+      (rows, samples) = try duplicates(of: names, failure.entity, model, on: connection)
+    }
+    let known = MigrationFailure(
+      problem: failure.problem, entity: failure.entity, property: failure.property, rows: rows)
+    var violation = Violation(
+      entity: failure.entity, property: failure.property, rows: rows.map { Int($0) },
+      reason: known.reason)
+    violation.samples = samples
+    return violation
+  }
+
+  private static let sampleLimit = 5
+  private static let sampleLength = 80
+
+  /// Returns the number of rows whose values aren't unique, and the most frequent values.
+  ///
+  /// Cost: two full table scans.
+  private static func duplicates(
+    of names: [String], _ entity: String, _ model: NSManagedObjectModel, on connection: Connection
+  ) throws -> (rows: Int64?, samples: [String]) {
+    let mapped = try SQLModel(model: model, connection: connection)
+    guard let entity = mapped.entity(named: entity) else { return (nil, []) }
+    let columns = names.compactMap { entity.column(named: $0).map { SQLNames.quoted($0.name) } }
+    guard columns.count == names.count, !columns.isEmpty else { return (nil, []) }
+    let groups =
+      "FROM \(SQLNames.quoted(entity.table)) WHERE Z_ENT IN "
+      + "(\(LightweightMigrationPlan.list(entity.family))) AND "
+      + columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+      + " GROUP BY \(columns.joined(separator: ", ")) HAVING COUNT(*) > 1"
+    let sum = try connection.values("SELECT SUM(n) FROM (SELECT COUNT(*) AS n \(groups))")
+    let parts = columns.map { name in
+      "CASE WHEN typeof(\(name)) IN ('text', 'blob') THEN substr(\(name), 1, \(sampleLength)) "
+        + "ELSE \(name) END"
+    }
+    let samples = try connection.values(
+      "SELECT COUNT(*), \(parts.joined(separator: ", ")) \(groups) "
+        + "ORDER BY COUNT(*) DESC, 2 LIMIT \(sampleLimit)")
+    guard case .integer(let rows)? = sum.first?.first else { return (nil, []) }
+    return (
+      rows,
+      samples.map { row in
+        let values = row.dropFirst().map(\.literal)
+        guard case .integer(let count)? = row.first else { return "" }
+        return "\(values.joined(separator: ", ")) (\(count) objects)"
+      }
+    )
   }
 }

@@ -83,16 +83,7 @@ extension NSPersistentStoreCoordinator {
   /// - Throws: 134130 if there is none.
   private func sourceModel(of url: URL) throws -> NSManagedObjectModel {
     let metadata = try Self.metadataForPersistentStore(type: .sqlite, at: url)
-    if let model = try? NSManagedObjectModel.inStore(at: url) {
-      // Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
-      if metadata[NSManagedObjectModel.digestFormulaKey] == nil {
-        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        for entity in model.entities {
-          if let hash = entity.name.flatMap({ hashes[$0] }) { entity.recordVersionHash(hash) }
-        }
-      }
-      return model
-    }
+    if let model = try? NSManagedObjectModel.inStore(at: url, with: metadata) { return model }
     if let model = NSManagedObjectModel.mergedModel(
       from: migrationBundles, forStoreMetadata: metadata)
     {

@@ -1,4 +1,4 @@
-import ManagedModel
+package import ManagedModel
 import ProfileEvents
 
 /// The migration of a SQLite store along the versions of a model on disk.
@@ -23,8 +23,20 @@ public struct ProgressiveMigration {
     public let to: String
     /// The mapping models; empty if the mapping is inferred.
     public let mappingModels: [NSMappingModel]
-    fileprivate let source: NSManagedObjectModel
-    fileprivate let destination: NSManagedObjectModel
+    /// The model that the step begins with.
+    package let source: NSManagedObjectModel
+    /// The model that the step ends with.
+    package let destination: NSManagedObjectModel
+
+    /// - Parameter mappingModels: Parts of the step; none if it's to be inferred.
+    package init(
+      from before: MigrationPlanner.Version, to after: MigrationPlanner.Version,
+      mappingModels: [NSMappingModel]
+    ) {
+      (from, source) = (before.name, before.model)
+      (to, destination) = (after.name, after.model)
+      self.mappingModels = mappingModels
+    }
 
     /// The versions, and how the mapping is found.
     public var description: String {
@@ -56,76 +68,51 @@ public struct ProgressiveMigration {
     url = storeURL
     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
       type: .sqlite, at: storeURL)
-    let (names, models, end) = try Self.versions(versionsURL, version)
-    guard
-      let start = models.lastIndex(where: {
-        $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
-      })
-    else {
+    let (versions, end) = try Self.versions(versionsURL, version)
+    let folders =
+      [versionsURL, versionsURL.deletingLastPathComponent()] + bundles.compactMap(\.resourceURL)
+    let planner = MigrationPlanner(
+      versions: versions, mappingModels: [folders.flatMap(MappingModelFile.all)])
+    guard let start = planner.position(ofStoreWith: metadata) else {
       throw NSError.coreData(
         NSMigrationMissingSourceModelError,
         "The store \(storeURL.path) has none of the versions in \(versionsURL.path): "
-          + "\(names.joined(separator: ", ")). Add its version.",
+          + "\(versions.map(\.name).joined(separator: ", ")). Add its version.",
         ["URL": storeURL, "metadata": metadata, "reason": "Can't find model for source store"])
     }
     guard start <= end else {
       throw NSError.coreData(
         NSStagedMigrationBackwardMigrationError,
-        "The store \(storeURL.path) has the version \(names[start]), which is later than \(names[end]).",
+        "The store \(storeURL.path) has the version \(versions[start].name), which is later than "
+          + "\(versions[end].name).",
         [NSFilePathErrorKey: storeURL.path])
     }
-    let folders =
-      [versionsURL, versionsURL.deletingLastPathComponent()] + bundles.compactMap(\.resourceURL)
-    let files = folders.flatMap(MappingModelFile.all)
-    var steps: [Step] = []
-    var position = start
-    while position < end {
-      let step = try Self.step(from: position, to: end, names, models, files, storeURL)
-      steps.append(step)
-      position = names.firstIndex(of: step.to) ?? end
+    do {
+      steps = try planner.steps(from: start, to: end)
+    } catch {
+      throw NSError.missingMappingModel(
+        error.from.model, error.to.model, storeURL, error.obstacles)
     }
-    self.steps = steps
     progress = Progress(totalUnitCount: Int64(max(steps.count, 1)) * Self.stepUnits)
   }
 
   private static func versions(
     _ url: URL, _ version: String?
-  ) throws -> (names: [String], models: [NSManagedObjectModel], end: Int) {
+  ) throws -> (versions: [MigrationPlanner.Version], end: Int) {
     do {
-      let names = try NSManagedObjectModel.versions(of: url)
-      var models: [NSManagedObjectModel] = []
-      for name in names {
-        models.append(try NSManagedObjectModel.read(contentsOf: url, version: name))
+      let versions = try NSManagedObjectModel.versions(of: url).map { name in
+        MigrationPlanner.Version(
+          name: name, model: try NSManagedObjectModel.read(contentsOf: url, version: name))
       }
       let wanted = try version ?? NSManagedObjectModel.currentVersion(of: url)
-      if let end = names.firstIndex(of: wanted) { return (names, models, end) }
+      if let end = versions.firstIndex(where: { $0.name == wanted }) { return (versions, end) }
       _ = try NSManagedObjectModel.file(of: url, version: wanted)
-      return (names, models, names.count - 1)
+      return (versions, versions.count - 1)
     } catch {
       throw NSError.coreData(
         NSPersistentStoreOpenError, "The versions in \(url.path) can't be read: \(error)",
         [NSFilePathErrorKey: url.path])
     }
-  }
-
-  private static func step(
-    from start: Int, to end: Int, _ names: [String], _ models: [NSManagedObjectModel],
-    _ files: [MappingModelFile], _ url: URL
-  ) throws -> Step {
-    for target in [start + 1] + (start + 2..<max(end + 1, start + 2)).reversed() {
-      let found = files.compactMap { $0.mappingModel(from: models[start], to: models[target]) }
-      guard !found.isEmpty else { continue }
-      return Step(
-        from: names[start], to: names[target], mappingModels: found, source: models[start],
-        destination: models[target])
-    }
-    let mapping = InferredMapping(from: models[start], to: models[start + 1])
-    guard mapping.obstacles.isEmpty else {
-      throw NSError.missingMappingModel(models[start], models[start + 1], url, mapping.obstacles)
-    }
-    return Step(
-      from: names[start], to: names[start + 1], mappingModels: [], source: models[start],
-      destination: models[start + 1])
   }
 
   /// Migrates the store.
@@ -143,22 +130,7 @@ public struct ProgressiveMigration {
         progress.completedUnitCount = first + Int64(fraction * Double(Self.stepUnits))
         try checkCancellation()
       }
-      do {
-        if step.mappingModels.isEmpty {
-          var migration = LightweightMigration(
-            url: url, mapping: InferredMapping(from: step.source, to: step.destination),
-            configuration: nil, options: options, hub: EventHub())
-          migration.progress = { try report(Double($0) / Double(max($1, 1))) }
-          try migration.run()
-        } else {
-          try MappedMigration(
-            url: url, source: step.source, destination: step.destination,
-            mappings: step.mappingModels, configuration: nil, options: options, report: report
-          ).run()
-        }
-      } catch {
-        throw NSError.migrating(error, url)
-      }
+      try step.run(at: url, options: options, report: report)
       progress.completedUnitCount = first + Self.stepUnits
     }
     progress.completedUnitCount = progress.totalUnitCount
@@ -167,5 +139,38 @@ public struct ProgressiveMigration {
   private func checkCancellation() throws {
     guard progress.isCancelled else { return }
     throw NSError.coreData(NSMigrationCancelledError, "The migration was cancelled.")
+  }
+}
+
+extension ProgressiveMigration.Step {
+  /// Migrates a store of the step's source model.
+  ///
+  /// - Parameters:
+  ///   - url: The store.
+  ///   - options: The options to open it with.
+  ///   - keepsOldStore: Whether a migration with mapping models keeps the old store next to the new one.
+  ///   - report: Called with how much is complete, from 0 to 1; an error that it throws cancels the step.
+  /// - Throws: The errors of `ProgressiveMigration.run(options:)`; the store is unchanged then.
+  package func run(
+    at url: URL, options: [AnyHashable: Any]? = nil, keepsOldStore: Bool = true,
+    report: @escaping (Double) throws -> Void = { _ in }
+  ) throws {
+    do {
+      if mappingModels.isEmpty {
+        var migration = LightweightMigration(
+          url: url, mapping: InferredMapping(from: source, to: destination), configuration: nil,
+          options: options, hub: EventHub())
+        migration.progress = { try report(Double($0) / Double(max($1, 1))) }
+        try migration.run()
+      } else {
+        var migration = MappedMigration(
+          url: url, source: source, destination: destination, mappings: mappingModels,
+          configuration: nil, options: options, report: report)
+        migration.keepsOldStore = keepsOldStore
+        try migration.run()
+      }
+    } catch {
+      throw NSError.migrating(error, url)
+    }
   }
 }

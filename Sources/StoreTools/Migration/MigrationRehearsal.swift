@@ -1,41 +1,105 @@
+package import Foundation
 package import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// What a lightweight migration of a store would do, as tried on a copy.
+/// What a migration of a store would do, as rehearsed on a copy.
 package struct MigrationRehearsal {
-  /// Values or objects that the new version has no place for.
-  package struct Loss: Sendable, Equatable {
-    package let entity: String
-    /// The removed property; nil if the entity is removed.
-    package let property: String?
-    /// The number of values, or of objects.
-    package let values: Int
+  /// A statement, or a pass over an entity mapping.
+  package struct Work: Sendable {
+    /// What it does, such as `Mood: add ZRATING`, or `MoodToMood: create instances`.
+    package let name: String
+    /// The statement; for a pass, its different statements.
+    package let sql: String
+    /// The number of rows that were inserted, updated, or deleted.
+    package let rows: Int
+    package let seconds: Double
+    /// The number of source instances of a pass; nil for a statement.
+    package let instances: Int?
   }
 
-  /// The store.
-  package let store: URL
-  /// The model file.
-  package let model: URL
-  /// The name of the version to migrate to; nil if the model has none.
-  package let version: String?
-  /// The reasons why the mapping can't be inferred; empty if it can be.
-  package let refusals: [ModelDifference]
-  /// Whether the store has the model's version already.
-  package let isCurrent: Bool
-  /// What would be lost.
-  package private(set) var losses: [Loss] = []
-  /// The statements, and what would fail; nil if there was nothing to try.
-  package private(set) var trial: MigrationTrial?
+  /// The rehearsal of one step.
+  package struct Step: Sendable {
+    /// The names of the versions.
+    package let from: String
+    package let to: String
+    /// Whether the mapping is inferred.
+    package let isInferred: Bool
+    /// The names of the entity mappings; empty if the step is inferred.
+    package let mappings: [String]
+    /// The differences of the versions that are migrated, each with its rule.
+    package let differences: [ModelDifference]
+    /// The removed and added parts of the model that could be renames.
+    package let suspectedRenames: [SuspectedRename]
+    /// What isn't carried over.
+    package let losses: [MigrationLoss]
+    /// What was done, in order.
+    package fileprivate(set) var work: [Work] = []
+    /// What fails the migration.
+    package fileprivate(set) var violations: [MigrationTrial.Violation] = []
+    package fileprivate(set) var costs = MigrationCosts()
+
+    /// The number of rows that were written.
+    package var rows: Int { work.reduce(0) { $0 + $1.rows } }
+  }
+
+  /// The reason why the migration isn't possible here.
+  package enum Refusal: Sendable {
+    /// The mapping can't be inferred, and there's no mapping model.
+    case notInferable(MigrationPlanner.Gap)
+    /// The mapping models of a step name policies.
+    case policies([MigrationRoute.Policy], from: String, to: String)
+  }
+
+  /// What a rehearsal does in addition.
+  package struct Options: Sendable {
+    /// A new file for the migrated copy; nil to remove it.
+    ///
+    /// It's also removed if the migration is refused or has violations.
+    package var destination: URL?
+    /// How often each object exists in larger copies; nil for automatic sizes, empty for none.
+    package var factors: [Int]?
+
+    package init(destination: URL? = nil, factors: [Int]? = nil) {
+      (self.destination, self.factors) = (destination, factors)
+    }
+  }
+
+  /// The way to the version.
+  package let route: MigrationRoute
+  /// The reason why the migration isn't possible; nil if it's possible.
+  package private(set) var refusal: Refusal?
+  /// The steps that were rehearsed: those before a refused one, and those up to one with violations.
+  package private(set) var steps: [Step] = []
   /// The problems of the migrated copy; nil if it isn't migrated or has violations.
   package private(set) var doctor: DoctorReport?
-  /// The seconds that the migration took.
-  package private(set) var seconds = 0.0
+  /// How the time grows with the rows; nil if the migration isn't complete, or no sizes are wanted.
+  package private(set) var growth: MigrationGrowth?
   /// The bytes of the store before and after.
   package private(set) var sizes = (before: 0, after: 0)
+  /// What to know before the migration, each in a sentence or two.
+  package private(set) var warnings: [String]
+
+  /// The store.
+  package var store: URL { route.store }
+  /// The name of the version to migrate to.
+  package var version: String { route.destination.name }
+  /// Whether the store has the version already.
+  package var isCurrent: Bool { route.isCurrent }
+  /// Whether all steps are inferred, and none is refused.
+  package var isInferred: Bool {
+    if refusal != nil { return false }
+    return route.steps.allSatisfy(\.mappingModels.isEmpty)
+  }
+  /// What would be lost, step by step.
+  package var losses: [MigrationLoss] { steps.flatMap(\.losses) }
+  /// What fails the migration.
+  package var violations: [MigrationTrial.Violation] { steps.flatMap(\.violations) }
+  /// The seconds that all steps took.
+  package var seconds: Double { steps.reduce(0) { $0 + $1.costs.seconds } }
 
   /// Whether the migration succeeds.
-  package var isPossible: Bool { refusals.isEmpty && trial?.violations.isEmpty != false }
+  package var isPossible: Bool { refusal == nil && violations.isEmpty }
 
   /// Whether the migration preserves everything.
   package var isPreserving: Bool {
@@ -44,74 +108,58 @@ package struct MigrationRehearsal {
 
   /// Copies a store, and migrates the copy.
   ///
-  /// The store isn't modified. The copy is removed, unless it's kept. Cost: the time and space of copying the
-  /// store and of the migration; one `SELECT COUNT` for each removed property and entity; those of `doctor`.
+  /// No file of the store is modified. Cost: the time and space of copying the store and of the migration;
+  /// one `SELECT COUNT` for each removed property and entity; those of `doctor`; the larger copies.
   /// - Parameters:
-  ///   - path: The store.
-  ///   - found: The model to migrate it to.
-  ///   - destination: Where to keep the migrated copy; nil to remove it. It's also removed if the migration is
-  ///     refused or has violations.
-  /// - Throws: `InvalidInputError` if the store can't be read, or contains no model; SQLite's errors.
-  package init(of path: String, to found: FoundModel, keepingAt destination: URL? = nil) throws {
-    let source = try FoundModel(path: path)
-    guard source.origin == .store else {
-      throw InvalidInputError(
-        kind: .unusable, message: "\(path) doesn't contain its model, so it can't be migrated here",
-        nextStep: "open it with an app that has its version of the model")
-    }
-    (store, model, version) = (source.url, found.url, found.version)
-    let mapping = InferredMapping(from: source.model, to: found.model)
-    refusals = mapping.obstacles
-    isCurrent = source.model.digest == found.model.digest
-    guard refusals.isEmpty, !isCurrent else { return }
-    let folder = URL(fileURLWithPath: try TemporaryFolders.make(), isDirectory: true)
-    defer { TemporaryFolders.remove(folder.path) }
+  ///   - route: The way, which may be refused.
+  ///   - options: What to do in addition.
+  /// - Throws: SQLite's errors, and those of the file system.
+  package init(_ route: MigrationRoute, _ options: Options = Options()) throws {
+    self.route = route
+    warnings = route.warnings
+    refusal = route.gap.map { .notInferable($0) }
+    guard refusal == nil, !route.isCurrent else { return }
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
     let copy = folder.appendingPathComponent("Store.sqlite")
     try StoreFile.copy(from: store, to: copy)
-    losses = try Self.losses(mapping, in: copy, source.model)
     sizes.before = Self.size(copy)
-    let begin = ContinuousClock.now
-    let trial = try MigrationTrial(ofCopyAt: copy, mapping: mapping)
-    seconds = (ContinuousClock.now - begin) / .seconds(1)
-    self.trial = trial
+    for step in route.steps {
+      let policies = MigrationRoute.policies(of: step)
+      guard policies.isEmpty else {
+        refusal = .policies(policies, from: step.from, to: step.to)
+        break
+      }
+      steps.append(try Self.rehearse(step, on: copy, in: folder))
+      if !violations.isEmpty { break }
+    }
     sizes.after = Self.size(copy)
-    guard trial.violations.isEmpty else { return }
+    guard isPossible else { return }
     doctor = try StoreDoctor.examine(copy)
-    if let destination {
+    if let destination = options.destination {
       // Not moved: the folders can be on different volumes.
       try StoreFile.copy(from: copy, to: destination)
     }
+    if options.factors?.isEmpty != true {
+      growth = try MigrationGrowth.rehearse(
+        store, route.steps, seconds: seconds, factors: options.factors)
+    }
+    addWarnings()
   }
 
-  /// Migrates the store itself.
-  ///
-  /// Cost: that of the migration, and of copying the store.
-  /// - Parameters:
-  ///   - model: The model of the rehearsal.
-  ///   - keepsBackup: Whether to keep a copy of the store next to it, which replaces an earlier one.
-  /// - Returns: The copy; nil if none is kept.
-  /// - Throws: The errors of automatic migration; the store is unchanged then.
-  package func migrateOriginal(
-    to model: NSManagedObjectModel, keepsBackup: Bool
-  ) throws -> URL? {
-    var backup: URL?
-    if keepsBackup {
-      let name = store.deletingPathExtension().lastPathComponent + "~"
-      let file = store.deletingLastPathComponent()
-        .appendingPathComponent(
-          store.pathExtension.isEmpty ? name : "\(name).\(store.pathExtension)")
-      try StoreFile.copy(from: store, to: file)
-      backup = file
+  private mutating func addWarnings() {
+    if !losses.isEmpty, route.hasMappedDetour {
+      warnings.append(
+        "The versions in between have mapping models, which the direct migration doesn't use; "
+          + "--progressive migrates along the versions.")
     }
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    let opened = try coordinator.addPersistentStore(
-      type: .sqlite, at: store,
-      options: [
-        NSMigratePersistentStoresAutomaticallyOption: true,
-        NSInferMappingModelAutomaticallyOption: true,
-      ])
-    try coordinator.remove(opened)
-    return backup
+    guard let growth, growth.isTooSlow else { return }
+    let limit = Int(MigrationGrowth.launchLimit)
+    warnings.append(
+      "With \(MigrationGrowth.outlook) times the rows, the migration takes longer than \(limit) s on this "
+        + "machine. iOS ends an app that takes that long to launch, and the migration starts over at the "
+        + "next launch. Migrate off the main thread (shouldAddStoreAsynchronously), and show progress."
+    )
   }
 
   private static func size(_ url: URL) -> Int {
@@ -121,58 +169,94 @@ package struct MigrationRehearsal {
     }
   }
 
-  /// Counts the values that the mapping has no place for.
-  private static func losses(
-    _ mapping: InferredMapping, in copy: URL, _ model: NSManagedObjectModel
-  ) throws -> [Loss] {
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    let opened = try coordinator.addPersistentStore(
-      type: .sqlite, at: copy, options: [NSReadOnlyPersistentStoreOption: true])
-    defer { try? coordinator.remove(opened) }
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    func count(_ entity: NSEntityDescription, _ predicate: NSPredicate?) throws -> Int {
-      let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-      request.includesSubentities = false
-      request.predicate = predicate
-      return try context.performAndWait { try context.count(for: request) }
-    }
-    var counts: [String: [String?: Int]] = [:]
-    for entity in mapping.entities {
-      guard let source = entity.source, !source.isAbstract else { continue }
-      guard entity.destination != nil else {
-        counts[source.name ?? "", default: [:]][nil] = try count(source, nil)
-        continue
+  // MARK: Steps
+
+  private static func rehearse(
+    _ step: ProgressiveMigration.Step, on copy: URL, in folder: URL
+  ) throws -> Step {
+    let comparison = ModelComparison(from: step.source, to: step.destination)
+    let isInferred = step.mappingModels.isEmpty
+    var report = Step(
+      from: step.from, to: step.to, isInferred: isInferred,
+      mappings: step.mappingModels.flatMap { ($0.entityMappings ?? []).map { $0.name ?? "" } },
+      differences: comparison.differences.filter { $0.effect != .none },
+      suspectedRenames: isInferred ? comparison.suspectedRenames : [],
+      losses: try MigrationLosses.of(step, in: copy))
+    let meter = MigrationMeter(watching: folder)
+    do {
+      if isInferred {
+        let trial = try MigrationTrial(
+          ofCopyAt: copy, mapping: InferredMapping(from: step.source, to: step.destination),
+          observer: meter.sample)
+        report.costs = meter.stop()
+        report.violations = trial.violations
+        report.work = trial.steps.map {
+          Work(name: $0.name, sql: $0.sql, rows: $0.rows, seconds: $0.seconds, instances: nil)
+        }
+      } else {
+        let trial = try MappedMigrationTrial(ofCopyAt: copy, step: step, observer: meter.sample)
+        report.costs = meter.stop()
+        report.violations = trial.violations
+        report.work = trial.parts.map(Work.init)
       }
-      for property in entity.properties where property.destination == nil {
-        guard let removed = property.source, let predicate = removed.isPresent else { continue }
-        // An inherited property is counted for each entity, and reported for the one that declares it.
-        let owner = removed.entity?.name ?? source.name ?? ""
-        counts[owner, default: [:]][removed.name, default: 0] += try count(source, predicate)
-      }
+    } catch {
+      _ = meter.stop()
+      throw error
     }
-    return counts.flatMap { entity, properties in
-      properties.map { Loss(entity: entity, property: $0.key, values: $0.value) }
-    }
-    .filter { $0.values > 0 }
-    .sorted { ($0.entity, $0.property ?? "") < ($1.entity, $1.property ?? "") }
+    return report
   }
 }
 
-extension NSPropertyDescription {
-  /// The condition for an object to have a value of its own; nil if none is stored with the object.
+extension MigrationRehearsal.Work {
+  /// Creates the work of a pass.
+  fileprivate init(_ part: MappedMigrationTrial.Part) {
+    name = "\(part.mapping ?? "all instances"): \(part.pass.rawValue)"
+    sql = part.statements.map(\.sql).joined(separator: "\n")
+    rows = part.rows
+    seconds = part.seconds
+    instances = part.instances
+  }
+}
+
+// The migration of the store itself.
+
+extension MigrationRehearsal {
+  /// Migrates the store itself, by the same steps.
   ///
-  /// The pairs of a one-to-many relationship are stored with its inverse.
-  fileprivate var isPresent: NSPredicate? {
-    guard !isTransient else { return nil }
-    switch self {
-    case let attribute as NSAttributeDescription:
-      return attribute.isDerived ? nil : NSPredicate(format: "%K != nil", name)
-    case let relationship as NSRelationshipDescription:
-      guard relationship.isToMany else { return NSPredicate(format: "%K != nil", name) }
-      guard relationship.inverseRelationship?.isToMany != false else { return nil }
-      return NSPredicate(format: "%K.@count > 0", name)
-    default: return nil
+  /// Each step is complete when it ends; if a later one fails, the store has a version in between. Cost: that
+  /// of the migration, and of copying the store.
+  /// - Parameter keepsBackup: Whether to keep a copy of the store next to it: `Moods~.sqlite`, or with a
+  ///   number if that exists.
+  /// - Returns: The copy; nil if none is kept.
+  /// - Throws: The errors of `ProgressiveMigration.run(options:)`.
+  package func migrateOriginal(keepsBackup: Bool) throws -> URL? {
+    var backup: URL?
+    if keepsBackup {
+      let file = try unusedBackup()
+      try StoreFile.copy(from: store, to: file)
+      backup = file
     }
+    for step in route.steps { try step.run(at: store, keepsOldStore: false) }
+    return backup
+  }
+
+  private static let backupLimit = 10_000
+
+  /// Returns the first file name for a backup that nothing has.
+  private func unusedBackup() throws -> URL {
+    let stem = store.deletingPathExtension().lastPathComponent
+    let suffix = store.pathExtension.isEmpty ? "" : ".\(store.pathExtension)"
+    let folder = store.deletingLastPathComponent()
+    for number in 1...Self.backupLimit {
+      let name = "\(stem)~\(number == 1 ? "" : "\(number)")"
+      let names = ["", "-wal", "-shm", "-journal"].map { "\(name)\(suffix)\($0)" }
+      let isUnused = (names + [".\(name)_SUPPORT"]).allSatisfy {
+        FileKind.mode(of: folder.appendingPathComponent($0).path, followingLinks: false) == nil
+      }
+      if isUnused { return folder.appendingPathComponent(name + suffix) }
+    }
+    throw InvalidInputError(
+      kind: .unusable, message: "there are \(Self.backupLimit) backups of \(store.relativePath)",
+      nextStep: "remove old ones, or use --no-backup")
   }
 }

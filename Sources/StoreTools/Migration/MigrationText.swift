@@ -1,162 +1,167 @@
-package import Foundation
-import OpenCoreData
+import Foundation
+package import OpenCoreData
 import WorkbenchText
 
 /// The text format of a rehearsal.
 package enum MigrationText {
   /// Returns the lines of a report, without newlines.
-  package static func lines(_ rehearsal: MigrationRehearsal) -> [String] {
-    let title = MigrationJSON.title(rehearsal)
-    if rehearsal.isCurrent { return ["\(title)   the store has this version already"] }
-    guard rehearsal.refusals.isEmpty else {
-      return ["\(title)   needs a mapping model"]
-        + MigrationJSON.reasons(rehearsal).map { "  ✗ \($0)" }
-    }
-    guard let trial = rehearsal.trial else { return [title] }
-    let rows = trial.steps.reduce(0) { $0 + $1.rows }
-    var lines = [
-      "\(title)   inferred: \(NumberText.counted(trial.steps.count, "statement")), "
-        + "\(NumberText.counted(rows, "row")) written, "
-        + String(format: "%.3f s, ", rehearsal.seconds)
-        + "\(NumberText.grouped(rehearsal.sizes.before)) to "
-        + "\(NumberText.grouped(rehearsal.sizes.after)) bytes"
-    ]
-    lines += trial.steps.map { step in
-      String(format: "  %9.3f ms  ", step.seconds * 1_000)
-        + PrintableText.line("\(step.name) · \(NumberText.counted(step.rows, "row"))")
-    }
+  ///
+  /// - Parameter showsValues: Whether to print values of the store, which can be private.
+  package static func lines(
+    _ rehearsal: MigrationRehearsal, showsValues: Bool = false
+  ) -> [String] {
+    var lines = ["\(title(rehearsal))   \(summary(rehearsal))"]
+    lines += reasons(rehearsal).map { "  ✗ \($0)" }
+    for step in rehearsal.steps { lines += self.lines(step, isOnly: rehearsal.steps.count == 1) }
     if !rehearsal.losses.isEmpty { lines += ["", "Lost:"] }
-    lines += rehearsal.losses.map { loss in
-      guard let property = loss.property else {
-        return PrintableText.line(
-          "  \(NumberText.counted(loss.values, "object")) of \(loss.entity)")
-      }
-      return PrintableText.line(
-        "  \(NumberText.counted(loss.values, "value")) of \(loss.entity).\(property)")
+    lines += rehearsal.losses.map { "  \(loss($0))" }
+    let renames = rehearsal.steps.flatMap(\.suspectedRenames)
+    if !renames.isEmpty { lines += ["", "Possible renames:"] }
+    lines += renames.map { "  \(rename($0))" }
+    if !rehearsal.violations.isEmpty { lines += ["", "Fails:"] }
+    for violation in rehearsal.violations {
+      lines.append("  ✗ \(violation.reason)")
+      if showsValues { lines += violation.samples.map { "      \($0)" } }
     }
-    if !trial.violations.isEmpty { lines += ["", "Fails:"] }
-    lines += trial.violations.map { PrintableText.line("  ✗ \($0.reason)") }
+    if !showsValues, rehearsal.violations.contains(where: { !$0.samples.isEmpty }) {
+      lines.append("  --show-values prints some of the duplicate values.")
+    }
     if let doctor = rehearsal.doctor, !doctor.isIntact {
       lines += [""] + DoctorText.lines(doctor)
     }
-    if rehearsal.isPreserving { lines += ["", "Everything is preserved."] }
+    if let growth = rehearsal.growth { lines += self.lines(growth) }
+    if !rehearsal.warnings.isEmpty { lines += ["", "Warnings:"] }
+    lines += rehearsal.warnings.map { "  ▲ \($0)" }
+    if rehearsal.isPreserving, !rehearsal.isCurrent { lines += ["", "Everything is preserved."] }
+    return lines.map(PrintableText.line)
+  }
+
+  /// The store's file name, and both versions.
+  package static func title(_ rehearsal: MigrationRehearsal) -> String {
+    let former = rehearsal.route.source.name
+    let version = former.isEmpty || former == rehearsal.version ? "" : " (\(former))"
+    return "\(rehearsal.store.lastPathComponent)\(version) → \(rehearsal.version)"
+  }
+
+  /// How the store is migrated, or that it isn't, with the totals.
+  package static func summary(_ rehearsal: MigrationRehearsal) -> String {
+    if rehearsal.isCurrent { return "the store has this version already" }
+    switch rehearsal.refusal {
+    case .notInferable: return "needs a mapping model"
+    case .policies: return "needs the app's migration policies"
+    case nil: break
+    }
+    let work = rehearsal.steps.flatMap(\.work)
+    let rows = work.reduce(0) { $0 + $1.rows }
+    let inferred = rehearsal.steps.filter(\.isInferred)
+    let way =
+      switch (rehearsal.route.steps.count, inferred.count) {
+      case (1, 1): "inferred: \(NumberText.counted(work.count, "statement"))"
+      case (1, _): "with a mapping model: \(NumberText.counted(work.count, "pass", "passes"))"
+      case (let all, let some):
+        "\(all) steps, \(some) inferred and \(all - some) with a mapping model"
+      }
+    return "\(way), \(NumberText.counted(rows, "row")) written, "
+      + String(format: "%.3f s, ", rehearsal.seconds)
+      + "\(NumberText.grouped(rehearsal.sizes.before)) to "
+      + "\(NumberText.grouped(rehearsal.sizes.after)) bytes"
+  }
+
+  /// The reasons of a refusal, each with what to do; empty if there's none.
+  package static func reasons(_ rehearsal: MigrationRehearsal) -> [String] {
+    switch rehearsal.refusal {
+    case nil: return []
+    case .notInferable(let gap):
+      return gap.obstacles.map { difference in
+        [sentence(difference), difference.leastChange].compactMap(\.self).joined(separator: " ")
+      }
+    case .policies(let policies, let from, let to):
+      return policies.map {
+        "From \(from) to \(to), the entity mapping \($0.mapping) needs the policy class \($0.className)."
+      } + [
+        "cdprof doesn't have the app's classes. Migrate a copy in a test or program that has them: "
+          + "register each with registerClass(named:), and use ProgressiveMigration or NSMigrationManager."
+      ]
+    }
+  }
+
+  /// A difference with its rule, in a sentence or two.
+  package static func sentence(_ difference: ModelDifference) -> String {
+    let former = difference.former.map { "from \($0)" }
+    let change = [
+      [difference.kind.rawValue, former].compactMap(\.self).joined(separator: " "),
+      difference.detail,
+    ].compactMap(\.self).joined(separator: ", ")
+    return "\(difference.subject.rawValue) \(difference.path): \(change)."
+      + (difference.reason.map { " \($0)" } ?? "")
+  }
+
+  /// A loss, such as `12,431 values of Mood.note`.
+  package static func loss(_ loss: MigrationLoss) -> String {
+    guard let property = loss.property else {
+      return "\(NumberText.counted(loss.values, "object")) of \(loss.entity)"
+    }
+    return "\(NumberText.counted(loss.values, "value")) of \(loss.entity).\(property)"
+  }
+
+  /// A possible rename with the advice.
+  package static func rename(_ rename: SuspectedRename) -> String {
+    let place = rename.entity.map { "\($0)." } ?? ""
+    return "\(place)\(rename.removed) is removed, and \(place)\(rename.added) is added "
+      + "(\(rename.kind)). \(rename.advice)"
+  }
+
+  /// What a step takes, in parts.
+  package static func costs(_ costs: MigrationCosts) -> [String] {
+    var parts = [String(format: "%.3f s", costs.seconds)]
+    if let bytes = costs.bytesWritten {
+      parts.append("\(NumberText.grouped(bytes)) bytes written")
+    }
+    if let peak = costs.peakMemory {
+      let before = costs.memoryBefore.map { " (\(megabytes($0)) before)" } ?? ""
+      parts.append("peak memory \(megabytes(peak))\(before)")
+    }
+    parts.append("SQLite's peak memory \(megabytes(costs.peakSQLiteMemory))")
+    parts.append("\(NumberText.grouped(costs.peakDisk)) bytes of temporary disk space")
+    return parts
+  }
+
+  /// Bytes as megabytes with one decimal place.
+  package static func megabytes(_ bytes: Int) -> String {
+    String(format: "%.1f MB", Double(bytes) / 1_000_000)
+  }
+
+  private static func lines(_ step: MigrationRehearsal.Step, isOnly: Bool) -> [String] {
+    let heading =
+      step.isInferred ? "inferred" : "mapped by \(step.mappings.joined(separator: ", "))"
+    var lines = ["", isOnly ? "Changes:" : "\(step.from) to \(step.to), \(heading):"]
+    lines += step.differences.map { "  \(sentence($0))" }
+    lines += step.work.map { work in
+      let instances = work.instances.map { " of \(NumberText.counted($0, "instance"))" } ?? ""
+      return String(format: "  %9.3f ms  ", work.seconds * 1_000)
+        + "\(work.name)\(instances) · \(NumberText.counted(work.rows, "row"))"
+    }
+    lines.append("  \(costs(step.costs).joined(separator: ", "))")
     return lines
   }
-}
 
-/// The JSON format of a rehearsal.
-package enum MigrationJSON {
-  /// Returns a rehearsal as one JSON object with sorted keys, followed by a newline.
-  package static func data(_ rehearsal: MigrationRehearsal) throws -> Data {
-    try JSONOutput.lines(Document(rehearsal))
-  }
-
-  /// The store's file name, and the version.
-  fileprivate static func title(_ rehearsal: MigrationRehearsal) -> String {
-    PrintableText.line("\(rehearsal.store.lastPathComponent) → \(name(rehearsal))")
-  }
-
-  private static func name(_ rehearsal: MigrationRehearsal) -> String {
-    rehearsal.version ?? rehearsal.model.lastPathComponent
-  }
-
-  /// The reasons why the mapping can't be inferred, a sentence or two each.
-  fileprivate static func reasons(_ rehearsal: MigrationRehearsal) -> [String] {
-    rehearsal.refusals.map { difference in
-      let change = [difference.kind.rawValue, difference.detail].compactMap { $0 }
-        .joined(separator: ", ")
-      return PrintableText.line(
-        "\(difference.subject.rawValue) \(difference.path): \(change)."
-          + (difference.reason.map { " \($0)" } ?? ""))
-    }
-  }
-
-  private struct Document: Encodable {
-    let from: String
-    let to: String
-    let current: Bool
-    let inferred: Bool
-    let refused: String?
-    let seconds: Double
-    let bytesBefore: Int
-    let bytesAfter: Int
-    let steps: [Step]
-    let lost: [Loss]
-    let violations: [Violation]
-    let doctor: [String]
-
-    init(_ rehearsal: MigrationRehearsal) {
-      from = rehearsal.store.path
-      to = MigrationJSON.name(rehearsal)
-      current = rehearsal.isCurrent
-      inferred = rehearsal.refusals.isEmpty
-      let reasons = MigrationJSON.reasons(rehearsal)
-      refused = reasons.isEmpty ? nil : reasons.joined(separator: " ")
-      seconds = rehearsal.seconds
-      (bytesBefore, bytesAfter) = rehearsal.sizes
-      steps = (rehearsal.trial?.steps ?? []).map {
-        Step(name: $0.name, sql: $0.sql, rows: $0.rows, seconds: $0.seconds)
+  private static func lines(_ growth: MigrationGrowth) -> [String] {
+    var lines = ["", "Time by rows:"]
+    if growth.sizes.count > 1 {
+      lines += growth.sizes.map { size in
+        let perRow = size.rows > 0 ? size.seconds * 1_000_000 / Double(size.rows) : 0
+        return "  \(NumberText.right(size.rows, 12)) rows"
+          + String(format: "  %9.3f s  %9.2f µs per row", size.seconds, perRow)
+          + (size.factor == 1
+            ? "  this store" : "  each object \(NumberText.grouped(size.factor)) times")
       }
-      lost = rehearsal.losses.map {
-        Loss(entity: $0.entity, property: $0.property, values: $0.values)
-      }
-      violations = (rehearsal.trial?.violations ?? []).map {
-        Violation(entity: $0.entity, property: $0.property, rows: $0.rows, reason: $0.reason)
-      }
-      doctor = (rehearsal.doctor?.findings ?? []).map(\.message)
     }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: Key.self)
-      try container.encode(from, forKey: .from)
-      try container.encode(to, forKey: .to)
-      try container.encode(current, forKey: .current)
-      try container.encode(inferred, forKey: .inferred)
-      // Null rather than missing.
-      try container.encode(refused, forKey: .refused)
-      try container.encode(seconds, forKey: .seconds)
-      try container.encode(bytesBefore, forKey: .bytesBefore)
-      try container.encode(bytesAfter, forKey: .bytesAfter)
-      try container.encode(steps, forKey: .steps)
-      try container.encode(lost, forKey: .lost)
-      try container.encode(violations, forKey: .violations)
-      try container.encode(doctor, forKey: .doctor)
+    if let rows = growth.rowsAtLimit {
+      lines.append(
+        "  \(Int(MigrationGrowth.launchLimit)) s would be reached at about \(NumberText.grouped(rows)) "
+          + "rows on this machine.")
     }
-
-    private enum Key: String, CodingKey {
-      case from, to, current, inferred, refused, seconds, bytesBefore, bytesAfter, steps, lost
-      case violations, doctor
-    }
-  }
-
-  private struct Step: Encodable {
-    let name: String
-    let sql: String
-    let rows: Int
-    let seconds: Double
-  }
-
-  private struct Loss: Encodable {
-    let entity: String
-    let property: String?
-    let values: Int
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: Key.self)
-      try container.encode(entity, forKey: .entity)
-      try container.encode(property, forKey: .property)
-      try container.encode(values, forKey: .values)
-    }
-
-    private enum Key: String, CodingKey {
-      case entity, property, values
-    }
-  }
-
-  private struct Violation: Encodable {
-    let entity: String
-    let property: String
-    let rows: Int?
-    let reason: String
+    if let obstacle = growth.obstacle { lines.append("  \(obstacle)") }
+    return lines
   }
 }

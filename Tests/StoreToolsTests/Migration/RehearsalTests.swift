@@ -9,159 +9,118 @@ import WorkbenchText
 
 @Suite("Rehearsals of migrations")
 struct RehearsalTests {
-  /// Writes a model as a document.
-  private static func write(_ model: NSManagedObjectModel, to folder: TemporaryFolder) throws
-    -> String
-  {
-    let url = folder.file("Model\(UUID().uuidString).xcdatamodel")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    try Data(ModelDocument.text(of: model).text.utf8)
-      .write(to: url.appendingPathComponent("contents"))
-    return url.path
-  }
-
-  private static func attribute(
-    _ name: String, _ type: NSAttributeType = .stringAttributeType, isOptional: Bool = true
-  ) -> NSAttributeDescription {
-    let attribute = NSAttributeDescription()
-    (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, isOptional)
-    return attribute
-  }
-
-  /// A model of moods, which a test changes.
-  private static func model(_ change: (NSEntityDescription) -> Void = { _ in })
-    -> NSManagedObjectModel
-  {
-    let mood = NSEntityDescription()
-    mood.name = "Mood"
-    mood.properties = [
-      attribute("note"), attribute("code"), attribute("rating", .integer64AttributeType),
-    ]
-    change(mood)
-    let model = NSManagedObjectModel()
-    model.entities = [mood]
-    return model
-  }
-
-  /// A store with 6 moods: 4 with a note, 3 with the same code, one with a rating of 100,000.
-  private static func store(_ folder: TemporaryFolder) throws -> URL {
-    let url = folder.file("Moods.sqlite")
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
-    let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    try context.performAndWait {
-      for index in 0..<6 {
-        let mood = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
-        mood.setValue(index < 4 ? "note \(index)" : nil, forKey: "note")
-        mood.setValue(index < 3 ? "same" : "code \(index)", forKey: "code")
-        mood.setValue(index == 0 ? 100_000 : index, forKey: "rating")
-      }
-      try context.save()
-    }
-    try coordinator.remove(store)
-    return url
-  }
-
-  private static func values(_ url: URL, _ sql: String) throws -> [[SQLiteValue]] {
-    let connection = try Connection(path: url.path, access: .inspecting)
-    defer { connection.close() }
-    return try connection.values(sql)
-  }
+  private typealias Fixture = MigrationFixture
 
   @Test("A removed attribute is reported with the number of its values, and the store is unchanged")
   func lossesAreCounted() throws {
     let folder = try TemporaryFolder()
-    let store = try Self.store(folder)
+    let store = try Fixture.store(folder)
     let bytes = try Data(contentsOf: store)
-    let path = try Self.write(
-      Self.model { mood in mood.properties.removeAll { $0.name == "note" } }, to: folder)
-    let rehearsal = try MigrationRehearsal(of: store.path, to: FoundModel(path: path))
-    #expect(try Self.values(store, "SELECT count(ZNOTE) FROM ZMOOD") == [[.integer(4)]])
+    let path = try Fixture.write(
+      Fixture.model { mood in mood.properties.removeAll { $0.name == "note" } }, to: folder)
+    let rehearsal = try Fixture.rehearse(store, to: path)
+    #expect(try Fixture.values(store, "SELECT count(ZNOTE) FROM ZMOOD") == [[.integer(4)]])
     #expect(rehearsal.losses == [.init(entity: "Mood", property: "note", values: 4)])
     #expect(!rehearsal.isPreserving)
     #expect(rehearsal.isPossible)
     #expect(rehearsal.doctor?.isIntact == true)
-    let trial = try #require(rehearsal.trial)
-    #expect(trial.steps.contains { $0.rows == 6 && $0.sql.contains("ZMOOD") })
+    let work = try #require(rehearsal.steps.first).work
+    #expect(work.contains { $0.rows == 6 && $0.sql.contains("ZMOOD") })
     #expect(try Data(contentsOf: store) == bytes)
     #expect(MigrationText.lines(rehearsal).contains("  4 values of Mood.note"))
-    let json = try JSONSerialization.jsonObject(with: MigrationJSON.data(rehearsal))
-    let fields = try #require(json as? [String: Any])
+    let fields = try Fixture.fields(rehearsal)
     #expect(fields["refused"] is NSNull)
     #expect(fields["inferred"] as? Bool == true)
-    #expect((fields["steps"] as? [Any])?.count == trial.steps.count)
+    #expect((fields["steps"] as? [Any])?.count == work.count)
     #expect((fields["lost"] as? [[String: Any]])?.first?["values"] as? Int == 4)
   }
 
   @Test("All violations are reported, not only the first")
   func violationsAreComplete() throws {
     let folder = try TemporaryFolder()
-    let store = try Self.store(folder)
-    let path = try Self.write(
-      Self.model { mood in
+    let store = try Fixture.store(folder)
+    let path = try Fixture.write(
+      Fixture.model { mood in
         mood.properties = [
-          Self.attribute("note", isOptional: false), Self.attribute("code"),
-          Self.attribute("rating", .integer16AttributeType),
+          Fixture.attribute("note", isOptional: false), Fixture.attribute("code"),
+          Fixture.attribute("rating", .integer16AttributeType),
         ]
         mood.uniquenessConstraints = [["code"]]
       }, to: folder)
     let kept = folder.file("Kept.sqlite")
-    let rehearsal = try MigrationRehearsal(
-      of: store.path, to: FoundModel(path: path), keepingAt: kept)
-    let violations = try #require(rehearsal.trial).violations
-    let found = violations.map { "\($0.property) \($0.rows.map { "\($0)" } ?? "-")" }.sorted()
-    #expect(found == ["code -", "note 2", "rating 1"])
+    let rehearsal = try Fixture.rehearse(store, to: path, keepingAt: kept)
+    let found = rehearsal.violations.map { "\($0.property) \($0.rows.map { "\($0)" } ?? "-")" }
+      .sorted()
+    #expect(found == ["code 3", "note 2", "rating 1"])
     #expect(!rehearsal.isPossible)
     #expect(!FileManager.default.fileExists(atPath: kept.path))
     let lines = MigrationText.lines(rehearsal)
     #expect(
       lines.contains { $0.contains("2 objects have no value of the required attribute Mood.note") })
+    #expect(!lines.contains { $0.contains("same'") })
+    #expect(
+      MigrationText.lines(rehearsal, showsValues: true).contains("      'same' (3 objects)"))
+    let json = String(decoding: try MigrationJSON.data(rehearsal), as: UTF8.self)
+    #expect(!json.contains("'same'"))
+    #expect(
+      String(decoding: try MigrationJSON.data(rehearsal, showsValues: true), as: UTF8.self)
+        .contains("'same' (3 objects)"))
   }
 
   @Test("A change that can't be inferred is refused with the property and the reason")
   func refusalsNameTheProperty() throws {
     let folder = try TemporaryFolder()
-    let store = try Self.store(folder)
-    let path = try Self.write(
-      Self.model { mood in
+    let store = try Fixture.store(folder)
+    let path = try Fixture.write(
+      Fixture.model { mood in
         mood.properties = [
-          Self.attribute("note", .dateAttributeType), Self.attribute("code"),
-          Self.attribute("rating", .integer64AttributeType),
+          Fixture.attribute("note", .dateAttributeType), Fixture.attribute("code"),
+          Fixture.attribute("rating", .integer64AttributeType),
         ]
       }, to: folder)
-    let rehearsal = try MigrationRehearsal(of: store.path, to: FoundModel(path: path))
-    #expect(rehearsal.trial == nil)
+    let rehearsal = try Fixture.rehearse(store, to: path)
+    #expect(rehearsal.steps.isEmpty)
     #expect(!rehearsal.isPreserving)
     #expect(MigrationText.lines(rehearsal).contains { $0.contains("Mood.note") })
-    let json = try JSONSerialization.jsonObject(with: MigrationJSON.data(rehearsal))
-    let fields = try #require(json as? [String: Any])
+    let fields = try Fixture.fields(rehearsal)
     #expect((fields["refused"] as? String)?.contains("Mood.note") == true)
     #expect(fields["inferred"] as? Bool == false)
+    let refusal = (fields["refusals"] as? [[String: Any]])?.first
+    #expect(refusal?["entity"] as? String == "Mood")
+    #expect(
+      refusal?["leastChange"] as? String
+        == "Leave the type of note, and add an attribute of the new type with another name, which your "
+        + "code fills.")
   }
 
   @Test("The store itself is migrated after its rehearsal, with a backup")
   func originalIsMigrated() throws {
     let folder = try TemporaryFolder()
-    let store = try Self.store(folder)
-    let path = try Self.write(
-      Self.model { $0.properties.append(Self.attribute("place")) }, to: folder)
-    let found = try FoundModel(path: path)
+    let store = try Fixture.store(folder)
+    let path = try Fixture.write(
+      Fixture.model { $0.properties.append(Fixture.attribute("place")) }, to: folder)
     let kept = folder.file("Kept.sqlite")
-    let rehearsal = try MigrationRehearsal(of: store.path, to: found, keepingAt: kept)
+    let rehearsal = try Fixture.rehearse(store, to: path, keepingAt: kept)
     #expect(rehearsal.isPreserving)
     #expect(
-      try Self.values(kept, "SELECT count(*), count(ZPLACE) FROM ZMOOD") == [
+      try Fixture.values(kept, "SELECT count(*), count(ZPLACE) FROM ZMOOD") == [
         [6, 0].map { .integer($0) }
       ])
-    let backup = try #require(try rehearsal.migrateOriginal(to: found.model, keepsBackup: true))
+    let backup = try #require(try rehearsal.migrateOriginal(keepsBackup: true))
     #expect(backup.lastPathComponent == "Moods~.sqlite")
     #expect(
-      try Self.values(store, "SELECT count(*), count(ZPLACE) FROM ZMOOD") == [
+      try Fixture.values(store, "SELECT count(*), count(ZPLACE) FROM ZMOOD") == [
         [6, 0].map { .integer($0) }
       ])
-    #expect(try Self.values(backup, "SELECT count(*) FROM ZMOOD") == [[.integer(6)]])
-    let again = try MigrationRehearsal(of: store.path, to: found)
+    #expect(try Fixture.values(backup, "SELECT count(*) FROM ZMOOD") == [[.integer(6)]])
+    // A backup isn't replaced by another.
+    let next = try Fixture.write(
+      Fixture.model { $0.properties += [Fixture.attribute("place"), Fixture.attribute("time")] },
+      to: folder)
+    let second = try Fixture.rehearse(store, to: next).migrateOriginal(keepsBackup: true)
+    #expect(second?.lastPathComponent == "Moods~2.sqlite")
+    #expect(try Fixture.values(backup, "SELECT count(*) FROM ZMOOD") == [[.integer(6)]])
+    let again = try Fixture.rehearse(store, to: next)
     #expect(again.isCurrent)
     #expect(again.isPreserving)
   }
@@ -175,11 +134,9 @@ struct RehearsalTests {
     let store = folder.file("Moody.sqlite")
     try FileManager.default.copyItem(at: data.appendingPathComponent("Moody.moody"), to: store)
     let model = data.deletingLastPathComponent().appendingPathComponent("Moody.xcdatamodeld")
-    let lossless = try MigrationRehearsal(
-      of: store.path, to: FoundModel(path: model.path, version: "Moody 2"))
+    let lossless = try Fixture.rehearse(store, to: model.path, version: "Moody 2")
     #expect(lossless.isPreserving)
-    let losing = try MigrationRehearsal(
-      of: store.path, to: FoundModel(path: model.path, version: "Moody 5"))
+    let losing = try Fixture.rehearse(store, to: model.path, version: "Moody 5")
     #expect(
       losing.losses.filter {
         $0.entity == "Continent" && $0.property == nil || $0.property == "continent"

@@ -1,0 +1,100 @@
+/// An entity or property that was removed while a similar one was added, without a renaming identifier.
+///
+/// Lightweight migration then drops the values.
+package struct SuspectedRename: Sendable, Hashable {
+  /// The entity of the properties in the later model; nil if they're entities.
+  package let entity: String?
+  package let removed: String
+  package let added: String
+  /// What both are, such as `String`, or `to-one relationship to Country`.
+  package let kind: String
+  /// The renaming identifier that makes it a rename.
+  package let identifier: String
+
+  package init(
+    entity: String?, removed: String, added: String, kind: String, identifier: String
+  ) {
+    (self.entity, self.removed, self.added) = (entity, removed, added)
+    (self.kind, self.identifier) = (kind, identifier)
+  }
+
+  /// What to do, as a sentence.
+  package var advice: String {
+    "If \(added) is \(removed) under a new name, set its renaming identifier to \(identifier); the values "
+      + "are then kept."
+  }
+}
+
+extension ModelComparison {
+  /// The removed and added entities and properties that could be renames.
+  ///
+  /// Properties are candidates if they're of the same kind and type in the same entity; entities, if at
+  /// least half of their properties have the same names. Cost: linear in the differences of each entity.
+  package var suspectedRenames: [SuspectedRename] {
+    renamedEntities + old.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(renames)
+  }
+
+  private static let candidateLimit = 3
+
+  private var renamedEntities: [SuspectedRename] {
+    let removed = old.entities.filter { laterEntities[ObjectIdentifier($0)] == nil }
+    let added = new.entities.filter { formerEntities[ObjectIdentifier($0)] == nil }
+      .sorted { ($0.name ?? "") < ($1.name ?? "") }
+    return removed.sorted { ($0.name ?? "") < ($1.name ?? "") }.compactMap { entity in
+      let names = Set(entity.propertiesByName.keys)
+      let similar = added.max { common($0, names) < common($1, names) }
+      guard let similar, !names.isEmpty,
+        2 * common(similar, names) >= max(names.count, similar.propertiesByName.count)
+      else { return nil }
+      return SuspectedRename(
+        entity: nil, removed: entity.name ?? "", added: similar.name ?? "", kind: "entity",
+        identifier: entity.renamingIdentifier ?? entity.name ?? "")
+    }
+  }
+
+  private func common(_ entity: NSEntityDescription, _ names: Set<String>) -> Int {
+    names.intersection(entity.propertiesByName.keys).count
+  }
+
+  private func renames(in entity: NSEntityDescription) -> [SuspectedRename] {
+    guard let later = laterEntities[ObjectIdentifier(entity)] else { return [] }
+    let formers = formerProperties[ObjectIdentifier(later)] ?? [:]
+    let kept = Set(formers.values.map { ObjectIdentifier($0) })
+    let removed = entity.ownProperties.filter {
+      $0.isStored && !kept.contains(ObjectIdentifier($0))
+    }
+    let added = later.ownProperties.filter {
+      $0.isStored && formers[ObjectIdentifier($0)] == nil
+    }
+    return removed.sorted { $0.name < $1.name }.flatMap { property -> [SuspectedRename] in
+      let candidates = added.filter { isSameKind(property, $0) }.map(\.name).sorted()
+      let names =
+        NearestName.of(property.name, among: candidates).map { [$0] }
+        ?? Array(candidates.prefix(Self.candidateLimit))
+      return names.map { name in
+        SuspectedRename(
+          entity: later.name ?? "", removed: property.name, added: name, kind: kind(of: property),
+          identifier: property.renamingIdentifier ?? property.name)
+      }
+    }
+  }
+
+  private func isSameKind(_ old: NSPropertyDescription, _ new: NSPropertyDescription) -> Bool {
+    switch (old, new) {
+    case (let old as NSAttributeDescription, let new as NSAttributeDescription):
+      return old.attributeType == new.attributeType && old.isDerived == new.isDerived
+    case (let old as NSRelationshipDescription, let new as NSRelationshipDescription):
+      let later = old.destinationEntity.flatMap { laterEntities[ObjectIdentifier($0)] }
+      return old.isToMany == new.isToMany && later != nil && later === new.destinationEntity
+    default: return false
+    }
+  }
+
+  private func kind(of property: NSPropertyDescription) -> String {
+    guard let relationship = property as? NSRelationshipDescription else {
+      return (property as? NSAttributeDescription)?.attributeType.documentName ?? ""
+    }
+    return "\(relationship.isToMany ? "to-many" : "to-one") relationship to "
+      + (relationship.destinationEntity?.name ?? "")
+  }
+}

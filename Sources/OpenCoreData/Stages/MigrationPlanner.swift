@@ -1,0 +1,111 @@
+package import ManagedModel
+
+/// The versions of a model and the mapping models between them, from which the steps of a migration
+/// are planned.
+package struct MigrationPlanner {
+  /// A version of a model.
+  package struct Version: Sendable {
+    /// The name; the name of the file if it isn't one of several versions.
+    package let name: String
+    package let model: NSManagedObjectModel
+
+    package init(name: String, model: NSManagedObjectModel) {
+      (self.name, self.model) = (name, model)
+    }
+  }
+
+  /// Two versions without a mapping model, between which none can be inferred.
+  package struct Gap: Error, Sendable {
+    package let from: Version
+    package let to: Version
+    /// The changes that can't be inferred.
+    package let obstacles: [ModelDifference]
+  }
+
+  /// The versions, in the order in which they were released.
+  package let versions: [Version]
+  /// Groups of mapping models: for two versions, the first group with any is used, as parts of one step.
+  package let mappingModels: [[MappingModelFile]]
+
+  package init(versions: [Version], mappingModels: [[MappingModelFile]]) {
+    (self.versions, self.mappingModels) = (versions, mappingModels)
+  }
+
+  /// Returns the position of the version that a store has; nil if it has none of them.
+  package func position(ofStoreWith metadata: [String: Any]) -> Int? {
+    versions.lastIndex {
+      $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    }
+  }
+
+  /// Returns the step with all mapping models between two versions; nil if there are none.
+  package func mappedStep(
+    from source: Version, to destination: Version
+  ) -> ProgressiveMigration.Step? {
+    for group in mappingModels {
+      let found = group.compactMap { $0.mappingModel(from: source.model, to: destination.model) }
+      if !found.isEmpty {
+        return ProgressiveMigration.Step(from: source, to: destination, mappingModels: found)
+      }
+    }
+    return nil
+  }
+
+  /// Returns the step between two versions that is inferred.
+  package func inferredStep(
+    from source: Version, to destination: Version
+  ) throws(Gap) -> ProgressiveMigration.Step {
+    let mapping = InferredMapping(from: source.model, to: destination.model)
+    guard mapping.obstacles.isEmpty else {
+      throw Gap(from: source, to: destination, obstacles: mapping.obstacles)
+    }
+    return ProgressiveMigration.Step(from: source, to: destination, mappingModels: [])
+  }
+
+  /// Returns the steps from one version to a later one.
+  ///
+  /// Each step leads to the next version with a mapping model for it, or to the latest version with a
+  /// mapping model from the step's, or else to the next version by inference.
+  /// - Parameters:
+  ///   - start: The position of the version to begin with.
+  ///   - end: The position of the version to end with.
+  package func steps(
+    from start: Int, to end: Int
+  ) throws(Gap) -> [ProgressiveMigration.Step] {
+    var steps: [ProgressiveMigration.Step] = []
+    var position = start
+    while position < end {
+      let targets = [position + 1] + (position + 2..<max(end + 1, position + 2)).reversed()
+      var found: (target: Int, step: ProgressiveMigration.Step)?
+      for target in targets where found == nil {
+        found = mappedStep(from: versions[position], to: versions[target]).map { (target, $0) }
+      }
+      if let found {
+        steps.append(found.step)
+        position = found.target
+      } else {
+        steps.append(try inferredStep(from: versions[position], to: versions[position + 1]))
+        position += 1
+      }
+    }
+    return steps
+  }
+}
+
+extension NSManagedObjectModel {
+  /// Returns the model that a store contains, with the version hashes in the store's metadata.
+  ///
+  /// Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
+  /// - Throws: 134080 if the store can't be read, or contains no model.
+  package static func inStore(
+    at url: URL, with metadata: [String: Any]
+  ) throws -> NSManagedObjectModel {
+    let model = try inStore(at: url)
+    guard metadata[digestFormulaKey] == nil else { return model }
+    let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+    for entity in model.entities {
+      if let hash = entity.name.flatMap({ hashes[$0] }) { entity.recordVersionHash(hash) }
+    }
+    return model
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import OpenCoreData
+import WorkbenchText
+
+/// How the time of a migration grows with the rows, rehearsed on copies in which each object exists several
+/// times.
+package struct MigrationGrowth: Sendable, Equatable {
+  /// The migration of one size.
+  package struct Size: Sendable, Equatable {
+    /// How often each object exists.
+    package let factor: Int
+    package let rows: Int
+    package let seconds: Double
+  }
+
+  /// The time after which iOS ends an app that hasn't launched, in seconds.
+  package static let launchLimit = 20.0
+  /// How many times the rows of the store the warning is about.
+  package static let outlook = 10
+
+  /// The sizes by ascending rows; the first is the store itself.
+  package private(set) var sizes: [Size]
+  /// The reason why larger sizes weren't rehearsed, as a sentence; nil if they were.
+  package private(set) var obstacle: String?
+
+  /// The seconds that don't depend on the rows, and the seconds for each row, by least squares; nil for less
+  /// than two sizes.
+  package var line: (constant: Double, perRow: Double)? {
+    guard sizes.count > 1 else { return nil }
+    let count = Double(sizes.count)
+    let rows = sizes.map { Double($0.rows) }
+    let (meanRows, meanTime) = (
+      rows.reduce(0, +) / count, sizes.reduce(0) { $0 + $1.seconds } / count
+    )
+    let spread = rows.reduce(0) { $0 + ($1 - meanRows) * ($1 - meanRows) }
+    guard spread > 0 else { return nil }
+    let product = zip(rows, sizes).reduce(0) {
+      $0 + ($1.0 - meanRows) * ($1.1.seconds - meanTime)
+    }
+    let perRow = max(0, product / spread)
+    return (max(0, meanTime - perRow * meanRows), perRow)
+  }
+
+  /// The number of rows with which the migration takes the launch limit; nil if that isn't known.
+  package var rowsAtLimit: Int? {
+    guard let line, line.perRow > 0 else { return nil }
+    let rows = (Self.launchLimit - line.constant) / line.perRow
+    return rows < Double(Int32.max) * 1_000 ? max(0, Int(rows.rounded())) : nil
+  }
+
+  /// The seconds that the migration takes with ten times the rows of the store; nil if that isn't known.
+  package var outlookSeconds: Double? {
+    guard let line, let own = sizes.first else { return nil }
+    return line.constant + line.perRow * Double(own.rows * Self.outlook)
+  }
+
+  /// Whether the store, or one with ten times its rows, takes longer than the launch limit.
+  package var isTooSlow: Bool {
+    (sizes.first?.seconds ?? 0) > Self.launchLimit || (outlookSeconds ?? 0) > Self.launchLimit
+  }
+
+  private static let smallStore = 10_000
+  private static let greatestFactor = 100_000
+  private static let budget = 30.0
+  private static let greatestSize = 16 << 30
+
+  /// Rehearses the steps on larger copies.
+  ///
+  /// Cost: copying, multiplying, and migrating the store once for each factor.
+  /// - Parameters:
+  ///   - store: The original, which isn't modified.
+  ///   - steps: The steps, without policies.
+  ///   - seconds: The time of the rehearsal of the store itself.
+  ///   - factors: How often each object exists in the copies; nil for two sizes of 10,000 rows or more, if
+  ///     they take less than half a minute.
+  /// - Throws: Errors of the file system.
+  static func rehearse(
+    _ store: URL, _ steps: [ProgressiveMigration.Step], seconds: Double, factors: [Int]?
+  ) throws -> MigrationGrowth {
+    guard let first = steps.first, let last = steps.last else { return MigrationGrowth(sizes: []) }
+    let rows = try MultipliedStore.rowCount(of: store, model: first.source)
+    var growth = MigrationGrowth(sizes: [Size(factor: 1, rows: rows, seconds: seconds)])
+    guard rows > 0 else {
+      growth.obstacle = "The store has no rows."
+      return growth
+    }
+    let chosen = factors ?? automaticFactors(rows: rows, seconds: seconds)
+    if chosen.isEmpty {
+      growth.obstacle =
+        "A larger copy would take longer than \(Int(budget)) s; --sizes 2 migrates one with twice the rows."
+    }
+    for factor in chosen.sorted() where factor > 1 {
+      if factors == nil, growth.isOverBudget(factor) { break }
+      let folder = try ScratchFolders.make()
+      defer { ScratchFolders.remove(folder) }
+      let copy = folder.appendingPathComponent("Store.sqlite")
+      guard hasSpace(for: store, factor, in: folder) else {
+        growth.obstacle = "There's no space for a copy with \(factor) times the rows."
+        break
+      }
+      do {
+        try StoreFile.copy(from: store, to: copy)
+        try MultipliedStore.multiply(
+          copy, by: factor, model: first.source, for: last.destination)
+        let begin = ContinuousClock.now
+        for step in steps { try step.run(at: copy, keepsOldStore: false) }
+        let seconds = (ContinuousClock.now - begin) / .seconds(1)
+        growth.sizes.append(Size(factor: factor, rows: rows * factor, seconds: seconds))
+      } catch let obstacle as MultipliedStore.Obstacle {
+        growth.obstacle = "Larger copies can't be made: \(obstacle.reason)."
+        break
+      } catch {
+        growth.obstacle = "A copy with \(factor) times the rows fails: \(ErrorText.of(error))"
+        break
+      }
+    }
+    return growth
+  }
+
+  /// Whether a copy is expected to take too long, given the last one.
+  private func isOverBudget(_ factor: Int) -> Bool {
+    guard let last = sizes.last, last.factor > 1 else { return false }
+    return last.seconds * Double(factor) / Double(last.factor) > Self.budget
+  }
+
+  private static func automaticFactors(rows: Int, seconds: Double) -> [Int] {
+    guard rows >= smallStore else {
+      let factor = min((smallStore + rows - 1) / rows, greatestFactor / 4)
+      return [factor, 4 * factor]
+    }
+    return [2, 4].filter { Double($0) * seconds <= budget }
+  }
+
+  private static func hasSpace(for store: URL, _ factor: Int, in folder: URL) -> Bool {
+    let sizes = try? FileManager.default.attributesOfItem(atPath: store.path)
+    let free = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
+    guard let size = sizes?[.size] as? Int else { return false }
+    let (needed, overflows) = size.multipliedReportingOverflow(by: 4 * factor)
+    let available = (free?[.systemFreeSize] as? NSNumber)?.intValue ?? greatestSize
+    return !overflows && needed <= min(available, greatestSize)
+  }
+}

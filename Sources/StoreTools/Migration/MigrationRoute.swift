@@ -1,0 +1,251 @@
+package import Foundation
+package import OpenCoreData
+import WorkbenchText
+
+/// The way from the version of a store to another version of its model.
+package struct MigrationRoute {
+  /// A policy class that a mapping model names, which only its app has.
+  package struct Policy: Sendable, Equatable {
+    /// The name of the entity mapping.
+    package let mapping: String
+    package let className: String
+  }
+
+  /// The store.
+  package let store: URL
+  /// The version of the store; the name is empty if none of the versions is the store's.
+  package let source: MigrationPlanner.Version
+  /// The version to migrate to.
+  package let destination: MigrationPlanner.Version
+  /// Whether the store has the version already.
+  package let isCurrent: Bool
+  /// The steps; empty if the store has the version already, or there's no way.
+  package private(set) var steps: [ProgressiveMigration.Step] = []
+  /// The versions between which there's no way; nil if there's one.
+  package private(set) var gap: MigrationPlanner.Gap?
+  /// What to know before the migration, each in a sentence or two.
+  package private(set) var warnings: [String] = []
+
+  private var planner: MigrationPlanner
+  private let start: Int?
+  private let end: Int?
+
+  /// Finds the way: with a mapping model between the two versions, or else inferred, or else along the
+  /// versions in the model's folder.
+  ///
+  /// Mapping models are those of `mappings`, or else those in the folder of versions and next to it. No row
+  /// is read, and no file is modified.
+  /// - Parameters:
+  ///   - path: The store.
+  ///   - found: The version to migrate it to.
+  ///   - mappings: Mapping models, which are used before others.
+  ///   - isProgressive: Whether to go along the versions even if there's a direct way.
+  /// - Throws: `InvalidInputError` if the store can't be read, or its version is unknown; `ModelErrors` for a
+  ///   mapping model that can't be used.
+  package init(
+    of path: String, to found: FoundModel, mappings: [String] = [], isProgressive: Bool = false
+  ) throws {
+    let versions = Self.versions(of: found)
+    var (files, others) = try Self.mappingModels(at: mappings)
+    let folders =
+      versions.folder.map { [$0, $0.deletingLastPathComponent()] }
+      ?? [found.url.deletingLastPathComponent()]
+    let known = MigrationPlanner(versions: versions.all, mappingModels: [])
+    planner = known
+    store = URL(fileURLWithPath: path)
+    let stored = try FoundModel(path: path)
+    guard stored.origin == .store || stored.origin == .tables else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(path) is a model, not a store", nextStep: "specify a store")
+    }
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .sqlite, at: store)
+    start = known.position(ofStoreWith: metadata)
+    end = found.version.flatMap { name in versions.all.firstIndex { $0.name == name } }
+    let name = start.map { versions.all[$0].name } ?? ""
+    if stored.origin == .store {
+      source = MigrationPlanner.Version(
+        name: name, model: try NSManagedObjectModel.inStore(at: store, with: metadata))
+    } else if let start {
+      source = versions.all[start]
+    } else {
+      throw Self.unknownVersion(path, found, versions.all.map(\.name))
+    }
+    destination =
+      end.map { versions.all[$0] }
+      ?? MigrationPlanner.Version(
+        name: found.version ?? found.url.lastPathComponent, model: found.model)
+    isCurrent = source.model.digest == destination.model.digest
+    warnings = versions.problems
+    guard !isCurrent else {
+      addIndexWarnings()
+      return
+    }
+    // A mapping model that isn't made for any of the versions can still fit the two.
+    others += files.filter { !isUsable($0) }.map(\.url)
+    files.removeAll { !isUsable($0) }
+    let neighbours = folders.flatMap(MappingModelFile.all)
+    planner = MigrationPlanner(versions: versions.all, mappingModels: [files, neighbours])
+    try find(others, isProgressive)
+    addWarnings(about: neighbours)
+  }
+
+  private static func unknownVersion(
+    _ path: String, _ found: FoundModel, _ names: [String]
+  ) -> InvalidInputError {
+    InvalidInputError(
+      kind: .unusable,
+      message: "\(path) doesn't contain its model, and none of the versions in "
+        + "\(found.url.relativePath) is its version"
+        + (names.isEmpty ? "" : ": \(names.joined(separator: ", "))"),
+      nextStep: "specify a folder of versions that has the version of the store")
+  }
+
+  // MARK: Versions and mapping models
+
+  /// The versions next to a version, and what's wrong with those that can't be read.
+  private static func versions(
+    of found: FoundModel
+  ) -> (all: [MigrationPlanner.Version], folder: URL?, problems: [String]) {
+    let folder = [found.url, found.url.deletingLastPathComponent()].first {
+      ["momd", "xcdatamodeld"].contains($0.pathExtension)
+    }
+    guard let folder, let names = try? NSManagedObjectModel.versions(of: folder) else {
+      return ([], nil, [])
+    }
+    var problems: [String] = []
+    let versions = names.compactMap { name -> MigrationPlanner.Version? in
+      do {
+        return MigrationPlanner.Version(
+          name: name, model: try NSManagedObjectModel.read(contentsOf: folder, version: name))
+      } catch {
+        problems.append("The version \(name) can't be read: \(error)")
+        return nil
+      }
+    }
+    return (versions, folder, problems)
+  }
+
+  /// Reads mapping models; those whose models aren't found are returned as files.
+  private static func mappingModels(
+    at paths: [String]
+  ) throws -> (files: [MappingModelFile], others: [URL]) {
+    var (files, others): ([MappingModelFile], [URL]) = ([], [])
+    for path in paths {
+      try InvalidInputError.checkExists(path)
+      let url = URL(fileURLWithPath: path)
+      if let file = try? MappingModelFile(url) { files.append(file) } else { others.append(url) }
+    }
+    return (files, others)
+  }
+
+  /// Whether a mapping model is made for two of the versions, or for the store's and the last.
+  private func isUsable(_ file: MappingModelFile) -> Bool {
+    file.isMade(from: source.model, to: destination.model)
+      || planner.versions.contains { before in
+        planner.versions.contains { file.isMade(from: before.model, to: $0.model) }
+      }
+  }
+
+  // MARK: Ways
+
+  private mutating func find(_ others: [URL], _ isProgressive: Bool) throws {
+    let direct = try others.map { url in
+      try NSMappingModel.read(contentsOf: url, from: source.model, to: destination.model)
+    }
+    guard direct.isEmpty else {
+      steps = [
+        ProgressiveMigration.Step(from: source, to: destination, mappingModels: direct)
+      ]
+      return
+    }
+    if !isProgressive {
+      if let step = planner.mappedStep(from: source, to: destination) {
+        steps = [step]
+        return
+      }
+      do {
+        steps = [try planner.inferredStep(from: source, to: destination)]
+        return
+      } catch {
+        gap = error
+      }
+    }
+    guard let start, let end, start < end else {
+      if isProgressive { throw notAlongVersions }
+      return
+    }
+    do {
+      steps = try planner.steps(from: start, to: end)
+      gap = nil
+    } catch {
+      gap = gap ?? error
+      if let gap, gap.from.name != error.from.name || gap.to.name != error.to.name {
+        warnings.append(
+          "There's no way along the versions either: from \(error.from.name) to \(error.to.name), "
+            + "there's no mapping model, and none can be inferred.")
+      }
+    }
+  }
+
+  private var notAlongVersions: InvalidInputError {
+    let reason =
+      if let start, let end {
+        "it has the version \(planner.versions[start].name), which is later than "
+          + planner.versions[end].name
+      } else {
+        "the model isn't in a folder with its version"
+      }
+    return InvalidInputError(
+      kind: .unusable, message: "\(store.relativePath) can't be migrated along versions: \(reason)",
+      nextStep: "omit --progressive, or specify a .momd or .xcdatamodeld with later versions")
+  }
+
+  // MARK: Policies and warnings
+
+  /// Returns the policies that the mapping models of a step name.
+  package static func policies(of step: ProgressiveMigration.Step) -> [Policy] {
+    step.mappingModels.flatMap { $0.entityMappings ?? [] }.compactMap { mapping in
+      guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty,
+        name != "NSEntityMigrationPolicy"
+      else { return nil }
+      return Policy(mapping: mapping.name ?? "", className: name)
+    }
+  }
+
+  /// Whether going along the versions would use mapping models that the direct way doesn't.
+  package var hasMappedDetour: Bool {
+    guard let start, let end, start < end, steps.count == 1,
+      steps.allSatisfy(\.mappingModels.isEmpty),
+      let along = try? planner.steps(from: start, to: end)
+    else { return false }
+    return along.count > 1 && along.contains { !$0.mappingModels.isEmpty }
+  }
+
+  private mutating func addWarnings(about files: [MappingModelFile]) {
+    if let start, let end, start > end {
+      warnings.append(
+        "The store's version, \(planner.versions[start].name), is later than \(destination.name).")
+    }
+    if steps.contains(where: { !$0.mappingModels.isEmpty }) {
+      warnings.append(
+        "Migration with a mapping model assigns new primary keys, so URIs of object IDs that the app has "
+          + "saved elsewhere become invalid, and doesn't copy persistent history.")
+    }
+    for file in files where !isUsable(file) {
+      warnings.append(
+        "The mapping model \(file.url.lastPathComponent) is ignored: it wasn't made for any two of the "
+          + "versions, or one was edited afterward. Make it again.")
+    }
+  }
+
+  /// Notes the indexes that the store doesn't get because the version is the same.
+  private mutating func addIndexWarnings() {
+    for difference in ModelComparison(from: source.model, to: destination.model).differences
+    where difference.subject == .index && difference.kind != .removed {
+      warnings.append(
+        "The index \(difference.path) isn't created in this store: the version hashes are the same, so it "
+          + "isn't migrated. Give the entity a hash modifier.")
+    }
+  }
+}
