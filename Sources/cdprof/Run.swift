@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import OpenCoreData
+import Profiling
 import RunReports
 import ScenarioLanguage
 import WorkbenchText
@@ -164,5 +166,52 @@ struct Run: Executable {
     let failure = Failure(error)
     console.complain(failure.text)
     return failure.status
+  }
+}
+
+/// The value of `--scale`: one or more integers, separated by commas.
+struct ScaleList: ExpressibleByArgument {
+  let scales: [Int]
+
+  /// Returns nil if the argument isn't a list of integers.
+  init?(argument: String) {
+    let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
+      .map { Int($0.trimmingCharacters(in: .whitespaces)) }
+    let numbers = parts.compactMap(\.self)
+    guard numbers.count == parts.count, !numbers.isEmpty else { return nil }
+    scales = numbers.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  init(_ scale: Int) {
+    scales = [scale]
+  }
+
+  var defaultValueDescription: String { scales.map(String.init).joined(separator: ",") }
+}
+
+/// The value of `run --fail-on`: finding rules, separated by commas, or `any`.
+struct FindingGate {
+  static let any = "any"
+  /// The valid values: the name of every rule, and `any`.
+  static let words = RuleName.allCases.map(\.rawValue) + [any]
+  private let rules: Set<String>
+
+  /// - Throws: A `ValidationError` for an unknown rule.
+  init(_ text: String) throws {
+    let known = FindingGate.words
+    let words = text.split(separator: ",", omittingEmptySubsequences: false)
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+    for word in words where !known.contains(word) {
+      throw ValidationError(Messages.unknownRule(word, known: known))
+    }
+    rules = Set(words)
+  }
+
+  /// Returns the names of a run's findings that fail it, without duplicates.
+  func stopped(by result: RunResult) -> [String] {
+    result.variants.flatMap(\.findings)
+      .filter { rules.contains(FindingGate.any) || rules.contains($0.rule.rawValue) }
+      .map(\.name)
+      .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 }

@@ -116,3 +116,217 @@ extension [NSManagedObject] {
     withUnsafeBytes { first in other.withUnsafeBytes { first.elementsEqual($0) } }
   }
 }
+
+extension NSManagedObjectContext {
+  /// Whether any object was inserted, changed, or deleted since the last save.
+  public final var hasChanges: Bool {
+    !changes.isEmpty
+  }
+
+  /// The objects that were inserted and never saved.
+  public final var insertedObjects: Set<NSManagedObject> {
+    changes.inserted.members
+  }
+
+  /// The saved objects with changed properties, including those that were deleted afterward.
+  public final var updatedObjects: Set<NSManagedObject> {
+    changes.updated.members
+  }
+
+  /// The objects whose rows the next save deletes.
+  public final var deletedObjects: Set<NSManagedObject> {
+    changes.deleted.members
+  }
+
+  /// Inserts an object that was created without a context.
+  ///
+  /// Calls `awakeFromInsert`. No statements. It's a programmer error to pass an object that has a
+  /// context, or one of an abstract entity or another model.
+  public final func insert(_ object: NSManagedObject) {
+    precondition(object.context == nil, "an object is inserted into one context, once")
+    checkModel(of: object.layout)
+    precondition(
+      !object.layout.entity.isAbstract,
+      "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
+    object.context = self
+    object.primaryKey = TemporaryKeys.next()
+    if coordinator?.isSpread == true { place(object) }
+    registry.add(object)
+    noteInsertion(of: object)
+    object.state.insert(.awaking)
+    object.awakeFromInsert()
+    object.state.remove(.awaking)
+  }
+
+  /// Marks an object for deletion; the next save deletes its row.
+  ///
+  /// Calls `prepareForDeletion`. An object that was never saved leaves the context with the next
+  /// `processPendingChanges`, which applies the delete rules of the relationships and may fire faults.
+  /// An object without a context, such as one whose deletion was saved, isn't in any store and is
+  /// ignored. It's a programmer error to pass an object of another context. No statements.
+  public final func delete(_ object: NSManagedObject) {
+    guard let context = object.context, !object.state.contains(.inaccessible) else { return }
+    precondition(
+      context === self,
+      "\(object.objectID) belongs to another context: pass object(with: objectID) of this context "
+        + "to delete(_:)")
+    checkQueue(of: object)
+    if !object.state.contains(.deleted) {
+      undoState.recorder?.remember(object)
+      changes.deleted.insert(object)
+      changes.unpropagated.append(object)
+      changes.eventDeleted.insert(object)
+      changes.mark()
+      scheduleProcessing()
+    }
+    guard !object.state.contains(.preparing) else { return }
+    object.state.insert(.preparing)
+    object.prepareForDeletion()
+    object.state.remove(.preparing)
+  }
+
+  /// Propagates deletions through relationships and posts did-change, if there are changes.
+  ///
+  /// Called automatically before a save, at the end of each `perform` block, and, for changes made on
+  /// the main thread outside of any block of a main-queue context, by the next turn of the main run
+  /// loop or the main dispatch queue.
+  public final func processPendingChanges() {
+    checkQueue()
+    finishMergedDeletions()
+    processChanges()
+  }
+
+  /// Processes pending changes, but keeps the objects that a merge deleted in `deletedObjects`.
+  final func processChanges() {
+    if propagatesDeletesAtEndOfEvent { propagateDeletions() }
+    registerUndo()
+    guard changes.hasEvents else { return }
+    let (inserted, updated) = (changes.eventInsertions, changes.eventUpdated.members)
+    let userInfo: [AnyHashable: Any] = [
+      NSInsertedObjectsKey: inserted,
+      NSUpdatedObjectsKey: updated,
+      NSDeletedObjectsKey: changes.eventDeleted.members,
+      NSRefreshedObjectsKey: changes.eventRefreshed.members,
+    ].filter { !$0.value.isEmpty }
+    changes.clearEvents()
+    changes.posted = [inserted, updated]
+    post(.NSManagedObjectContextObjectsDidChange, userInfo)
+    changes.posted = []
+  }
+
+  /// Records a new object.
+  final func noteInsertion(of object: NSManagedObject) {
+    checkQueue()
+    object.state.formUnion(faultState.subtracting(.fault))
+    changes.inserted.insert(object)
+    changes.eventInserted.insert(object)
+    changes.mark()
+    scheduleProcessing()
+    undoState.recorder?.noteInsertion(of: object)
+  }
+
+  /// Records that a property of an object is being set, possibly the first change of the event.
+  final func noteChange(of object: NSManagedObject) {
+    changes.mark()
+    if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
+      undoState.recorder?.remember(object)
+      // Changes of earlier events are the baseline for the changes of this one.
+      if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
+      changes.eventUpdated.insert(object)
+      scheduleProcessing()
+    }
+    if !object.isInserted {
+      changes.updated.insert(object)
+    }
+  }
+
+  /// Removes a new object from the context.
+  final func abandon(_ object: NSManagedObject) {
+    if object.primaryKey > 0 {
+      // It was given its primary key before a save.
+      store(for: object)?.disown(
+        rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+    }
+    leave(object)
+    object.dropRelated()
+  }
+
+  /// Removes an object that has no row, or no longer has one, from the context.
+  final func leave(_ object: NSManagedObject) {
+    registry.remove(object)
+    object.state.remove(.changed)
+    object.context = nil
+  }
+
+  /// Applies the delete rules of deleted objects, which may delete more.
+  final func propagateDeletions() {
+    var next = 0
+    while next < changes.unpropagated.count {
+      let object = changes.unpropagated[next]
+      next += 1
+      // It may have been refreshed or rolled back since.
+      guard object.state.contains(.deleted), object.context === self else { continue }
+      // Saving compares the row version, so the row must be loaded.
+      object.willAccess()
+      for relationship in object.layout.entity.relationshipsByName.values
+        .sorted(by: { $0.name < $1.name }) where object.layout.place(of: relationship.name) != nil
+      {
+        carry(relationship, of: object)
+      }
+      if object.isInserted { forgetInserted(object) }
+    }
+    changes.unpropagated.removeAll()
+  }
+
+  /// Removes a deleted object that was never saved from the context: there is nothing to write.
+  private func forgetInserted(_ object: NSManagedObject) {
+    changes.inserted.remove(object)
+    changes.deleted.remove(object)
+    if changes.eventInserted.contains(object) {
+      // Its insertion was never posted.
+      changes.eventInserted.remove(object)
+      changes.eventDeleted.remove(object)
+    }
+    abandon(object)
+  }
+
+  private func carry(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {
+    switch relationship.deleteRule {
+    case .cascadeDeleteRule:
+      for related in object.relatedObjects(relationship) where !related.isDeleted {
+        delete(related)
+      }
+    case .nullifyDeleteRule:
+      guard let inverse = relationship.inverseRelationship else { return }
+      for related in object.relatedObjects(relationship) where !related.isDeleted {
+        related.dropDestination(object, of: inverse)
+      }
+    default:
+      break
+    }
+  }
+}
+
+extension NSEntityDescription {
+  /// Returns the entity with a name from the context's model; nil if there is none.
+  public static func entity(
+    forEntityName entityName: String, in context: NSManagedObjectContext
+  ) -> NSEntityDescription? {
+    context.entityNamed(entityName)
+  }
+
+  /// Inserts a new object of the entity with a name.
+  ///
+  /// No statements. It's a programmer error if the context has no coordinator, or its model no such entity.
+  public static func insertNewObject(
+    forEntityName entityName: String, into context: NSManagedObjectContext
+  ) -> NSManagedObject {
+    let model = context.requiredCoordinator.managedObjectModel
+    guard let entity = model.entitiesByName[entityName] else {
+      preconditionFailure(
+        "the model has no entity '\(entityName)'. It has: "
+          + model.entitiesByName.keys.sorted().joined(separator: ", "))
+    }
+    return EntityLayout.of(entity).objectClass.init(entity: entity, insertInto: context)
+  }
+}

@@ -86,3 +86,184 @@ extension NSPersistentStoreCoordinator {
     return NSPersistentHistoryToken(Dictionary(written) { first, _ in first })
   }
 }
+
+/// Reads a store's history in one snapshot.
+struct HistoryReading {
+  let store: SQLiteStore
+  let tables: HistoryTables
+  let connection: Connection
+
+  /// Returns the condition for transactions after or before a position, and its bound value; no value
+  /// if the position isn't in this store.
+  static func condition(
+    _ place: NSPersistentHistoryChangeRequest.Place, _ comparison: String, in store: String
+  ) -> (String, SQLiteValue?) {
+    switch place {
+    case .date(let date):
+      return ("ZTIMESTAMP \(comparison) ?", .real(date.timeIntervalSinceReferenceDate))
+    case .token(let token):
+      return ("Z_PK \(comparison) ?", token?.transactions[store].map { .integer($0) })
+    }
+  }
+
+  /// Returns the transactions after a position, in order.
+  ///
+  /// - Throws: 134301 for a token after which transactions were deleted.
+  func transactions(
+    after place: NSPersistentHistoryChangeRequest.Place, withChanges: Bool
+  ) throws -> [NSPersistentHistoryTransaction] {
+    if case .token(let token?) = place { try check(token) }
+    let (condition, bind) = HistoryReading.condition(place, ">", in: store.identifier)
+    let filter = bind == nil ? "1" : condition
+    let binds = [bind].compactMap { $0 }
+    let changes =
+      withChanges ? try changes(of: filter, binds) : [:]
+    let texts = ["AUTHOR", "BUNDLEID", "CONTEXTNAME", "PROCESSID"].map { name in
+      tables.hasStrings
+        ? "IFNULL(Z\(name), (SELECT ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = t.Z\(name)TS))"
+        : "Z\(name)"
+    }
+    let rows = try connection.values(
+      "SELECT Z_PK, ZTIMESTAMP, \(texts.joined(separator: ", ")) FROM ATRANSACTION t "
+        + "WHERE \(filter) ORDER BY Z_PK", binds)
+    return rows.compactMap { row in
+      guard case .integer(let number) = row[0] else { return nil }
+      return NSPersistentHistoryTransaction(
+        transactionNumber: number, storeID: store.identifier,
+        timestamp: Date(timeIntervalSinceReferenceDate: row[1].number ?? 0),
+        bundleID: row[3].string ?? "", processID: row[5].string ?? "", contextName: row[4].string,
+        author: row[2].string, changes: withChanges ? changes[number] ?? [] : nil)
+    }
+  }
+
+  /// Checks that no transaction after a token was deleted: transactions are numbered consecutively,
+  /// so a missing number indicates a deleted one.
+  private func check(_ token: NSPersistentHistoryToken) throws {
+    guard let last = token.transactions[store.identifier] else { return }
+    let rows = try connection.values("SELECT MIN(Z_PK) FROM ATRANSACTION")
+    let missing: Bool
+    if case .integer(let first)? = rows.first?.first {
+      missing = first > last + 1
+    } else {
+      missing = try store.lastTransaction(on: connection) ?? 0 > last
+    }
+    guard missing else { return }
+    throw NSError.coreData(
+      NSPersistentHistoryTokenExpiredError,
+      "Transactions after \(last) were deleted from the history. Fetch again what is needed, and continue "
+        + "from currentPersistentHistoryToken(fromStores:).",
+      [NSAffectedStoresErrorKey: [store]])
+  }
+
+  /// Returns the changes of the transactions that satisfy a condition, by transaction.
+  private func changes(
+    of condition: String, _ binds: [SQLiteValue]
+  ) throws -> [Int64: [NSPersistentHistoryChange]] {
+    let tombstones = (0..<tables.tombstoneCount).map { ", ZTOMBSTONE\($0)" }.joined()
+    let rows = try connection.values(
+      "SELECT Z_PK, ZTRANSACTIONID, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS\(tombstones) "
+        + "FROM ACHANGE WHERE ZTRANSACTIONID IN "
+        + "(SELECT Z_PK FROM ATRANSACTION WHERE \(condition)) ORDER BY Z_PK", binds)
+    var result: [Int64: [NSPersistentHistoryChange]] = [:]
+    for row in rows {
+      // Changes of entities that aren't in the model are skipped.
+      guard case .integer(let number) = row[0], case .integer(let transaction) = row[1],
+        case .integer(let code) = row[2], case .integer(let entity) = row[3],
+        case .integer(let key) = row[4], key > 0, let entityNumber = Int(exactly: entity),
+        let type = NSPersistentHistoryChangeType(rawValue: Int(truncatingIfNeeded: code)),
+        let layout = store.layouts.layout(entityNumber: entityNumber)
+      else { continue }
+      result[transaction, default: []].append(
+        NSPersistentHistoryChange(
+          changeID: number,
+          changedObjectID: NSManagedObjectID(layout: layout, primaryKey: key, store: store),
+          changeType: type,
+          tombstone: type == .delete ? tombstone(row.dropFirst(6), layout) : nil,
+          updatedProperties: type == .update ? properties(row[5], layout.entity) : nil))
+    }
+    return result
+  }
+
+  private func tombstone(
+    _ values: ArraySlice<SQLiteValue>, _ layout: EntityLayout
+  ) -> [AnyHashable: Any]? {
+    var result: [AnyHashable: Any] = [:]
+    for (attribute, value) in zip(layout.entity.preservedAttributes, values) {
+      guard case .slot(let index)? = layout.place(of: attribute.name) else { continue }
+      let kind = layout.slots[index].kind
+      result[attribute.name] = KeyedValue.boxed(value.rowValue.value(kind), kind)
+    }
+    return result.isEmpty ? nil : result
+  }
+
+  private func properties(
+    _ bits: SQLiteValue, _ entity: NSEntityDescription
+  ) -> Set<NSPropertyDescription> {
+    guard case .blob(let bytes) = bits else { return [] }
+    let written = entity.historyProperties.enumerated().filter { index, _ in
+      index / 8 < bytes.count && bytes[index / 8] & (1 << UInt8(index % 8)) != 0
+    }
+    return Set(written.map(\.element))
+  }
+}
+
+extension SQLiteValue {
+  /// The number, whether it's an integer or a real.
+  fileprivate var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .real(let value): value
+    default: nil
+    }
+  }
+
+  /// The string; for a number, its digits, because a process may be identified by one.
+  fileprivate var string: String? {
+    switch self {
+    case .text(let text): text
+    case .integer(let value): String(value)
+    default: nil
+    }
+  }
+
+  fileprivate var rowValue: RowValue {
+    switch self {
+    case .null: .null
+    case .integer(let value): .int64(value)
+    case .real(let value): .double(value)
+    case .text(let text): .text(text)
+    case .blob(let bytes): .bytes(Data(bytes))
+    }
+  }
+}
+
+/// The entities that history requests name: Core Data's, without tables of their own.
+enum HistoryEntities {
+  static let change = make(
+    "CHANGE", ["changeID", "changedEntity", "changedObjectID", "changeType"])
+  static let transaction = make(
+    "TRANSACTION",
+    [
+      "author", "bundleID", "contextName", "processID", "storeID", "timestamp",
+      "transactionNumber",
+    ])
+
+  /// Returns a request for one of the two.
+  static func request(_ entity: NSEntityDescription) -> NSFetchRequest<any NSFetchRequestResult> {
+    let request = NSFetchRequest<any NSFetchRequestResult>()
+    request.entity = entity
+    return request
+  }
+
+  private static func make(_ name: String, _ attributes: [String]) -> NSEntityDescription {
+    let entity = NSEntityDescription()
+    entity.name = name
+    entity.properties = attributes.map { name in
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.attributeType = .stringAttributeType
+      return attribute
+    }
+    return entity
+  }
+}

@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 
 /// The kind of a request to a store.
 ///
@@ -44,3 +45,148 @@ open class NSPersistentStoreRequest: NSObject {
 ///
 /// Apple counterpart: the same.
 open class NSPersistentStoreResult: NSObject {}
+
+extension NSManagedObjectContext {
+  /// Executes a request: a batch request, a history request, a fetch, or an asynchronous fetch.
+  ///
+  /// Batch requests bypass the context: see `NSBatchUpdateRequest` and the other request types for
+  /// costs and limitations. A fetch costs the same as `fetch(_:)`. Call it on the context's queue.
+  /// - Returns: The result type of the request; for a fetch, an `NSAsynchronousFetchResult`, whose
+  ///   `finalResult` is set later if it's asynchronous.
+  /// - Throws: 134091 if the store doesn't support the request, 134030 for a batch on a read-only
+  ///   store, 134301 for an expired history token; otherwise an error of the request or the store.
+  @discardableResult
+  public final func execute(
+    _ request: NSPersistentStoreRequest, file: String = #fileID, line: Int = #line
+  ) throws -> NSPersistentStoreResult {
+    try located(file, line) { try request.run(in: self) }
+  }
+
+  /// Runs a batch request on the stores that contain its entity: one event; what was read before is
+  /// outdated.
+  ///
+  /// - Parameters:
+  ///   - affected: The stores to use; nil for all.
+  ///   - isInsertion: Whether to use only the first store.
+  ///   - body: Receives each store, and the plan for it. Each has its own transaction.
+  final func runBatch(
+    _ plan: FetchPlan, on affected: [NSPersistentStore]?, isInsertion: Bool = false,
+    _ body: (SQLiteStore, FetchPlan) throws -> BatchOutcome
+  ) throws -> [BatchOutcome] {
+    endReadTransaction()
+    var stores = requiredCoordinator.stores(holding: plan.layout)
+    if let affected { stores = stores.filter { store in affected.contains { $0 === store } } }
+    if isInsertion { stores = Array(stores.prefix(1)) }
+    if stores.isEmpty, affected == nil { throw NSError.noStore() }
+    let files = try stores.map { store in
+      guard let sqlite = try store.writable() as? SQLiteStore else {
+        throw NSError.coreData(
+          NSPersistentStoreUnsupportedRequestTypeError,
+          "Batch requests are for SQLite stores; this store is of the type \(store.type).")
+      }
+      return sqlite
+    }
+    let event = scope.begin(.batchRequest)
+    do {
+      let outcomes = try files.map { store in
+        do {
+          return try body(store, plan.at(store))
+        } catch {
+          throw NSError.from(error, store: store)
+        }
+      }
+      scope.end(event) { event in
+        event.entity = plan.entityName
+        event.rows = outcomes.reduce(0) { $0 + $1.count }
+      }
+      return outcomes
+    } catch {
+      scope.abandon(event)
+      throw error
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Fetches object IDs now and objects in batches, on demand.
+  ///
+  /// Without a batch size, one batch contains everything. Cost: one SELECT of object IDs; then one
+  /// SELECT for each batch that is used, and one for each prefetched step of it.
+  /// - Throws: As `fetch`.
+  public final func fetchBatched<T>(
+    _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
+  ) throws -> BatchedFetchResult<T> {
+    try located(file, line) {
+      BatchedFetchResult(
+        try batches(FetchPlan(request, model: requiredCoordinator.managedObjectModel)))
+    }
+  }
+
+  /// Returns the primary keys of a request, to be loaded in batches.
+  final func batches(_ request: FetchPlan) throws -> BatchedPages {
+    var plan = request
+    plan.includesPropertyValues = false
+    if let keys = try fetchIdentities(plan) {
+      plan.includesPropertyValues = request.includesPropertyValues
+      if plan.batchSize <= 0 { plan.batchSize = max(keys.count, 1) }
+      return BatchedPages(keys: keys, unsaved: [], plan: plan, context: self)
+    }
+    let ids = try fetchIDs(plan)
+    plan.includesPropertyValues = request.includesPropertyValues
+    if parent != nil, !prefetchesThroughParent { plan.batchSize = 0 }
+    if plan.batchSize <= 0 { plan.batchSize = max(ids.count, 1) }
+    let keys = ids.map { $0.identity }
+    // A save changes the keys of these.
+    let unsaved = ids.filter(\.isTemporaryID).compactMap { registeredObject(for: $0) }
+    return BatchedPages(keys: keys, unsaved: unsaved, plan: plan, context: self)
+  }
+
+  /// Loads a batch: one SELECT of its rows, and its prefetches, in one snapshot.
+  ///
+  /// `unsaved` are the objects that had no permanent key when the keys were fetched.
+  final func loadPage(
+    _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
+  ) throws -> [NSManagedObject] {
+    if parent != nil { return try loadPageThroughParent(keys, plan, unsaved: unsaved) }
+    let event = scope.begin(.batchLoad)
+    defer {
+      scope.end(event) { event in
+        event.entity = plan.entityName
+        event.rows = keys.count
+      }
+    }
+    sweepBeforeLoad()
+    guard plan.includesPropertyValues else {
+      return keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+    }
+    guard let store = try onlyStore(of: plan) else {
+      // Retained here until the batch has them.
+      var loaded: [NSManagedObject] = []
+      try loadAcross(keys, plan) { loaded += $0 }
+      return withExtendedLifetime(loaded) {
+        keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+      }
+    }
+    let plan = plan.at(store)
+    let saved = ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })
+    return try read(store) { reader in
+      let rows = try reader.rows(saved, of: plan.layout, pageSize: plan.batchSize, in: scope)
+      let loaded = materialise(rows, from: reader, plan)
+      // Rows come in the order of their keys, the batch has the order of the fetch; a row that no
+      // longer exists is represented by a fault.
+      let page = withExtendedLifetime(loaded) {
+        keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+      }
+      try prefetch(plan.prefetchPaths, from: page, of: plan.entity, in: store)
+      return page
+    }
+  }
+
+  /// Deregisters those of the given objects that aren't retained elsewhere.
+  final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
+    guard !retainsRegisteredObjects else { return }
+    let swept = registry.sweep(keys)
+    notifyDeregistered(swept.told)
+    disown(swept.keys)
+  }
+}

@@ -131,3 +131,194 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   func close() { markRemoved() }
 }
+
+/// The rows and to-many keys of an in-memory store: a value type, so that a copy is a snapshot.
+struct MemoryTables: LinkTable, Sendable {
+  /// By root entity, then by key.
+  private(set) var rows: [[Int64: MemoryRow]]
+  private(set) var links: [ToManyKey: [FetchedIdentity]] = [:]
+
+  init(rootCount: Int) {
+    rows = [[Int64: MemoryRow]](repeating: [:], count: rootCount)
+  }
+
+  func row(_ rootIndex: Int, _ key: Int64) -> MemoryRow? {
+    rows[rootIndex][key]
+  }
+
+  mutating func put(_ row: MemoryRow) {
+    rows[row.layout.rootIndex][row.primaryKey] = row
+  }
+
+  /// Removes a row and its pairs in many-to-many relationships.
+  ///
+  /// The inverse of a to-one is kept: rows that still refer to the removed one are found from it, as
+  /// by their foreign keys in SQL.
+  mutating func remove(_ layout: EntityLayout, _ key: Int64) {
+    rows[layout.rootIndex][key] = nil
+    for relationship in layout.toMany
+    where relationship.inverseRelationship?.isToMany != false {
+      links[
+        ToManyKey(rootIndex: layout.rootIndex, primaryKey: key, relationship: relationship.name)] =
+        nil
+    }
+  }
+
+  mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64) {
+    if let removing {
+      links[key]?.removeAll { $0.primaryKey == removing }
+      if links[key]?.isEmpty == true { links[key] = nil }
+    }
+    guard let adding else { return }
+    if links[key]?.contains(where: { $0.primaryKey == adding.primaryKey }) != true {
+      links[key, default: []].append(adding)
+    }
+  }
+
+  mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64) {
+    links[key] = list
+  }
+
+  /// Does nothing: reading excludes objects without a row.
+  mutating func doubt(_ key: ToManyKey) {}
+
+  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
+    for key in links.keys {
+      guard let gone = rows[key.relationship] else { continue }
+      links[key]?.removeAll { gone.contains(RowKey($0)) }
+    }
+  }
+}
+
+/// A row of an in-memory store; it retains the row once.
+final class MemoryRow: Sendable {
+  let layout: EntityLayout
+  let primaryKey: Int64
+  let row: Row
+
+  /// Creates a row and takes over its reference count.
+  init(layout: EntityLayout, primaryKey: Int64, row: Row) {
+    self.layout = layout
+    self.primaryKey = primaryKey
+    self.row = row
+  }
+
+  deinit {
+    row.release()
+  }
+
+  /// The row, retained for the caller.
+  var fetched: FetchedRow {
+    row.retain()
+    return FetchedRow(layout: layout, primaryKey: primaryKey, row: row)
+  }
+
+  var identity: FetchedIdentity {
+    FetchedIdentity(layout: layout, primaryKey: primaryKey)
+  }
+}
+
+/// A row of an in-memory store as predicates and sort descriptors read it.
+///
+/// Relationships are read as records; no object is created and no fault fires.
+final class MemoryRecord: PredicateRecord {
+  let row: MemoryRow
+  private let reader: MemoryReader
+
+  init(_ row: MemoryRow, _ reader: MemoryReader) {
+    self.row = row
+    self.reader = reader
+  }
+
+  func value(forKey key: String) -> Any? {
+    let layout = row.layout
+    switch layout.place(of: key) {
+    case .slot(let index):
+      let slot = layout.slots[index]
+      return slot.kind.isToOne ? destination(slot) : layout.value(slot, in: row.row)
+    case .toMany(let index):
+      return predicateValue(at: UInt32(layout.slots.count + index)).carried
+    case .composite(let index):
+      return layout.gathered(index) { layout.value($0, in: row.row) }
+    case .transient, nil:
+      switch key {
+      case "objectID": return objectID
+      case "entity": return layout.entity
+      case _ where key.hasPrefix(MemoryRecord.placeKey):
+        return place(inInverseOf: String(key.dropFirst(MemoryRecord.placeKey.count)))
+      default:
+        if reader.unknownKey == nil { reader.unknownKey = (key, layout.entity.name ?? "") }
+        return nil
+      }
+    }
+  }
+
+  var placesNumber: UInt32 { row.layout.number }
+
+  func placeNumber(ofKey key: String) -> UInt32? {
+    switch row.layout.place(of: key) {
+    case .slot(let index): UInt32(index)
+    case .toMany(let index): UInt32(row.layout.slots.count + index)
+    case .transient, .composite, nil: nil
+    }
+  }
+
+  func predicateValue(at place: UInt32) -> PredicateValue {
+    let layout = row.layout
+    let index = Int(place)
+    guard index < layout.slots.count else {
+      let relationship = layout.toMany[index - layout.slots.count]
+      return .collection(
+        PredicateCollection(
+          destinations(relationship).map { .object(PredicateObject(reference: $0)) },
+          isOrdered: relationship.isOrdered, isSet: true))
+    }
+    let slot = layout.slots[index]
+    if slot.kind.isToOne {
+      return destination(slot).map { .object(PredicateObject(reference: $0)) } ?? .null
+    }
+    return row.row.predicateValue(slot) ?? PredicateValue(layout.value(slot, in: row.row))
+  }
+
+  var referenceIdentity: AnyHashable { AnyHashable(objectID) }
+
+  var hasStableIdentity: Bool { true }
+
+  var objectID: NSManagedObjectID {
+    NSManagedObjectID(layout: row.layout, primaryKey: row.primaryKey, store: reader.store)
+  }
+
+  /// The prefix of a to-one's name that reads the order key in the inverse's list.
+  static let placeKey = "Z_FOK_"
+
+  private func place(inInverseOf name: String) -> Int? {
+    guard case .slot(let index)? = row.layout.place(of: name) else { return nil }
+    let slot = row.layout.slots[index]
+    guard !row.row.isNull(slot), let inverse = slot.relationship.inverseRelationship,
+      let entity = slot.relationship.destinationEntity
+    else { return nil }
+    let key = ToManyKey(
+      rootIndex: EntityLayout.of(entity).rootIndex &+ row.layout.rootOffset,
+      primaryKey: row.row.int64(slot),
+      relationship: inverse.name)
+    return reader.tables.links[key]?.firstIndex { $0.primaryKey == row.primaryKey }
+  }
+
+  private func destination(_ slot: RowSlot) -> MemoryRecord? {
+    guard !row.row.isNull(slot), let entity = slot.relationship.destinationEntity else {
+      return nil
+    }
+    let rootIndex = EntityLayout.of(entity).rootIndex &+ row.layout.rootOffset
+    return reader.tables.row(rootIndex, row.row.int64(slot))
+      .map { MemoryRecord($0, reader) }
+  }
+
+  private func destinations(_ relationship: NSRelationshipDescription) -> [MemoryRecord] {
+    let key = ToManyKey(
+      rootIndex: row.layout.rootIndex, primaryKey: row.primaryKey, relationship: relationship.name)
+    return (reader.tables.links[key] ?? []).compactMap { identity in
+      reader.tables.row(identity.layout.rootIndex, identity.primaryKey)
+        .map { MemoryRecord($0, reader) }
+    }
+  }
+}
