@@ -73,10 +73,14 @@ let package = Package(
     .target(
       name: "RunReports",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling", "LogAnalysis",
-        "OpenCoreData", "ProfileEvents", .product(name: "Mustache", package: "swift-mustache"),
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "LogAnalysis", "OpenCoreData", "ProfileEvents",
+        .product(name: "Mustache", package: "swift-mustache"),
       ],
-      resources: [.embedInCode("Reports/Resources/report.html")]),
+      resources: [
+        .embedInCode("Reports/Resources/report.html"), .embedInCode("Reports/Resources/style.css"),
+        .embedInCode("Migrations/Resources/migration.html"),
+      ]),
     .target(
       name: "WorkbenchShell",
       dependencies: [
@@ -135,8 +139,8 @@ let package = Package(
     .testTarget(
       name: "RunReportsTests",
       dependencies: [
-        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling",
-        "LogAnalysis", "RunReports", "OpenCoreData", "ProfileEvents",
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools",
+        "Profiling", "LogAnalysis", "RunReports", "OpenCoreData", "ProfileEvents",
       ]),
     .testTarget(
       name: "WorkbenchShellTests",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RunReports
 import StoreTools
 import WorkbenchText
 
@@ -59,6 +60,21 @@ struct Migrate: Executable {
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
+  /// The formats of `--report`.
+  enum ReportChoice: String, CaseIterable, ExpressibleByArgument {
+    case html
+  }
+
+  @Option(help: ArgumentHelp("Also write a page: html.", valueName: "format"))
+  var report: ReportChoice?
+
+  @Option(
+    help: ArgumentHelp("The folder for the page.", valueName: "dir"), completion: .directory)
+  var reportDir = "Reports"
+
+  @ArgumentParser.Flag(help: "Replace a page that cdprof didn't write.")
+  var force = false
+
   func validate() throws {
     if inPlace, out != nil {
       throw ValidationError("--in-place and --out can't be combined; choose one.")
@@ -78,6 +94,11 @@ struct Migrate: Executable {
       throw InvalidInputError(
         kind: .unusable, message: "\(out ?? "") exists already", nextStep: "choose another file")
     }
+    let folder = URL(fileURLWithPath: reportDir, isDirectory: true)
+    if report != nil {
+      try OutputFile.check(
+        MigrationReport.url(for: URL(fileURLWithPath: store), in: folder), force: force)
+    }
     let found = try FoundModel(path: model, version: version)
     console.warn(of: found.model, path: model)
     let route = try MigrationRoute(
@@ -90,10 +111,25 @@ struct Migrate: Executable {
     } else {
       console.say(MigrationText.lines(rehearsal, showsValues: showValues))
     }
+    if report != nil {
+      let page = try MigrationReport.write(
+        rehearsal, in: folder, command: command, showsValues: showValues, force: force)
+      console.note(Messages.written([page.relativePath]))
+    }
     if inPlace, !rehearsal.isCurrent, rehearsal.isPossible {
       let kept = try rehearsal.migrateOriginal(keepsBackup: !noBackup)
       console.note(Messages.migrated(store, backup: kept?.path))
     }
     return rehearsal.isPreserving ? .success : .findings
+  }
+
+  /// The command that repeats the rehearsal, without its outputs.
+  private var command: String {
+    var words = ["cdprof", "migrate", store, "--to", model]
+    if let version { words += ["--version", version] }
+    for file in mapping { words += ["--mapping", file] }
+    if progressive { words.append("--progressive") }
+    if let sizes { words += ["--sizes", sizes.scales.map(String.init).joined(separator: ",")] }
+    return words.map(CommandWord.quoted).joined(separator: " ")
   }
 }

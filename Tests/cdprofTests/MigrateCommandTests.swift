@@ -62,4 +62,24 @@ struct MigrateCommandTests {
     #expect(try program.run(["migrate", store.path, "--to", model]).status == 0)
     #expect(try program.run(["doctor", store.path]).status == 0)
   }
+
+  @Test func pageIsWrittenNextToTheText() throws {
+    let (store, model) = try prepare()
+    let arguments = [
+      "migrate", store.path, "--to", model, "--sizes", "1", "--report", "html", "--report-dir",
+      "pages",
+    ]
+    let outcome = try program.run(arguments)
+    #expect(outcome.status == 3)
+    #expect(outcome.errors == "written: pages/faults-migration.html\n")
+    let page = program.folder.file("pages/faults-migration.html")
+    #expect(try String(contentsOf: page, encoding: .utf8).contains("Region.numericISO3166Code"))
+    try Data("mine".utf8).write(to: page)
+    let refused = try program.run(arguments)
+    #expect(refused.status == 65)
+    #expect(refused.errors.contains("exists and wasn't written by cdprof"))
+    #expect(try program.run(arguments + ["--force"]).status == 3)
+    #expect(
+      try program.run(["migrate", store.path, "--to", model, "--report", "pdf"]).status == 64)
+  }
 }

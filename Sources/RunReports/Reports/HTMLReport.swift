@@ -14,10 +14,28 @@ package enum HTMLReport {
   ///
   /// - Throws: An error of the template's parser, which a test rules out.
   package static func page(_ result: RunResult) throws -> String {
+    try PageTemplate.render(PackageResources.report_html, ReportPage(result))
+  }
+}
+
+/// Renders a page with the style sheet that all pages share.
+enum PageTemplate {
+  /// The placeholder for the style sheet in a template.
+  private static let placeholder = "/* style.css */"
+
+  /// Returns a page with its policy.
+  ///
+  /// - Parameters:
+  ///   - template: A template with the placeholder in its only `<style>`.
+  ///   - values: The values, as plain text.
+  /// - Throws: An error of the template's parser, which a test rules out.
+  static func render(_ template: [UInt8], _ values: Any) throws -> String {
     MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
-    let text = String(decoding: PackageResources.report_html, as: UTF8.self)
-    let template = try MustacheTemplate(string: text)
-    return PagePolicy.applied(to: PrintableText.escaped(template.render(ReportPage(result))))
+    let style = String(decoding: PackageResources.style_css, as: UTF8.self)
+    let text = String(decoding: template, as: UTF8.self)
+      .replacing(placeholder, with: style, maxReplacements: 1)
+    let page = try MustacheTemplate(string: text).render(values)
+    return PagePolicy.applied(to: PrintableText.escaped(page))
   }
 }
 

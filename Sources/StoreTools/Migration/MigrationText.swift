@@ -96,6 +96,20 @@ package enum MigrationText {
       + (difference.reason.map { " \($0)" } ?? "")
   }
 
+  /// The rule by which a difference is migrated without a mapping model, as a sentence or two.
+  package static func rule(of difference: ModelDifference) -> String {
+    if let reason = difference.reason { return reason }
+    return switch difference.kind {
+    case .added where difference.subject == .entity: "It begins without objects."
+    case .added where difference.subject == .attribute: "Rows get its default value, if it has one."
+    case .added: "It begins empty."
+    case .removed: "Nothing is stored for it."
+    case .renamed: "The renaming identifiers are the same."
+    case .moved: "It's moved within its hierarchy."
+    case .changed: "Values are kept."
+    }
+  }
+
   /// A loss, such as `12,431 values of Mood.note`.
   package static func loss(_ loss: MigrationLoss) -> String {
     guard let property = loss.property else {
@@ -135,7 +149,10 @@ package enum MigrationText {
     let heading =
       step.isInferred ? "inferred" : "mapped by \(step.mappings.joined(separator: ", "))"
     var lines = ["", isOnly ? "Changes:" : "\(step.from) to \(step.to), \(heading):"]
-    lines += step.differences.map { "  \(sentence($0))" }
+    lines += step.differences.map { difference in
+      let rule = difference.reason == nil && step.isInferred ? " \(rule(of: difference))" : ""
+      return "  \(sentence(difference))\(rule)"
+    }
     lines += step.work.map { work in
       let instances = work.instances.map { " of \(NumberText.counted($0, "instance"))" } ?? ""
       return String(format: "  %9.3f ms  ", work.seconds * 1_000)

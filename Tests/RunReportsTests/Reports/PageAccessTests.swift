@@ -8,11 +8,11 @@ import WorkbenchFixtures
 
 @Suite("Accessibility of the HTML report")
 struct PageAccessTests {
-  private static let template = String(decoding: PackageResources.report_html, as: UTF8.self)
+  private static let style = String(decoding: PackageResources.style_css, as: UTF8.self)
 
   /// The colors of a theme by name.
   private static func colors(dark: Bool) throws -> [String: [Double]] {
-    let blocks = template.matches(of: /:root \{\n([^}]*)\}/).map { String($0.1) }
+    let blocks = style.matches(of: /:root \{\n([^}]*)\}/).map { String($0.1) }
     try #require(blocks.count >= 2)
     var colors: [String: [Double]] = [:]
     for block in dark ? blocks.prefix(2) : blocks.prefix(1) {
