@@ -36,7 +36,10 @@ private final class ChaosClient {
   func wake() { running.coordinator.applicationDidBecomeActive() }
 
   /// Ends the program without saving anything, and starts it again.
+  ///
+  /// Waits until it's idle, because its blocks would otherwise outlive it in this process.
   func restart() throws {
+    settle()
     network.disconnect(number)
     running = try Self.start(folder, number, network)
     wake()
@@ -81,7 +84,8 @@ private final class ChaosRun {
 
   func run(steps: Int) throws {
     for _ in 0..<steps {
-      for client in clients { client.settle() }
+      // Otherwise, the user's changes meet work that is in progress.
+      if generator.chance(0.5) { for client in clients { client.settle() } }
       try step()
     }
     try end()
@@ -192,7 +196,9 @@ private final class ChaosRun {
       var own = RemoteMood(mood)
       own?.creatorID = record.creatorID
       if own != record || mood.remoteIdentifier != name || mood.creatorID != record.creatorID {
-        differences.append("\(prefix): \(name.prefix(4)) differs from the server's record")
+        differences.append(
+          "\(prefix): \(name.prefix(4)) differs from the server's record: "
+            + "\(String(describing: own)), \(mood.remoteIdentifier ?? "not uploaded")")
       }
     }
     let pending = try Mood.count(in: context) { request in
@@ -209,12 +215,15 @@ private final class ChaosRun {
             + "\(count) moods, marked: \(country.markedForDeletionDate != nil)")
       }
     }
-    for continent in try context.fetch(Continent.visibleFetchRequest) {
+    for continent in try Continent.fetch(in: context) {
       let count = continent.countries.reduce(Int64(0)) { $0 + $1.numberOfMoods }
-      if continent.numberOfMoods != count {
+      if continent.numberOfMoods != count
+        || (continent.markedForDeletionDate == nil) != (count > 0)
+      {
         differences.append(
           "\(prefix): continent \(continent.numericISO3166Code) counts "
-            + "\(continent.numberOfMoods) of \(count) moods")
+            + "\(continent.numberOfMoods) of \(count) moods, marked: "
+            + "\(continent.markedForDeletionDate != nil)")
       }
     }
     return differences
