@@ -16,7 +16,17 @@ public final class Continent: Region, FetchableEntity {
     let count = Int64(countries.count)
     if numberOfCountries != count { numberOfCountries = count }
     updateMoodCount()
-    if countries.isEmpty, !isDeleted { markForLocalDeletion() }
+    updateMark()
+  }
+
+  /// Marks the continent for deletion if it has no countries, and otherwise removes an earlier mark.
+  func updateMark() {
+    guard !isDeleted else { return }
+    if countries.isEmpty {
+      markForLocalDeletion()
+    } else if markedForDeletionDate != nil, !changedForDelayedDeletion {
+      markedForDeletionDate = nil
+    }
   }
 
   /// Adds the countries' changes since the last save to the number of moods.

@@ -9,15 +9,29 @@ public final class Country: Region, FetchableEntity {
   /// The first access costs a SELECT.
   @Managed("moods") public var moods: Set<Mood>
 
-  /// Updates the count, and removes the country from its continent when it's marked for deletion,
-  /// if the model is the complete one.
+  /// Updates the count and the mark for deletion when moods are added or removed, and removes a
+  /// marked country from its continent, if the model is the complete one.
   public override func willSave() {
     super.willSave()
     guard isDelayedDeletable else { return }
     if changedForDelayedDeletion, continent != nil { continent = nil }
     guard changedValue(forKey: "moods") != nil else { return }
     updateMoodCount()
-    if moods.isEmpty, !isDeleted { markForLocalDeletion() }
+    updateMark()
+  }
+
+  /// Marks the country for deletion if it has no moods.
+  ///
+  /// A mark from before the country got its moods is removed, such as one that another context set
+  /// in the meantime.
+  func updateMark() {
+    guard !isDeleted else { return }
+    if moods.isEmpty {
+      markForLocalDeletion()
+    } else if markedForDeletionDate != nil, !changedForDelayedDeletion {
+      // Without a continent, the country is in no list of a continent.
+      try? joinContinent()
+    }
   }
 
   /// Deletes the continent with its last country, if the model is the complete one.

@@ -4,8 +4,8 @@ public import OpenCoreData
 /// server.
 ///
 /// In both contexts, the server's values take precedence. In addition, the policy keeps the latest
-/// `updatedAt`, and recalculates the stored counts of conflicting regions, because neither side's
-/// count is correct. See chapter 11 of the book.
+/// `updatedAt`, and recalculates the stored counts and the marks of conflicting regions, because
+/// neither side's are correct. See chapter 11 of the book.
 public final class MoodyMergePolicy: NSMergePolicy {
   /// The context that the policy is for.
   public enum Mode: Sendable {
@@ -59,6 +59,7 @@ extension Country {
     managedObjectContext?.refresh(self, mergeChanges: true)
     let count = Int64(moods.count)
     if numberOfMoods != count { numberOfMoods = count }
+    updateMark()
   }
 }
 
@@ -72,5 +73,6 @@ extension Continent {
       request.predicate = NSPredicate(format: "country IN %@", countries as NSSet)
     }
     if numberOfMoods != Int64(moods) { numberOfMoods = Int64(moods) }
+    updateMark()
   }
 }

@@ -2,78 +2,52 @@ public import OpenCoreData
 
 /// The sample's complete model in code: the scenarios' model with marks for deletion in two steps,
 /// with unique country codes, and with what synchronizing needs.
+///
+/// It's the model's latest version; see `MoodyVersion` for the earlier ones.
 public enum MoodyModel {
   /// Creates an instance of the model.
   public static func make() -> NSManagedObjectModel {
-    let mood = entity("Mood")
-    let region = entity("Region")
-    let country = entity("Country")
-    let continent = entity("Continent")
-    let moods = relationship("moods", to: mood, isToMany: true, .cascadeDeleteRule)
-    let itsCountry = relationship("country", to: country, isToMany: false, .nullifyDeleteRule)
-    let countries = relationship("countries", to: country, isToMany: true, .cascadeDeleteRule)
-    let itsContinent = relationship("continent", to: continent, isToMany: false, .nullifyDeleteRule)
-    pair(moods, itsCountry)
-    pair(countries, itsContinent)
-    mood.properties = [
-      attribute("date", .dateAttributeType, isOptional: false),
-      attribute("colors", .binaryDataAttributeType, isOptional: false),
-      attribute("latitude", .doubleAttributeType), attribute("longitude", .doubleAttributeType),
-      attribute("remoteIdentifier", .stringAttributeType),
-      attribute("recordName", .stringAttributeType), attribute("creatorID", .stringAttributeType),
-      attribute(Mood.remoteDeletionKey, .booleanAttributeType, isOptional: false, false),
-      attribute(Mood.deletionDateKey, .dateAttributeType), itsCountry,
-    ]
-    region.properties = [
-      attribute("numericISO3166Code", .integer16AttributeType, isOptional: false),
-      attribute("numberOfMoods", .integer64AttributeType, isOptional: false, 0),
-      attribute("updatedAt", .dateAttributeType, isOptional: false),
-      attribute(Country.deletionDateKey, .dateAttributeType),
-    ]
-    region.isAbstract = true
-    region.uniquenessConstraints = [["numericISO3166Code"]]
-    country.properties = [itsContinent, moods]
-    continent.properties = [
-      attribute("numberOfCountries", .integer64AttributeType, isOptional: false, 0), countries,
-    ]
+    typealias Attribute = NSAttributeDescription
+    typealias Relationship = NSRelationshipDescription
+    let moods = Relationship.named("moods", isToMany: true, deleteRule: .cascadeDeleteRule)
+    let itsCountry = Relationship.named("country", isToMany: false)
+    let countries = Relationship.named("countries", isToMany: true, deleteRule: .cascadeDeleteRule)
+    let itsContinent = Relationship.named("continent", isToMany: false)
+    let mood = NSEntityDescription.named(
+      "Mood", class: "Mood",
+      [
+        Attribute.named("date", .dateAttributeType, isOptional: false),
+        Attribute.named("colors", .binaryDataAttributeType, isOptional: false),
+        Attribute.named("latitude", .doubleAttributeType),
+        Attribute.named("longitude", .doubleAttributeType),
+        Attribute.named("remoteIdentifier", .stringAttributeType),
+        Attribute.named("recordName", .stringAttributeType),
+        Attribute.named("creatorID", .stringAttributeType),
+        Attribute.named(
+          Mood.remoteDeletionKey, .booleanAttributeType, isOptional: false, default: false),
+        Attribute.named(Mood.deletionDateKey, .dateAttributeType), itsCountry,
+      ])
+    let region = NSEntityDescription.named(
+      "Region", class: "Region", isAbstract: true, unique: ["numericISO3166Code"],
+      [
+        Attribute.named("numericISO3166Code", .integer16AttributeType, isOptional: false),
+        Attribute.named("numberOfMoods", .integer64AttributeType, isOptional: false, default: 0),
+        Attribute.named("updatedAt", .dateAttributeType, isOptional: false),
+        Attribute.named(Country.deletionDateKey, .dateAttributeType),
+      ])
+    let country = NSEntityDescription.named("Country", class: "Country", [itsContinent, moods])
+    let continent = NSEntityDescription.named(
+      "Continent", class: "Continent",
+      [
+        Attribute.named(
+          "numberOfCountries", .integer64AttributeType, isOptional: false, default: 0),
+        countries,
+      ])
+    Relationship.connect(moods, of: country, to: itsCountry, of: mood)
+    Relationship.connect(countries, of: continent, to: itsContinent, of: country)
     region.subentities = [country, continent]
     let model = NSManagedObjectModel()
     model.entities = [continent, country, mood, region]
     return model
-  }
-
-  private static func entity(_ name: String) -> NSEntityDescription {
-    let entity = NSEntityDescription()
-    entity.name = name
-    entity.managedObjectClassName = name
-    return entity
-  }
-
-  private static func attribute(
-    _ name: String, _ type: NSAttributeType, isOptional: Bool = true, _ initial: Any? = nil
-  ) -> NSAttributeDescription {
-    let attribute = NSAttributeDescription()
-    attribute.name = name
-    attribute.attributeType = type
-    attribute.isOptional = isOptional
-    attribute.defaultValue = initial
-    return attribute
-  }
-
-  private static func relationship(
-    _ name: String, to destination: NSEntityDescription, isToMany: Bool, _ rule: NSDeleteRule
-  ) -> NSRelationshipDescription {
-    let relationship = NSRelationshipDescription()
-    relationship.name = name
-    relationship.destinationEntity = destination
-    relationship.maxCount = isToMany ? 0 : 1
-    relationship.deleteRule = rule
-    relationship.isOptional = true
-    return relationship
-  }
-
-  private static func pair(_ one: NSRelationshipDescription, _ other: NSRelationshipDescription) {
-    one.inverseRelationship = other
-    other.inverseRelationship = one
   }
 }

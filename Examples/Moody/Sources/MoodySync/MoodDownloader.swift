@@ -62,8 +62,8 @@ public final class MoodDownloader: ChangeProcessor {
 
   /// Applies the final state of each record: a mood, or `nil` if it's deleted.
   ///
-  /// - Returns: A Boolean value that indicates whether the existing objects could be fetched; if
-  ///   not, nothing is changed.
+  /// - Returns: A Boolean value that indicates whether all existing objects could be fetched; if not,
+  ///   the changes must be applied again.
   private func apply(
     _ records: [(id: RemoteRecordID, mood: RemoteMood?)], in context: NSManagedObjectContext
   ) -> Bool {
@@ -75,7 +75,7 @@ public final class MoodDownloader: ChangeProcessor {
         switch (existing[id], remote) {
         case (let mood?, nil): mood.markForLocalDeletion()
         case (let mood?, let remote?): mood.confirmUpload(as: remote)
-        case (nil, let remote?): countries.insert(remote)
+        case (nil, let remote?): try countries.insert(remote)
         case (nil, nil): break
         }
       }
@@ -124,8 +124,10 @@ private final class Countries {
     for country in countries { byCode[country.numericISO3166Code] = country }
   }
 
-  /// Inserts a mood, and its country if it doesn't exist.
-  func insert(_ remote: RemoteMood) {
+  /// Inserts a mood, and its country and continent if they don't exist.
+  ///
+  /// **Cost**: see `Country.joinContinent()`, once for each country.
+  func insert(_ remote: RemoteMood) throws {
     let mood = Mood(context: context)
     mood.recordName = remote.id
     mood.remoteIdentifier = remote.id
@@ -134,18 +136,10 @@ private final class Countries {
     mood.colors = remote.colors
     mood.latitude = remote.latitude
     mood.longitude = remote.longitude
-    mood.country = remote.countryCode.map(country)
-  }
-
-  private func country(_ code: Int16) -> Country {
-    if let country = byCode[code] {
-      // A country without moods is marked for deletion; now it has one again.
-      if country.markedForDeletionDate != nil { country.markedForDeletionDate = nil }
-      return country
-    }
-    let country = Country(context: context)
-    country.numericISO3166Code = code
-    byCode[code] = country
-    return country
+    guard let code = remote.countryCode else { return }
+    let country = byCode[code] ?? Country(context: context)
+    if byCode.updateValue(country, forKey: code) == nil { country.numericISO3166Code = code }
+    try country.joinContinent()
+    mood.country = country
   }
 }

@@ -24,13 +24,15 @@ extension NSManagedObjectContext {
   ///
   /// - Parameters:
   ///   - group: The group of the work that may change objects.
+  ///   - queue: The queue that waits for the group.
   ///   - completion: A closure that is called on the context's queue. Its argument is `true` if the
   ///     save succeeded, or if there was nothing to save.
   public func delayedSaveOrRollback(
-    group: DispatchGroup, completion: @escaping @Sendable (Bool) -> Void = { _ in }
+    group: DispatchGroup, queue: DispatchQueue = .global(),
+    completion: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {
     guard changedObjectsCount <= Self.delayedSaveLimit else { return completion(saveOrRollback()) }
-    group.notify(queue: .global()) { [self] in
+    group.notify(queue: queue) { [self] in
       perform(group: group) { [self] in
         guard hasChanges else { return completion(true) }
         completion(saveOrRollback())

@@ -22,6 +22,9 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
   /// The server.
   public let remote: any MoodyRemote
 
+  /// The queue that waits for the group before a delayed save.
+  let saveQueue = DispatchQueue(label: "SyncCoordinator.saves")
+
   private let state: QueueConfined<SyncState>
   private let schedule: Schedule
   private let observations = Mutex<[Observation]>([])
@@ -243,7 +246,7 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
   public func delayedSaveOrRollback(completion: @escaping (Bool) -> Void) {
     let rollbacks = state.withValue { $0.rollbacks }
     let completion = QueueConfined(completion, to: syncContext)
-    syncContext.delayedSaveOrRollback(group: syncGroup) { [self] succeeded in
+    syncContext.delayedSaveOrRollback(group: syncGroup, queue: saveQueue) { [self] succeeded in
       let isSaved = state.withValue { state in
         if !succeeded { state.rollbacks += 1 }
         return state.rollbacks == rollbacks

@@ -37,8 +37,8 @@ struct DownloadTests {
       answer([mood("a", country: 250), mood("b", country: 250)], nil)
       eventually("new moods are fetched") { stack.remote.new.count == 1 }
     }
-    // Moods and countries are each fetched once. The country's count is saved with it.
-    #expect(cost.saves == 1 && cost.inserts == 3 && cost.fetches == 2)
+    // Moods, countries, and the new country's continent are each fetched once.
+    #expect(cost.saves == 1 && cost.inserts == 4 && cost.fetches == 3)
     #expect(try answer(stack, [.insert(mood("a")), .delete("b"), .insert(mood("c"))]))
     #expect(try stack.visibleMoods() == 2)
     try stack.view.performAndWait {

@@ -31,13 +31,15 @@ final class SyncStack: Sendable {
   let retries = Retries()
 
   init(
-    _ folder: StoreFolder? = nil, model: NSManagedObjectModel = MoodyModel.make()
+    _ folder: StoreFolder? = nil, model: NSManagedObjectModel = MoodyModel.make(),
+    pragmas: [String: String] = [:]
   ) throws {
     MoodyContainer.registerClasses()
     self.folder = try folder ?? StoreFolder()
     store = NSPersistentStoreCoordinator(managedObjectModel: model)
     try store.addPersistentStore(
-      type: .sqlite, at: self.folder.url.appendingPathComponent("Moody.sqlite"))
+      type: .sqlite, at: self.folder.url.appendingPathComponent("Moody.sqlite"),
+      options: [NSSQLitePragmasOption: pragmas])
     view = NSManagedObjectContext(.privateQueue)
     view.persistentStoreCoordinator = store
     sync = NSManagedObjectContext(.privateQueue)

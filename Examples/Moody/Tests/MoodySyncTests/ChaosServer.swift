@@ -1,0 +1,72 @@
+import MoodySync
+import OpenCoreData
+
+/// A server in memory, which executes each request at most once in effect: it recognizes uploads and
+/// removals by the records' identifiers, and remembers removed ones.
+struct ChaosServer {
+  private(set) var records: [RemoteRecordID: RemoteMood] = [:]
+  private var removed: Set<RemoteRecordID> = []
+  private var log: [RemoteRecordID] = []
+
+  /// The longitude of moods that the server rejects.
+  static let rejectedLongitude = 666.0
+
+  /// The number of changes so far, which is the token of the latest one.
+  var token: Int { log.count }
+
+  /// Stores moods; returns those that it has, and those that it rejects.
+  mutating func upload(
+    _ moods: [RemoteMood], by user: String
+  ) -> (stored: [RemoteMood], rejected: [RemoteRecordID]) {
+    var (stored, rejected): ([RemoteMood], [RemoteRecordID]) = ([], [])
+    for var mood in moods {
+      if let record = records[mood.id] {
+        stored.append(record)
+      } else if removed.contains(mood.id) || mood.longitude == Self.rejectedLongitude {
+        rejected.append(mood.id)
+      } else {
+        mood.creatorID = user
+        records[mood.id] = mood
+        log.append(mood.id)
+        stored.append(mood)
+      }
+    }
+    return (stored, rejected)
+  }
+
+  /// Removes moods, including those that it doesn't have yet.
+  mutating func remove(_ ids: [RemoteRecordID]) {
+    for id in ids where removed.insert(id).inserted {
+      records[id] = nil
+      log.append(id)
+    }
+  }
+
+  /// Returns at most a number of changes after a token, and the token of the last one.
+  func changes(
+    after token: Int, limit: Int
+  ) -> (changes: [RemoteRecordChange<RemoteMood>], token: Int) {
+    let ids = log.dropFirst(token).prefix(limit)
+    return (ids.map { id in records[id].map { .insert($0) } ?? .delete(id) }, token + ids.count)
+  }
+}
+
+/// A generator of numbers that repeats them for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: Int) { state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// Returns whether an event with this probability occurs.
+  mutating func chance(_ probability: Double) -> Bool {
+    Double.random(in: 0..<1, using: &self) < probability
+  }
+}
