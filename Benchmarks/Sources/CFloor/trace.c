@@ -1,4 +1,4 @@
-#include "cfloor.h"
+#include "script.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -34,6 +34,12 @@ static int is_housekeeping(const char *text) {
 
 static int heard(unsigned kind, void *context, void *statement, void *detail) {
   (void)context;
+  if (kind == SQLITE_TRACE_CLOSE) {
+    pthread_mutex_lock(&lock);
+    cfloor_script_add(statement, NULL);
+    pthread_mutex_unlock(&lock);
+    return 0;
+  }
   const char *text = sqlite3_sql(statement);
   if (!text) return 0;
   /* The statements of a trigger come as comments. */
@@ -42,6 +48,7 @@ static int heard(unsigned kind, void *context, void *statement, void *detail) {
   size_t index = place(text);
   if (kind == SQLITE_TRACE_STMT) {
     traced[index].runs++;
+    cfloor_script_add(sqlite3_db_handle(statement), statement);
     if (!is_housekeeping(text)) totals.statements++;
   }
   if (kind == SQLITE_TRACE_ROW) {
@@ -54,7 +61,8 @@ static int heard(unsigned kind, void *context, void *statement, void *detail) {
 
 static int listen_to(sqlite3 *handle, char **message, const sqlite3_api_routines *routines) {
   (void)message, (void)routines;
-  return sqlite3_trace_v2(handle, SQLITE_TRACE_STMT | SQLITE_TRACE_ROW, heard, NULL);
+  return sqlite3_trace_v2(
+      handle, SQLITE_TRACE_STMT | SQLITE_TRACE_ROW | SQLITE_TRACE_CLOSE, heard, NULL);
 }
 
 void cfloor_trace_begin(void) {

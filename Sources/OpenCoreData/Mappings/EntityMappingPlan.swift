@@ -65,12 +65,15 @@ struct EntityMappingPlan {
     }
   }
 
-  /// Omits the relationships that are set by their inverses.
+  /// Sets each relationship only on the side whose row has it.
   ///
   /// - Parameter plans: All plans, none with a policy class and no two with the same source entity.
   func withoutRedundantSteps(among plans: [EntityMappingPlan]) -> EntityMappingPlan {
     var plan = self
     plan.relationships = relationships.filter { !$0.isSetByInverse(self, among: plans) }
+    for index in plan.relationships.indices {
+      plan.relationships[index].setsOneSide = plan.relationships[index].isOneSided
+    }
     return plan
   }
 
@@ -117,12 +120,13 @@ struct EntityMappingPlan {
     Array(Set(relationships.compactMap(\.counterpart?.prefetchPath))).sorted()
   }
 
-  /// Returns the IDs of the destination instances to which the relationships of a batch will refer.
+  /// Returns the IDs of the destination instances whose inverse relationships a batch will set.
   func related(
     to sources: [NSManagedObject], _ manager: NSMigrationManager
   ) -> [FetchedIdentity] {
     var seen: Set<InstanceKey> = []
-    return relationships.compactMap(\.counterpart).flatMap { counterpart in
+    return relationships.filter { !$0.setsOneSide }.compactMap(\.counterpart).flatMap {
+      counterpart in
       manager.identities(
         of: sources.flatMap { counterpart.instances(of: $0) }, in: counterpart.names)
     }.filter { seen.insert(InstanceKey($0)).inserted }
@@ -136,17 +140,22 @@ struct EntityMappingPlan {
     _ manager: NSMigrationManager
   ) throws {
     for step in relationships {
-      let value: Any? =
-        if let counterpart = step.counterpart {
-          manager.found(of: counterpart.instances(of: source), in: counterpart.names)
-        } else {
-          try manager.value(
-            of: step.expression, for: mapping, step.mapping, source, object, policy
-          ).original
-        }
-      let others = try destinations(value, step.relationship, manager)
       let relationship = step.relationship
-      if relationship.isOrdered, relationship.isToMany {
+      let others: [NSManagedObject]
+      if let counterpart = step.counterpart {
+        others = manager.found(of: counterpart.instances(of: source), in: counterpart.names)
+      } else {
+        let value = try manager.value(
+          of: step.expression, for: mapping, step.mapping, source, object, policy
+        ).original
+        others = try instances(value, relationship)
+      }
+      for other in others { try check(other, relationship, manager) }
+      if step.setsOneSide, case .slot(let index)? = object.layout.place(of: relationship.name) {
+        object.willAccess()
+        object.noteChange()
+        object.storeDestination(others.first, object.layout.slots[index])
+      } else if relationship.isOrdered, relationship.isToMany {
         object.setValue(NSOrderedSet(array: others), forKey: relationship.name)
       } else if relationship.isToMany {
         object.setValue(Set(others), forKey: relationship.name)
@@ -156,8 +165,8 @@ struct EntityMappingPlan {
     }
   }
 
-  private func destinations(
-    _ value: Any?, _ relationship: NSRelationshipDescription, _ manager: NSMigrationManager
+  private func instances(
+    _ value: Any?, _ relationship: NSRelationshipDescription
   ) throws -> [NSManagedObject] {
     let values: [Any] =
       switch value {
@@ -166,18 +175,26 @@ struct EntityMappingPlan {
       case let value?: [value]
       }
     return try values.map { value in
-      guard let object = value as? NSManagedObject,
-        object.managedObjectContext === manager.destinationContext,
-        relationship.destinationEntity.map({ object.entity.isKind(of: $0) }) ?? true
-      else {
-        throw failure(
-          relationship.name,
-          "takes destination instances of \(relationship.destinationEntity?.name ?? ""), not "
-            + "\((value as? NSManagedObject).map { "one of \($0.entity.name ?? "")" } ?? "a \(type(of: value))")"
-        )
+      guard let object = value as? NSManagedObject else {
+        throw failure(relationship, "a \(type(of: value))")
       }
       return object
     }
+  }
+
+  private func check(
+    _ object: NSManagedObject, _ relationship: NSRelationshipDescription,
+    _ manager: NSMigrationManager
+  ) throws {
+    guard object.context === manager.destinationContext,
+      relationship.destinationEntity.map({ object.entity.isKind(of: $0) }) ?? true
+    else { throw failure(relationship, "one of \(object.entity.name ?? "")") }
+  }
+
+  private func failure(_ relationship: NSRelationshipDescription, _ other: String) -> NSError {
+    failure(
+      relationship.name,
+      "takes destination instances of \(relationship.destinationEntity?.name ?? ""), not \(other)")
   }
 
   private func check(_ value: Any?, for step: AttributeStep, _ object: NSManagedObject) throws {

@@ -39,33 +39,66 @@ struct MigrationAssociations {
 
 /// Instances in the order in which they were added, with their positions.
 ///
-/// A lookup is a binary search as long as the primary keys ascend, as they do in a migration without
-/// policies; afterward it's by a hash table.
+/// As long as the primary keys ascend, as they do in a migration without policies, a lookup is a comparison
+/// if they also have no gaps, and a binary search otherwise; afterward it's by a hash table, which takes
+/// about 50 bytes for each instance.
 private struct InstanceList {
   private(set) var identities: [FetchedIdentity] = []
-  /// The positions of each instance; nil as long as the keys ascend.
-  private var positions: [InstanceKey: [Int]]?
+  /// The last position of each instance; nil as long as the keys ascend.
+  private var last: [InstanceKey: UInt32]?
+  /// For each position, the next one of the same instance; for the last, the first.
+  private var next: [UInt32] = []
 
   mutating func append(_ identity: FetchedIdentity) {
     let key = InstanceKey(identity)
-    if positions == nil, let last = identities.last, key < InstanceKey(last) {
-      positions = Dictionary(grouping: identities.indices) { InstanceKey(identities[$0]) }
+    if last == nil, let before = identities.last, key < InstanceKey(before) {
+      last = [:]
+      for position in identities.indices { link(InstanceKey(identities[position]), position) }
     }
-    positions?[key, default: []].append(identities.count)
+    if last != nil { link(key, identities.count) }
     identities.append(identity)
+  }
+
+  /// Records the position of an instance, which is the next one of the list.
+  private mutating func link(_ key: InstanceKey, _ position: Int) {
+    let place = UInt32(position)
+    if let former = last?.updateValue(place, forKey: key) {
+      next.append(next[Int(former)])
+      next[Int(former)] = place
+    } else {
+      next.append(place)
+    }
   }
 
   func positions(of identity: FetchedIdentity) -> [Int] {
     let key = InstanceKey(identity)
-    if let positions { return positions[key] ?? [] }
+    guard let last else { return Array(ascendingPositions(of: key)) }
+    guard let end = last[key] else { return [] }
+    var (position, found) = (next[Int(end)], [Int(next[Int(end)])])
+    while position != end {
+      position = next[Int(position)]
+      found.append(Int(position))
+    }
+    return found
+  }
+
+  private func ascendingPositions(of key: InstanceKey) -> Range<Int> {
+    guard let first = identities.first else { return 0..<0 }
     var (low, high) = (0, identities.count)
+    let (guess, overflows) = key.primaryKey.subtractingReportingOverflow(first.primaryKey)
+    if !overflows, guess > 0, guess < high, InstanceKey(identities[Int(guess)]) == key,
+      InstanceKey(identities[Int(guess) - 1]) != key
+    {
+      low = Int(guess)
+      high = low
+    }
     while low < high {
       let middle = (low + high) / 2
       if InstanceKey(identities[middle]) < key { low = middle + 1 } else { high = middle }
     }
     var end = low
     while end < identities.count, InstanceKey(identities[end]) == key { end += 1 }
-    return Array(low..<end)
+    return low..<end
   }
 }
 

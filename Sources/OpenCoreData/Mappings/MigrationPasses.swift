@@ -170,7 +170,6 @@ final class MigrationPasses {
 
   /// Saves what a batch has changed, and releases its instances.
   private func saveBatch(_ report: MigrationProgress) throws {
-    manager.settle()
     try report.check()
     if manager.destinationContext.hasChanges {
       do {
@@ -182,7 +181,12 @@ final class MigrationPasses {
           [NSUnderlyingErrorKey: error, "reason": error.localizedDescription])
       }
     }
+    manager.settle()
     for context in [manager.destinationContext, manager.sourceContext] {
+      context.endReadTransaction()
+      context.sweep()
+      // Instances that a policy retains, or that refer to each other.
+      guard context.registry.count > 0 else { continue }
       context.refreshAllObjects()
       // The notification retains the refreshed objects.
       context.processPendingChanges()

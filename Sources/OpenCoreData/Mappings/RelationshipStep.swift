@@ -8,6 +8,8 @@ struct RelationshipStep {
   let expression: NSExpression
   /// What the expression refers to; nil if it isn't one of those that Xcode writes.
   let counterpart: Counterpart?
+  /// Whether only this side is set; see `isOneSided`.
+  var setsOneSide = false
 
   /// The destination instances of the source instances at the end of a key path.
   struct Counterpart {
@@ -67,7 +69,8 @@ extension RelationshipStep.Counterpart {
 
   /// Returns the source instances at the end of the key path.
   func instances(of source: NSManagedObject?) -> [NSManagedObject] {
-    MigrationInstances.list(source?.value(forKeyPath: keyPath))
+    if let relationship { return source?.relatedObjects(relationship) ?? [] }
+    return MigrationInstances.list(source?.value(forKeyPath: keyPath))
   }
 
   /// The relationships at the beginning of a key path.
@@ -85,6 +88,16 @@ extension RelationshipStep.Counterpart {
 }
 
 extension RelationshipStep {
+  /// Whether it can be set without its inverse, so that its destination instances needn't be loaded.
+  ///
+  /// No row of theirs depends on a to-one with an inverse that is to-many and has no order. Only a policy
+  /// could read the inverse before the batch is saved.
+  var isOneSided: Bool {
+    guard !relationship.isToMany, counterpart != nil else { return false }
+    guard let inverse = relationship.inverseRelationship else { return true }
+    return inverse.isToMany && !inverse.isOrdered
+  }
+
   /// Returns whether setting the inverse relationships sets this one as well.
   ///
   /// It does for a to-many without an order whose inverse is copied, too. Its destination instances, of which

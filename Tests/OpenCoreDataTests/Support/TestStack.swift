@@ -83,6 +83,18 @@ final class TestStack {
         + "SELECT i, Z_ENT, Z_OPT, ZCOUNTRY, ZCOLORS, i * 60 FROM n, ZMOOD WHERE Z_PK = 1")
   }
 
+  /// Copies the only country in SQL until there are `count` rows, and assigns them to the moods in turn.
+  func multiplyCountries(to count: Int) throws {
+    let connection = try Connection(path: storeURL.path, access: .writing)
+    defer { connection.close() }
+    let columns = "Z_ENT, Z_OPT, ZCONTINENT, ZNUMBEROFMOODS, ZNUMERICISO3166CODE, ZUPDATEDAT"
+    try connection.execute(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count - 1)) "
+        + "INSERT INTO ZREGION(Z_PK, \(columns)) SELECT Z_PK + i, \(columns) FROM n, ZREGION "
+        + "WHERE Z_PK = (SELECT max(ZCOUNTRY) FROM ZMOOD)")
+    try connection.execute("UPDATE ZMOOD SET ZCOUNTRY = ZCOUNTRY + Z_PK % \(count)")
+  }
+
   /// Saves continents, countries, and moods, assigning countries and continents in turn.
   func addMoods(_ moods: Int, countries: Int, continents: Int = 1) throws {
     let context = try coldContext()

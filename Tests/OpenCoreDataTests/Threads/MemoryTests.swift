@@ -1,13 +1,14 @@
 import Glibc
 import OpenCoreData
 import ProfileEvents
+import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
 
 /// Measures memory in a separate process.
 ///
-/// `CDPROF_MEMORY_OBJECTS` is the number of objects, 50,000 by default.
+/// `CDPROF_MEMORY_OBJECTS` is the number of objects; by default, 50,000 are read and 10,000 migrated.
 @Suite("Memory of long iterations")
 struct MemoryTests {
   /// The most that the process may grow by, in MB: five batches, the IDs of the result, and slack.
@@ -59,6 +60,46 @@ struct MemoryTests {
       let size = (try? FileManager.default.attributesOfItem(atPath: wal)[.size] as? Int) ?? 0
       precondition(size == 0, "the WAL still has \(size) bytes")
     }
+  }
+
+  /// The most memory that a process that migrates objects may use in total, in MB.
+  #if CHECKED_ROWS
+    static let migrationBound = 4_096
+  #else
+    static let migrationBound = 250
+  #endif
+
+  @Test("A migration manager stays within a memory bound, and migrates all objects")
+  func memoryStaysBoundedWhileAManagerMigrates() async {
+    await #expect(processExitsWith: .success) {
+      let count =
+        Int(ProcessInfo.processInfo.environment["CDPROF_MEMORY_OBJECTS"] ?? "") ?? 10_000
+      let stack = try TestStack.moody()
+      try stack.addMoods(1, countries: 1)
+      try stack.multiplyMoods(to: count)
+      try stack.multiplyCountries(to: 1_000)
+      let migrated = try MigratedStore()
+      let mapping = try NSMappingModel.inferredMappingModel(
+        forSourceModel: stack.model, destinationModel: stack.model)
+      let manager = NSMigrationManager(sourceModel: stack.model, destinationModel: stack.model)
+      try manager.migrateStore(
+        from: stack.storeURL, type: .sqlite, mapping: mapping, to: migrated.url, type: .sqlite)
+      let rows = "SELECT count(*), count(ZCOUNTRY), sum(ZCOUNTRY), sum(ZDATE) FROM ZMOOD"
+      let wanted = try Connection(path: stack.storeURL.path, access: .inspecting).values(rows)
+      let found = try migrated.values(rows)
+      precondition(found == wanted, "not migrated: \(found), not \(wanted)")
+      precondition(
+        MemoryTests.peakMegabytes < MemoryTests.migrationBound,
+        "\(MemoryTests.peakMegabytes) MB resident")
+    }
+  }
+
+  /// The most resident memory that this process has had.
+  private static var peakMegabytes: Int {
+    let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? .max)
+      / 1_024
   }
 
   /// The resident memory of this process.

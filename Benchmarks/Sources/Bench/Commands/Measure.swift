@@ -68,7 +68,10 @@ struct Measure: ParsableCommand {
 
   private func growth(_ builder: StoreBuilder) -> [Plan.Row] {
     guard growthRows > 10_000, chosen("growth") else { return [] }
-    return [Growth(builder: builder, rows: growthRows, rounds: rounds).row]
+    return [
+      Growth(builder: builder, rows: growthRows, rounds: rounds).row,
+      MigrationGrowth(builder: builder, rows: growthRows, rounds: rounds).row,
+    ]
   }
 
   private func chosen(_ name: String) -> Bool {

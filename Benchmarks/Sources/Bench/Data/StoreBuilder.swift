@@ -45,11 +45,28 @@ struct StoreBuilder {
 
   /// Creates an empty store in a file, which is replaced if it exists.
   func emptyStore(_ name: String) throws -> URL {
+    let url = absentStore(name)
+    _ = try Stack(url: url, model: model)
+    return url
+  }
+
+  /// Removes a store if it exists, and returns its file.
+  func absentStore(_ name: String) -> URL {
     let url = folder.appendingPathComponent(name)
     for ending in ["", "-wal", "-shm"] {
       try? FileManager.default.removeItem(atPath: url.path + ending)
     }
-    _ = try Stack(url: url, model: model)
+    return url
+  }
+
+  /// Copies a store to a file, which is replaced if it exists, and writes it to the disk, so that a
+  /// later commit needn't.
+  func copy(of store: URL, _ name: String) throws -> URL {
+    let url = absentStore(name)
+    try FileManager.default.copyItem(at: store, to: url)
+    let file = try FileHandle(forUpdating: url)
+    try file.synchronize()
+    try file.close()
     return url
   }
 

@@ -3,6 +3,7 @@ struct Arm {
   enum Program: String {
     case floor = "C"
     case swift = "plain Swift"
+    case copy = "fetch and insert"
     case ours
     case unheard = "ours, no sink"
     case grdb = "GRDB"

@@ -21,6 +21,9 @@ struct Plan {
     let (fetch, faults) = (FetchWorkloads(bed: bed), FaultWorkloads(bed: bed))
     let (lookups, access) = (LookupWorkloads(bed: bed), AccessWorkloads(bed: bed))
     let recording = RecordingWorkloads(bed: bed)
+    let (inPlace, mapped) = (
+      LightweightMigrationWorkloads(bed: bed), MigrationManagerWorkloads(bed: bed)
+    )
     let insert = InsertWorkload(builder: bed.builder, count: bed.rows / 2)
     entries = [
       Entry(name: "fetch, realized", make: fetch.realized),
@@ -30,6 +33,12 @@ struct Plan {
       Entry(name: "fault from the database", make: faults.fromDatabase),
       Entry(name: "prefetch of a to-many", make: PrefetchWorkload(bed: bed).make),
       Entry(name: "insert and save", make: insert.make),
+      Entry(name: "migrate, attribute added") { try inPlace.make(.attributeAdded) },
+      Entry(name: "migrate, attribute with a default added") { try inPlace.make(.defaultAdded) },
+      Entry(name: "migrate, attribute removed") { try inPlace.make(.attributeRemoved) },
+      Entry(name: "migrate, entity renamed, index added") { try inPlace.make(.entityRenamed) },
+      Entry(name: "migrate with a manager, attributes", make: mapped.attributes),
+      Entry(name: "migrate with a manager, relationships", make: mapped.relationships),
       Entry(name: "fault from the row cache", make: lookups.faultFromRowCache),
       Entry(name: "registered object by ID", make: lookups.registeredObject),
       Entry(name: "generated property, Int", make: access.generatedInteger),

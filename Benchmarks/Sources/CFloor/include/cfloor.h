@@ -76,6 +76,20 @@ long cfloor_trace_rows(size_t index);
 void cfloor_trace_clear(void);
 
 /*
+ * A script: the statements of a trace with their values, in order, and when the connections of each were
+ * closed. The floor runs it on a copy of the file, each statement prepared when it runs.
+ */
+typedef struct cfloor_script cfloor_script;
+/* Records until the script is taken; only while there is a trace. */
+void cfloor_script_begin(void);
+cfloor_script *cfloor_script_take(void);
+/* Runs the statements; connections that the script doesn't close stay open. NULL: done; or the error. */
+const char *cfloor_script_run(cfloor_script *script, const char *path);
+/* Closes the connections that are open. */
+void cfloor_script_close(cfloor_script *script);
+void cfloor_script_free(cfloor_script *script);
+
+/*
  * What the measured part that ran last did: statements (transactions and pragmas apart) and rows on
  * traced connections; blocks allocated, when libCAllocations was loaded ahead.
  */
