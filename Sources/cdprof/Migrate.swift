@@ -94,6 +94,7 @@ struct Migrate: Executable {
       throw InvalidInputError(
         kind: .unusable, message: "\(out ?? "") exists already", nextStep: "choose another file")
     }
+    if let destination { try OutputFile.checkStore(destination, force: false) }
     let folder = URL(fileURLWithPath: reportDir, isDirectory: true)
     if report != nil {
       try OutputFile.check(
@@ -103,9 +104,13 @@ struct Migrate: Executable {
     console.warn(of: found.model, path: model)
     let route = try MigrationRoute(
       of: store, to: found, mappings: mapping, isProgressive: progressive)
-    let factors = sizes.map { $0.scales.filter { $0 > 1 } }
+    // Who migrates a store has rehearsed it.
+    let factors = sizes.map { $0.scales.filter { $0 > 1 } } ?? (inPlace ? [] : nil)
     let rehearsal = try MigrationRehearsal(
-      route, MigrationRehearsal.Options(destination: destination, factors: factors))
+      route,
+      MigrationRehearsal.Options(
+        destination: destination, factors: factors, progress: console.progress))
+    console.endProgress()
     if json {
       console.say(try MigrationJSON.data(rehearsal, showsValues: showValues))
     } else {

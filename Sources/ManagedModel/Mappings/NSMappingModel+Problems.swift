@@ -54,17 +54,26 @@ extension NSMappingModel {
     return problems
   }
 
-  /// Returns whether each mapping has the version hashes of its entities.
-  func hasHashes(of source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> Bool {
-    func matches(_ name: String?, _ hash: Data?, _ model: NSManagedObjectModel) -> Bool {
-      guard let name else { return true }
-      return hash != nil && model.entitiesByName[name]?.versionHash == hash
-    }
+  /// Returns whether each mapping has the version hash of its source entity in a model.
+  func hasSourceHashes(of model: NSManagedObjectModel) -> Bool {
+    hasHashes(of: model, \.sourceEntityName, \.sourceEntityVersionHash)
+  }
+
+  /// Returns whether each mapping has the version hash of its destination entity in a model.
+  func hasDestinationHashes(of model: NSManagedObjectModel) -> Bool {
+    hasHashes(of: model, \.destinationEntityName, \.destinationEntityVersionHash)
+  }
+
+  private func hasHashes(
+    of model: NSManagedObjectModel, _ name: KeyPath<NSEntityMapping, String?>,
+    _ hash: KeyPath<NSEntityMapping, Data?>
+  ) -> Bool {
     let mappings = entityMappings ?? []
     return !mappings.isEmpty
-      && mappings.allSatisfy {
-        matches($0.sourceEntityName, $0.sourceEntityVersionHash, source)
-          && matches($0.destinationEntityName, $0.destinationEntityVersionHash, destination)
+      && mappings.allSatisfy { mapping in
+        guard let name = mapping[keyPath: name] else { return true }
+        let hash = mapping[keyPath: hash]
+        return hash != nil && model.entitiesByName[name]?.versionHash == hash
       }
   }
 }

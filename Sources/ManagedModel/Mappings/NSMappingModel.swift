@@ -168,16 +168,23 @@ package struct MappingModelFile {
       destination: try document.model(at: document.destinationPath).digest)
   }
 
-  /// Returns whether the mapping model was made for two models.
+  /// Returns whether the mapping model was made for stores of a model.
   ///
-  /// Cost: compares hashes; a document isn't compiled.
-  package func isMade(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
-    -> Bool
-  {
+  /// Cost: computes hashes of the model; a document isn't compiled.
+  package func isMade(from source: NSManagedObjectModel) -> Bool {
     switch content {
-    case .compiled(let model): model.hasHashes(of: source, destination)
-    case .document(_, let before, let after):
-      before == source.digest && after == destination.digest
+    case .compiled(let model): model.hasSourceHashes(of: source)
+    case .document(_, let before, _): before == source.digest
+    }
+  }
+
+  /// Returns whether migrated stores have a model.
+  ///
+  /// Cost: as for `isMade(from:)`.
+  package func isMade(to destination: NSManagedObjectModel) -> Bool {
+    switch content {
+    case .compiled(let model): model.hasDestinationHashes(of: destination)
+    case .document(_, _, let after): after == destination.digest
     }
   }
 
@@ -185,7 +192,7 @@ package struct MappingModelFile {
   package func mappingModel(
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> NSMappingModel? {
-    guard isMade(from: source, to: destination) else { return nil }
+    guard isMade(from: source), isMade(to: destination) else { return nil }
     let mapping: NSMappingModel? =
       switch content {
       case .compiled(let model): model

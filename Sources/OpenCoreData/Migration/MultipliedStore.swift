@@ -20,6 +20,8 @@ package struct MultipliedStore {
   /// For each table, the expressions of columns whose values must be unique.
   private var unique: [String: [String: String]] = [:]
 
+  /// The maximum number of VM steps of a statement, some minutes.
+  private static let stepLimit = 20_000_000_000
   /// Greater primary keys can't be exact as a double.
   private static let greatestKey: Int64 = 1 << 53
 
@@ -56,6 +58,8 @@ package struct MultipliedStore {
     let connection = try Connection(path: url.path, access: .writing)
     defer { connection.close() }
     try StoreFunctions.register(on: connection) { _ in }
+    // A trigger of the store may do any amount of work.
+    connection.limitSteps(stepLimit)
     var store = try MultipliedStore(connection, model)
     try connection.execute("BEGIN IMMEDIATE")
     do {

@@ -27,8 +27,33 @@ package struct MigrationPlanner {
   /// Groups of mapping models: for two versions, the first group with any is used, as parts of one step.
   package let mappingModels: [[MappingModelFile]]
 
+  /// For each group, the mapping models with the positions of the versions that they're made for.
+  private let matches: [[Match]]
+
+  private struct Match {
+    let file: MappingModelFile
+    let sources: Set<Int>
+    let destinations: Set<Int>
+  }
+
+  /// Creates a planner.
+  ///
+  /// Cost: compares each mapping model with each version once.
   package init(versions: [Version], mappingModels: [[MappingModelFile]]) {
     (self.versions, self.mappingModels) = (versions, mappingModels)
+    matches = mappingModels.map { group in
+      group.map { file in
+        Match(
+          file: file,
+          sources: Set(versions.indices.filter { file.isMade(from: versions[$0].model) }),
+          destinations: Set(versions.indices.filter { file.isMade(to: versions[$0].model) }))
+      }
+    }
+  }
+
+  /// The mapping models that aren't made for any two of the versions.
+  package var unusedMappingModels: [MappingModelFile] {
+    matches.flatMap(\.self).filter { $0.sources.isEmpty || $0.destinations.isEmpty }.map(\.file)
   }
 
   /// Returns the position of the version that a store has; nil if it has none of them.
@@ -38,7 +63,8 @@ package struct MigrationPlanner {
     }
   }
 
-  /// Returns the step with all mapping models between two versions; nil if there are none.
+  /// Returns the step with all mapping models between two versions, which may be others; nil if there are
+  /// none.
   package func mappedStep(
     from source: Version, to destination: Version
   ) -> ProgressiveMigration.Step? {
@@ -46,6 +72,21 @@ package struct MigrationPlanner {
       let found = group.compactMap { $0.mappingModel(from: source.model, to: destination.model) }
       if !found.isEmpty {
         return ProgressiveMigration.Step(from: source, to: destination, mappingModels: found)
+      }
+    }
+    return nil
+  }
+
+  /// Returns the step with all mapping models between two of the versions; nil if there are none.
+  private func mappedStep(from start: Int, to end: Int) -> ProgressiveMigration.Step? {
+    for group in matches {
+      let found = group.filter { $0.sources.contains(start) && $0.destinations.contains(end) }
+        .compactMap {
+          $0.file.mappingModel(from: versions[start].model, to: versions[end].model)
+        }
+      if !found.isEmpty {
+        return ProgressiveMigration.Step(
+          from: versions[start], to: versions[end], mappingModels: found)
       }
     }
     return nil
@@ -78,7 +119,7 @@ package struct MigrationPlanner {
       let targets = [position + 1] + (position + 2..<max(end + 1, position + 2)).reversed()
       var found: (target: Int, step: ProgressiveMigration.Step)?
       for target in targets where found == nil {
-        found = mappedStep(from: versions[position], to: versions[target]).map { (target, $0) }
+        found = mappedStep(from: position, to: target).map { (target, $0) }
       }
       if let found {
         steps.append(found.step)

@@ -154,7 +154,9 @@ struct MigrationPage {
       })
     add("Lost", rehearsal.losses.map { Line(text: MigrationText.loss($0)) })
     add(
-      "Findings of doctor in the migrated copy",
+      rehearsal.hasNewFindings
+        ? "Findings of doctor in the migrated copy"
+        : "Findings of doctor, which the store has before the migration, too",
       (rehearsal.doctor?.findings ?? []).map {
         Line(text: "\($0.rule.rawValue): \($0.message). Next: \($0.nextStep).")
       })

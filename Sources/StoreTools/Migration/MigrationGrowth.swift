@@ -73,9 +73,11 @@ package struct MigrationGrowth: Sendable, Equatable {
   ///   - seconds: The time of the rehearsal of the store itself.
   ///   - factors: How often each object exists in the copies; nil for two sizes of 10,000 rows or more, if
   ///     they take less than half a minute.
+  ///   - progress: Called with what is done next.
   /// - Throws: Errors of the file system.
   static func rehearse(
-    _ store: URL, _ steps: [ProgressiveMigration.Step], seconds: Double, factors: [Int]?
+    _ store: URL, _ steps: [ProgressiveMigration.Step], seconds: Double, factors: [Int]?,
+    progress: (String) -> Void
   ) throws -> MigrationGrowth {
     guard let first = steps.first, let last = steps.last else { return MigrationGrowth(sizes: []) }
     let rows = try MultipliedStore.rowCount(of: store, model: first.source)
@@ -91,6 +93,7 @@ package struct MigrationGrowth: Sendable, Equatable {
     }
     for factor in chosen.sorted() where factor > 1 {
       if factors == nil, growth.isOverBudget(factor) { break }
+      progress("migrating a copy with each object \(NumberText.grouped(factor)) times")
       let folder = try ScratchFolders.make()
       defer { ScratchFolders.remove(folder) }
       let copy = folder.appendingPathComponent("Store.sqlite")

@@ -52,16 +52,21 @@ package struct MigrationRehearsal {
   }
 
   /// What a rehearsal does in addition.
-  package struct Options: Sendable {
+  package struct Options {
     /// A new file for the migrated copy; nil to remove it.
     ///
     /// It's also removed if the migration is refused or has violations.
     package var destination: URL?
     /// How often each object exists in larger copies; nil for automatic sizes, empty for none.
     package var factors: [Int]?
+    /// Called with what is done next, in a few words.
+    package var progress: (String) -> Void
 
-    package init(destination: URL? = nil, factors: [Int]? = nil) {
-      (self.destination, self.factors) = (destination, factors)
+    package init(
+      destination: URL? = nil, factors: [Int]? = nil,
+      progress: @escaping (String) -> Void = { _ in }
+    ) {
+      (self.destination, self.factors, self.progress) = (destination, factors, progress)
     }
   }
 
@@ -73,6 +78,8 @@ package struct MigrationRehearsal {
   package private(set) var steps: [Step] = []
   /// The problems of the migrated copy; nil if it isn't migrated or has violations.
   package private(set) var doctor: DoctorReport?
+  /// Whether the migrated copy has problems that the store doesn't have.
+  package private(set) var hasNewFindings = false
   /// How the time grows with the rows; nil if the migration isn't complete, or no sizes are wanted.
   package private(set) var growth: MigrationGrowth?
   /// The bytes of the store before and after.
@@ -103,7 +110,7 @@ package struct MigrationRehearsal {
 
   /// Whether the migration preserves everything.
   package var isPreserving: Bool {
-    isPossible && losses.isEmpty && doctor?.isIntact != false
+    isPossible && losses.isEmpty && !hasNewFindings
   }
 
   /// Copies a store, and migrates the copy.
@@ -122,27 +129,34 @@ package struct MigrationRehearsal {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
     let copy = folder.appendingPathComponent("Store.sqlite")
+    options.progress("copying the store")
     try StoreFile.copy(from: store, to: copy)
     sizes.before = Self.size(copy)
+    let former = try StoreDoctor.examine(copy).findings
     for step in route.steps {
       let policies = MigrationRoute.policies(of: step)
       guard policies.isEmpty else {
         refusal = .policies(policies, from: step.from, to: step.to)
         break
       }
+      options.progress("migrating the copy to \(step.to)")
       steps.append(try Self.rehearse(step, on: copy, in: folder))
       if !violations.isEmpty { break }
     }
     sizes.after = Self.size(copy)
     guard isPossible else { return }
-    doctor = try StoreDoctor.examine(copy)
+    options.progress("checking the migrated copy")
+    let report = try StoreDoctor.examine(copy)
+    doctor = report
+    hasNewFindings = Self.hasNew(report.findings, since: former)
     if let destination = options.destination {
       // Not moved: the folders can be on different volumes.
       try StoreFile.copy(from: copy, to: destination)
     }
     if options.factors?.isEmpty != true {
       growth = try MigrationGrowth.rehearse(
-        store, route.steps, seconds: seconds, factors: options.factors)
+        store, route.steps, seconds: seconds, factors: options.factors,
+        progress: options.progress)
     }
     addWarnings()
   }
@@ -160,6 +174,17 @@ package struct MigrationRehearsal {
         + "machine. iOS ends an app that takes that long to launch, and the migration starts over at the "
         + "next launch. Migrate off the main thread (shouldAddStoreAsynchronously), and show progress."
     )
+  }
+
+  /// Whether a rule found more rows, files, or indexes than before.
+  private static func hasNew(
+    _ findings: [DoctorFinding], since former: [DoctorFinding]
+  ) -> Bool {
+    func counts(_ findings: [DoctorFinding]) -> [DoctorRuleName: Int] {
+      findings.reduce(into: [:]) { $0[$1.rule, default: 0] += $1.count }
+    }
+    let before = counts(former)
+    return counts(findings).contains { $0.value > before[$0.key] ?? 0 }
   }
 
   private static func size(_ url: URL) -> Int {
@@ -223,8 +248,8 @@ extension MigrationRehearsal.Work {
 extension MigrationRehearsal {
   /// Migrates the store itself, by the same steps.
   ///
-  /// Each step is complete when it ends; if a later one fails, the store has a version in between. Cost: that
-  /// of the migration, and of copying the store.
+  /// Each step is complete when it ends; if a later one fails, the store has a version in between, which the
+  /// error names. Cost: that of the migration, and of copying the store.
   /// - Parameter keepsBackup: Whether to keep a copy of the store next to it: `Moods~.sqlite`, or with a
   ///   number if that exists.
   /// - Returns: The copy; nil if none is kept.
@@ -236,8 +261,30 @@ extension MigrationRehearsal {
       try StoreFile.copy(from: store, to: file)
       backup = file
     }
-    for step in route.steps { try step.run(at: store, keepsOldStore: false) }
+    for (index, step) in route.steps.enumerated() {
+      do {
+        try step.run(at: store, keepsOldStore: false)
+      } catch {
+        guard index > 0 else { throw error }
+        throw interrupted(at: step, by: error, backup)
+      }
+    }
     return backup
+  }
+
+  /// Returns the error for a step that failed after others.
+  private func interrupted(
+    at step: ProgressiveMigration.Step, by error: any Error, _ backup: URL?
+  ) -> NSError {
+    let kept = backup.map { " The store as it was is at \($0.path)." } ?? ""
+    return NSError(
+      domain: NSCocoaErrorDomain, code: NSMigrationError,
+      userInfo: [
+        NSLocalizedDescriptionKey:
+          "The migration of \(store.path) ended with the version \(step.from): the step to \(step.to) failed. "
+          + "\(ErrorText.of(error))\(kept) Run the command again to go on.",
+        NSUnderlyingErrorKey: error as NSError,
+      ])
   }
 
   private static let backupLimit = 10_000

@@ -82,8 +82,9 @@ package struct MigrationRoute {
       return
     }
     // A mapping model that isn't made for any of the versions can still fit the two.
-    others += files.filter { !isUsable($0) }.map(\.url)
-    files.removeAll { !isUsable($0) }
+    let unusable = unusable(files)
+    others += unusable
+    files.removeAll { unusable.contains($0.url) }
     let neighbours = folders.flatMap(MappingModelFile.all)
     planner = MigrationPlanner(versions: versions.all, mappingModels: [files, neighbours])
     try find(others, isProgressive)
@@ -139,12 +140,11 @@ package struct MigrationRoute {
     return (files, others)
   }
 
-  /// Whether a mapping model is made for two of the versions, or for the store's and the last.
-  private func isUsable(_ file: MappingModelFile) -> Bool {
-    file.isMade(from: source.model, to: destination.model)
-      || planner.versions.contains { before in
-        planner.versions.contains { file.isMade(from: before.model, to: $0.model) }
-      }
+  /// Returns the mapping models that are made neither for two of the versions, nor for the store's and the
+  /// last.
+  private func unusable(_ files: [MappingModelFile]) -> [URL] {
+    MigrationPlanner(versions: planner.versions, mappingModels: [files]).unusedMappingModels
+      .filter { !$0.isMade(from: source.model) || !$0.isMade(to: destination.model) }.map(\.url)
   }
 
   // MARK: Ways
@@ -232,9 +232,9 @@ package struct MigrationRoute {
         "Migration with a mapping model assigns new primary keys, so URIs of object IDs that the app has "
           + "saved elsewhere become invalid, and doesn't copy persistent history.")
     }
-    for file in files where !isUsable(file) {
+    for url in unusable(files) {
       warnings.append(
-        "The mapping model \(file.url.lastPathComponent) is ignored: it wasn't made for any two of the "
+        "The mapping model \(url.lastPathComponent) is ignored: it wasn't made for any two of the "
           + "versions, or one was edited afterward. Make it again.")
     }
   }

@@ -28,6 +28,9 @@ package enum MigrationText {
     }
     if let doctor = rehearsal.doctor, !doctor.isIntact {
       lines += [""] + DoctorText.lines(doctor)
+      if !rehearsal.hasNewFindings {
+        lines.append("  The store has these findings before the migration, too.")
+      }
     }
     if let growth = rehearsal.growth { lines += self.lines(growth) }
     if !rehearsal.warnings.isEmpty { lines += ["", "Warnings:"] }

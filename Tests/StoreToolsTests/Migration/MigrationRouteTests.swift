@@ -38,7 +38,7 @@ struct MigrationRouteTests {
     try SharedData.url("moody/Moody \(from)-Moody \(from + 1).xcmappingmodel").path
   }
 
-  @Test("S14-15 A mapping model next to the versions is used, and its passes are measured")
+  @Test("S14-4 A mapping model next to the versions is used, and its passes are measured")
   func mappedStepIsRehearsed() throws {
     let store = try moody(2)
     let kept = folder.file("Kept.sqlite")
@@ -63,7 +63,7 @@ struct MigrationRouteTests {
     #expect(try Fixture.values(kept, sql) == Fixture.values(fixture, sql))
   }
 
-  @Test("S14-18 A policy that only the app has is a refusal, which names each mapping and class")
+  @Test("A policy that only the app has is a refusal, which names each mapping and class")
   func policiesAreRefused() throws {
     let store = try moody(5)
     let bytes = try Data(contentsOf: store)
@@ -86,7 +86,7 @@ struct MigrationRouteTests {
   }
 
   @Test(
-    "S14-19 Stores of all versions are migrated along the versions, as far as no policy is needed",
+    "S14-15 Stores of all versions are migrated along the versions, as far as no policy is needed",
     arguments: 1...5)
   func versionsAreFollowed(from: Int) throws {
     let store = try moody(from)
@@ -121,7 +121,7 @@ struct MigrationRouteTests {
     #expect(back.warnings == ["The store's version, Moody 5, is later than Moody 4."])
   }
 
-  @Test("M-13 A merged hierarchy is refused with the least change that would be lightweight")
+  @Test("S14-5 A merged hierarchy is refused with the least change that would be lightweight")
   func mergedHierarchyIsRefused() throws {
     // The final model has other renaming identifiers than version 5.
     let store = try moody(4)
@@ -223,7 +223,7 @@ struct MigrationRouteTests {
       ).sorted() == ["Store.sqlite", "Store~.sqlite", "Store~2.sqlite"])
   }
 
-  @Test("S14-28 The values of a public store that only a mapping model carries over are counted")
+  @Test("A compiled mapping model next to the versions is recognized by its hashes")
   func publicMappingModelIsRecognized() throws {
     let momd = try SharedData.url("coredataplus/SampleModel.momd").path
     let store = try self.store("stores/SampleModel_V2.sqlite")
@@ -238,5 +238,25 @@ struct MigrationRouteTests {
       self.store("stores/SampleModel_V1.sqlite"), to: momd, version: "SampleModel2")
     #expect(first.route.source.name == "SampleModel")
     #expect(first.isInferred)
+  }
+
+  @Test("Mapping models that fit no two versions, and versions that can't be read, are warnings")
+  func unusableFilesAreWarnings() throws {
+    let package = folder.file("package")
+    try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
+    let versions = package.appendingPathComponent("Moody.xcdatamodeld")
+    try FileManager.default.copyItem(atPath: Self.versions(), toPath: versions.path)
+    let mapping = package.appendingPathComponent("V2toV3.cdm")
+    try FileManager.default.copyItem(
+      at: SharedData.url("coredataplus/V2toV3.cdm"), to: mapping)
+    try Data("<model".utf8)
+      .write(to: versions.appendingPathComponent("Moody 4.xcdatamodel/contents"))
+    let rehearsal = try Fixture.rehearse(moody(1), to: versions.path, version: "Moody 2")
+    #expect(rehearsal.isPreserving)
+    #expect(
+      rehearsal.warnings.map {
+        $0.contains("Moody 4 can't be read") || $0.contains("V2toV3.cdm is ignored")
+      }
+        == [true, true])
   }
 }

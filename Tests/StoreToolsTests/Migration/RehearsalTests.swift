@@ -125,6 +125,43 @@ struct RehearsalTests {
     #expect(again.isPreserving)
   }
 
+  @Test("S14-9 An index that's added to the same version isn't created, which is a warning")
+  func unchangedVersionGetsNoIndex() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let path = try Fixture.write(
+      Fixture.model { mood in
+        mood.indexes = [
+          NSFetchIndexDescription(
+            name: "byNote",
+            elements: mood.properties.filter { $0.name == "note" }.map {
+              NSFetchIndexElementDescription(property: $0, collationType: .binary)
+            })
+        ]
+      }, to: folder)
+    let rehearsal = try Fixture.rehearse(store, to: path)
+    #expect(rehearsal.isCurrent)
+    #expect(rehearsal.isPreserving)
+    #expect(rehearsal.warnings.count == 1)
+    #expect(rehearsal.warnings.first?.contains("The index Mood.byNote isn't created") == true)
+  }
+
+  @Test("Problems that the store has before don't make a rehearsal fail")
+  func formerFindingsAreKnown() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let connection = try Connection(path: store.path, access: .writing)
+    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1")
+    connection.close()
+    let path = try Fixture.write(
+      Fixture.model { $0.properties.append(Fixture.attribute("place")) }, to: folder)
+    let rehearsal = try Fixture.rehearse(store, to: path)
+    #expect(rehearsal.doctor?.findings.map(\.rule) == [.keyMaximum])
+    #expect(!rehearsal.hasNewFindings)
+    #expect(rehearsal.isPreserving)
+    #expect(MigrationText.lines(rehearsal).contains { $0.contains("before the migration, too") })
+  }
+
   @Test(
     "The continents that a later version of a public model has no place for are counted",
     .enabled(if: SharedData.moodyStores != nil))
