@@ -88,7 +88,7 @@ package struct MigrationRoute {
     let neighbours = folders.flatMap(MappingModelFile.all)
     planner = MigrationPlanner(versions: versions.all, mappingModels: [files, neighbours])
     try find(others, isProgressive)
-    addWarnings(about: neighbours)
+    addWarnings(about: neighbours, given: files)
   }
 
   private static func unknownVersion(
@@ -222,7 +222,9 @@ package struct MigrationRoute {
     return along.count > 1 && along.contains { !$0.mappingModels.isEmpty }
   }
 
-  private mutating func addWarnings(about files: [MappingModelFile]) {
+  private mutating func addWarnings(
+    about files: [MappingModelFile], given: [MappingModelFile]
+  ) {
     if let start, let end, start > end {
       warnings.append(
         "The store's version, \(planner.versions[start].name), is later than \(destination.name).")
@@ -231,6 +233,15 @@ package struct MigrationRoute {
       warnings.append(
         "Migration with a mapping model assigns new primary keys, so URIs of object IDs that the app has "
           + "saved elsewhere become invalid, and doesn't copy persistent history.")
+    }
+    for file in given {
+      let isUsed = steps.contains {
+        file.isMade(from: $0.source) && file.isMade(to: $0.destination)
+      }
+      guard !isUsed else { continue }
+      warnings.append(
+        "The mapping model \(file.url.lastPathComponent) isn't used: it was made for a step that isn't on the "
+          + "way. --progressive migrates along the versions.")
     }
     for url in unusable(files) {
       warnings.append(

@@ -117,6 +117,10 @@ struct MigrationRouteTests {
     #expect(direct.warnings.contains { $0.contains("--progressive") })
     let lossless = try Fixture.rehearse(moody(1), to: Self.versions(), version: "Moody 2")
     #expect(lossless.warnings.isEmpty)
+    let aside = try Fixture.rehearse(
+      moody(1), to: Self.versions(), version: "Moody 2", mappings: [Self.mapping(3)])
+    #expect(aside.warnings.count == 1)
+    #expect(aside.warnings.first?.contains("3-Moody 4.xcmappingmodel isn't used") == true)
     let back = try Fixture.rehearse(moody(5), to: Self.versions(), version: "Moody 4")
     #expect(back.warnings == ["The store's version, Moody 5, is later than Moody 4."])
   }
