@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz exports examples checked walk threads memory kills build lint catalog samples picture bench gates clean prepare
+.PHONY: help demo test agreement fuzz exports examples server checked walk threads memory kills build lint catalog samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -18,6 +18,7 @@ help:
 	@echo 'make fuzz       read randomly corrupted stores and models for fifteen minutes'
 	@echo 'make exports    compile and run every scenario as a Swift program, and check its log'
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
+	@echo 'make server     build the server of the sample app, and test it with two clients'
 	@echo 'make checked    test the core with checked rows, the address sanitizer, and the thread sanitizer'
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
 	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer'
@@ -57,10 +58,16 @@ exports: prepare
 	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests
 
 # Separate packages: what a user of the framework and of the build plugin writes, and the book's sample app. They share
-# the package's scratch folder, so that what make test has compiled isn't compiled again.
+# the package's scratch folder, so that what make test has compiled isn't compiled again. SwiftPM would also reuse the
+# plan of the package that was tested there before.
+EXAMPLE_FLAGS := --scratch-path .build --disable-build-manifest-caching $(SWIFT_FLAGS)
 examples: prepare
 	swift run --package-path Examples --scratch-path .build $(SWIFT_FLAGS) Library
-	swift test --package-path Examples/Moody --scratch-path .build --disable-xctest $(SWIFT_FLAGS)
+	swift test --package-path Examples/Moody --disable-xctest $(EXAMPLE_FLAGS)
+
+# The sample's server, with an HTTP server that nothing else depends on.
+server: prepare
+	swift test --package-path Examples/MoodyServer --disable-xctest $(EXAMPLE_FLAGS)
 
 # Each in a folder of its own, so that neither build throws the other away.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
@@ -89,7 +96,8 @@ lint:
 	@sh Scripts/prepare.sh --swift
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests \
 	  Examples/Package.swift Examples/Sources Examples/Moody/Package.swift Examples/Moody/Sources \
-	  Examples/Moody/Tests Benchmarks/Package.swift Benchmarks/Sources
+	  Examples/Moody/Tests Examples/MoodyServer/Package.swift Examples/MoodyServer/Sources \
+	  Examples/MoodyServer/Tests Benchmarks/Package.swift Benchmarks/Sources
 
 samples: build
 	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'

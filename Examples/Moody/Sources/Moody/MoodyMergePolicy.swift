@@ -38,9 +38,20 @@ public final class MoodyMergePolicy: NSMergePolicy {
       (conflict.sourceObject as? Region).map { ($0, conflict.newestUpdate) }
     }
     try super.resolve(optimisticLockingConflicts: list)
+    try list.first?.sourceObject.managedObjectContext?.advanceQueryGeneration()
     for (region, date) in newest where region.updatedAt != date { region.updatedAt = date }
     for case let country as Country in list.map(\.sourceObject) { country.recount() }
     for case let continent as Continent in list.map(\.sourceObject) { try continent.recount() }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Moves a context that's pinned to a query generation to the current one.
+  ///
+  /// In its own generation, counting again would read the rows from before the conflict, and
+  /// refreshing an object would bring the conflict back.
+  fileprivate func advanceQueryGeneration() throws {
+    if queryGenerationToken != nil { try setQueryGenerationFrom(.current) }
   }
 }
 

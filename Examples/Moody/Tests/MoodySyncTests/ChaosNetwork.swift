@@ -5,7 +5,9 @@ import Synchronization
 /// A network between clients and the server that keeps messages until the run delivers them, in any
 /// order.
 final class ChaosNetwork: Sendable {
-  /// A message, and the closures that answer it. A message whose sender no longer waits has none.
+  /// A message, and the closure that answers it.
+  ///
+  /// A message whose sender no longer waits has none.
   enum Message: Sendable {
     case upload([RemoteMood], (@Sendable ([RemoteMood], RemoteError?) -> Void)?)
     case removal([RemoteRecordID], (@Sendable ([RemoteRecordID], RemoteError?) -> Void)?)

@@ -198,7 +198,7 @@ private final class ChaosRun {
       if own != record || mood.remoteIdentifier != name || mood.creatorID != record.creatorID {
         differences.append(
           "\(prefix): \(name.prefix(4)) differs from the server's record: "
-            + "\(String(describing: own)), \(mood.remoteIdentifier ?? "not uploaded")")
+            + "\(String(describing: own)), created by \(mood.creatorID ?? "nobody"), \(record)")
       }
     }
     let pending = try Mood.count(in: context) { request in

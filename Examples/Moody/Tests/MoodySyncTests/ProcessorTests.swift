@@ -256,23 +256,39 @@ struct ProcessorTests {
   @Test("S9-19 at most two operations run at once, and the first queue has precedence")
   func firstQueueHasPrecedence() {
     let loop = OperationLoop(limit: 2, queues: 2)
-    var (started, running, most): ([String], [() -> Void], Int) = ([], [], 0)
+    let (started, running) = (Log<String>(), Running())
     func add(_ name: String, to queue: Int) {
       loop.add(to: queue) { done in
-        started.append(name)
-        running.append(done)
-        most = max(most, running.count)
+        started.add(name)
+        running.add(done)
       }
     }
     for number in 1...3 { add("B\(number)", to: 1) }
     for number in 1...3 { add("A\(number)", to: 0) }
-    #expect(started == ["B1", "B2"])
-    while !running.isEmpty {
-      let done = running.removeFirst()
+    #expect(started.values == ["B1", "B2"])
+    while let done = running.takeFirst() {
       done()
       done()
     }
-    #expect(started == ["B1", "B2", "A1", "A2", "A3", "B3"])
-    #expect(most == 2)
+    #expect(started.values == ["B1", "B2", "A1", "A2", "A3", "B3"])
+    #expect(running.most == 2)
+  }
+
+  /// The operations that run.
+  private final class Running: Sendable {
+    private let state = Mutex<(running: [@Sendable () -> Void], most: Int)>(([], 0))
+
+    var most: Int { state.withLock { $0.most } }
+
+    func add(_ done: @escaping @Sendable () -> Void) {
+      state.withLock { state in
+        state.running.append(done)
+        state.most = max(state.most, state.running.count)
+      }
+    }
+
+    func takeFirst() -> (@Sendable () -> Void)? {
+      state.withLock { $0.running.isEmpty ? nil : $0.running.removeFirst() }
+    }
   }
 }

@@ -61,11 +61,12 @@ struct CountsTests {
 
   @Test(
     "S11-13 two contexts add moods to one country, and the merge policy counts again",
-    arguments: StoreKind.allCases)
-  func mergePolicyRecountsAfterAConflict(kind: StoreKind) throws {
+    arguments: StoreKind.allCases, [false, true])
+  func mergePolicyRecountsAfterAConflict(kind: StoreKind, isPinned: Bool) throws {
     let stack = try MoodyStack(kind)
     let (screen, sync) = (stack.context(), stack.context())
     try screen.performAndWait {
+      if isPinned { try screen.setQueryGenerationFrom(.current) }
       screen.mergePolicy = MoodyMergePolicy(mode: .local)
       screen.mood(1, in: try screen.country(250))
       try screen.save()
