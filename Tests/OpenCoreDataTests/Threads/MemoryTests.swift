@@ -98,7 +98,9 @@ struct MemoryTests {
   private static var peakMegabytes: Int {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+    let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap {
+      Int($0)
+    }
     return (kilobytes ?? .max) / 1_024
   }
 
