@@ -17,6 +17,8 @@ package struct SHA256 {
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
     0x5be0_cd19,
   ]
+  /// The message schedule of a block.
+  private var words = [UInt32](repeating: 0, count: 64)
 
   /// The 32 bytes of the hash of some bytes.
   package static func hash(_ bytes: [UInt8]) -> [UInt8] {
@@ -36,30 +38,30 @@ package struct SHA256 {
   }
 
   private mutating func add(_ block: ArraySlice<UInt8>) {
-    var words: [UInt32] = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
-      block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    for index in 0..<16 {
+      let start = block.startIndex + 4 * index
+      words[index] = block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
     for index in 16..<64 {
       let near = words[index - 2]
       let far = words[index - 15]
       let nearMix = Self.turn(near, 17) ^ Self.turn(near, 19) ^ near >> 10
       let farMix = Self.turn(far, 7) ^ Self.turn(far, 18) ^ far >> 3
-      words.append(words[index - 16] &+ farMix &+ words[index - 7] &+ nearMix)
+      words[index] = words[index - 16] &+ farMix &+ words[index - 7] &+ nearMix
     }
-    var round = state
+    // The working variables have the standard's names.
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     for index in 0..<64 {
-      let (first, fifth) = (round[0], round[4])
-      let choice = (fifth & round[5]) ^ (~fifth & round[6])
-      let majority = (first & round[1]) ^ (first & round[2]) ^ (round[1] & round[2])
-      let high = Self.turn(fifth, 6) ^ Self.turn(fifth, 11) ^ Self.turn(fifth, 25)
-      let low = Self.turn(first, 2) ^ Self.turn(first, 13) ^ Self.turn(first, 22)
-      let sum = round[7] &+ high &+ choice &+ Self.constants[index] &+ words[index]
-      round = [
-        sum &+ low &+ majority, first, round[1], round[2], round[3] &+ sum, fifth, round[5],
-        round[6],
-      ]
+      let choice = (e & f) ^ (~e & g)
+      let majority = (a & b) ^ (a & c) ^ (b & c)
+      let high = Self.turn(e, 6) ^ Self.turn(e, 11) ^ Self.turn(e, 25)
+      let low = Self.turn(a, 2) ^ Self.turn(a, 13) ^ Self.turn(a, 22)
+      let sum = h &+ high &+ choice &+ Self.constants[index] &+ words[index]
+      (h, g, f, e) = (g, f, e, d &+ sum)
+      (d, c, b, a) = (c, b, a, sum &+ low &+ majority)
     }
-    for index in 0..<8 { state[index] &+= round[index] }
+    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
   }
 
   private static func turn(_ word: UInt32, _ count: UInt32) -> UInt32 {

@@ -98,8 +98,10 @@ struct MemoryTests {
   private static var peakMegabytes: Int {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? .max)
-      / 1_024
+    let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap {
+      Int($0)
+    }
+    return (kilobytes ?? .max) / 1_024
   }
 
   /// The resident memory of this process.
