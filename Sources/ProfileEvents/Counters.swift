@@ -50,7 +50,8 @@ package struct Counters: Sendable, Equatable {
     case .misses: misses
     case .prefetches: prefetches
     case .scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts, .registered, .peak, .filepages,
-      .walpages, .freepages, .time:
+      .walpages, .freepages, .migrations, .ddl, .dml, .migratedrows, .copiedtables, .addedcolumns,
+      .createdindexes, .instances, .time:
       nil
     }
   }
@@ -112,7 +113,7 @@ extension Counters {
       case nil: break
       }
     case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .merge,
-      .migrationStep, .storeOpening:
+      .migration, .migrationStep, .storeOpening:
       break
     }
   }

@@ -26,6 +26,8 @@ package struct Event: Sendable, Identifiable {
   package var rows: Int
   /// The number of passes of validation and `willSave` until one changed nothing, for saves only.
   package var rounds: Int
+  /// What a migration or a step of it did, for events of these two kinds only.
+  package var migration: MigrationRecord?
   /// The statement, for statements and for events that record their query.
   package var statement: StatementRecord?
   /// The file, for the opening of a store.
@@ -61,6 +63,43 @@ package struct RequestRecord: Sendable {
   package init(predicate: String?, sort: [String]) {
     self.predicate = predicate
     self.sort = sort
+  }
+}
+
+/// What a migration or a step of it did.
+package struct MigrationRecord: Sendable, Hashable {
+  /// The kind of work, which determines how it's counted.
+  package enum Work: String, Sendable, Codable {
+    /// A whole migration in place, with an inferred mapping.
+    case inferred
+    /// A whole migration into a new file, with mapping models.
+    case mapped
+    /// A statement that changes the schema, other than those below.
+    case schema
+    /// A statement that adds a column to a table that stays.
+    case addColumn
+    /// A statement that creates an index.
+    case createIndex
+    /// A statement that copies the rows of a table to a new one.
+    case copyTable
+    /// A statement that inserts, updates, or deletes rows in place.
+    case changeRows
+    /// A statement that updates entity IDs, history, or other tables that aren't of entities.
+    case housekeeping
+    /// The pass of an entity mapping that creates instances.
+    case instances
+    /// The pass of an entity mapping that sets relationships.
+    case relationships
+    /// The validation of all instances.
+    case validation
+  }
+
+  package var work: Work
+  /// A description, such as `Mood: add ZRATING`.
+  package var purpose: String
+
+  package init(work: Work, purpose: String) {
+    (self.work, self.purpose) = (work, purpose)
   }
 }
 
@@ -121,6 +160,10 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
   case notification
   /// A context merged changes from another; `rows` is the number of objects in the notification.
   case merge
+  /// A store was migrated to another version; encloses its steps.
+  case migration
+  /// A statement of a migration in place, or a pass of an entity mapping; `rows` is the number of
+  /// rows that it wrote.
   case migrationStep
   /// A store was opened; `path` is its file.
   case storeOpening

@@ -26,6 +26,14 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   case filepages
   case walpages
   case freepages
+  case migrations
+  case ddl
+  case dml
+  case migratedrows
+  case copiedtables
+  case addedcolumns
+  case createdindexes
+  case instances
   case time
 
   /// The scopes that can follow the word in parentheses, as in `misses(Country)`.
@@ -55,7 +63,10 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .faults, .hits, .misses: [.entity, .relationship, .context, .step]
     case .prefetches: [.relationship, .context, .step]
     case .saves, .transactions, .pageouts: [.context, .step]
-    case .time: [.step]
+    case .time, .migrations, .ddl, .dml, .migratedrows, .copiedtables, .addedcolumns,
+      .createdindexes:
+      [.step]
+    case .instances: [.entity, .step]
     case .registered, .peak: [.entity, .context]
     case .filepages, .walpages, .freepages: []
     }
@@ -73,6 +84,17 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   package var isOfPages: Bool {
     switch self {
     case .vmsteps, .pageins, .pageouts, .filepages, .walpages, .freepages: true
+    default: false
+    }
+  }
+
+  /// Whether the metric counts the work of migrations, which a result contains only if a store was
+  /// migrated.
+  package var isOfMigration: Bool {
+    switch self {
+    case .migrations, .ddl, .dml, .migratedrows, .copiedtables, .addedcolumns, .createdindexes,
+      .instances:
+      true
     default: false
     }
   }
@@ -133,6 +155,26 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Pages in the write-ahead log, by its size; restarting a WAL doesn't shrink it."
     case .freepages:
       "Free pages of the store, including changes in the WAL."
+    case .migrations:
+      "Migrations of the store from one version of the model to another, in place or into a new "
+        + "file; opening a store that has the version already isn't one."
+    case .ddl:
+      "CREATE, ALTER, and DROP statements of migrations in place."
+    case .dml:
+      "INSERT, UPDATE, and DELETE statements of migrations in place; one can change many rows. The "
+        + "metadata and the stored model don't count."
+    case .migratedrows:
+      "Rows of entities and join tables that migrations inserted, updated, or deleted. Rows that "
+        + "`ALTER TABLE` and `CREATE INDEX` leave as they are don't count."
+    case .copiedtables:
+      "Tables whose rows a migration in place copied to a new table, because a column is removed or "
+        + "changes its type, or because rows move."
+    case .addedcolumns:
+      "Columns that migrations in place added to tables that stay, without rewriting rows."
+    case .createdindexes:
+      "Indexes that migrations in place created; those of copied tables are created again."
+    case .instances:
+      "Rows that migrations with mapping models inserted when they created instances."
     case .time:
       "Wall-clock time of the steps on this machine; informational."
     }

@@ -17,8 +17,13 @@ package struct ShellVocabulary: Sendable {
   let known: KnownNames
   /// The names of the open stores and scenarios.
   private let desks: [String]
+  /// The versions of the model.
+  private let versions: [String]
 
-  init(model: NSManagedObjectModel?, known: KnownNames, desks: [String]) {
+  init(
+    model: NSManagedObjectModel?, known: KnownNames, desks: [String], versions: [String] = []
+  ) {
+    self.versions = versions
     names = model.map(ModelNames.init)
     self.known = known
     self.desks = desks
@@ -84,7 +89,7 @@ extension ShellEngine {
   package var vocabulary: ShellVocabulary {
     ShellVocabulary(
       model: session?.model, known: session?.knownNames ?? KnownNames(),
-      desks: desks.map(\.name))
+      desks: desks.map(\.name), versions: session?.versions?.names ?? [])
   }
 }
 
@@ -94,6 +99,7 @@ extension ShellVocabulary {
     switch verb.subject {
     case .entity: return names?.entities ?? []
     case .context: return Array(known.contexts.keys)
+    case .text where verb == .migrate: return versions.map(LineWords.plain)
     case .text, .none: return []
     case .result: break
     }

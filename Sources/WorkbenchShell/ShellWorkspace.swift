@@ -137,14 +137,14 @@ package final class ShellWorkspace {
     subject = .scenario(scenario)
     path = scenario.path
     writing = .copy
-    model = scenario.model
+    model = scenario.dataModel
     isGuessed = false
     isPrivateCopy = false
     data = folder.appendingPathComponent("data.sqlite")
     scratch = folder
     do {
       let contents = try ScenarioData.make(
-        scenario.data, model: scenario.model, scale: scale, at: data)
+        scenario.data, model: scenario.dataModel, scale: scale, at: data)
       (counts, scope) = (contents.counts, contents.scope)
     } catch {
       ScratchFolders.remove(folder)
@@ -166,6 +166,11 @@ package final class ShellWorkspace {
 
   /// A Boolean value that indicates whether the saves of a run are kept for the next one.
   var keepsChanges: Bool { writing == .inPlace }
+
+  /// The versions that `migrate` can migrate a scenario's store to; `nil` for a store.
+  private var versions: VersionedModel? {
+    if case .scenario(let scenario) = subject { scenario.versions } else { nil }
+  }
 
   /// The findings that the scenario suppresses; none for a store.
   var silence: [FindingSuppression] {
@@ -192,7 +197,8 @@ package final class ShellWorkspace {
     let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
     try StoreFile.copy(from: data, to: copy)
     let session = try Session(
-      storeURL: copy, model: model, readOnly: false, sinks: sinks, interruption: interruption)
+      storeURL: copy, model: model, versions: versions, readOnly: false, sinks: sinks,
+      interruption: interruption)
     if copies > 0 {
       try StoreFile.remove(at: scratch.appendingPathComponent("try-\(copies).sqlite"))
     }

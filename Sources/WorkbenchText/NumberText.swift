@@ -101,6 +101,12 @@ extension Metric {
     case .freepages: "free pages"
     case .peak: "peak objects"
     case .registered: "registered objects"
+    case .ddl: "DDL statements"
+    case .dml: "DML statements"
+    case .migratedrows: "migrated rows"
+    case .copiedtables: "copied tables"
+    case .addedcolumns: "added columns"
+    case .createdindexes: "created indexes"
     default: rawValue
     }
   }
@@ -111,7 +117,7 @@ extension Metric {
     let one =
       switch self {
       case .misses: "miss"
-      case .fetches, .prefetches: String(heading.dropLast(2))
+      case .fetches, .prefetches, .createdindexes: String(heading.dropLast(2))
       case .pageins, .pageouts, .filepages, .walpages: heading.replacing("pages", with: "page")
       default: String(heading.dropLast())
       }

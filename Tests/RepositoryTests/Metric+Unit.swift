@@ -16,6 +16,12 @@ extension Metric {
     case .faults, .hits, .misses: "faults"
     case .prefetches: "prefetches"
     case .registered, .peak: "objects"
+    case .migrations: "migrations"
+    case .ddl, .dml: "statements"
+    case .migratedrows, .instances: "rows"
+    case .copiedtables: "tables"
+    case .addedcolumns: "columns"
+    case .createdindexes: "indexes"
     case .time: "nanoseconds"
     }
   }

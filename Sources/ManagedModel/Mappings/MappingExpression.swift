@@ -42,7 +42,7 @@ package enum MappingExpression {
   }
 
   /// Returns the destination instances that a mapping made of source instances.
-  static func instances(ofMapping name: String, _ sources: NSExpression) -> NSExpression {
+  package static func instances(ofMapping name: String, _ sources: NSExpression) -> NSExpression {
     NSExpression(
       .method(
         variable(NSMigrationManagerKey), instancesOfMapping,

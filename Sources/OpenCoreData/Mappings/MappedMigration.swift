@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 import SQLiteDriver
 
 /// Migrates a SQLite store with mapping models, into a new file that replaces it at the end.
@@ -14,6 +15,8 @@ struct MappedMigration {
   /// The configuration of the models that the store contains; nil for all entities.
   let configuration: String?
   let options: [AnyHashable: Any]?
+  /// Receives an event for each pass of each entity mapping, and one for the migration.
+  let hub: EventHub
   /// Called with how much is complete, from 0 to 1; an error that it throws cancels the migration.
   var report: (Double) throws -> Void = { _ in }
   /// Whether the old store stays next to the new one.
@@ -35,6 +38,9 @@ struct MappedMigration {
     defer { try? StoreFile.remove(at: new) }
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
     manager.configuration = configuration
+    let events = MigrationEvents(hub)
+    let recorder = events.map { events in PassRecorder { emit($0, from: $1, to: events) } }
+    recorder?.observe(manager)
     prepare(manager)
     for (index, mapping) in mappings.enumerated() {
       manager.observe { [unowned manager] fraction in
@@ -51,6 +57,25 @@ struct MappedMigration {
     try report(1)
     try lock.makeExclusive()
     try replace(by: new)
+    recorder?.finish()
+    events?.end(.mapped, "migration into a new file, with a mapping model")
+  }
+
+  private func emit(
+    _ part: MappedMigrationTrial.Part, from begin: UInt64, to events: MigrationEvents
+  ) {
+    let mapping = part.mapping.flatMap { name in
+      mappings.lazy.compactMap { $0.entityMappingsByName[name] }.first
+    }
+    let work: MigrationRecord.Work =
+      switch part.pass {
+      case .instances: .instances
+      case .relationships: .relationships
+      case .validation: .validation
+      }
+    events.step(
+      work, part.mapping.map { "\($0): \(part.pass.rawValue)" } ?? part.pass.rawValue, from: begin,
+      rows: part.rows, entity: mapping?.destinationEntityName ?? mapping?.sourceEntityName)
   }
 
   private func neighbour(_ name: String) -> URL {

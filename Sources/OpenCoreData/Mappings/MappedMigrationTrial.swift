@@ -60,6 +60,7 @@ package struct MappedMigrationTrial: Sendable {
     var migration = MappedMigration(
       url: url, source: step.source, destination: step.destination,
       mappings: step.mappingModels, configuration: nil, options: nil,
+      hub: EventHub(),
       report: { _ in observer() })
     migration.keepsOldStore = false
     migration.prepare = { recorder.observe($0) }
@@ -139,7 +140,7 @@ extension NSError {
 /// Records the passes of migration managers, with their statements.
 ///
 /// Used on the migration's thread.
-private final class PassRecorder {
+final class PassRecorder {
   private let statements = StatementTally()
   private var parts: [MappedMigrationTrial.Part] = []
   private var begin = MonotonicClock.now()
@@ -147,6 +148,12 @@ private final class PassRecorder {
   private var began = 0
   private var model: NSMappingModel?
   private var count: () -> Int? = { nil }
+  private let ended: (MappedMigrationTrial.Part, _ begin: UInt64) -> Void
+
+  /// - Parameter ended: Called with each part when it ends, and with when it began.
+  init(_ ended: @escaping (MappedMigrationTrial.Part, _ begin: UInt64) -> Void = { _, _ in }) {
+    self.ended = ended
+  }
 
   func observe(_ manager: NSMigrationManager) {
     for hub in manager.eventHubs { hub.add(statements) }
@@ -185,8 +192,11 @@ private final class PassRecorder {
     parts[last].seconds = Double(now - begin) / 1e9
     parts[last].statements = found
     parts[last].instances = count()
+    ended(parts[last], begin)
   }
 
+  /// Ends the last part, and returns all.
+  @discardableResult
   func finish() -> [MappedMigrationTrial.Part] {
     // The managers are released, so that nothing can be counted.
     count = { nil }

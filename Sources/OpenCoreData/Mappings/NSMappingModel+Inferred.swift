@@ -23,6 +23,63 @@ extension NSMappingModel {
   }
 }
 
+extension NSMappingModel {
+  /// Returns whether inferring a mapping model gives a store with the same contents.
+  ///
+  /// This is the case if it has no policies, and if each mapping and each expression is one that the
+  /// inferred mapping model has too. Cost: linear in the size of the models.
+  package func isInferable(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) -> Bool {
+    guard
+      let inferred = try? NSMappingModel.inferredMappingModel(
+        forSourceModel: source, destinationModel: destination)
+    else { return false }
+    let mappings = (entityMappings ?? []).filter { $0.destinationEntityName != nil }
+    let wanted = (inferred.entityMappings ?? []).filter { $0.destinationEntityName != nil }
+    guard mappings.count == wanted.count else { return false }
+    return wanted.allSatisfy { other in
+      let same = mappings.filter {
+        $0.sourceEntityName == other.sourceEntityName
+          && $0.destinationEntityName == other.destinationEntityName
+      }
+      guard let mapping = same.first, same.count == 1,
+        mapping.entityMigrationPolicyClassName == nil,
+        mapping.sourceExpression?.description == other.sourceExpression?.description
+      else { return false }
+      return Self.texts(of: mapping.attributeMappings) == Self.texts(of: other.attributeMappings)
+        && relationships(of: mapping, from: source)
+          == relationships(of: other, from: source)
+    }
+  }
+
+  /// The expressions by property; properties without one get their default value.
+  private static func texts(of mappings: [NSPropertyMapping]?) -> [String: String] {
+    (mappings ?? []).reduce(into: [:]) { texts, mapping in
+      texts[mapping.name ?? ""] = mapping.valueExpression?.description
+    }
+  }
+
+  /// The expressions of relationships by name, with the two ways to express the destination instances
+  /// of a source relationship as one.
+  private func relationships(
+    of mapping: NSEntityMapping, from model: NSManagedObjectModel
+  ) -> [String: String] {
+    let source = mapping.sourceEntityName.flatMap { model.entitiesByName[$0] }
+    var texts = Self.texts(of: mapping.relationshipMappings)
+    for (name, relationship) in source?.relationshipsByName ?? [:] {
+      let destination = relationship.destinationEntity?.name
+      let related = (entityMappings ?? []).first { $0.sourceEntityName == destination }
+      let byMapping = MappingExpression.instances(
+        ofMapping: related?.name ?? "", MappingExpression.source(name)
+      ).description
+      let plain = MappingExpression.instances(ofRelationship: name).description
+      for (key, text) in texts where text == byMapping { texts[key] = plain }
+    }
+    return texts
+  }
+}
+
 extension InferredMapping.Entity {
   /// The entity mapping, with expressions for all properties that have a source.
   fileprivate var mapping: NSEntityMapping {

@@ -12,7 +12,7 @@ struct LightweightMigration {
   /// The configuration of the models that the store contains; nil for all entities.
   let configuration: String?
   let options: [AnyHashable: Any]?
-  /// Receives an event for each statement.
+  /// Receives an event for each statement, and one for the migration.
   let hub: EventHub
   /// Called before each statement with the number of completed statements and of all.
   ///
@@ -33,6 +33,7 @@ struct LightweightMigration {
   /// - Throws: `MigrationFailure` if rows don't fit the new version; `SchemaMismatch`, `SQLiteError`. The store
   ///   is unchanged then.
   func run() throws {
+    let events = MigrationEvents(hub)
     // No other connection may use a schema that changes.
     var settings = SQLiteStore.connectionOptions(options, isNew: false)
     settings.isExclusive = true
@@ -51,13 +52,14 @@ struct LightweightMigration {
       let statements = plan.statements.all
       for (index, statement) in statements.enumerated() {
         try progress(index, statements.count)
-        try run(statement, plan, on: connection)
+        try run(statement, plan, on: connection, events)
       }
       for check in plan.statements.checks { try run(check, on: connection) }
       try progress(statements.count, statements.count)
       try writeModel(on: connection)
       try connection.execute("COMMIT")
       committed()
+      events?.end(.inferred, "migration in place, inferred")
       ExternalStorage(storeURL: url).remove(lostFiles)
     } catch {
       // The original error is the one to report.
@@ -68,7 +70,7 @@ struct LightweightMigration {
 
   private func run(
     _ statement: MigrationStatements.Statement, _ plan: LightweightMigrationPlan,
-    on connection: Connection
+    on connection: Connection, _ events: MigrationEvents?
   ) throws {
     let begin = MonotonicClock.now()
     let before = connection.totalChanges
@@ -79,13 +81,9 @@ struct LightweightMigration {
       return try failed(failure)
     }
     let seconds = Double(MonotonicClock.now() - begin) / 1e9
-    completed(statement, connection.totalChanges - before, seconds)
-    guard hub.isListening else { return }
-    var event = Event(
-      id: hub.nextID(), parent: 0, kind: .migrationStep, begin: begin,
-      duration: MonotonicClock.now() - begin, thread: MonotonicClock.threadID())
-    event.statement = StatementRecord(kind: .housekeeping, sql: statement.sql)
-    hub.emit(event)
+    let rows = connection.totalChanges - before
+    completed(statement, rows, seconds)
+    events?.step(statement.work, statement.purpose, from: begin, rows: rows, sql: statement.sql)
   }
 
   private func run(_ check: MigrationStatements.Check, on connection: Connection) throws {

@@ -1,3 +1,4 @@
+import ProfileEvents
 import SQLiteDriver
 
 /// The statements of an in-place migration, in the order in which they run.
@@ -8,6 +9,8 @@ struct MigrationStatements: Sendable {
     let purpose: String
     let sql: String
     let values: [SQLiteValue]
+    /// How it's counted.
+    let work: MigrationRecord.Work
   }
 
   /// A condition that the migrated rows must meet.
@@ -51,7 +54,18 @@ struct MigrationStatements: Sendable {
   mutating func add(
     _ phase: Phase, _ purpose: String, _ sql: String, _ values: [SQLiteValue] = []
   ) {
-    phases[phase, default: []].append(Statement(purpose: purpose, sql: sql, values: values))
+    phases[phase, default: []].append(
+      Statement(purpose: purpose, sql: sql, values: values, work: Self.work(phase, sql)))
+  }
+
+  private static func work(_ phase: Phase, _ sql: String) -> MigrationRecord.Work {
+    if phase == .createIndexes { return .createIndex }
+    if sql.hasPrefix("ALTER TABLE ") {
+      return sql.contains(" ADD COLUMN ") ? .addColumn : .schema
+    }
+    if sql.hasPrefix("CREATE ") || sql.hasPrefix("DROP ") { return .schema }
+    let isCopy = sql.hasPrefix("INSERT ") && (phase == .copyRows || phase == .joinTables)
+    return isCopy ? .copyTable : phase == .housekeeping ? .housekeeping : .changeRows
   }
 
   /// Adds a check, to run after all statements.

@@ -53,7 +53,7 @@ extension NSPersistentStoreCoordinator {
     do {
       try MappedMigration(
         url: url, source: source, destination: managedObjectModel, mappings: mappings,
-        configuration: configuration, options: options
+        configuration: configuration, options: options, hub: eventHub
       ).run()
     } catch {
       throw NSError.migrating(error, url)

@@ -1,5 +1,5 @@
 package import ManagedModel
-import ProfileEvents
+package import ProfileEvents
 
 /// The migration of a SQLite store along the versions of a model on disk.
 ///
@@ -49,6 +49,8 @@ public struct ProgressiveMigration {
   /// The progress of all steps; cancelling it ends the migration with 134120 in or after the current one.
   public let progress: Progress
   private let url: URL
+  /// Receives the events of all steps; no sink by default.
+  package var eventHub = EventHub()
 
   private static let stepUnits: Int64 = 1_000
 
@@ -130,7 +132,7 @@ public struct ProgressiveMigration {
         progress.completedUnitCount = first + Int64(fraction * Double(Self.stepUnits))
         try checkCancellation()
       }
-      try step.run(at: url, options: options, report: report)
+      try step.run(at: url, options: options, hub: eventHub, report: report)
       progress.completedUnitCount = first + Self.stepUnits
     }
     progress.completedUnitCount = progress.totalUnitCount
@@ -149,23 +151,25 @@ extension ProgressiveMigration.Step {
   ///   - url: The store.
   ///   - options: The options to open it with.
   ///   - keepsOldStore: Whether a migration with mapping models keeps the old store next to the new one.
+  ///   - hub: Receives the events.
   ///   - report: Called with how much is complete, from 0 to 1; an error that it throws cancels the step.
   /// - Throws: The errors of `ProgressiveMigration.run(options:)`; the store is unchanged then.
   package func run(
     at url: URL, options: [AnyHashable: Any]? = nil, keepsOldStore: Bool = true,
+    hub: EventHub = EventHub(),
     report: @escaping (Double) throws -> Void = { _ in }
   ) throws {
     do {
       if mappingModels.isEmpty {
         var migration = LightweightMigration(
           url: url, mapping: InferredMapping(from: source, to: destination), configuration: nil,
-          options: options, hub: EventHub())
+          options: options, hub: hub)
         migration.progress = { try report(Double($0) / Double(max($1, 1))) }
         try migration.run()
       } else {
         var migration = MappedMigration(
           url: url, source: source, destination: destination, mappings: mappingModels,
-          configuration: nil, options: options, report: report)
+          configuration: nil, options: options, hub: hub, report: report)
         migration.keepsOldStore = keepsOldStore
         try migration.run()
       }

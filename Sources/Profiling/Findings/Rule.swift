@@ -50,7 +50,8 @@ package struct Rule: Sendable {
     SortedInMemoryRule.rule, UnusedPrefetchRule.rule, FetchToCountRule.rule, FetchLoopRule.rule,
     PartlyReadRule.rule, ChattySavesRule.rule, UnmergedBatchRule.rule, LostChangesRule.rule,
     NeedlessUpdateRule.rule, RetainedObjectsRule.rule, BusyMainQueueRule.rule,
-    MissingIndexRule.rule,
+    MissingIndexRule.rule, InferableMappingRule.rule, SeveralHopsRule.rule, FilledDefaultRule.rule,
+    IndexWithoutModifierRule.rule,
   ]
 
   /// Returns the rule with a name, or `nil` if it isn't in `all`.

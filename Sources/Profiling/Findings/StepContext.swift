@@ -47,6 +47,22 @@ package struct StepContext: Sendable {
     }
   }
 
+  /// What a step that migrated the store can be compared with.
+  package struct Migration: Sendable, Equatable {
+    /// The version that the store was migrated to.
+    package var version: String
+    /// The mapping model, if inferring one gives the same store; otherwise, `nil`.
+    package var inferableMapping: String?
+    /// A Boolean value that indicates whether one inferred migration gives the same store as several.
+    package var isPossibleInOne = false
+    /// The entities whose indexes the model has and the store doesn't, each with such an index.
+    package var missingIndexes: [String: String] = [:]
+
+    package init(version: String) {
+      self.version = version
+    }
+  }
+
   /// The fetch that returned the objects the step reads, or `nil` if they aren't from a fetch.
   package var fetch: Step?
   /// The objects of the result that the step works on.
@@ -65,6 +81,8 @@ package struct StepContext: Sendable {
   package var routes: [Route]
   /// The step's in-memory sort, or `nil` if it didn't sort.
   package var sorting: Sorting?
+  /// The migration, or `nil` if the step isn't one.
+  package var migration: Migration?
   /// A Boolean value that indicates whether the step converted a batched result to a Swift array.
   package var makesArray = false
   /// The key paths of to-many relationships of which the step read only the count.

@@ -103,7 +103,8 @@ extension Recording {
         collector.add(event, word: event.statement?.kind.rawValue ?? "", sql: event, step: step)
       } else if let word = event.kind.groupWord {
         let own = byOwner[event.id] ?? []
-        if own.isEmpty { collector.add(event, word: word, sql: nil, step: step) }
+        let text = event.kind == .migrationStep ? event : nil
+        if own.isEmpty { collector.add(event, word: word, sql: text, step: step) }
         for statement in own { collector.add(event, word: word, sql: statement, step: step) }
       }
     }
@@ -175,6 +176,7 @@ extension EventKind {
     case .batchLoad: "batch"
     case .batchRequest: "batch request"
     case .merge: "merge"
+    case .migration: "migration"
     case .migrationStep: "migration step"
     case .rowCacheHit, .rowCacheMiss, .statement, .transaction, .notification, .storeOpening: nil
     }

@@ -88,9 +88,13 @@ extension Recording {
   }
 
   /// The values of all metrics except `time` and those of pages, for the whole recording.
+  ///
+  /// Those of migrations are included only if a store was migrated.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]
-    for metric in Metric.allCases where metric != .time && !metric.isOfPages {
+    let isMigrating = events.contains { $0.kind == .migration }
+    for metric in Metric.allCases
+    where metric != .time && !metric.isOfPages && (isMigrating || !metric.isOfMigration) {
       metrics[metric] = value(of: metric)
     }
     return metrics
@@ -144,11 +148,27 @@ extension Event {
     case .pageins: return work?.pagesRead ?? 0
     // Most pages are written when a transaction ends, so its statements count too.
     case .pageouts: return statement?.work?.pagesWritten ?? 0
+    case _ where metric.isOfMigration: return migrationAmount(of: metric)
     default: break
     }
     var counters = Counters()
     counters.count(self)
     return counters[metric] ?? 0
+  }
+
+  /// Returns the contribution of a migration or a step of it to a metric of migrations.
+  private func migrationAmount(of metric: Metric) -> Int {
+    guard let work = migration?.work else { return 0 }
+    switch (metric, work) {
+    case (.migrations, .inferred), (.migrations, .mapped), (.ddl, .schema), (.ddl, .addColumn),
+      (.ddl, .createIndex), (.dml, .copyTable), (.dml, .changeRows), (.dml, .housekeeping),
+      (.copiedtables, .copyTable), (.addedcolumns, .addColumn), (.createdindexes, .createIndex):
+      return 1
+    case (.migratedrows, .copyTable), (.migratedrows, .changeRows), (.migratedrows, .instances),
+      (.migratedrows, .relationships), (.migratedrows, .validation), (.instances, .instances):
+      return rows
+    default: return 0
+    }
   }
 
   /// The work of SQLite for a counted statement, or `nil` for transactions, housekeeping, and

@@ -3,12 +3,13 @@ import ProfileEvents
 /// A track of the report's timeline, with the name and the counts of its counterpart in
 /// Instruments.
 package struct Track: Sendable, Equatable {
-  /// The names of Instruments' four tracks.
+  /// The names of Instruments' four tracks, and one for migrations, which Instruments doesn't have.
   package enum Name: String, CaseIterable, Sendable {
     case fetches = "Fetches"
     case saves = "Saves"
     case faults = "Faults"
     case cacheMisses = "Cache Misses"
+    case migration = "Migration"
   }
 
   /// A mark for one event, or for several that are too close to be drawn separately.
@@ -47,7 +48,8 @@ package struct Track: Sendable, Equatable {
 }
 
 extension Recording {
-  /// Returns Instruments' four tracks, where cache misses are also faults.
+  /// Returns Instruments' four tracks, where cache misses are also faults, and the track of the steps
+  /// of migrations if there are any.
   ///
   /// - Parameter pixels: The number of parts to divide the whole time into. Events closer to each
   ///   other than one part are merged. The default is finer than a report can show.
@@ -56,8 +58,9 @@ extension Recording {
     let end = max(
       steps.map(\.end).max() ?? 0, events.map { $0.begin + $0.duration }.max() ?? origin)
     let pixel = max(1, (end > origin ? end - origin : 0) / max(1, pixels))
-    return Track.Name.allCases.map { name in
+    return Track.Name.allCases.compactMap { name in
       let mine = events.filter { $0.belongs(to: name) }.sorted { $0.begin < $1.begin }
+      guard name != .migration || !mine.isEmpty else { return nil }
       let marks = mine.map { event in
         let begin = event.begin > origin ? event.begin - origin : 0
         return Track.Mark(begin: begin, end: begin + event.duration, count: 1)
@@ -92,6 +95,7 @@ extension Event {
     switch track {
     case .fetches: kind == .fetch
     case .saves: kind == .save
+    case .migration: kind == .migrationStep
     case .faults: kind == .objectFault || kind == .relationshipFault
     case .cacheMisses:
       (kind == .objectFault || kind == .relationshipFault) && source == .database

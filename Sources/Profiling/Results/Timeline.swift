@@ -17,6 +17,8 @@ package struct Timeline: Sendable, Equatable {
     package var statement: StatementKind?
     /// The SQL of the statements, or of the first statement that each event ran.
     package var sql: String?
+    /// What a migration or a step of it does, or `nil` for other events.
+    package var purpose: String?
     package var callSite: CallSite?
     /// The identifier of the objects' store, or `nil` if the marks have no primary keys.
     package var store: String?
@@ -105,6 +107,7 @@ extension Recording {
       var subject: [String?]
       var source: FaultSource?
       var sql: String?
+      var purpose: String?
       var callSite: CallSite?
     }
     let texts = statementTexts()
@@ -119,7 +122,7 @@ extension Recording {
       let key = Key(
         kind: event.kind, context: event.context,
         subject: [entity, event.relationship, event.object?.store], source: event.source,
-        sql: sql, callSite: event.callSite)
+        sql: sql, purpose: event.migration?.purpose, callSite: event.callSite)
       let place = places[key] ?? timeline.lanes.count
       if place == timeline.lanes.count {
         places[key] = place
@@ -130,6 +133,7 @@ extension Recording {
         lane.source = event.source
         lane.statement = event.statement?.kind
         lane.sql = sql
+        lane.purpose = event.migration?.purpose
         lane.callSite = event.callSite
         lane.store = event.object?.store
         timeline.lanes.append(lane)

@@ -20,7 +20,7 @@ final class ColdStack {
   private(set) var contexts: [Named] = []
   private(set) var shapes: [String: ContextShape] = [:]
   private let storeURL: URL
-  private let model: NSManagedObjectModel
+  private var model: NSManagedObjectModel
   private let isReadOnly: Bool
   /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
   private let ignoresVersions: Bool
@@ -113,12 +113,38 @@ final class ColdStack {
     }
   }
 
-  private func reopen(_ known: [(String, ContextShape)]) throws {
+  /// Closes the file, runs a body that migrates it, and reopens it with the new model; all contexts are
+  /// re-created without their objects.
+  ///
+  /// - Throws: The error of the body; the file is then open with the former model. The coordinator's
+  ///   `NSError`.
+  func reopen(
+    with model: NSManagedObjectModel, after migrate: (NSPersistentStoreCoordinator) throws -> Void
+  ) throws {
+    let known = contexts.map { ($0.name, shapes[$0.name] ?? ContextShape()) }
+    let former = contexts
+    try close()
+    do {
+      try migrate(NSPersistentStoreCoordinator(managedObjectModel: model, sharing: hub))
+      self.model = model
+    } catch {
+      // Without a store, the next fetch fails, but the main context must always exist.
+      do { try reopen(known) } catch { contexts = former }
+      throw error
+    }
+    try reopen(known)
+  }
+
+  private func close() throws {
     contexts = []
     for coordinator in coordinators.values {
       for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
     coordinators = [:]
+  }
+
+  private func reopen(_ known: [(String, ContextShape)]) throws {
+    try close()
     for (name, shape) in known { try set(shape, for: name) }
   }
 

@@ -120,7 +120,11 @@ struct EventDifferences {
     case .updates: return group.word == "update" ? group.count : nil
     case .deletes: return group.word == "delete" ? group.count : nil
     case .prefetches: return group.word == "prefetch" ? group.count : nil
-    case .transactions, .registered, .peak, .filepages, .walpages, .freepages, .time: return nil
+    case .migrations: return group.word == "migration" ? group.count : nil
+    case .migratedrows: return group.word == "migration step" ? group.rows : nil
+    case .transactions, .registered, .peak, .filepages, .walpages, .freepages, .ddl, .dml,
+      .copiedtables, .addedcolumns, .createdindexes, .instances, .time:
+      return nil
     }
   }
 

@@ -74,7 +74,7 @@ package struct ScenarioRunner {
     var plan = scenario.data
     plan.seed = seed
     let contents = try ScenarioData.make(
-      plan, model: scenario.model, scale: scale, at: data
+      plan, model: scenario.dataModel, scale: scale, at: data
     ) { progress(.data(rows: $0, of: $1)) }
     for expectation in scenario.expectations {
       _ = try expectation.constraint.bounds(in: contents.scope)
@@ -92,7 +92,8 @@ package struct ScenarioRunner {
         .variant(name: variant.name, number: index + 1, of: scenario.variants.count))
       let copy = folder.appendingPathComponent("variant.sqlite")
       let run = VariantRun(
-        variant: variant, steps: steps[index], model: scenario.model,
+        variant: variant, steps: steps[index], dataModel: scenario.dataModel, model: scenario.model,
+        versions: scenario.versions,
         scope: contents.scope, path: scenario.path, silence: scenario.silence, pages: pages)
       let results = try (0..<repeats).map { turn in
         try StoreFile.copy(from: data, to: copy)

@@ -10,7 +10,7 @@ extension Session {
   /// invalid key paths, and invalid predicates.
   package func problems(of step: Step) -> [LanguageProblem] {
     let unknown = step.options.filter { $0.number.map { $0.value == nil } ?? false }
-    return StepCheck(model: model).problems(of: step, known: knownNames)
+    return StepCheck(model: model, versions: versions).problems(of: step, known: knownNames)
       + unknown.map { option in
         LanguageProblem(
           "the row count of `\(option.value.text)` isn't known",
@@ -31,6 +31,7 @@ extension Session {
     let fetch = held[step.subject]?.fetch
     routes = []
     sorting = nil
+    migration = nil
     stack.setCallSite(step.location)
     let after = stack.recorder.mark
     let begin = MonotonicClock.now()
@@ -79,6 +80,7 @@ extension Session {
     case .sql: return try runStatement(step)
     case .pragma: return try setPragma(step)
     case .analyze: return try analyze(step)
+    case .migrate: return try migrate(step)
     default:
       let input = try input(of: step)
       return try input.context.performAndWait { try perform(step, input) }
@@ -105,7 +107,7 @@ extension Session {
     case .batchInsert: try batchInsert(step, input)
     case .batchUpdate: try batchUpdate(step, input)
     case .batchDelete: try batchDelete(step, input)
-    case .context, .drop, .index, .sql, .pragma, .analyze:
+    case .context, .drop, .index, .sql, .pragma, .analyze, .migrate:
       preconditionFailure("\(step.verb.rawValue) doesn't run in a context")
     }
   }
@@ -113,6 +115,11 @@ extension Session {
   /// Returns the context that rules need to evaluate a step: the fetch of its subject, and the
   /// paths to other entities.
   private func stepContext(of step: Step, fetch: Step?) -> StepContext {
+    if let migration {
+      var context = StepContext()
+      context.migration = migration
+      return context
+    }
     guard let result = held[step.subject], let entity = model.entitiesByName[result.entity] else {
       return StepContext(fetch: fetch)
     }

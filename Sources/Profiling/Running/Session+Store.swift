@@ -66,15 +66,20 @@ extension Session {
   /// - Throws: An `NSError` if a context has unsaved changes, or if the store can't be reopened.
   func setPragma(_ step: Step) throws -> String {
     guard let value = step.text(of: .to) else { return "" }
+    try checkChanges()
+    raw = nil
+    try stack.reopen(pragma: step.subject, value)
+    return "reopened with \(step.subject) = \(value)"
+  }
+
+  /// Throws an error if a context has unsaved changes, because of which the store can't be reopened.
+  func checkChanges() throws {
     for named in stack.contexts {
       guard !named.context.performAndWait({ named.context.hasChanges }) else {
         throw StepInput.error(
           "The store can't be reopened: `\(named.name)` has unsaved changes. Save them first.")
       }
     }
-    raw = nil
-    try stack.reopen(pragma: step.subject, value)
-    return "reopened with \(step.subject) = \(value)"
   }
 
   private func storeIndex(_ step: Step) throws -> SchemaIndex? {

@@ -13,7 +13,9 @@ import WorkbenchText
 /// thread at a time, and not from blocks on the main queue.
 package final class Session {
   package let storeURL: URL
-  package let model: NSManagedObjectModel
+  package private(set) var model: NSManagedObjectModel
+  /// The versions that the store can be migrated to, or `nil` if there are none.
+  package let versions: VersionedModel?
   /// A Boolean value that indicates whether the store is open read-only, so that no file in its
   /// folder is modified and saving fails.
   package let isReadOnly: Bool
@@ -32,6 +34,8 @@ package final class Session {
   var routes: [StepContext.Route] = []
   /// The in-memory sort of the last step, if a fetch could have performed it.
   var sorting: StepContext.Sorting?
+  /// The migration of the last step, or `nil` if it wasn't one.
+  var migration: StepContext.Migration?
   let interruption: StepInterruption
 
   /// Opens a store.
@@ -41,17 +45,20 @@ package final class Session {
   /// - Parameters:
   ///   - storeURL: The store file.
   ///   - model: The model, or `nil` to use the one that the store contains.
+  ///   - versions: The versions that the store can be migrated to, or `nil` if there are none.
   ///   - readOnly: Whether to open the store without modifying any file in its folder.
   ///   - ignoresVersions: Whether the model isn't the store's own.
   ///   - sinks: Additional event sinks.
   ///   - interruption: An object that lets another thread stop a step.
   /// - Throws: The coordinator's `NSError`.
   package init(
-    storeURL: URL, model: NSManagedObjectModel?, readOnly: Bool, ignoresVersions: Bool = false,
-    sinks: [any EventSink] = [], interruption: StepInterruption = StepInterruption()
+    storeURL: URL, model: NSManagedObjectModel?, versions: VersionedModel? = nil, readOnly: Bool,
+    ignoresVersions: Bool = false, sinks: [any EventSink] = [],
+    interruption: StepInterruption = StepInterruption()
   ) throws {
     self.storeURL = storeURL
     self.model = try model ?? NSManagedObjectModel.inStore(at: storeURL)
+    self.versions = versions
     self.interruption = interruption
     isReadOnly = readOnly
     self.ignoresVersions = ignoresVersions
@@ -62,6 +69,11 @@ package final class Session {
 
   deinit {
     letEverythingGo()
+  }
+
+  /// Sets the model of the migrated store.
+  func take(_ model: NSManagedObjectModel) {
+    self.model = model
   }
 
   /// Adds an event sink, such as an SQL log.

@@ -11,7 +11,12 @@ struct VariantRun {
   let variant: Variant
   /// The variant's steps, in order and with resolved numbers.
   let steps: [Step]
+  /// The model of the data.
+  let dataModel: NSManagedObjectModel
+  /// The model that expectations refer to: that of the data, or a later version.
   let model: NSManagedObjectModel
+  /// The versions that a step can migrate the store to, or `nil` if there are none.
+  let versions: VersionedModel?
   let scope: CountExpressionScope
   /// The path of the scenario file, as specified by the user, for the locations of expectations.
   let path: String
@@ -60,7 +65,8 @@ struct VariantRun {
     on storeURL: URL, _ sink: (any EventSink)?
   ) throws -> (Recording, [StepOutcome], StepPlans) {
     let session = try Session(
-      storeURL: storeURL, model: model, readOnly: false, sinks: sink.map { [$0] } ?? [])
+      storeURL: storeURL, model: dataModel, versions: versions, readOnly: false,
+      sinks: sink.map { [$0] } ?? [])
     var plans = StepPlans()
     let outcomes = try steps.map { step in
       let outcome = try session.run(step)

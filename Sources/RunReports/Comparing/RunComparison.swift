@@ -136,6 +136,7 @@ extension Metric {
   package var isCost: Bool {
     switch self {
     case .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses, .peak: true
+    case .migrations, .dml, .migratedrows, .copiedtables, .instances: true
     default: false
     }
   }

@@ -52,6 +52,7 @@ struct ReportEvents {
 extension Event {
   /// The object or relationship, such as `Mood p17` or `Country.moods of p3`.
   fileprivate var what: String {
+    if let migration { return migration.purpose }
     guard let object else { return subject }
     return relationship == nil
       ? "\(object.entity) p\(object.primaryKey)" : "\(subject) of p\(object.primaryKey)"
@@ -85,6 +86,7 @@ extension EventKind {
       case .transaction: ("transaction", nil)
       case .notification: ("notification", nil)
       case .merge: ("merge", nil)
+      case .migration: ("migration", nil)
       case .migrationStep: ("migration step", nil)
       case .storeOpening: ("store opening", nil)
       }

@@ -75,12 +75,14 @@ struct ReportTable {
 
   /// Returns the metric for the summary and the bars.
   ///
-  /// This is the kind of statement whose count varies most between the variants. If no statement
+  /// If variants migrate different numbers of rows, or run different numbers of migrations, it's that
+  /// number. Otherwise, it's the kind of statement whose count varies most between the variants. If no statement
   /// count varies, it's the first of these that does: rows; misses; faults; transactions, saves, or
   /// fetches. If nothing varies, it's SELECTs.
   static func lead(of variants: [VariantResult]) -> Metric {
     for candidates: [Metric] in [
-      [.selects, .inserts, .updates, .deletes], [.rows], [.misses], [.faults],
+      [.migratedrows], [.migrations], [.createdindexes], [.selects, .inserts, .updates, .deletes],
+      [.rows], [.misses], [.faults],
       [.transactions, .saves, .fetches],
     ] {
       let spreads = candidates.map { ($0, spread(of: $0, in: variants)) }
@@ -120,7 +122,7 @@ enum ReportColumn {
   /// Returns the columns to show.
   ///
   /// Faults, hits, misses, and the time are always shown; other statements, if there are any; the
-  /// peak, if it was measured; pages, if an expectation uses them.
+  /// peak, if it was measured; migrations, if there were any; pages, if an expectation uses them.
   static func all(for variants: [VariantResult], lead: Metric) -> [ReportColumn] {
     var columns: [ReportColumn] = []
     for metric in [.selects, .inserts, .updates, .deletes, .saves, .transactions] as [Metric]
@@ -130,6 +132,12 @@ enum ReportColumn {
     columns += [.metric(.faults), .metric(.hits), .metric(.misses)]
     if lead != .rows { columns.append(.metric(.rows)) }
     if let entity = peakEntity(in: variants) { columns.append(.peak(entity: entity)) }
+    for metric in Metric.allCases
+    where metric.isOfMigration && metric != lead
+      && variants.contains(where: { ($0.metrics[metric] ?? 0) != 0 })
+    {
+      columns.append(.metric(metric))
+    }
     for metric in Metric.allCases
     where metric.isOfPages && variants.contains(where: { $0.metrics[metric] != nil }) {
       columns.append(.metric(metric))
@@ -161,7 +169,7 @@ enum ReportColumn {
     case .metric(let metric):
       let value = variant.metrics[metric] ?? 0
       let last = metric.counted(value).split(separator: " ").last.map(String.init)
-      let unit = metric.isOfPages ? metric.heading : last
+      let unit = metric.isOfPages || metric.isOfMigration ? metric.heading : last
       return ReportTable.Cell(
         metric: metric.rawValue, value: value, text: NumberText.grouped(value),
         unit: unit ?? metric.rawValue, role: metric.rawValue)

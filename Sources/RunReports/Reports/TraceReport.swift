@@ -171,8 +171,8 @@ struct TraceProcess {
     case .batchLoad: return "batch\(subject)"
     case .batchRequest: return "batch request\(subject)"
     case .storeOpening: return "open store"
-    case .fetch, .save, .prefetch, .transaction, .notification, .merge, .migrationStep,
-      .rowCacheHit, .rowCacheMiss:
+    case .migration, .migrationStep: return lane.purpose ?? lane.kind.rawValue
+    case .fetch, .save, .prefetch, .transaction, .notification, .merge, .rowCacheHit, .rowCacheMiss:
       return lane.kind.rawValue + subject
     }
   }
@@ -243,7 +243,8 @@ enum TraceTrack: Int, CaseIterable {
     case .prefetch, .batchLoad: [.loads]
     case .statement: [.statements]
     case .transaction: [.transactions]
-    case .batchRequest, .notification, .merge, .migrationStep, .storeOpening, .rowCacheHit,
+    case .batchRequest, .notification, .merge, .migration, .migrationStep, .storeOpening,
+      .rowCacheHit,
       .rowCacheMiss:
       [.others]
     }

@@ -16,6 +16,8 @@ package struct DataPlan: Sendable {
   ///
   /// The same seed gives the same values.
   package var seed: UInt64
+  /// The version of the model that the data has, or `nil` for the current one.
+  package var version: String?
 
   package init(source: Source, seed: UInt64 = 1) {
     self.source = source

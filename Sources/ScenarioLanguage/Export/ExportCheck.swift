@@ -38,6 +38,14 @@ struct ExportCheck {
   }
 
   private var dataProblems: [LanguageProblem] {
+    if scenario.data.version != nil {
+      return [
+        LanguageProblem(
+          "data of an older version can't be exported: an exported program has one version of the model",
+          at: place(of: "version:", below: "data:"),
+          nextStep: "remove `version` from a copy of the scenario, and export the copy")
+      ]
+    }
     guard case .copied = scenario.data.source else { return [] }
     return [
       LanguageProblem(
@@ -77,6 +85,7 @@ extension Verb {
       "the framework creates indexes only with the file; declare the index in the model"
     case .analyze: "the framework gathers statistics only when it opens a store"
     case .pragma: "the framework takes pragmas only when it opens a store"
+    case .migrate: "an exported program has one version of the model"
     case .undo: "on Apple platforms, the run loop determines the change groups"
     default: nil
     }

@@ -206,4 +206,8 @@ package enum RuleName: String, Sendable, CaseIterable {
   case lostChanges = "lost-changes"
   case keptAlive = "kept-alive"
   case missingIndex = "missing-index"
+  case inferableMapping = "inferable-mapping"
+  case severalHops = "several-hops"
+  case filledDefault = "filled-default"
+  case indexWithoutModifier = "index-without-modifier"
 }

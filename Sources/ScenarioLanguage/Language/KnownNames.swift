@@ -201,7 +201,7 @@ package struct ContextCheck {
     case .drop where known.contexts[step.subject] != nil: try checkDropping(step)
     case .pin: try checkPin(step)
     case .undo: try checkUndo(step)
-    case .pragma: try checkPragma(step)
+    case .pragma, .migrate: try checkReopening(step)
     default: break
     }
   }
@@ -271,10 +271,11 @@ package struct ContextCheck {
       nextStep: "add one with `context \(context) undoable yes`")
   }
 
-  private func checkPragma(_ step: Step) throws(LanguageProblem) {
+  private func checkReopening(_ step: Step) throws(LanguageProblem) {
     guard let name = known.results.keys.sorted().first else { return }
     throw LanguageProblem(
       "the store can't be reopened while result `\(name)` exists", at: step.places.verb,
-      nextStep: "set pragmas before fetching, or `drop \(name)` first")
+      nextStep: step.verb == .migrate
+        ? "`drop \(name)` first" : "set pragmas before fetching, or `drop \(name)` first")
   }
 }

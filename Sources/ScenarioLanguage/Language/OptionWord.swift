@@ -39,6 +39,8 @@ package enum OptionWord: String, CaseIterable, Sendable {
   case keys
   case remove
   case to
+  case way
+  case mapping
   case context = "in"
 
   /// The kind of value that an option takes.
@@ -215,6 +217,13 @@ extension OptionWord {
         example: "country, date-")
     case .remove: Entry(.name, "the name of the index to drop", example: "byDate")
     case .to: Entry(.text, "`current`, `none`, or a context; a pragma's value", example: "current")
+    case .way:
+      Entry(
+        .choice, "how to migrate; by default, in one inferred step", example: "progressive",
+        choices: MigrationWay.allCases.map(\.rawValue))
+    case .mapping:
+      Entry(
+        .text, "the mapping model, a file next to the model", example: "Shop1to2.xcmappingmodel")
     case .context: Entry(.name, "the context's name", example: "main")
     }
   }
@@ -232,6 +241,17 @@ package enum ResultKind: String, CaseIterable, Sendable {
 package enum ContextQueue: String, CaseIterable, Sendable {
   case main
   case background
+}
+
+/// The way in which a step migrates a store, such as `way staged`.
+package enum MigrationWay: String, CaseIterable, Sendable {
+  /// From version to version, with the mapping models that exist for them.
+  case progressive
+  /// With a staged migration manager whose only stage is lightweight and has all versions.
+  case staged
+  /// With a staged migration manager that has a custom stage, with empty handlers, from each version to
+  /// the next.
+  case custom
 }
 
 /// The name of a merge policy in a step, such as `policy overwrite`.

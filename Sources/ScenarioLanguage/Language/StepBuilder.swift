@@ -74,7 +74,8 @@ struct StepBuilder {
     case .entity: wanted = "the name of an entity"
     case .result: wanted = "the name of a result"
     case .context: wanted = "the name of a context"
-    case .text: wanted = verb == .sql ? "a statement in quotes" : "the name of a pragma"
+    case .text where verb == .sql: wanted = "a statement in quotes"
+    case .text: wanted = verb == .pragma ? "the name of a pragma" : "a version of the model"
     }
     throw LanguageProblem(
       "`\(verb.rawValue)` needs \(wanted)", at: form.verb.place, nextStep: "write `\(verb.usage)`")

@@ -4,10 +4,30 @@ package import WorkbenchText
 /// Checks a step against a model and the existing names, before it runs.
 package struct StepCheck: Sendable {
   let names: ModelNames
+  /// The versions of the model, or `nil` if it has none.
+  private let versions: VersionedModel?
+  /// The entities whose row counts numbers can use: those of the data.
+  private let rowNames: ModelNames
 
   /// Creates a checker for a model.
-  package init(model: NSManagedObjectModel) {
+  ///
+  /// - Parameters:
+  ///   - model: The model of the store when the step runs.
+  ///   - versions: The versions that a store can be migrated to, or `nil` if there are none.
+  ///   - dataModel: The model of the data, or `nil` if it's `model`.
+  package init(
+    model: NSManagedObjectModel, versions: VersionedModel? = nil,
+    dataModel: NSManagedObjectModel? = nil
+  ) {
     names = ModelNames(model)
+    self.versions = versions
+    rowNames = ModelNames(dataModel ?? model)
+  }
+
+  /// Returns the checker for the steps after a step, which can migrate the store.
+  package func after(_ step: Step) -> StepCheck {
+    guard step.verb == .migrate, let version = versions?.version(step.subject) else { return self }
+    return StepCheck(model: version.model, versions: versions, dataModel: rowNames.model)
   }
 
   /// Returns all problems of a step.
@@ -27,6 +47,9 @@ package struct StepCheck: Sendable {
     var entity: NSEntityDescription?
     note { () throws(LanguageProblem) in entity = try self.entity(of: step, known: known) }
     note { () throws(LanguageProblem) in try checkName(step, known) }
+    if step.verb == .migrate {
+      note { () throws(LanguageProblem) in try MigrationCheck(versions: versions).check(step) }
+    }
     note { () throws(LanguageProblem) in
       try ContextCheck(names: names, known: known).check(step)
     }
@@ -130,7 +153,7 @@ package struct StepCheck: Sendable {
         "a count can't be named", at: step.places.name ?? step.places.verb,
         nextStep: "remove `as`")
     }
-    for name in option.number?.expression.names ?? [] { try names.checkRows(of: name) }
+    for name in option.number?.expression.names ?? [] { try rowNames.checkRows(of: name) }
     guard let entity else { return }
     let word = option.word
     func place(_ index: Int) -> SourceRange { step.places.place(of: word, at: index) }

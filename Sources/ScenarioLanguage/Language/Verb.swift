@@ -24,6 +24,7 @@ package enum Verb: String, CaseIterable, Sendable {
   case sql
   case pragma
   case analyze
+  case migrate
 
   /// The kind of subject that a verb takes.
   package enum Subject: Sendable {
@@ -33,7 +34,7 @@ package enum Verb: String, CaseIterable, Sendable {
     case result
     /// The name of an existing or a new context.
     case context
-    /// Text: an SQL statement or the name of a pragma.
+    /// Text: an SQL statement, the name of a pragma, or that of a version of the model.
     case text
     /// No subject.
     case none
@@ -45,7 +46,7 @@ package enum Verb: String, CaseIterable, Sendable {
     case .fetch, .count, .insert, .batchInsert, .batchUpdate, .batchDelete, .index: .entity
     case .touch, .walk, .set, .relate, .delete, .refresh, .drop, .merge: .result
     case .context: .context
-    case .sql, .pragma: .text
+    case .sql, .pragma, .migrate: .text
     case .save, .rollback, .undo, .reset, .pin, .analyze: .none
     }
   }
@@ -81,7 +82,7 @@ package enum Verb: String, CaseIterable, Sendable {
   /// Other steps access the store without using a context.
   package var isInContext: Bool {
     switch self {
-    case .context, .index, .sql, .pragma, .analyze: false
+    case .context, .index, .sql, .pragma, .analyze, .migrate: false
     default: true
     }
   }
@@ -90,7 +91,7 @@ package enum Verb: String, CaseIterable, Sendable {
   package var changesData: Bool {
     switch self {
     case .insert, .set, .relate, .delete, .save, .batchInsert, .batchUpdate, .batchDelete, .index,
-      .sql, .pragma, .analyze:
+      .sql, .pragma, .analyze, .migrate:
       true
     default: false
     }
@@ -121,6 +122,7 @@ extension Verb {
     case .batchUpdate: [.predicate, .assignments, .subentities]
     case .batchDelete: [.predicate, .sort, .limit, .offset, .subentities]
     case .index: [.keys, .predicate, .remove]
+    case .migrate: [.way, .mapping]
     case .save, .rollback, .drop, .reset, .sql, .analyze: []
     }
   }
@@ -155,6 +157,7 @@ extension Verb {
     case .index: "index ENTITY keys KEY, KEY- as NAME | remove NAME"
     case .sql: "sql \"STATEMENT\""
     case .pragma: "pragma NAME to VALUE"
+    case .migrate: "migrate VERSION [way progressive|staged|custom] [mapping FILE]"
     case .rollback, .reset, .analyze: rawValue
     }
   }
@@ -187,6 +190,7 @@ extension Verb {
     case .sql: "run a statement on the store, on a separate connection"
     case .pragma: "reopen the store with an SQLite pragma"
     case .analyze: "gather SQLite's statistics on tables and indexes"
+    case .migrate: "migrate the store to another version of its model, and reopen it"
     }
   }
 }
@@ -210,13 +214,17 @@ extension Verb {
   ///
   /// Empty if there are none.
   package var clashes: [String] {
-    self == .index ? [OptionWord.keys.rawValue, OptionWord.remove.rawValue] : []
+    switch self {
+    case .index: [OptionWord.keys.rawValue, OptionWord.remove.rawValue]
+    case .migrate: [OptionWord.way.rawValue, OptionWord.mapping.rawValue]
+    default: []
+    }
   }
 
   /// Returns a description of what the step is missing, or `nil` if it's complete.
   func missing(from words: Set<String>) -> String? {
     if !clashes.isEmpty, words.isSuperset(of: clashes) {
-      return "either `keys` or `remove`; use two steps"
+      return "either `\(clashes.joined(separator: "` or `"))`; use two steps"
     }
     guard !needs.isEmpty, !needs.contains(where: words.isSuperset) else { return nil }
     switch self {

@@ -11,11 +11,36 @@ struct DataReader {
 
   /// Returns the path of the store to copy, or `nil` if `data` doesn't specify one.
   static func storePath(in entry: YAMLEntry, of document: YAMLDocument) -> (Word, YAMLEntry)? {
+    value(of: "store", wanted: "a path", in: entry, of: document)
+  }
+
+  /// Returns the version of the model that the data has; `nil` for the current one, or if the model
+  /// doesn't have it, which is reported.
+  static func version(
+    in entry: YAMLEntry, of document: YAMLDocument, among versions: VersionedModel?
+  ) -> MigrationPlanner.Version? {
+    guard
+      let (name, entry) = value(
+        of: "version", wanted: "a version of the model", in: entry, of: document)
+    else { return nil }
+    return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+      guard let versions else {
+        throw LanguageProblem(
+          "the model has no versions", at: name.place,
+          nextStep: "remove `version`, or use a `model` that's an .xcdatamodeld or .momd folder")
+      }
+      return try versions.version(name)
+    }
+  }
+
+  private static func value(
+    of name: String, wanted: String, in entry: YAMLEntry, of document: YAMLDocument
+  ) -> (Word, YAMLEntry)? {
     guard let mapping = entry.node.mapping else { return nil }
     for (keyNode, value) in mapping {
-      guard let key = document.word(of: keyNode), key.text == "store" else { continue }
-      let entry = YAMLEntry(key: key, node: value, keyPath: "\(entry.keyPath).store")
-      return document.text(of: entry, wanted: "a path").map { ($0, entry) }
+      guard let key = document.word(of: keyNode), key.text == name else { continue }
+      let entry = YAMLEntry(key: key, node: value, keyPath: "\(entry.keyPath).\(name)")
+      return document.text(of: entry, wanted: wanted).map { ($0, entry) }
     }
     return nil
   }
@@ -32,6 +57,7 @@ struct DataReader {
       switch entry.key.text {
       case "seed": plan.seed = document.number(of: entry).map(UInt64.init) ?? plan.seed
       case "store": break
+      case "version": plan.version = document.word(of: entry.node)?.text
       default:
         if store != nil {
           document.report(
@@ -86,7 +112,7 @@ struct DataReader {
         let known = scopes.names.entities
         throw LanguageProblem(
           "the model has no entity `\(key.text)`", at: key.place,
-          didYouMean: NearestName.of(key.text, among: known + ["seed", "store"]),
+          didYouMean: NearestName.of(key.text, among: known + ["seed", "store", "version"]),
           nextStep: "use one of: \(ModelNames.list(known))")
       }
       guard !entity.isAbstract else {
@@ -158,11 +184,12 @@ extension DataPlan {
   ///
   /// - Parameter storePath: The path to write for a copied store.
   func yamlLines(storePath: String) -> [String] {
+    let version = self.version.map { ["  version: \(YAMLText.scalar($0))"] } ?? []
     switch source {
     case .copied:
-      return ["  store: \(YAMLText.scalar(storePath))"]
+      return version + ["  store: \(YAMLText.scalar(storePath))"]
     case .generated(let plans):
-      return ["  seed: \(seed)"]
+      return version + ["  seed: \(seed)"]
         + plans.map { plan in
           let pairs =
             ["count: \(plan.count.text)"]

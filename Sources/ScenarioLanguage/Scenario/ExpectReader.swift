@@ -141,6 +141,8 @@ struct ExpectReader {
 /// or step.
 struct ScopeResolver {
   let names: ModelNames
+  /// The entities whose row counts formulas can use: those of the data.
+  let rowNames: ModelNames
   /// The names of the variant's steps.
   let stepNames: [String]
   /// The names of the variant's contexts.
@@ -209,7 +211,7 @@ struct ScopeResolver {
 
   /// Checks that a name in an expression is the name of an entity.
   func check(_ name: CountExpression.Name) throws(LanguageProblem) {
-    try names.checkRows(of: name)
+    try rowNames.checkRows(of: name)
   }
 
   private func scope(_ word: Word, of metric: Metric) throws(LanguageProblem) -> MetricScope {

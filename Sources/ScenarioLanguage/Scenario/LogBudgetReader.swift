@@ -52,7 +52,8 @@ package enum LogBudgetReader {
             .map(\.text))
       },
       scope: CountExpressionScope(
-        rows: EntityCount.totals(try scenario.data.counts(scale: scale), in: scenario.model),
+        rows: EntityCount.totals(
+          try scenario.data.counts(scale: scale), in: scenario.dataModel),
         scale: scale),
       isScenario: true, silence: scenario.silence)
   }
@@ -148,7 +149,7 @@ package enum LogBudgetReader {
             nextStep: "use the name that follows `cdprof: begin` in the log"), at: keyPath)
       }
       let reader = ExpectReader(
-        document: document, scopes: ScopeResolver(names: names, stepNames: []),
+        document: document, scopes: ScopeResolver(names: names, rowNames: names, stepNames: []),
         source: parts["source"].flatMap(document.sourceMark) ?? source)
       let block = parts["expect"].flatMap(reader.block) ?? ExpectBlock(line: place.line)
       return LogBudget.Section(name: name ?? "", expect: block, line: place.line)

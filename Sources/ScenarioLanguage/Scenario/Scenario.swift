@@ -17,6 +17,8 @@ package struct Scenario: Sendable {
   package var modelName: String?
   package var modelURL: URL?
   package var model: NSManagedObjectModel
+  /// The versions of the model, or `nil` if it has none.
+  package var versions: VersionedModel?
   package var data: DataPlan
   /// The steps that all variants share.
   package var steps: [Step]
@@ -24,6 +26,11 @@ package struct Scenario: Sendable {
   package var variants: [Variant]
   /// The suppressed findings.
   package var silence: [FindingSuppression] = []
+
+  /// The model of the data: the version that `data` specifies, or else the model itself.
+  package var dataModel: NSManagedObjectModel {
+    data.version.flatMap { versions?.version($0)?.model } ?? model
+  }
 
   /// The expectations of all variants and steps.
   package var expectations: [Expectation] {

@@ -31,8 +31,13 @@ struct ScenarioAssembly {
       return nil
     }
     let names = ModelNames(found.model)
+    let versions = VersionedModel(found.url)
+    let start =
+      entries["data"].flatMap { DataReader.version(in: $0, of: document, among: versions) }?.model
+      ?? found.model
     let scopes = ScopeResolver(
-      names: names, stepNames: [], contextNames: [ContextShape.main] + contextNames(in: root))
+      names: names, rowNames: ModelNames(start), stepNames: [],
+      contextNames: [ContextShape.main] + contextNames(in: root))
     let data = entries["data"].flatMap {
       DataReader(document: document, scopes: scopes, folder: lookup.folder)
         .plan(of: $0, copying: found.store)
@@ -42,7 +47,8 @@ struct ScenarioAssembly {
       expects: ExpectReader(document: document, scopes: scopes, source: source))
     let shared = entries["steps"].map(steps.steps) ?? []
     let variants = VariantReader(
-      document: document, names: names, check: StepCheck(model: found.model), shared: shared,
+      document: document, names: names, check: StepCheck(model: start, versions: versions),
+      rowNames: scopes.rowNames, shared: shared,
       source: source, steps: steps)
     let name = entries["name"].flatMap(self.name) ?? ""
     var scenario = Scenario(
@@ -54,6 +60,7 @@ struct ScenarioAssembly {
       modelURL: found.url, model: found.model,
       data: data ?? DataPlan(source: .generated([])), steps: shared,
       variants: self.variants(of: entries, reader: variants, named: name))
+    scenario.versions = versions
     scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
     checkLaws(of: scenario)
     IndexCheck(scenario).problems.forEach { document.report($0.problem, at: $0.keyPath) }
@@ -97,9 +104,10 @@ struct ScenarioAssembly {
       report(error, keyPath: "data")
       return
     }
-    let check = DestinationCheck(plans: plans, counts: counts, model: scenario.model)
+    let check = DestinationCheck(plans: plans, counts: counts, model: scenario.dataModel)
     for problem in check.problems { document.report(problem, at: "data") }
-    let scope = CountExpressionScope(rows: EntityCount.totals(counts, in: scenario.model), scale: 1)
+    let scope = CountExpressionScope(
+      rows: EntityCount.totals(counts, in: scenario.dataModel), scale: 1)
     for expectation in scenario.expectations {
       do {
         _ = try expectation.constraint.bounds(in: scope)

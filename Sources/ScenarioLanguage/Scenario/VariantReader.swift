@@ -7,7 +7,10 @@ internal import Yams
 struct VariantReader {
   let document: YAMLDocument
   let names: ModelNames
+  /// The check of a variant's first step.
   let check: StepCheck
+  /// The entities whose row counts formulas can use.
+  let rowNames: ModelNames
   /// The shared steps, without their own expectations.
   let shared: [Step]
   /// The source of expectations that don't specify one.
@@ -86,19 +89,21 @@ struct VariantReader {
     let steps = variant.steps(sharing: shared)
     let contexts = steps.filter { $0.verb == .context }.map(\.subject)
     let scopes = ScopeResolver(
-      names: names, stepNames: steps.compactMap(\.name),
+      names: names, rowNames: rowNames, stepNames: steps.compactMap(\.name),
       contextNames: [ContextShape.main] + contexts)
     return ExpectReader(document: document, scopes: scopes, source: source)
   }
 
   private func checkSteps(of variant: Variant) {
     var known = KnownNames()
+    var check = check
     for step in variant.steps(sharing: shared) {
       guard !isLost(step, known) else { continue }
       for problem in check.problems(of: step, known: known) {
         document.report(problem, at: document.keyPath(of: step))
       }
       known = known.after(step)
+      check = check.after(step)
     }
   }
 
@@ -180,9 +185,11 @@ struct IndexCheck {
 
   init(_ scenario: Scenario) {
     self.scenario = scenario
-    let entities = scenario.model.entitiesByName
-    var fetchIndexes = entities.flatMap { name, entity in entity.indexes.map { (name, $0.name) } }
-    var stored = scenario.model.storeIndexNames
+    let models = [scenario.model] + (scenario.versions?.versions.map(\.model) ?? [])
+    var fetchIndexes = models.flatMap(\.entities).flatMap { entity in
+      entity.indexes.map { (entity.name ?? "", $0.name) }
+    }
+    var stored = models.flatMap(\.storeIndexNames)
     for step in IndexCheck.steps(of: scenario) {
       if step.verb == .index, let name = step.name { fetchIndexes.append((step.subject, name)) }
       if step.verb == .sql { stored += IndexCheck.made(by: step.subject) }

@@ -68,6 +68,7 @@ extension ScenarioSchema {
           "description": "A statement to run on a separate connection.", "type": "string",
           "pattern": "\\S",
         ]
+      case .text where verb == .migrate: described("text", "The version to migrate to.")
       case .text:
         [
           "description": "The name of a pragma that applies only to the store.", "type": "string",

@@ -159,15 +159,16 @@ extension ScenarioSchema {
   static var data: SchemaNode {
     let seed = described("number", "The same seed gives the same values.")
     let store = described("text", "The store to copy: a path relative to this file.")
+    let version = described("text", "The version of the model that the data has.")
     return [
       "description": "The data in the store before each variant runs.",
       "anyOf": [
         [
-          "type": "object", "properties": ["seed": seed, "store": store],
+          "type": "object", "properties": ["seed": seed, "store": store, "version": version],
           "required": ["store"], "additionalProperties": false,
         ],
         [
-          "type": "object", "properties": ["seed": seed],
+          "type": "object", "properties": ["seed": seed, "version": version],
           "additionalProperties": .definition("entity-data"),
         ],
       ],

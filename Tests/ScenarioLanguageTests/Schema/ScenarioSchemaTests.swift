@@ -105,7 +105,8 @@ struct ScenarioSchemaTests {
     let document = YAMLDocument(text: yaml, file: "a.yml")
     let root = try #require(document.root(of: yaml))
     let entries = try #require(document.entries(of: root, at: "", known: nil, what: "a scenario"))
-    let scopes = ScopeResolver(names: ModelNames(NSManagedObjectModel()), stepNames: [])
+    let names = ModelNames(NSManagedObjectModel())
+    let scopes = ScopeResolver(names: names, rowNames: names, stepNames: [])
     let reader = StepReader(
       document: document,
       expects: ExpectReader(document: document, scopes: scopes, source: .ours))

@@ -39,6 +39,8 @@ struct JSONLane: Codable {
   var number: Int?
   /// The SQL of the statement, if it has no number.
   var sql: String?
+  /// What a migration or a step of it does.
+  var purpose: String?
   var location: JSONLocation?
   var store: String?
   /// The events; `15200+900*12#7` started at 15,200 ns, took 900 ns, and read 12 rows.
@@ -55,6 +57,7 @@ struct JSONLane: Codable {
     statement = lane.statement
     number = lane.sql.flatMap { numbers[$0] }
     sql = number == nil ? lane.sql : nil
+    purpose = lane.purpose
     location = lane.callSite.map(JSONLocation.init)
     store = lane.store
     spans = JSONMarks(lane.marks)
@@ -69,6 +72,7 @@ struct JSONLane: Codable {
     lane.source = source
     lane.statement = statement
     lane.sql = sql ?? number.flatMap { texts[$0] }
+    lane.purpose = purpose
     lane.callSite = location?.site
     lane.store = store
     lane.marks = spans.marks
@@ -241,6 +245,9 @@ struct JSONEvent: Codable {
   var sql: String?
   /// The kind of statement that the event is; missing if the event only ran one.
   var statement: StatementKind?
+  /// What a migration or a step of it did.
+  var migration: MigrationRecord.Work?
+  var purpose: String?
   var location: JSONLocation?
 
   init(_ event: Event, begin: UInt64, text: String?) {
@@ -256,6 +263,8 @@ struct JSONEvent: Codable {
     rows = event.rows
     sql = event.statement?.sql ?? text
     statement = event.statement?.kind
+    migration = event.migration?.work
+    purpose = event.migration?.purpose
     location = event.callSite.map(JSONLocation.init)
   }
 
@@ -269,6 +278,9 @@ struct JSONEvent: Codable {
     event.object = object.flatMap(ObjectReference.init(uri:))
     event.source = source
     event.rows = rows
+    if let migration {
+      event.migration = MigrationRecord(work: migration, purpose: purpose ?? "")
+    }
     if let statement, let sql { event.statement = StatementRecord(kind: statement, sql: sql) }
     event.callSite = location?.site
     return event

@@ -1,0 +1,168 @@
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import ScenarioLanguage
+import WorkbenchText
+
+extension Session {
+  /// Migrates the store to a version of its model, and reopens it with that version.
+  ///
+  /// - Throws: The errors of the migration; the store is then open with the version it had.
+  func migrate(_ step: Step) throws -> String {
+    guard let versions, let version = versions.version(step.subject) else { return "" }
+    try checkChanges()
+    raw = nil
+    let former = model
+    let mark = stack.recorder.mark
+    try stack.reopen(with: version.model) { coordinator in
+      if let mapping = step.text(of: .mapping) {
+        return try migrate(from: former, to: version, with: versions.mappingURL(mapping))
+      }
+      switch step.choice(of: .way) as MigrationWay? {
+      case .progressive:
+        var migration = try ProgressiveMigration(
+          storeURL: storeURL, versionsURL: versions.url, to: version.name)
+        migration.eventHub = stack.hub
+        try migration.run()
+      case .staged: try migrate(coordinator, by: [versions.lightweightStage(to: version)])
+      case .custom: try migrate(coordinator, by: versions.customStages(to: version))
+      case nil: try migrate(coordinator, by: nil)
+      }
+    }
+    take(version.model)
+    let events = stack.recorder.recording().events.filter { $0.id > mark }
+    migration = try comparison(
+      of: step, from: former, to: version, migrations: events.count { $0.kind == .migration })
+    let steps = events.count { $0.kind == .migrationStep }
+    switch events.count(where: { $0.kind == .migration }) {
+    case 0: return "has the version hashes of \(version.name) already; not migrated"
+    case 1: return "migrated to \(version.name) in \(NumberText.counted(steps, "step"))"
+    case let count:
+      return "migrated to \(version.name) in \(count) migrations, "
+        + NumberText.counted(steps, "step")
+    }
+  }
+
+  /// Returns what the migration can be compared with.
+  private func comparison(
+    of step: Step, from former: NSManagedObjectModel, to version: MigrationPlanner.Version,
+    migrations: Int
+  ) throws -> StepContext.Migration {
+    var comparison = StepContext.Migration(version: version.name)
+    if let name = step.text(of: .mapping), let url = versions?.mappingURL(name),
+      let mapping = try MappingModelFile(url).mappingModel(from: former, to: version.model),
+      mapping.isInferable(from: former, to: version.model)
+    {
+      comparison.inferableMapping = name
+    }
+    if migrations > 1 {
+      comparison.isPossibleInOne =
+        versions?.isPossibleInOne(from: former, to: version) ?? false
+    }
+    if migrations == 0 { comparison.missingIndexes = try missingIndexes(of: version.model) }
+    return comparison
+  }
+
+  /// Returns the entities with a fetch index that the store doesn't have, each with the first of them.
+  private func missingIndexes(of model: NSManagedObjectModel) throws -> [String: String] {
+    let connection = try StoreConnection.open(path: storeURL.path, access: .reading)
+    defer { connection.close() }
+    let rows = try connection.values("SELECT name FROM sqlite_master WHERE type = 'index'")
+    let present = Set(
+      rows.compactMap { row -> String? in
+        guard case .text(let name)? = row.first else { return nil }
+        return name
+      })
+    let required = Set(model.storeIndexNames)
+    var missing: [String: String] = [:]
+    for entity in model.entities {
+      guard let name = entity.name else { continue }
+      missing[name] =
+        entity.indexes.first { index in
+          let stored = NSManagedObjectModel.storeIndexName(index.name, ofEntity: name)
+          return required.contains(stored) && !present.contains(stored)
+        }?.name
+    }
+    return missing
+  }
+
+  /// Migrates as `addPersistentStore` does.
+  private func migrate(
+    _ coordinator: NSPersistentStoreCoordinator, by stages: [NSMigrationStage]?
+  ) throws {
+    var options: [String: Any] = [
+      NSMigratePersistentStoresAutomaticallyOption: true,
+      NSInferMappingModelAutomaticallyOption: true,
+    ]
+    if let stages {
+      options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager(stages)
+    }
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: storeURL, options: options)
+    try coordinator.remove(store)
+  }
+
+  private func migrate(
+    from former: NSManagedObjectModel, to version: MigrationPlanner.Version, with url: URL
+  ) throws {
+    let file = try MappingModelFile(url)
+    guard let mapping = file.mappingModel(from: former, to: version.model) else {
+      throw StepInput.error(
+        "The mapping model \(url.lastPathComponent) is for other versions. Use one from the store's "
+          + "version to \(version.name).")
+    }
+    try ProgressiveMigration.Step(
+      from: MigrationPlanner.Version(name: "", model: former), to: version,
+      mappingModels: [mapping]
+    ).run(at: storeURL, keepsOldStore: false, hub: stack.hub)
+  }
+}
+
+extension VersionedModel {
+  /// Returns a Boolean value that indicates whether the mapping inferred between two versions takes each
+  /// property from where the versions in between take it.
+  fileprivate func isPossibleInOne(
+    from former: NSManagedObjectModel, to last: MigrationPlanner.Version
+  ) -> Bool {
+    let direct = InferredMapping(from: former, to: last.model)
+    guard direct.obstacles.isEmpty,
+      let start = versions.firstIndex(where: { $0.model.digest == former.digest })
+    else { return false }
+    let path = versions(to: last)[start...].map(\.model)
+    let steps = zip(path, path.dropFirst()).map { InferredMapping(from: $0, to: $1) }
+    return direct.entities.allSatisfy { entity in
+      guard let destination = entity.destination?.name else { return true }
+      var name: String? = destination
+      var sources = Dictionary(
+        entity.properties.compactMap { $0.destination.map { ($0.name, Optional($0.name)) } },
+        uniquingKeysWith: { first, _ in first })
+      for step in steps.reversed() {
+        let found = step.entities.first { $0.destination?.name == name && name != nil }
+        sources = sources.mapValues { $0.flatMap { found?.sourceName(of: $0) } }
+        name = found?.source?.name
+      }
+      guard entity.source?.name == name else { return false }
+      return sources.allSatisfy { entity.sourceName(of: $0.key) == $0.value }
+    }
+  }
+
+  /// Returns the stage for all versions up to one.
+  fileprivate func lightweightStage(to last: MigrationPlanner.Version) -> NSMigrationStage {
+    NSLightweightMigrationStage(versions(to: last).map(\.model.versionChecksum))
+  }
+
+  /// Returns a stage from each version to the next, up to one.
+  fileprivate func customStages(to last: MigrationPlanner.Version) -> [NSMigrationStage] {
+    let references = versions(to: last).map { version in
+      NSManagedObjectModelReference(
+        model: version.model, versionChecksum: version.model.versionChecksum)
+    }
+    return zip(references, references.dropFirst()).map { current, next in
+      NSCustomMigrationStage(migratingFrom: current, to: next)
+    }
+  }
+
+  private func versions(to last: MigrationPlanner.Version) -> [MigrationPlanner.Version] {
+    let end = versions.firstIndex { $0.name == last.name } ?? versions.count - 1
+    return Array(versions[...end])
+  }
+}
