@@ -22,7 +22,7 @@ help:
 	@echo 'make checked    test the core with checked rows, the address sanitizer, and the thread sanitizer'
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
 	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer'
-	@echo 'make memory     fetch, read, and release a million objects within a memory limit'
+	@echo 'make memory     fetch, read, release, and migrate a million objects within memory limits'
 	@echo 'make kills      kill a process 200 times while it saves'
 	@echo 'make build      build cdprof for release'
 	@echo 'make lint       run swift format lint --strict'

@@ -65,12 +65,18 @@ struct EntityMappingPlan {
     }
   }
 
-  /// Sets each relationship only on the side whose row has it.
+  /// Omits the relationships that are set by their inverses.
   ///
   /// - Parameter plans: All plans, none with a policy class and no two with the same source entity.
   func withoutRedundantSteps(among plans: [EntityMappingPlan]) -> EntityMappingPlan {
     var plan = self
     plan.relationships = relationships.filter { !$0.isSetByInverse(self, among: plans) }
+    return plan
+  }
+
+  /// Sets relationships without their inverses where possible; for a mapping without a policy class.
+  func settingOneSide() -> EntityMappingPlan {
+    var plan = self
     for index in plan.relationships.indices {
       plan.relationships[index].setsOneSide = plan.relationships[index].isOneSided
     }

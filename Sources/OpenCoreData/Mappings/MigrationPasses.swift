@@ -37,10 +37,12 @@ final class MigrationPasses {
     }
     let policies = try mappings.map { try NSEntityMigrationPolicy.make(for: $0) }
     let sources = plans.compactMap(\.source?.name)
-    let isPlain =
-      policies.allSatisfy { type(of: $0) == NSEntityMigrationPolicy.self }
-      && Set(sources).count == sources.count
-    self.plans = isPlain ? plans.map { $0.withoutRedundantSteps(among: plans) } : plans
+    let arePlain = policies.map { type(of: $0) == NSEntityMigrationPolicy.self }
+    let isPlain = arePlain.allSatisfy { $0 } && Set(sources).count == sources.count
+    self.plans = zip(plans, arePlain).map { plan, isPlainPolicy in
+      let plan = isPlain ? plan.withoutRedundantSteps(among: plans) : plan
+      return isPlainPolicy ? plan.settingOneSide() : plan
+    }
     self.policies = policies
     positions = Dictionary(
       mappings.enumerated().map { (ObjectIdentifier($1), $0) },

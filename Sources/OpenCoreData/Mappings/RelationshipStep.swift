@@ -91,7 +91,7 @@ extension RelationshipStep {
   /// Whether it can be set without its inverse, so that its destination instances needn't be loaded.
   ///
   /// No row of theirs depends on a to-one with an inverse that is to-many and has no order. Only a policy
-  /// could read the inverse before the batch is saved.
+  /// of the same mapping could read the inverse before the batch is saved and its instances are refreshed.
   var isOneSided: Bool {
     guard !relationship.isToMany, counterpart != nil else { return false }
     guard let inverse = relationship.inverseRelationship else { return true }
