@@ -11,7 +11,7 @@ extension LogAggregator {
     shapes[index].lastLine = message.line
     shapes[index].lastTime = message.time.text
     lane.last = index
-    lane.wantsBinds = shapes[index].binds.isEmpty
+    lane.wantsBinds = shapes[index].binds.isEmpty && !shapes[index].isOther
     let table = shapes[index].table
     let open = LogNesting.Open(
       statement: index, line: message.line, time: message.time, isCount: traits.isCount, ordinal: 0)
@@ -63,7 +63,7 @@ extension LogAggregator {
     switch verb {
     case .commit, .end:
       count { $0.costs.count(.transactions, table: nil) }
-      if lane.hasWritten, !tellsHits { count { $0.costs.count(.saves, table: nil) } }
+      if lane.hasWritten, !logsHits { count { $0.costs.count(.saves, table: nil) } }
       fallthrough
     case .rollback:
       lane.isInTransaction = false
@@ -105,7 +105,7 @@ extension LogAggregator {
     confirm(&lane)
     reveal(&lane, isCount: isCount)
     lane.settledLine = message.line
-    tellsTotals = true
+    logsTotals = true
     guard let closed = lane.nesting.close(time, isCount: isCount) else {
       unmatched += 1
       return
@@ -141,6 +141,8 @@ extension LogAggregator {
     guard !traits.isPage, !traits.readsLinks else { return }
     let statement = shapes[open.statement]
     count { $0.costs.count(.fetches, table: statement.table) }
+    // Different statements aren't a repetition.
+    guard !statement.isOther else { return }
     let sighting = FaultStormDetector.Sighting(
       kind: .fetchLoop, subject: subject(of: statement), statement: open.statement,
       line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)

@@ -41,10 +41,10 @@ struct LogAggregator {
   var complaints = LogSamples(limit: 100)
   var entities: [String: String] = [:]
   /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
-  var tellsHits = false
+  var logsHits = false
   var saveTimes = LogTimes()
   /// A Boolean value that indicates whether the log contains the total times of fetches.
-  var tellsTotals = false
+  var logsTotals = false
   /// The number of times without an open statement.
   var unmatched = 0
   /// The number of SELECTs on entity tables and join tables so far.
@@ -70,7 +70,7 @@ struct LogAggregator {
     case .explain:
       explained =
         message.text.after("EXPLAIN QUERY PLAN ").flatMap { shapes.known($0.trimmed) }
-        ?? lane.last
+        ?? lane.last.flatMap { shapes[$0].isOther ? nil : $0 }
       // Each execution logs its plan. Keep the latest.
       if let explained { shapes[explained].loggedPlan = [] }
     case .plan: plan(message.logClass == .cdprof ? message.text.after("plan: ") : message.text)
@@ -79,7 +79,7 @@ struct LogAggregator {
     case .saveTime:
       lane.settledLine = message.line
       save(message.text)
-    case .ours: tellsHits = tellsHits || message.text.contains("row-cache hits")
+    case .ours: logsHits = logsHits || message.text.contains("row-cache hits")
     case .error, .warning, .fault: complaints.add(message)
     default: break
     }
@@ -108,7 +108,7 @@ struct LogAggregator {
   /// Transactions aren't counted as saves then.
   private mutating func save(_ text: LogBytes) {
     LogAggregator.microseconds(text).map { saveTimes.add($0) }
-    if tellsHits { count { $0.costs.count(.saves, table: nil) } }
+    if logsHits { count { $0.costs.count(.saves, table: nil) } }
   }
 
   private mutating func plan(_ text: LogBytes?) {
@@ -208,7 +208,7 @@ extension LogAggregator {
       guard var lane = lanes[name] else { continue }
       confirm(&lane)
       for open in lane.nesting.abandon()
-      where open.connection == nil || !tellsTotals || open.line > lane.settledLine {
+      where open.connection == nil || !logsTotals || open.line > lane.settledLine {
         fetched(open, 0)
       }
       lanes[name] = lane
@@ -257,7 +257,7 @@ extension LogAggregator {
 
   /// Counts a fault fulfilled from the row cache, which only OpenCoreData logs.
   mutating func hit(_ text: LogBytes) {
-    tellsHits = true
+    logsHits = true
     let entity = LogAggregator.entity(in: text)
     guard text.contains("relationship fault") else {
       count { $0.costs.count(.hits, entity: entity) }
@@ -282,7 +282,7 @@ extension LogAggregator {
     let entity =
       text.starts(with: "fetch using")
       ? LogAggregator.quoted(text) : text.after("(entity: ")?.before(";").string
-    guard let last = lane.last, let entity else { return }
+    guard let last = lane.last, let entity, !shapes[last].isOther else { return }
     shapes[last].entity = entity
     learn(entity, last)
   }

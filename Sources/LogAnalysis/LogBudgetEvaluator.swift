@@ -35,7 +35,7 @@ package struct LogBudgetEvaluator {
   ) throws -> [ExpectationResult] {
     var results: [ExpectationResult] = []
     for expectation in section.expect.expectations {
-      if let reason = untold(expectation, withHits: report.tellsHits) {
+      if let reason = untold(expectation, withHits: report.logsHits) {
         if budget.isScenario {
           notJudged.append("\(section.name) · \(expectation.metric.text): \(reason)")
         } else {
@@ -94,13 +94,13 @@ package struct LogBudgetEvaluator {
     of expectation: Expectation, value: Int?, differences: [String]
   ) throws -> ExpectationResult {
     let bounds = try expectation.constraint.bounds(in: budget.scope)
-    let holds = value.map(bounds.contains) ?? false
+    let isMet = value.map(bounds.contains) ?? false
     let (relation, expected) = try expectation.constraint.compared(in: budget.scope)
     return ExpectationResult(
       metric: expectation.metric.text, formula: expectation.constraint.text, relation: relation,
-      expected: expected, found: value.map { .number($0) } ?? .text("not logged"), holds: holds,
+      expected: expected, actual: value.map { .number($0) } ?? .text("not logged"), isMet: isMet,
       source: expectation.source, location: CallSite(file: budget.path, line: expectation.line),
-      differences: holds ? [] : differences)
+      differences: isMet ? [] : differences)
   }
 
   /// Returns the statements that a count consists of, most frequent first.
@@ -192,8 +192,8 @@ package struct LogBudgetEvaluator {
     }
     return ExpectationResult(
       metric: "findings", formula: expected.isEmpty ? "none" : expected.joined(separator: ", "),
-      relation: .equal, expected: .names(expected), found: .names(names),
-      holds: missing.isEmpty && surplus.isEmpty, source: section.expect.findings?.source ?? .ours,
+      relation: .equal, expected: .names(expected), actual: .names(names),
+      isMet: missing.isEmpty && surplus.isEmpty, source: section.expect.findings?.source ?? .ours,
       location: CallSite(
         file: budget.path, line: section.expect.findings?.line ?? section.expect.line),
       differences: missing.map { "\($0) isn't in the log" }
@@ -217,8 +217,8 @@ package struct LogJudgement: Sendable {
 
   /// A Boolean value that indicates whether every section is in the log and every expectation is
   /// met.
-  package var holds: Bool {
-    missing.isEmpty && results.values.allSatisfy { $0.allSatisfy(\.holds) }
+  package var passes: Bool {
+    missing.isEmpty && results.values.allSatisfy { $0.allSatisfy(\.isMet) }
   }
 }
 
@@ -227,24 +227,24 @@ package enum LogJudgementText {
   /// Returns the summary, followed by the expectations that aren't met and their statements.
   package static func lines(_ judgment: LogJudgement, of report: LogReport) -> [String] {
     let results = judgment.results.values.flatMap { $0 }
-    let held = results.count(where: \.holds)
-    let sections = judgment.results.values.count { $0.allSatisfy(\.holds) }
+    let met = results.count(where: \.isMet)
+    let sections = judgment.results.values.count { $0.allSatisfy(\.isMet) }
     var lines = [
-      "\(judgment.holds ? "✓" : "✗") "
+      "\(judgment.passes ? "✓" : "✗") "
         + NumberText.counted(
           sections, of: judgment.results.count + judgment.missing.count, "section")
-        + ", " + NumberText.counted(held, of: results.count, "expectation")
+        + ", " + NumberText.counted(met, of: results.count, "expectation")
     ]
     for (name, line) in judgment.missing {
       lines.append("✗ \(name)   the log doesn't contain `cdprof: begin \(name)`   line \(line)")
     }
     for place in judgment.results.keys.sorted() {
       let section = report.sections[place]
-      for result in judgment.results[place] ?? [] where !result.holds {
+      for result in judgment.results[place] ?? [] where !result.isMet {
         let formula = result.formula == result.expected.description ? "" : " (\(result.formula))"
         lines.append(
           "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(formula)"
-            + ", actual \(result.found)   \(result.location)")
+            + ", actual \(result.actual)   \(result.location)")
         lines += result.differences.map { "    \($0)" }
       }
     }

@@ -79,9 +79,9 @@ struct LogDocument: Encodable {
     lastTime = report.lastTime.isEmpty ? nil : report.lastTime
     stores = report.stores
     unmatchedTimes = report.unmatchedTimes
-    tellsHits = report.tellsHits
+    tellsHits = report.logsHits
     seconds = Double(report.microseconds) / 1e6
-    metrics = LogDocument.metrics(report.costs, tellsHits: report.tellsHits)
+    metrics = LogDocument.metrics(report.costs, tellsHits: report.logsHits)
     statements = report.statements.map { LogStatementJSON($0, showsBinds: showsBinds) }
     storms = report.storms.map(LogDocument.storm)
     sections = report.sections.enumerated().map { index, section in
@@ -89,11 +89,11 @@ struct LogDocument: Encodable {
       return Section(
         name: section.name, firstLine: section.firstLine, lastLine: section.lastLine,
         firstTime: section.firstTime.isEmpty ? nil : section.firstTime,
-        metrics: LogDocument.metrics(section.costs, tellsHits: report.tellsHits),
-        storms: section.storms.map(LogDocument.storm), holds: results?.allSatisfy(\.holds),
+        metrics: LogDocument.metrics(section.costs, tellsHits: report.logsHits),
+        storms: section.storms.map(LogDocument.storm), holds: results?.allSatisfy(\.isMet),
         expectations: results?.map(JSONExpectation.init))
     }
-    holds = judged?.holds
+    holds = judged?.passes
     missing = judged?.missing.map(\.name)
     notJudged = judged?.notJudged
     self.advice = advice.map(AdviceJSON.document)

@@ -134,7 +134,7 @@ package struct LogReader {
     report.complaints = tally.complaints.all
     report.unrecognizedLines = unrecognized.all
     report.stores = tally.stores
-    report.tellsHits = tally.tellsHits
+    report.logsHits = tally.logsHits
     report.saveTimes = tally.saveTimes
     report.unmatchedTimes = tally.unmatched
     return report

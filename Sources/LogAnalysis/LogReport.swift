@@ -41,7 +41,7 @@ package struct LogReport: Sendable {
   /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
   ///
   /// Core Data doesn't log them.
-  package var tellsHits = false
+  package var logsHits = false
   /// The times of saves, if the log contains them.
   ///
   /// Core Data doesn't log them.
@@ -77,7 +77,7 @@ extension LogReport {
   /// The store isn't modified.
   ///
   /// Bound values that aren't in the log (level 1, or `<private>`) are taken from the store.
-  /// Truncated statements are skipped.
+  /// Truncated statements and those beyond the limit are skipped.
   ///
   /// - Throws: The file system's `NSError`, or `SQLiteError` if the file isn't a store.
   package func advice(on store: URL) throws -> IndexAdvice {
@@ -86,14 +86,16 @@ extension LogReport {
 
   /// The statements to suggest indexes for, with the logged bound values.
   var advisedStatements: [AdvisedStatement] {
-    statements.filter { !$0.isCut && $0.kind != .transaction && $0.kind != .housekeeping }
-      .sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
-      .prefix(LogReport.mostAdvised)
-      .map { statement in
-        AdvisedStatement(
-          sql: statement.sql, binds: statement.boundValues, count: statement.calls,
-          entity: statement.entity)
-      }
+    statements.filter {
+      !$0.isCut && !$0.isOther && $0.kind != .transaction && $0.kind != .housekeeping
+    }
+    .sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
+    .prefix(LogReport.mostAdvised)
+    .map { statement in
+      AdvisedStatement(
+        sql: statement.sql, binds: statement.boundValues, count: statement.calls,
+        entity: statement.entity)
+    }
   }
 }
 
@@ -128,12 +130,13 @@ extension LogReport {
   /// Determines the query plans of the statements on a store, which isn't modified.
   ///
   /// **Cost**: one `EXPLAIN QUERY PLAN` for each statement that reads, updates, or deletes rows.
-  /// Truncated statements have no plan.
+  /// Truncated statements and those beyond the limit have no plan.
   ///
   /// - Throws: `SQLiteError` if the file can't be opened.
   package mutating func explain(on store: URL) throws {
     let reader = try PlanReader(storeURL: store)
-    for index in statements.indices where !statements[index].isCut {
+    for index in statements.indices
+    where !statements[index].isCut && !statements[index].isOther {
       let statement = statements[index]
       guard [.select, .update, .delete].contains(statement.kind) else { continue }
       let shape = StatementShape(

@@ -11,6 +11,11 @@ package struct LogStatement: Sendable, Equatable {
   ///
   /// All truncated statements with the same beginning are counted together.
   package var isCut: Bool
+  /// A Boolean value that indicates whether this counts several statements: those of one kind that
+  /// are beyond the maximum number of different statements.
+  ///
+  /// It has no bound values, no entity, and no plan.
+  package var isOther = false
   package var kind: StatementKind
   /// The table that the statement reads or changes.
   package var table: String?
@@ -99,6 +104,8 @@ struct LogShapes {
   private(set) var traits: [Traits] = []
   private var byText: [LogBytes: Int] = [:]
   private var byKey: [LogBytes: Int] = [:]
+  /// The indexes of the entries for statements beyond the limit.
+  private var others: [String: Int] = [:]
 
   /// The properties that determine how a statement is counted.
   struct Traits {
@@ -108,12 +115,27 @@ struct LogShapes {
     /// A Boolean value that indicates whether the log hides the statement as `<private>`.
     var isHidden: Bool
     var verb: SQLText.Verb?
+
+    /// Returns the name of the entry for statements with these properties: `(other SELECT
+    /// statements)`.
+    func others(_ kind: StatementKind) -> String {
+      if isCount { return "(other count requests)" }
+      let verb = isHidden ? "hidden " : verb.map { "\($0.rawValue) " } ?? ""
+      let purpose =
+        switch (kind, isPage, readsLinks) {
+        case (.housekeeping, _, _): " of other tables"
+        case (_, true, _): " of batches"
+        case (_, _, true): " of join rows"
+        default: ""
+        }
+      return "(other \(verb)statements\(purpose))"
+    }
   }
 
   /// The maximum number of different statements, more than an app has.
   ///
-  /// Additional statements are counted as one.
-  private static let limit = 20_000
+  /// Additional statements that are counted in the same way share an entry.
+  static let limit = 20_000
   /// The length in bytes, including the class, at which the system log truncates a message.
   private static let systemLimit = 1_015...1_024
 
@@ -133,29 +155,46 @@ struct LogShapes {
   }
 
   /// Returns the index of the statement that a plan or another line repeats, or `nil` if it wasn't
-  /// executed.
+  /// executed or is beyond the limit.
   func known(_ text: LogBytes) -> Int? {
-    byText[text] ?? byKey[SQLText(text).key]
+    (byText[text] ?? byKey[SQLText(text).key]).flatMap { all[$0].isOther ? nil : $0 }
   }
 
   private mutating func add(
     _ statement: SQLText, _ key: LogBytes, _ line: Int, _ time: String, length: Int
   ) -> Int {
-    guard all.count < LogShapes.limit else { return all.count - 1 }
-    let isLast = all.count == LogShapes.limit - 1
     let table = statement.table
+    let kind = statement.kind(table: table)
+    let own = Traits(
+      isCount: statement.isCount, isPage: statement.isPage, readsLinks: statement.readsLinks,
+      isHidden: statement.verb == nil && statement.text.contains("<private>"),
+      verb: statement.verb)
+    guard byKey.count < LogShapes.limit else { return other(kind, own, line, time) }
     let length = length + "CoreData: sql: ".utf8.count
     byKey[key] = all.count
     all.append(
       LogStatement(
-        number: all.count + 1, sql: isLast ? "(other statements)" : statement.text.string,
-        isCut: !statement.isComplete || LogShapes.systemLimit.contains(length),
-        kind: statement.kind(table: table), table: table, firstLine: line, firstTime: time))
-    traits.append(
-      Traits(
-        isCount: statement.isCount, isPage: statement.isPage, readsLinks: statement.readsLinks,
-        isHidden: statement.verb == nil && statement.text.contains("<private>"),
-        verb: statement.verb))
+        number: all.count + 1, sql: statement.text.string,
+        isCut: !statement.isComplete || LogShapes.systemLimit.contains(length), kind: kind,
+        table: table, firstLine: line, firstTime: time))
+    traits.append(own)
+    return all.count - 1
+  }
+
+  /// Returns the index of the entry for all statements beyond the limit that are counted in the
+  /// same way.
+  private mutating func other(
+    _ kind: StatementKind, _ own: Traits, _ line: Int, _ time: String
+  ) -> Int {
+    let name = own.others(kind)
+    if let known = others[name] { return known }
+    others[name] = all.count
+    var statement = LogStatement(
+      number: all.count + 1, sql: name, isCut: false, kind: kind, table: nil, firstLine: line,
+      firstTime: time)
+    statement.isOther = true
+    all.append(statement)
+    traits.append(own)
     return all.count - 1
   }
 

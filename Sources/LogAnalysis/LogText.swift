@@ -32,7 +32,7 @@ package enum LogText {
     ]
     if !report.firstTime.isEmpty { parts.append("\(report.firstTime) to \(report.lastTime)") }
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]
-    head.append(costs(report.costs, tellsHits: report.tellsHits))
+    head.append(costs(report.costs, logsHits: report.logsHits))
     if let wrap = report.wrap {
       let place = wrap.kind == .anywhere ? "after" : "at the spaces before"
       head.append(
@@ -51,13 +51,13 @@ package enum LogText {
   }
 
   /// Returns the counts of a log or a section in one line.
-  static func costs(_ costs: LogCosts, tellsHits: Bool) -> String {
+  static func costs(_ costs: LogCosts, logsHits: Bool) -> String {
     let metrics: [Metric] =
-      [.selects, .rows, .fetches] + (tellsHits ? [.hits] : [])
+      [.selects, .rows, .fetches] + (logsHits ? [.hits] : [])
       + [.misses, .prefetches, .saves, .inserts, .updates, .deletes, .transactions]
     let shown = metrics.filter { costs[$0] > 0 || [.selects, .misses].contains($0) }
     return "  " + shown.map { $0.counted(costs[$0]) }.joined(separator: ", ")
-      + (tellsHits ? "" : "; Core Data doesn't log row-cache hits")
+      + (logsHits ? "" : "; Core Data doesn't log row-cache hits")
   }
 
   private static func statements(_ report: LogReport) -> [String] {
@@ -149,7 +149,7 @@ package enum LogText {
     report.sections.flatMap { section in
       [
         "", "  \(section.name)   lines \(section.firstLine) to \(section.lastLine)",
-        "  " + costs(section.costs, tellsHits: report.tellsHits),
+        "  " + costs(section.costs, logsHits: report.logsHits),
       ]
     }
   }

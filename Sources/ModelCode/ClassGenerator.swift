@@ -35,7 +35,7 @@ package struct ClassGenerator {
     var notes: [String] = []
     if plan.assignsClasses {
       notes.append(
-        "No entity of \(file) names a class, so each class is called as its entity; "
+        "No entity of \(file) names a class, so each class is named after its entity; "
           + "call \(plan.name).setClasses(of:) before the model is used.")
     }
     let left = plan.classes.flatMap { entry in
@@ -103,8 +103,8 @@ package struct ClassGenerator {
     source.comment("The classes of the model \(file).")
     source.block("public enum \(plan.name)") { source in
       source.comment(
-        "Lets entities find their classes, and the classes their places in a row.",
-        "Call it before the model is first used; a second call does no harm.")
+        "Registers the model's classes, and the locations of their values in a row.",
+        "Call it before the model is first used. Calling it again has no effect.")
       source.block("public static func registerClasses()") { source in
         for entry in classes { entry.writeRegistration(in: plan, to: &source) }
       }
@@ -115,8 +115,8 @@ package struct ClassGenerator {
   private func writeAssignment(to source: inout SourceLines) {
     source.gap()
     source.comment(
-      "Sets the classes of the model's entities, which name none, and registers them.",
-      "Traps for a model that is in use.")
+      "Sets the classes of the model's entities, which specify none, and registers them.",
+      "It's a programmer error to pass a model that's in use.")
     source.block("public static func setClasses(of model: NSManagedObjectModel)") { source in
       source.line("registerClasses()")
       for entry in plan.classes {

@@ -80,8 +80,8 @@ extension ClassPlan {
 
   private func writeSlots(to source: inout SourceLines) {
     source.comment(
-      "Where the values lie in a row.",
-      "Compared with the loaded entity once; where they differ, the properties go by name.")
+      "The locations of values in a row.",
+      "Compared with the loaded entity once; properties that differ are accessed by name.")
     source.block("enum Slots") { source in
       for property in slots {
         if let exception = SwiftNames.lintException(for: property.name) { source.line(exception) }
@@ -147,7 +147,7 @@ extension PropertyPlan {
         set: "\(SwiftNames.quoted(lazyName)).\(objects) = newValue", to: &source)
       source.gap()
       writeException(for: lazyName, to: &source)
-      source.comment("`\(property.name)`, read when something is asked of it.")
+      source.comment("`\(property.name)`, loaded when it's first used.")
       source.block("public var \(lazyName): RelatedObjects<\(SwiftNames.quoted(element))>") {
         $0.call("RelatedObjects", ["of: self", key])
       }
@@ -181,20 +181,21 @@ extension PropertyPlan {
     case let relationship as NSRelationshipDescription:
       let destination = relationship.destinationEntity?.name ?? ""
       let inverse = relationship.inverseRelationship.map { ", the inverse of `\($0)`" } ?? ""
-      let order = relationship.isOrdered ? "in order" : "in no order"
-      return relationship.isToMany
-        ? "`\(property.name)`, to many of `\(destination)` \(order)\(inverse)."
-        : "`\(property.name)`, to one `\(destination)`\(inverse)."
+      let order = relationship.isOrdered ? "ordered " : ""
+      let kind = relationship.isToMany ? "\(order)to-many" : "to-one"
+      return "`\(property.name)`, \(kind) relationship to `\(destination)`\(inverse)."
     default: return "`\(property.name)`."
     }
   }
 
   private var details: String? {
     if name != property.name {
-      return "Called `\(name)` because Swift or every managed object has the other name."
+      return
+        "Named `\(name)` because the property's name is reserved by Swift or `NSManagedObject`."
     }
     if case .toMany = type {
-      return "Reading it costs a SELECT while it is a fault, and a copy of the collection."
+      return
+        "Reading it fires the relationship fault, which costs a SELECT, and copies the collection."
     }
     return nil
   }
@@ -230,18 +231,18 @@ extension PropertyPlan {
         isOrdered ? "Adds an object at the end." : "Adds an object.", "addTo\(word)",
         ["_ value: \(element)"], "insert(value)"
       ),
-      ("Takes an object out.", "removeFrom\(word)", ["_ value: \(element)"], "remove(value)"),
+      ("Removes an object.", "removeFrom\(word)", ["_ value: \(element)"], "remove(value)"),
       ("Adds objects.", "addTo\(word)", ["_ values: \(many)"], "formUnion(values)"),
-      ("Takes objects out.", "removeFrom\(word)", ["_ values: \(many)"], "subtract(values)"),
+      ("Removes objects.", "removeFrom\(word)", ["_ values: \(many)"], "subtract(values)"),
     ]
     if isOrdered {
       methods += [
         (
-          "Puts an object at an index.", "insertInto\(word)",
+          "Inserts an object at an index.", "insertInto\(word)",
           ["_ value: \(element)", "at index: Int"], "insert(value, at: index)"
         ),
         (
-          "Takes the object at an index out.", "removeFrom\(word)", ["at index: Int"],
+          "Removes the object at an index.", "removeFrom\(word)", ["at index: Int"],
           "remove(at: index)"
         ),
         (

@@ -23,7 +23,9 @@ struct ModelPlan {
       if !SwiftNames.isIdentifier(name) || SwiftNames.types.contains(name) {
         errors.append(
           ModelError(
-            "No class can be called \(name) in Swift, because its properties use that type.",
+            SwiftNames.types.contains(name)
+              ? "A class can't be named \(name), because properties use the type of that name."
+              : "A class can't be named \(name), because that isn't an identifier in Swift.",
             nextStep: "Choose another class name.", entity: entity.name, file: file))
       } else if let owner = owners[name] {
         // A descendant of its owner shares the class unchanged; other entities would have different
@@ -31,7 +33,7 @@ struct ModelPlan {
         guard !entity.isKind(of: owner) else { continue }
         errors.append(
           ModelError(
-            "The class \(name) belongs to the entity \(owner) already.",
+            "The class \(name) already belongs to the entity \(owner).",
             nextStep: "Give each entity its own class.", entity: entity.name, file: file))
       } else {
         owners[name] = entity
@@ -40,7 +42,7 @@ struct ModelPlan {
     if owners.isEmpty, errors.isEmpty {
       errors.append(
         ModelError(
-          "The model has no entities.", nextStep: "Add one, or name another model.", file: file))
+          "The model has no entities.", nextStep: "Add one, or specify another model.", file: file))
     }
     guard errors.isEmpty else { throw ModelErrors(errors) }
     classes = entities.compactMap { entity in

@@ -10,7 +10,7 @@ enum SwiftType {
   case toOne(String)
   /// The objects of a to-many relationship, by class.
   case toMany(String, isOrdered: Bool)
-  /// A type that only the application knows: a transformable or composite attribute.
+  /// A type that only the app defines: that of a transformable or composite attribute.
   case any(String)
 
   /// Creates the type of an attribute, like Xcode, with Swift types instead of `NSNumber`.

@@ -28,7 +28,9 @@ extension ShellEngine {
       desk.current.add(outcome.findings)
       let found = FindingSearch.grouped(outcome.findings, silence: desk.workspace.silence)
       var answer = ShellEngine.answer(step, outcome, found.findings)
-      if !outcome.holds { answer.failure = CommandFailure("the step didn't fail as expected") }
+      if !outcome.endedAsExpected {
+        answer.failure = CommandFailure("the step didn't fail as expected")
+      }
       return answer
     } catch let failure as StepFailure {
       if let recorded = desk.session.lastStep {

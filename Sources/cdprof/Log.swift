@@ -85,6 +85,6 @@ struct Log: Executable {
       console.say(LogText.lines(report, showsBinds: showBinds))
       console.say(advice.map { [""] + AdviceText.lines($0) } ?? [])
     }
-    return judged?.holds == false ? .expectationMissed : .success
+    return judged?.passes == false ? .expectationMissed : .success
   }
 }

@@ -41,8 +41,8 @@ enum Messages {
     "\(scenario): failed by --fail-on: \(findings.joined(separator: ", "))"
   }
 
-  static func held(_ held: Int, of count: Int) -> String {
-    "\(NumberText.counted(held, of: count, "scenario")) passed"
+  static func passed(_ passed: Int, of count: Int) -> String {
+    "\(NumberText.counted(passed, of: count, "scenario")) passed"
   }
 
   static func written(_ paths: [String]) -> String {

@@ -69,7 +69,7 @@ struct ScenarioRuns: Sendable {
     let isAlone = command.jobs == 1
     var status = ExitStatus.success
     var told = 0
-    var held = 0
+    var passed = 0
     OrderedRuns.run(runs, jobs: command.jobs) { run in
       run.outcome { progress in
         if showsProgress, !command.quiet {
@@ -84,13 +84,13 @@ struct ScenarioRuns: Sendable {
         console.progress(NumberText.counted(told, of: runs.count, "scenario"))
       }
       let one = tell(outcome, command, console)
-      if one == .success { held += 1 }
+      if one == .success { passed += 1 }
       status = status.worse(one)
     }
     console.endProgress()
     if runs.count > 1, !command.quiet {
       console.say("")
-      console.say([Messages.held(held, of: runs.count)])
+      console.say([Messages.passed(passed, of: runs.count)])
     }
     return status
   }
@@ -104,7 +104,7 @@ struct ScenarioRuns: Sendable {
       console.say(
         command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
       if command.plans, !command.quiet { console.say(RunText.plans(result)) }
-      if !result.holds { status = status.worse(.expectationMissed) }
+      if !result.passes { status = status.worse(.expectationMissed) }
       if let stopped = command.failOn?.stopped(by: result), !stopped.isEmpty {
         console.note(Messages.stopped(stopped, in: result.scenario))
         status = status.worse(.findings)

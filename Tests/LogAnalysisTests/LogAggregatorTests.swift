@@ -1,5 +1,6 @@
 import Foundation
 import ProfileEvents
+import StatementAnalysis
 import Testing
 import WorkbenchFixtures
 
@@ -30,6 +31,34 @@ struct LogAggregatorTests {
     #expect(report.costs.all == [.selects: 2, .rows: 1771, .fetches: 1, .prefetches: 1])
     #expect(report.costs.byRelationship == ["attachments": [.prefetches: 1]])
     #expect(report.unmatchedTimes == 0)
+  }
+
+  /// Memory is limited, but totals include every statement.
+  @Test func statementsBeyondTheLimitAreCountedByKind() throws {
+    var lines = ""
+    for number in 0..<LogShapes.limit {
+      lines += "CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZN\(number) = ?\n"
+    }
+    for number in 0..<15 {
+      lines += SampleLogs.fetch(
+        "SELECT 0, t0.Z_PK FROM ZLIST t0 WHERE  t0.ZM\(number) = ?", rows: 2)
+      lines += "CoreData: details: SQLite bind[0] = \(number)\n"
+      lines += "CoreData: sql: UPDATE ZLIST SET ZM\(number) = ? WHERE Z_PK = ?\n"
+    }
+    lines += SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZN0 = ?", rows: 1)
+    let report = SampleLogs.report(lines)
+    let limit = LogShapes.limit
+    #expect(report.statements.count == limit + 2)
+    #expect(
+      report.statements.prefix(limit).map(\.calls) == [2] + Array(repeating: 1, count: limit - 1))
+    let others = report.statements.suffix(2)
+    #expect(others.map(\.sql) == ["(other SELECT statements)", "(other UPDATE statements)"])
+    #expect(others.map(\.calls) == [15, 15] && others.map(\.rows) == [30, 0])
+    #expect(others.allSatisfy { $0.table == nil && $0.binds.isEmpty && !$0.isCut })
+    #expect(report.costs.all[.selects] == limit + 16 && report.costs.all[.updates] == 15)
+    // Different statements aren't a loop, and there's nothing to advise on.
+    #expect(report.storms.isEmpty)
+    #expect(!report.advisedStatements.contains { $0.sql.hasPrefix("(other") })
   }
 
   /// A statement redacted by the system log is a SELECT if the time of a fetch follows.

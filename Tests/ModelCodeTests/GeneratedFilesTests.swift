@@ -78,9 +78,14 @@ struct GeneratedFilesTests {
   }
 
   @Test(arguments: [
-    (["A": "Thing", "B": "Thing"], "B: The class Thing belongs to the entity A already."),
-    (["A": "My Thing"], "A: No class can be called My Thing in Swift"),
-    (["A": "Data"], "A: No class can be called Data in Swift"),
+    (["A": "Thing", "B": "Thing"], "B: The class Thing already belongs to the entity A."),
+    (
+      ["A": "My Thing"],
+      "A: A class can't be named My Thing, because that isn't an identifier in Swift."
+    ),
+    (
+      ["A": "Data"], "A: A class can't be named Data, because properties use the type of that name."
+    ),
     ([:], "The model has no entities."),
   ])
   func rejectsModelsWithoutUsableClasses(classes: [String: String], message: String) throws {

@@ -50,7 +50,7 @@ struct OwnLogTests {
     #expect(report.lines == lines.all.count)
     #expect(report.unrecognized == 0, "\(report.unrecognizedLines.map(\.text))")
     #expect(report.kinds[.app] == nil)
-    #expect(report.unmatchedTimes == 0 && report.tellsHits)
+    #expect(report.unmatchedTimes == 0 && report.logsHits)
     #expect(report.sections.map(\.name) == result.variants.map(\.name))
     for (section, variant) in zip(report.sections, result.variants) {
       for metric in Self.loggedMetrics {

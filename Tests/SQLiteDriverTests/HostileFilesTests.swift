@@ -93,6 +93,7 @@ struct HostileFilesTests {
       #expect(connection == nil || access != .inspecting, "\(access)")
       connection?.close()
     }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file("other"))) == Data([1]))
     guard case .notAFile(let named)? = StoreFileProblem.examine(path: folder.file("store")) else {
       Issue.record("not rejected")
       return

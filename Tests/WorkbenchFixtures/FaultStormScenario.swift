@@ -199,7 +199,7 @@ package struct FaultStormScenario {
       let found = Metric(rawValue: metric).flatMap { result.metrics[$0] } ?? -1
       return ExpectationResult(
         metric: metric, formula: formula, relation: .equal, expected: .number(expected),
-        found: .number(found), holds: found == expected, source: .book,
+        actual: .number(found), isMet: found == expected, source: .book,
         location: CallSite(file: "Scenarios/faults.yml", line: line),
         differences: found == expected
           ? []

@@ -51,7 +51,7 @@ struct ReadOnlyStoreTests {
     let result = try ScenarioRunner(
       scenario: try ScenarioReader.read(file), outputDirectory: folder.file("out")
     ).run()
-    #expect(result.holds)
+    #expect(result.passes)
     #expect(try Data(contentsOf: store) == before)
   }
 }

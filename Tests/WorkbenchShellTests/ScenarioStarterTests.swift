@@ -44,7 +44,7 @@ struct ScenarioStarterTests {
       let result = try ScenarioRunner(
         scenario: scenario, scale: scale, outputDirectory: folder.file("out")
       ).run()
-      #expect(result.holds, "\(RunText.lines(result).joined(separator: "\n"))")
+      #expect(result.passes, "\(RunText.lines(result).joined(separator: "\n"))")
     }
   }
 }

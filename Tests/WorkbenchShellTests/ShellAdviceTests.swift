@@ -41,6 +41,7 @@ struct ShellAdviceTests {
     #expect(all.contains { $0.contains("index Mood (latitude, longitude)") }, "\(all)")
     let one = shell.type("advise 1").lines
     #expect(one.first?.hasPrefix("  1 statement read, ") == true)
+    #expect(one.contains { $0.contains("index Mood (longitude, remoteIdentifier)") })
     #expect(!one.contains { $0.contains("latitude") })
     #expect(shell.type("mode csv", "advise 1").lines.first?.hasPrefix("advice,index,on,") == true)
     #expect(shell.type("mode json", "advise 1").lines.contains { $0.contains("\"proposed\"") })

@@ -41,7 +41,7 @@ struct ShellEngineTests {
     #expect(scenario.variants[0].expect.findings?.names.map(\.text) == ["missing-index(Mood)"])
     #expect(scenario.variants[1].expect.findings == nil)
     let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
-    #expect(result.holds)
+    #expect(result.passes)
   }
 
   /// Row counts are those of the opened store; rows that a step inserts don't change them.
@@ -125,7 +125,7 @@ struct ShellEngineTests {
       scenario: try ScenarioReader.read(file), outputDirectory: folder.url
     ).run()
     #expect(result.summary == "2 of 2 variants, 8 of 8 expectations")
-    #expect(result.holds)
+    #expect(result.passes)
   }
 
   /// A line, the words above the carets, and parts of the message and of the next step.

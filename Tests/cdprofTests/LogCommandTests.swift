@@ -61,7 +61,7 @@ struct LogCommandTests {
     let log = try log("run.log", "--sql", "1")
     let advised = try program.run(["log", log, "--store", "runs/mood-list.sqlite"])
     #expect(advised.status == 0)
-    #expect(advised.output.contains(" tried on a copy of the store"))
+    #expect(advised.output.contains(" tested on a copy of the store"))
     for (words, message) in [
       (["fetch Moood"], "did you mean `Mood`?\n  fetch Moood\n        ^^^^^"),
       (["fetch Mood where"], "`where` needs a predicate\n  fetch Mood where\n             ^^^^^"),

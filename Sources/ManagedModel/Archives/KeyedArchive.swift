@@ -33,7 +33,7 @@ struct KeyedArchive {
   }
 
   private static func error(_ message: String) -> ModelError {
-    ModelError(message, nextStep: "Give the model as .xcdatamodeld, .xcdatamodel or .mom.")
+    ModelError(message, nextStep: "Specify a .xcdatamodeld, .xcdatamodel, or .mom file.")
   }
 
   private static func object(

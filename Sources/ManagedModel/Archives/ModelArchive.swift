@@ -23,7 +23,7 @@ package enum ModelArchive {
         }
       throw ModelError(
         "The model in the store \(reason)",
-        nextStep: "Give the model as .xcdatamodeld, .xcdatamodel or .mom.")
+        nextStep: "Specify a .xcdatamodeld, .xcdatamodel, or .mom file.")
     }
     return try read(bytes: bytes)
   }
@@ -38,7 +38,7 @@ package enum ModelArchive {
     guard bytes.count <= maximumSize else {
       throw ModelError(
         "The compiled model is larger than \(maximumSize >> 20) MiB.",
-        nextStep: "Name the .mom file of a model.")
+        nextStep: "Specify a model's .mom file.")
     }
     do {
       return try readAll(bytes: bytes)

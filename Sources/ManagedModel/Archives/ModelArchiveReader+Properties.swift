@@ -106,7 +106,7 @@ extension ModelArchiveReader {
     let known = UInt(exactly: number).flatMap { NSAttributeType(rawValue: $0) }
     if known == nil {
       warn(
-        "The compiled model gives the unknown attribute type \(number).",
+        "The compiled model contains the unknown attribute type \(number).",
         "The model is newer than this version supports, or corrupt.", of: entity, property: name)
     }
     let type = known ?? .undefinedAttributeType
@@ -212,7 +212,7 @@ extension ModelArchiveReader {
         fields["_NSInverseRelationshipName"])
       return warn(
         name.map { "There's no entity \($0)." } ?? "The relationship has no destination.",
-        "Add the entity or name another one.", of: relationship.entity,
+        "Add the entity, or specify another one.", of: relationship.entity,
         property: relationship.name)
     }
     relationship.destinationEntity = destination
@@ -226,7 +226,7 @@ extension ModelArchiveReader {
       relationship.unreadTexts["inverseName"] = name
       warn(
         "The destination \(destination) has no relationship \(name).",
-        "Add it or name another inverse.", of: relationship.entity, property: relationship.name)
+        "Add it, or specify another inverse.", of: relationship.entity, property: relationship.name)
     }
   }
 }

@@ -54,7 +54,7 @@ final class ModelArchiveReader {
     guard root.fields["NSEntities"] != nil else {
       throw ModelError(
         "The archive contains \(root.className), not a model.",
-        nextStep: "Name the .mom file of a model.")
+        nextStep: "Specify a model's .mom file.")
     }
     try addEntities(root)
     try linkParents()
@@ -263,7 +263,7 @@ extension ModelArchiveReader {
         index.unreadTexts["partialIndexPredicate"] = format
         warn(
           "The predicate of the index \(name) cannot be read: \(error.message).",
-          "Write a whole predicate, or none.", of: entity)
+          "Write a complete predicate, or remove it.", of: entity)
       }
     }
     return index

@@ -102,7 +102,7 @@ enum DocumentEncoding {
     return rest.dropFirst().prefix { $0 != quote }.lowercased()
   }
 
-  /// Puts blanks in the place of the XML declaration, so that every place stays where it is.
+  /// Replaces the XML declaration with spaces, so that positions don't change.
   private static func blankDeclaration(of bytes: inout [UInt8]) {
     guard let end = declarationEnd(of: bytes) else { return }
     for index in 0..<end where bytes[index] != UInt8(ascii: "\n") {

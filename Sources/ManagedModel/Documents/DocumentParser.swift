@@ -94,18 +94,18 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   private static func reason(_ code: Int) -> String {
     switch code {
     case 4, 5: "it ends too early."
-    case 9: "a character is not allowed."
-    case 26, 27, 28: "an entity is not known."
+    case 9: "a character isn't allowed."
+    case 26, 27, 28: "an XML entity isn't defined."
     case 38: "a \"<\" is inside an attribute value."
-    case 39, 40: "an attribute value is not in quotes."
+    case 39, 40: "an attribute value isn't quoted."
     case 41: "an attribute has no value."
-    case 42: "an attribute is given twice."
+    case 42: "an attribute is specified twice."
     case 65: "a space is missing."
     case 68: "a name is missing."
-    case 73: "a tag is not finished."
-    case 76: "the closing tag does not match the opening one."
-    case 77: "a tag is not closed."
-    case 89: "an entity is made of itself, or of too many others."
+    case 73: "a tag is incomplete."
+    case 76: "the closing tag doesn't match the opening one."
+    case 77: "a tag isn't closed."
+    case 89: "an XML entity refers to itself, or expands to too many others."
     default: "error \(code) of the XML parser."
     }
   }

@@ -9,8 +9,8 @@ extension ModelBuilder {
       let reader = reader(child, entity, property: name)
       if let hidden = entity.superentity?.propertiesByName[name] {
         reader.warn(
-          "The parent \(hidden.entity?.name ?? "") has a property \(name) already, which is used.",
-          "Rename one of them, or take this one away.", at: "name")
+          "The parent \(hidden.entity?.name ?? "") already has a property \(name), which is used instead.",
+          "Rename one of them, or remove this one.", at: "name")
         continue
       }
       let property: NSPropertyDescription =
@@ -160,7 +160,7 @@ extension ModelBuilder {
       "The destination \(destination) has no relationship \(name).",
       reader.suggestion(
         for: name, among: destination.relationshipsByName.keys,
-        otherwise: "Add it or name another inverse."),
+        otherwise: "Add it, or specify another inverse."),
       at: "inverseName")
   }
 }
@@ -202,7 +202,7 @@ extension ModelBuilder {
     else {
       reader.report(
         "The composite attribute contains itself, or composites more than "
-          + "\(ModelLimits.compositeDepth) deep.", "Take one of the elements away.", at: "name")
+          + "\(ModelLimits.compositeDepth) deep.", "Remove one of the elements.", at: "name")
       return attribute
     }
     defer { openComposites.remove(ObjectIdentifier(home)) }

@@ -40,7 +40,7 @@ final class ModelBuilder {
     guard root.name == "model" else {
       errors.add(
         ModelError(
-          "The document is about \"\(root.name)\", not about a model.",
+          "The root element is \"\(root.name)\", not a model.",
           nextStep: Self.nextStep(forDocumentAbout: root.name)), at: root)
       throw ModelErrors(errors.sorted)
     }
@@ -68,9 +68,9 @@ final class ModelBuilder {
     switch name {
     case "plist":
       "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
-        + "Xcode, or give the compiled model."
-    case "database": "This is a store of the XML kind: name the model that it was made with."
-    default: "Name the contents file of a .xcdatamodel folder."
+        + "Xcode, or specify the compiled model."
+    case "database": "This is an XML store. Specify the model that it was created with."
+    default: "Specify the contents file of a .xcdatamodel folder."
     }
   }
 
@@ -139,7 +139,7 @@ final class ModelBuilder {
     reader.warn(
       "There's no entity \(name).",
       reader.suggestion(
-        for: name, among: entitiesByName.keys, otherwise: "Add the entity or name another one."),
+        for: name, among: entitiesByName.keys, otherwise: "Add the entity, or specify another one."),
       at: attribute)
     return nil
   }
@@ -174,7 +174,7 @@ final class ModelBuilder {
     return sorted.map(\.0)
   }
 
-  /// Gives entities and properties the texts of their tags that could not be read.
+  /// Sets the text of unreadable attributes on their entities and properties.
   private func keepUnreadTexts() {
     for (entity, element) in entities {
       entity.unreadTexts = element.unread
@@ -264,7 +264,8 @@ extension ModelBuilder {
       } catch {
         reader.warn(
           "The predicate \"\(format)\" cannot be read: \(error.message) (character \(error.column)).",
-          error.suggestion.map { "Did you mean \($0)?" } ?? "Write a whole predicate, or none.",
+          error.suggestion.map { "Did you mean \($0)?" }
+            ?? "Write a complete predicate, or remove it.",
           at: "partialIndexPredicate")
         index.unreadTexts = element.unread
       }

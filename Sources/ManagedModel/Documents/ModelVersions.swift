@@ -77,7 +77,7 @@ struct ModelVersions {
     guard names.count == 1 else {
       throw Self.error(
         "The folder doesn't specify which of its \(names.count) versions is current.",
-        "Name one of: \(names.joined(separator: ", ")).", url)
+        "Specify one of: \(names.joined(separator: ", ")).", url)
     }
     return names[0]
   }
@@ -107,7 +107,7 @@ struct ModelVersions {
     guard let name = (PropertyList.read(data) as? [String: Any])?[key] as? String else {
       if names.count == 1 { return nil }
       throw Self.error(
-        "The file does not name the current version.", "Set \(key), or name a version.", file)
+        "The file doesn't specify the current version.", "Set \(key), or specify a version.", file)
     }
     return name
   }
@@ -116,15 +116,15 @@ struct ModelVersions {
     if files.contains("elements") {
       return error(
         "The model has the form that Xcode wrote before version 4, which is not read.",
-        "Save it with a newer Xcode, or give the compiled model.", url)
+        "Save it with a newer Xcode, or specify the compiled model.", url)
     }
     if files.contains(where: { $0.hasSuffix(".omo") }) {
       return error(
         "The folder contains only optimized models (.omo), whose format isn't public.",
-        "Give the .mom file of the version.", url)
+        "Specify the version's .mom file.", url)
     }
     return error(
-      "The folder contains no model.", "Name a .xcdatamodel or .xcdatamodeld folder.", url)
+      "The folder contains no model.", "Specify a .xcdatamodel or .xcdatamodeld folder.", url)
   }
 
   private static func error(_ message: String, _ nextStep: String, _ url: URL) -> ModelErrors {

@@ -96,7 +96,7 @@ extension NSManagedObjectModel {
           errors.append(
             ModelError(
               "Two of the models have an entity \(name), and they differ.",
-              nextStep: "Rename one of them, or make them equal.", entity: name))
+              nextStep: "Rename one of them, or make them identical.", entity: name))
         } else {
           outlines[name] = entity.outline
         }
@@ -106,7 +106,7 @@ extension NSManagedObjectModel {
           errors.append(
             ModelError(
               "Two of the models have a fetch request \(template.name), and they differ.",
-              nextStep: "Rename one of them, or make them equal."))
+              nextStep: "Rename one of them, or make them identical."))
         }
       }
     }

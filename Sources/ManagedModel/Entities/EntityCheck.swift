@@ -67,11 +67,12 @@ struct EntityCheck {
           property: property)
       } else if Self.reservedNames.contains(property.name) {
         report(
-          "Every object has a property \(property.name) already.", "Rename the one of the model.",
+          "Every managed object already has a property \(property.name).",
+          "Rename the one of the model.",
           property: property)
       } else if let hidden = inherited[property.name] {
         report(
-          "The parent \(hidden.entity?.name ?? "") has a property \(property.name) already.",
+          "The parent \(hidden.entity?.name ?? "") already has a property \(property.name).",
           "Rename one of them.", property: property)
       }
     }
@@ -127,14 +128,14 @@ struct EntityCheck {
       || (relationship.maxCount > 0 && relationship.minCount > relationship.maxCount)
     {
       warn(
-        "The relationship may have from \(relationship.minCount) to \(relationship.maxCount) "
+        "The relationship's counts are from \(relationship.minCount) to \(relationship.maxCount) "
           + "objects, which is impossible.",
         "Make the minimum count at most the maximum; 0 means no limit.",
         property: relationship)
     }
     guard let destination = relationship.destinationEntity else {
       return warn(
-        "The relationship has no destination.", "Name its destination entity.",
+        "The relationship has no destination.", "Specify its destination entity.",
         property: relationship)
     }
     if destination.managedObjectModel !== model {

@@ -112,7 +112,7 @@ extension NSCompositeAttributeDescription {
     if let value, !(value is NSNull) {
       guard let dictionary = value as? [String: Any] else {
         throw CompositeValueError(
-          description: "'\(path)' is a group of values: give it a dictionary, not \(value).")
+          description: "'\(path)' is a composite attribute: set it to a dictionary, not \(value).")
       }
       given = dictionary
     }

@@ -189,7 +189,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
       }
       entity.superentity = self
       if isInCircle {
-        preconditionFailure("The entity \(entity) cannot be below itself. Take one parent away.")
+        preconditionFailure("The entity \(entity) can't be its own ancestor. Remove one parent.")
       }
     }
     invalidateLookups()

@@ -96,7 +96,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     return configurationEntities[configuration]
   }
 
-  /// Puts entities into a configuration, in place of those it had.
+  /// Sets the entities of a configuration, replacing the previous ones.
   ///
   /// Traps when the model is in use or when one of the entities is not in the model.
   ///

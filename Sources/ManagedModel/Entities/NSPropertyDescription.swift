@@ -74,7 +74,7 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
     willSet { requireMutable() }
   }
 
-  /// The limits that the model document puts on values.
+  /// The limits of values in the model document.
   package final var valueRule = ValueRule() { willSet { requireMutable() } }
 
   /// Whether the model document marks the property as syncable.

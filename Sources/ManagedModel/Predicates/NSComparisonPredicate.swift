@@ -72,7 +72,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
   public let comparisonPredicateModifier: Modifier
   /// The operator between the two.
   public let predicateOperatorType: Operator
-  /// The letters behind the operator.
+  /// The letters in brackets after the operator.
   public let options: Options
   /// For `.customSelector`, the selector's name, such as `isKindOfClass:`.
   ///

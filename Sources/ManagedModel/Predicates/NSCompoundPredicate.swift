@@ -27,7 +27,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
   public init(type: LogicalType, subpredicates: [NSPredicate]) {
     precondition(
       type != .not || subpredicates.count == 1,
-      "NOT takes one predicate; it was given \(subpredicates.count)")
+      "NOT takes one predicate; it has \(subpredicates.count)")
     compoundPredicateType = type
     predicates = subpredicates
     super.init(kind: .compound, depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))

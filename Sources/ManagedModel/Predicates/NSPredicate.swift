@@ -288,7 +288,7 @@ extension NSPredicate {
     }
   }
 
-  /// The key paths that begin at the object that is asked, in the order in which they are written.
+  /// The key paths that begin at the evaluated object, in the order in which they appear.
   ///
   /// Those inside of a subquery, and those behind another value, begin elsewhere and are left out.
   package var ownKeyPaths: [PredicateKeyPath] {

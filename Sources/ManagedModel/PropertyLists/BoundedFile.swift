@@ -15,14 +15,14 @@ enum BoundedFile {
     guard info.st_mode & S_IFMT == S_IFREG else {
       throw ModelErrors(
         ModelError(
-          "The file isn't a regular file.", nextStep: "Name the file of a model.", file: url.path))
+          "The file isn't a regular file.", nextStep: "Specify a model file.", file: url.path))
     }
     guard let data = try? file.read(upToCount: limit + 1) ?? Data() else { throw unreadable(url) }
     guard data.count <= limit else {
       throw ModelErrors(
         ModelError(
           "The file is larger than \(limit >> 20) MiB, too large for a model.",
-          nextStep: "Name the file of a model.", file: url.path))
+          nextStep: "Specify a model file.", file: url.path))
     }
     return data
   }
@@ -30,7 +30,7 @@ enum BoundedFile {
   private static func unreadable(_ url: URL) -> ModelErrors {
     ModelErrors(
       ModelError(
-        "The file cannot be read.", nextStep: "Check the name and the access rights.",
+        "The file cannot be read.", nextStep: "Check the name and the permissions.",
         file: url.path))
   }
 }

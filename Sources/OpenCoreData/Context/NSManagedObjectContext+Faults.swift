@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Counts and reports an object fault, and gives the object its row.
+  /// Counts and reports an object fault, and fulfills it with a row.
   @inline(__always)
   private func finish(
     _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, with row: Row?,

@@ -283,7 +283,7 @@ extension NSManagedObjectContext {
   /// Casts a result to the type that the caller requested.
   private func cast<T, U>(_ values: [U]) throws -> [T] {
     guard let values = values as? [T] else {
-      throw NSError.fetch("The result contains \(U.self), but the request was made for \(T.self).")
+      throw NSError.fetch("The result contains \(U.self), but the request is for \(T.self).")
     }
     return values
   }

@@ -269,7 +269,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-  /// Gives new objects of this context the permanent IDs that they will be saved with.
+  /// Assigns permanent IDs to new objects of this context, with which they'll be saved.
   ///
   /// Objects that have one keep it. In a child, an object that was saved to the parent gets the
   /// parent's ID, which replaces its own. Call it on the context's queue.
@@ -311,7 +311,7 @@ extension NSManagedObjectContext {
     store.own(rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
   }
 
-  /// Gives an object that was saved to the parent the permanent key it has or gets there.
+  /// Assigns the parent's permanent key to an object that was saved to the parent.
   private func takeKeyOfParent(_ object: NSManagedObject) throws {
     let identity = object.identity
     let key = try askParent { parent -> Int64? in

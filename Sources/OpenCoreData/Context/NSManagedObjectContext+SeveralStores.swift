@@ -150,8 +150,8 @@ extension NSManagedObjectContext {
       throw NSError.fetch(
         "Several stores contain '\(plan.entityName)': "
           + (foreign.map { "their dictionaries are sorted by their values, not by '\($0)'" }
-            ?? "each makes its own groups and sums")
-          + ". Ask one store with affectedStores.")
+            ?? "each computes its own groups and sums")
+          + ". Select one store with affectedStores.")
     }
     return try fetching(plan) {
       var found: [[String: Any]] = []
@@ -265,7 +265,7 @@ extension NSManagedObjectContext {
     }
     guard store.place != object.layout.place else { return }
     precondition(
-      object.primaryKey <= 0, "\(object.objectID) has its permanent ID, which names its store")
+      object.primaryKey <= 0, "\(object.objectID) has its permanent ID, which determines its store")
     registry.remove(object)
     move(object, to: store)
     registry.add(object)

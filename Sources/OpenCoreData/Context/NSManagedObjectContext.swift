@@ -168,7 +168,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
     get { coordinator }
     set {
-      precondition(coordinator == nil, "a context keeps the coordinator it was given first")
+      precondition(coordinator == nil, "a context's coordinator can't be replaced")
       if let newValue { attach(newValue) }
     }
   }
@@ -183,7 +183,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     get { parentContext }
     set {
       precondition(
-        coordinator == nil, "a context keeps the parent or coordinator it was given first")
+        coordinator == nil, "a context's parent or coordinator can't be replaced")
       guard let newValue else { return }
       parentContext = newValue
       newValue.hasChildren.store(true, ordering: .relaxed)

@@ -243,7 +243,7 @@ extension NSManagedObjectContext {
   /// Removes a new object from the context.
   final func abandon(_ object: NSManagedObject) {
     if object.primaryKey > 0 {
-      // It was given its primary key before a save.
+      // It got its primary key before a save.
       store(for: object)?.disown(
         rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
     }

@@ -193,7 +193,7 @@ extension NSManagedObjectContext {
       == true
     {
       throw NSError.coreData(
-        NSCoreDataError, "The query generation is of another store than this context's.")
+        NSCoreDataError, "The query generation belongs to another store than this context's.")
     }
     reads.pin(to: token)
   }

@@ -1,6 +1,6 @@
 import ManagedModel
 
-// What custom accessors are made of: the bracket of will and did calls, and the values inside it.
+// The parts of custom accessors: will and did calls, and the primitive values between them.
 //
 //     var type: MessageType {
 //       get {

@@ -76,7 +76,7 @@ extension NSManagedObject {
     else { return nil }
     return NSError.validation(
       NSManagedObjectValidationError, object: self, key: key, value: value.value,
-      message: "The value transformer of \(key) makes no data of a \(type(of: value.value)).")
+      message: "The value transformer of \(key) can't convert a \(type(of: value.value)) to data.")
   }
 
   /// Reads from the store only what a rule of the model must count.

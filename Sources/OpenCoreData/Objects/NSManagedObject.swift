@@ -240,8 +240,8 @@ extension NSManagedObject {
     guard let entity = found.first, found.count == 1 else {
       preconditionFailure(
         found.isEmpty
-          ? "no model in use has an entity with the class \(self): make a coordinator first"
-          : "\(found.count) entities have the class \(self); name one in the request")
+          ? "no model in use has an entity with the class \(self): create a coordinator first"
+          : "\(found.count) entities have the class \(self); specify one in the request")
     }
     return entity
   }

@@ -79,7 +79,7 @@ extension FetchPlan {
     named name: String?, in model: NSManagedObjectModel
   ) throws -> NSEntityDescription {
     guard let name else {
-      throw NSError.fetch("A fetch request must have an entity; this one names none.")
+      throw NSError.fetch("A fetch request must have an entity; this one has none.")
     }
     guard let entity = model.entitiesByName[name] else {
       throw NSError.fetch(

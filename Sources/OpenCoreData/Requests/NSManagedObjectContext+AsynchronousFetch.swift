@@ -42,7 +42,8 @@ extension NSManagedObjectContext {
           let reading = try read.get()
           let objects = try finish(reading, work)
           guard let objects = objects as? [T] else {
-            throw NSError.fetch("The request was made for \(T.self), which its objects are not.")
+            throw NSError.fetch(
+              "The request is for \(T.self), which isn't the class of its objects.")
           }
           return objects
         }
@@ -194,7 +195,7 @@ public final class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequ
 /// Apple counterpart: the same name.
 public final class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult,
   @unchecked Sendable
-{  // changed on the context's queue alone
+{  // changed only on the context's queue
   /// The request that was executed.
   public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
   /// The fetched items; nil before the end, after an error, and after a cancellation.
@@ -211,7 +212,7 @@ public final class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsync
 /// Read it on the context's queue; `progress` and `cancel()` can be used on any thread. Apple
 /// counterpart: the same name.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
-  // changed on the context's queue alone
+  // changed only on the context's queue
   /// The context that executes the request.
   public let managedObjectContext: NSManagedObjectContext
   /// The reason why there's no result: an error of the fetch, or 3072 after a cancellation; nil

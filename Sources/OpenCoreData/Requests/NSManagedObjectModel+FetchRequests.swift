@@ -70,7 +70,7 @@ extension NSManagedObjectModel {
     var templates = fetchRequestTemplates.filter { $0.name != name }
     if let request {
       guard let template = FetchRequestTemplate(request, name: name) else {
-        preconditionFailure("The fetch request for the template \(name) names no entity.")
+        preconditionFailure("The fetch request of the template \(name) has no entity.")
       }
       templates.append(template)
     }
@@ -119,7 +119,7 @@ extension NSFetchedPropertyDescription {
     set {
       template = newValue.map { request in
         guard let made = FetchRequestTemplate(request, name: "fetchedPropertyFetchRequest") else {
-          preconditionFailure("The fetch request of the fetched property \(name) names no entity.")
+          preconditionFailure("The fetch request of the fetched property \(name) has no entity.")
         }
         return made
       }
@@ -200,7 +200,7 @@ extension NSFetchRequest: FetchedByExpressions {
   /// - Throws: As `fetch`, and an error if the context isn't one.
   package func result(in context: Any?, countOnly: Bool) throws -> Any {
     guard let context = context as? NSManagedObjectContext else {
-      throw NSError.fetch("FETCH has no managed object context: give it one as second argument.")
+      throw NSError.fetch("FETCH has no managed object context: pass one as the second argument.")
     }
     if countOnly || resultType == .countResultType { return try context.count(for: self) }
     return try context.fetch(self)

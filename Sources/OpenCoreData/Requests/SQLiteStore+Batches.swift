@@ -189,7 +189,8 @@ extension SQLiteStore {
     if let expression = value as? NSExpression {
       guard expression.expressionType == .constantValue else {
         throw NSError.fetch(
-          "A batch request sets constants and attributes; '\(slot.name)' is given \(expression).")
+          "A batch request can set only constants and attributes; '\(slot.name)' is set to \(expression)."
+        )
       }
       given = expression.constantValue
     }

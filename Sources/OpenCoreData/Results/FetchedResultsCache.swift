@@ -69,7 +69,7 @@ struct FetchedResultsCache {
       throw NSError.fetch(
         "The cache '\(file.deletingPathExtension().lastPathComponent)' belongs to another request "
           + "or store: call NSFetchedResultsController.deleteCache(withName:) before changing a "
-          + "request, and give each request its own name.")
+          + "request, and use a separate name for each request.")
     }
     let isCurrent =
       content.signature == signature && content.keys.count == content.entities.count

@@ -67,7 +67,7 @@ open class ValueTransformer: NSObject, RegisteredByName {
   }
 }
 
-/// Gives `ValueTransformer` an initializer that returns a registered instance, which a class itself can't
+/// Adds an initializer to `ValueTransformer` that returns a registered instance, which a class itself can't
 /// have.
 public protocol RegisteredByName {}
 

@@ -22,7 +22,8 @@ extension PredicateTranslation {
     }
     guard let function = Self.function(of: found) else {
       throw TranslationError(
-        path.text, "\(found.rawValue) makes a list for each row; only memory can.")
+        path.text,
+        "\(found.rawValue) returns a list for each row, which can be evaluated only in memory.")
     }
     return try aggregate(
       function, of: rest, path, at: site, over: .objects, keepsWhole: keepsWhole)
@@ -71,7 +72,8 @@ extension PredicateTranslation {
     _ path: ToManyPath, at site: Site, over values: Values, keepsWhole: Bool
   ) throws(TranslationError) -> SQLOperand {
     guard let name = Self.name(of: function) else {
-      throw TranslationError(path.text, "The function \(function.rawValue) has no SQL.")
+      throw TranslationError(
+        path.text, "The function \(function.rawValue) can't be translated to SQL.")
     }
     var type = StoredType.real
     let fragment = try subselect(
@@ -143,7 +145,7 @@ extension PredicateTranslation {
     }
     guard let name = Self.name(of: function) else {
       throw TranslationError(
-        expression.description, "The function \(function.rawValue) has no SQL.")
+        expression.description, "The function \(function.rawValue) can't be translated to SQL.")
     }
     if function == .count { return .computed("\(raw: values.count)", .integer) }
     var found: [(fragment: SQLFragment, type: StoredType?)] = []
@@ -171,7 +173,7 @@ extension PredicateTranslation {
     try refuseElements(of: operand)
     guard Self.name(of: function) != nil else {
       throw TranslationError(
-        expression.description, "The function \(function.rawValue) has no SQL.")
+        expression.description, "The function \(function.rawValue) can't be translated to SQL.")
     }
     let (fragment, type) = try value(of: operand, expression, at: site)
     switch function {

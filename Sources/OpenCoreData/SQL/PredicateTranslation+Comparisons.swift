@@ -203,8 +203,8 @@ extension PredicateTranslation {
       let name = path.relationship.relationship.name
       throw TranslationError(
         path.text,
-        "The path gives a set of sets, and \(operation.rawValue) one value for all of them, which "
-          + "has no SQL. Use SUBQUERY(\(name), $x, $x.\(inner.relationship.relationship.name)."
+        "The path leads to a set of sets, and \(operation.rawValue) to one value for all of them, which "
+          + "can't be translated to SQL. Use SUBQUERY(\(name), $x, $x.\(inner.relationship.relationship.name)."
           + "\(operation.rawValue) …).@count.")
     }
     return found

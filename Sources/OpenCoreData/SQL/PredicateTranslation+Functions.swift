@@ -30,7 +30,8 @@ extension PredicateTranslation {
       return try textFunction(function, arguments, at: site)
     case .random, .randomBelow:
       throw TranslationError(
-        expression.description, "A random number differs from row to row; only memory makes one.")
+        expression.description,
+        "A random number differs from row to row; it can be evaluated only in memory.")
     default: return try mathematics(function, arguments, at: site, expression)
     }
   }
@@ -87,7 +88,7 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand {
     guard let called = ValueFunction(function) else {
       throw TranslationError(
-        expression.description, "The function \(function.rawValue) has no SQL.")
+        expression.description, "The function \(function.rawValue) can't be translated to SQL.")
     }
     var values: [SQLFragment] = []
     var isWhole = [.floor, .ceiling, .truncate].contains(function)
@@ -105,7 +106,7 @@ extension PredicateTranslation {
     let (text, type) = try value(of: arguments[0], at: site)
     guard type == .text || type == nil, let called = ValueFunction(function) else {
       throw TranslationError(
-        arguments[0].description, "This isn't a string, which \(function.rawValue) takes.")
+        arguments[0].description, "This isn't a string, which \(function.rawValue) requires.")
     }
     return call(called, [text], function == .length ? .integer : .text)
   }

@@ -27,7 +27,7 @@ extension PredicateTranslation {
       case .operator(let found):
         throw TranslationError(text, "\(found.rawValue) follows a to-many relationship only.")
       case .placeholder:
-        throw TranslationError(text, "The placeholder %K was given no key.")
+        throw TranslationError(text, "The placeholder %K has no key.")
       }
       let entity = position.entity
       guard let property = entity.description.propertiesByName[key] else {
@@ -54,7 +54,7 @@ extension PredicateTranslation {
         path = try element(of: composite, &rest, entity, text: text)
       }
       guard let column = entity.column(named: path) else {
-        throw TranslationError(text, "\(entity.name).\(path) is not kept in the store.")
+        throw TranslationError(text, "\(entity.name).\(path) isn't stored.")
       }
       let alias = scope.alias(of: position, isRequired: isRequired)
       let name = "\(alias).\(SQLNames.quoted(column.name))"
@@ -68,7 +68,7 @@ extension PredicateTranslation {
       guard let relationship = property as? NSRelationshipDescription,
         let destination = relationship.destinationEntity.flatMap(translator.model.held)
       else {
-        throw TranslationError(text, "\(entity.name).\(key) is not kept in the store.")
+        throw TranslationError(text, "\(entity.name).\(key) isn't stored.")
       }
       position = TranslationPosition(entity: destination, key: name, holder: alias)
     }
@@ -88,7 +88,7 @@ extension PredicateTranslation {
         throw TranslationError(
           text,
           "\(entity.name).\(path) is a composite attribute, which has no column. "
-            + "Name one of its elements: "
+            + "Specify one of its elements: "
             + names.prefix(12).map { "\(path).\($0)" }.joined(separator: ", ") + ".")
       }
       guard let found = current.elements.first(where: { $0.name == key }) else {
@@ -271,7 +271,8 @@ extension PredicateTranslation {
         case .computed(let each, let type) = try aggregate(
           function, [argument], at: site, argument, over: .objects)
       else {
-        throw TranslationError(path.text, "An average over the objects of many rows has no SQL.")
+        throw TranslationError(
+          path.text, "An average over the objects of many rows can't be translated to SQL.")
       }
       return function == .count
         ? .computed("IFNULL(SUM(\(each)), 0)", .integer) : .computed("\(raw: name)(\(each))", type)
@@ -305,7 +306,8 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand? {
     guard aggregatesRows, case .operator(let found)? = path.components.first else { return nil }
     guard let function = Self.function(of: found) else {
-      throw TranslationError(path.text, "\(found.rawValue) makes a list; only memory can.")
+      throw TranslationError(
+        path.text, "\(found.rawValue) returns a list, which can be evaluated only in memory.")
     }
     return try rowAggregate(function, path.argument, at: site)
   }

@@ -210,7 +210,7 @@ extension PredicateTranslation {
     // The IDs of entities that satisfy it are part of the text.
     isReusable = false
     var numbers: [Int] = []
-    for candidate in entity.family where try holds(candidate, rules, constant) {
+    for candidate in entity.family where try matches(candidate, rules, constant) {
       numbers.append(candidate.number)
     }
     return Self.condition(column, is: numbers.sorted())
@@ -228,7 +228,7 @@ extension PredicateTranslation {
     }
   }
 
-  private func holds(
+  private func matches(
     _ entity: SQLEntity, _ rules: ComparisonRules, _ constant: PredicateConstant
   ) throws(TranslationError) -> Bool {
     // Entities are compared by name: another instance of the model has equal ones.

@@ -35,12 +35,12 @@ extension PredicateTranslation {
   /// Returns the reason why an expression that depends on the row has no SQL.
   private static func reason(_ expression: NSExpression) -> String {
     switch expression.node {
-    case .subscripted: "Rows have no places in a list; only memory can take one out."
+    case .subscripted: "Rows have no index in a list; subscripts can be evaluated only in memory."
     case .method: "Only memory can call a method; the store needs SQL."
     case .setOperation: "Only memory can combine collections; the store needs SQL."
-    case .anyKey: "ANYKEY is for dictionaries; objects have no SQL for it."
+    case .anyKey: "ANYKEY is for dictionaries; it can't be translated to SQL."
     case .block: "Only memory can run a block; the store needs SQL."
-    default: "This expression has no SQL."
+    default: "This expression can't be translated to SQL."
     }
   }
 
@@ -48,7 +48,8 @@ extension PredicateTranslation {
     _ base: NSExpression, _ path: NSExpression, at site: Site, text: String
   ) throws(TranslationError) -> SQLOperand {
     guard case .keyPath(let keyPath) = path.node else {
-      throw TranslationError(text, "A key path that is only known at run time has no SQL.")
+      throw TranslationError(
+        text, "A key path that's only known at run time can't be translated to SQL.")
     }
     switch base.node {
     case .variable(let name):
@@ -116,7 +117,8 @@ extension PredicateTranslation {
     else {
       throw TranslationError(
         expression.description,
-        "CAST makes one of: " + CastTarget.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+        "CAST converts to one of: " + CastTarget.allCases.map(\.rawValue).joined(separator: ", ")
+          + ".")
     }
     let found = try operand(arguments[0], at: site)
     let (fragment, type) = try value(of: found, arguments[0], at: site)
@@ -182,7 +184,7 @@ extension PredicateTranslation {
       throw TranslationError(expression.description, "\(error)")
     }
     if case .placeholder(let text) = value {
-      throw TranslationError(text, "The placeholder was given no value.")
+      throw TranslationError(text, "The placeholder has no value.")
     }
     return PredicateConstant(value: value)
   }
@@ -283,7 +285,7 @@ extension PredicateTranslation {
       throw TranslationError(key, "A to-many relationship can't be sorted by.")
     case .object(_, let entity):
       throw TranslationError(
-        key, "Objects have no order. Sort by an attribute of \(entity.name), such as \(key).name.")
+        key, "Objects have no order: sort by an attribute of \(entity.name), such as \(key).name.")
     case .constant, .entity, .computed, .list:
       throw TranslationError(key, "The store cannot sort by this.")
     }

@@ -67,13 +67,13 @@ final class PredicateTranslation {
     if predicate.depth > Self.maximumDepth {
       throw TranslationError(
         "the predicate",
-        "It is nested \(predicate.depth) levels deep; SQL takes \(Self.maximumDepth).")
+        "It's nested \(predicate.depth) levels deep; the limit in SQL is \(Self.maximumDepth).")
     }
     let found = try condition(predicate, at: Site(scopes: [root], isRequired: true))
     if found.fragment.binds.count > Self.mostValues {
       throw TranslationError(
         "the predicate",
-        "It has \(found.fragment.binds.count) values; SQL takes \(Self.mostValues). Compare with a "
+        "It has \(found.fragment.binds.count) values; the limit in SQL is \(Self.mostValues). Compare with a "
           + "list instead: name IN %@.")
     }
     return found
@@ -95,7 +95,8 @@ final class PredicateTranslation {
           "a block predicate", "Only memory can run a block; the store needs SQL.")
       case .subclass, .comparison, .compound:
         throw TranslationError(
-          String(describing: type(of: predicate)), "This class of predicate has no SQL.")
+          String(describing: type(of: predicate)),
+          "A predicate of this class can't be translated to SQL.")
       }
     }
   }

@@ -118,7 +118,7 @@ enum SQLCondition: Sendable {
 
   /// The number of terms beyond which groups of them are put into parentheses.
   ///
-  /// SQLite's tree is as deep as such a chain is long, and it takes no more than 1,000.
+  /// SQLite's expression tree is as deep as such a chain is long; the limit is 1,000.
   private static let longestChain = 100
 
   /// The number of terms of an OR beyond which they're written as a list if that's equivalent.

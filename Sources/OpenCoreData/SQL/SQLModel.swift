@@ -22,7 +22,7 @@ package final class SQLModel: @unchecked Sendable {
     do {
       try self.init(model: model, configuration: configuration, file: nil)
     } catch {
-      preconditionFailure("A layout made by rule cannot miss anything: \(error)")
+      preconditionFailure("A mapping for a new file can't lack anything: \(error)")
     }
   }
 
@@ -30,7 +30,7 @@ package final class SQLModel: @unchecked Sendable {
   ///
   /// Entities are matched by name, then by renaming identifier, then by position. Two statements.
   ///
-  /// - Parameter ignoresMissing: Whether a table or column that the file lacks gets its name by rule:
+  /// - Parameter ignoresMissing: Whether a table or column that the file lacks gets Core Data's default name:
   ///   a statement that needs it fails then.
   /// - Throws: `SchemaMismatch` for a table or column that the model requires and the file lacks;
   ///   `SQLiteError` if the schema can't be read.
@@ -43,7 +43,7 @@ package final class SQLModel: @unchecked Sendable {
       ignoresMissing: ignoresMissing)
   }
 
-  /// Maps a model to a file's schema, or by rule if there's no file.
+  /// Maps a model to a file's schema, or by Core Data's rules if there's no file.
   init(
     model: NSManagedObjectModel, configuration: String? = nil, file: FileSchema?,
     ignoresMissing: Bool = false
@@ -235,7 +235,7 @@ package struct SQLToMany: @unchecked Sendable {
   }
 }
 
-/// The entity IDs of a model, by rule or from a file's `Z_PRIMARYKEY`.
+/// The entity IDs of a model, by position in the sorted entities or from a file's `Z_PRIMARYKEY`.
 struct EntityNumbers {
   private var numbers: [ObjectIdentifier: Int] = [:]
   private var namesInFile: [ObjectIdentifier: String] = [:]

@@ -1,11 +1,11 @@
 import ManagedModel
 
-/// Builds the entities of a `SQLModel`, by rule or from a file.
+/// Builds the entities of a `SQLModel`, by Core Data's rules or from a file.
 struct SQLModelBuilder {
   let model: NSManagedObjectModel
   let configuration: String?
   let file: FileSchema?
-  /// Whether missing tables and columns get their names by rule.
+  /// Whether missing tables and columns get their default names.
   let ignoresMissing: Bool
 
   /// In numbering order, so that parents come first.
@@ -184,7 +184,7 @@ struct SQLModelBuilder {
   }
 }
 
-/// Names the tables of many-to-many relationships, by rule or from a file.
+/// Names the tables of many-to-many relationships, by Core Data's rules or from a file.
 struct JoinTables {
   private let file: FileSchema?
   private let ignoresMissing: Bool
@@ -257,7 +257,7 @@ struct JoinTables {
     return found.name
   }
 
-  /// The names by rule.
+  /// The default names.
   ///
   /// A column is named after the relationship whose destinations it contains.
   private struct Wanted {

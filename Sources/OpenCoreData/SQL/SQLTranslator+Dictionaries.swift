@@ -26,7 +26,7 @@ extension SQLTranslator {
       isCounted: isCounted)
     cache.add(entry, shape: isReusable ? shape : nil)
     guard let query = entry.query(shape?.constants ?? [], for: self) else {
-      preconditionFailure("The constants of a predicate fit the text that was made for them.")
+      preconditionFailure("The number of constants must match the cached SQL text.")
     }
     return DictionaryQuery(query: query, columns: entry.columns)
   }
@@ -88,7 +88,7 @@ extension SQLTranslator {
     var groups: [SQLFragment] = []
     for group in plan.groups {
       if group.expression.aggregatesRows {
-        throw TranslationError(group.name, "Groups are not made by a function of their rows.")
+        throw TranslationError(group.name, "A group can't be determined by a function of its rows.")
       }
       groups.append(try translation.column(group.expression).fragment)
     }
@@ -117,7 +117,9 @@ extension SQLTranslator {
         !groups.contains(NSExpression(forKeyPath: key))
       else { continue }
       throw TranslationError(
-        key, "Groups are sorted by what they are grouped by, or by the name of a computed value.")
+        key,
+        "Groups can be sorted only by a property in propertiesToGroupBy, or by the name of a computed value."
+      )
     }
   }
 

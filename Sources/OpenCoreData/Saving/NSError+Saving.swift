@@ -50,7 +50,7 @@ extension NSError {
     coreData(
       NSManagedObjectMergeError,
       "\(PluralForm.counted(conflicts.count, "row")) changed in the store since the objects were read. "
-        + "Refresh the objects and save again, or give the context a merge policy.",
+        + "Refresh the objects and save again, or set the context's merge policy.",
       [NSPersistentStoreSaveConflictsErrorKey: conflicts])
   }
 

@@ -125,7 +125,7 @@ extension SQLiteStore {
   private func writeLinks(
     of plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
-    // All removals first: another object may have received what one gives up.
+    // All removals first: another object may have what one no longer has.
     for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
     try writePlaces(writer.placed, on: connection, in: scope)

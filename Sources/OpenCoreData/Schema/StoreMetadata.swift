@@ -174,7 +174,7 @@ struct StoreMetadata: @unchecked Sendable {
     guard !differing.isEmpty else { return }
     throw NSError.coreData(
       NSPersistentStoreIncompatibleVersionHashError,
-      "The model is not the one the store was made with; these entities differ: "
+      "The model isn't the one that the store was created with; these entities differ: "
         + differing.joined(separator: ", ") + ".",
       [NSFilePathErrorKey: url.path, "metadata": values])
   }

@@ -105,7 +105,7 @@ extension NSManagedObjectModel {
       guard let model = try ModelArchive.readModel(on: connection) else {
         throw NSError.coreData(
           NSPersistentStoreOpenError,
-          "\(url.path) carries no model (Z_MODELCACHE is missing or empty). Give its model.")
+          "\(url.path) contains no model (Z_MODELCACHE is missing or empty). Specify its model.")
       }
       return model
     }

@@ -177,7 +177,7 @@ extension MemoryReader {
       let skipped = groups.dropFirst(plan.offset)
       return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.entries)
     } catch let error as PredicateEvaluationError {
-      throw NSError.fetch("The dictionaries cannot be made: \(error).")
+      throw NSError.fetch("The dictionaries can't be created: \(error).")
     }
   }
 

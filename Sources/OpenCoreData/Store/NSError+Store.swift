@@ -24,14 +24,14 @@ extension NSError {
   /// Returns the error for a file without a primary-key counter for a root entity.
   static func noMaximumKey(of entity: String) -> NSError {
     store(
-      "The entity '\(entity)' has no Z_MAX in Z_PRIMARYKEY: the file cannot take new objects. "
+      "The entity '\(entity)' has no Z_MAX in Z_PRIMARYKEY: new objects can't be inserted. "
         + "`cdprof doctor` shows what it should be.")
   }
 
   /// Returns the error for a primary-key counter that has reached its maximum.
   static func exhaustedKeys(of entity: String, _ last: Int64) -> NSError {
     store(
-      "Z_MAX of '\(entity)' in Z_PRIMARYKEY is \(last): the file cannot take new objects. "
+      "Z_MAX of '\(entity)' in Z_PRIMARYKEY is \(last): new objects can't be inserted. "
         + "`cdprof doctor` shows what it should be.")
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Created by the coordinator; any thread may use its properties.
 public class NSPersistentStore: NSObject, @unchecked Sendable {
-  // `lock` guards what can be set; `url` changes under the coordinator's lock alone
+  // `lock` guards what can be set; `url` changes only under the coordinator's lock
   /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, or `NSInMemoryStoreType`.
   public let type: String
   /// The file; for an in-memory store, the URL it was added with, or nil.

@@ -202,7 +202,7 @@ extension SQLiteReader {
       guard let destination = relationship.destinationEntity,
         sqlite.mapping.held(destination) != nil
       else { return [] }
-      throw NSError.fetch("The store does not keep the relationship '\(relationship.name)'.")
+      throw NSError.fetch("The store doesn't contain the relationship '\(relationship.name)'.")
     }
     var query = sqlite.translator.toMany(mapped)
     query.binds = [.integer(owner.primaryKey)]

@@ -135,7 +135,7 @@ extension SQLiteStore {
     guard let count, count > 0 else {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "NSPersistentStoreConnectionPoolMaxSizeKey is '\(given)'. Give it an integer above 0.")
+        "NSPersistentStoreConnectionPoolMaxSizeKey is '\(given)', but must be an integer above 0.")
     }
     return count
   }

@@ -53,15 +53,15 @@ package struct RunResult: Sendable {
   }
 
   /// A Boolean value that indicates whether all expectations of all variants are met at all scales.
-  package var holds: Bool {
-    variants.allSatisfy(\.holds) && scales.allSatisfy(\.holds)
+  package var passes: Bool {
+    variants.allSatisfy(\.passes) && scales.allSatisfy(\.passes)
   }
 
   /// The number of variants whose expectations are all met at all scales.
   package var heldVariants: Int {
     variants.count { variant in
-      variant.holds
-        && scales.allSatisfy { $0.variants.first { $0.name == variant.name }?.holds ?? true }
+      variant.passes
+        && scales.allSatisfy { $0.variants.first { $0.name == variant.name }?.passes ?? true }
     }
   }
 
@@ -69,7 +69,7 @@ package struct RunResult: Sendable {
   package var expectations: Int { allExpectations.count }
 
   /// The number of expectations that are met.
-  package var heldExpectations: Int { allExpectations.count { $0.holds } }
+  package var metExpectations: Int { allExpectations.count { $0.isMet } }
 
   private var allExpectations: [ExpectationResult] {
     variants.flatMap(\.expectations) + scales.flatMap(\.variants).flatMap(\.expectations)
@@ -79,7 +79,7 @@ package struct RunResult: Sendable {
   /// `6 of 6 variants, 23 of 23 expectations`, and the number of scales if there are several.
   package var summary: String {
     NumberText.counted(heldVariants, of: variants.count, "variant") + ", "
-      + NumberText.counted(heldExpectations, of: expectations, "expectation")
+      + NumberText.counted(metExpectations, of: expectations, "expectation")
       + (scales.isEmpty ? "" : " at \(scales.count + 1) scales")
   }
 }
@@ -129,7 +129,7 @@ package struct ScaledRun: Sendable, Equatable {
     }
 
     /// A Boolean value that indicates whether all expectations are met.
-    package var holds: Bool { expectations.allSatisfy(\.holds) }
+    package var passes: Bool { expectations.allSatisfy(\.isMet) }
   }
 
   package var scale: Int
@@ -155,5 +155,5 @@ package struct ScaledRun: Sendable, Equatable {
   }
 
   /// A Boolean value that indicates whether all expectations are met.
-  package var holds: Bool { variants.allSatisfy(\.holds) }
+  package var passes: Bool { variants.allSatisfy(\.passes) }
 }

@@ -93,7 +93,7 @@ package struct VariantResult: Sendable {
   }
 
   /// A Boolean value that indicates whether all expectations are met.
-  package var holds: Bool { expectations.allSatisfy(\.holds) }
+  package var passes: Bool { expectations.allSatisfy(\.isMet) }
 }
 
 extension VariantResult {
@@ -120,7 +120,7 @@ extension VariantResult {
         ExpectationResult(
           metric: metric.rawValue, formula: "the same in each of \(values.count) runs",
           relation: .equal, expected: .number(first),
-          found: .text(values.map(NumberText.grouped).joined(separator: ", ")), holds: false,
+          actual: .text(values.map(NumberText.grouped).joined(separator: ", ")), isMet: false,
           source: .ours, location: CallSite(file: path, line: line)))
     }
   }

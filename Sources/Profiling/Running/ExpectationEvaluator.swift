@@ -20,13 +20,13 @@ struct ExpectationEvaluator {
   ) throws(CountExpressionError) -> ExpectationResult {
     let bounds = try expectation.constraint.bounds(in: scope)
     let found = recording.value(of: expectation.scoped)
-    let holds = bounds.contains(found)
+    let isMet = bounds.contains(found)
     let (relation, expected) = try expectation.constraint.compared(in: scope)
     return ExpectationResult(
       metric: expectation.metric.text, formula: expectation.constraint.text, relation: relation,
-      expected: expected, found: .number(found), holds: holds, source: expectation.source,
+      expected: expected, actual: .number(found), isMet: isMet, source: expectation.source,
       location: CallSite(file: path, line: expectation.line),
-      differences: holds
+      differences: isMet
         ? []
         : EventDifferences(recording: recording, metric: expectation.scoped, found: found).lines
           + likely(expectation.scoped, found, beyond: bounds.upperBound, findings))
@@ -46,13 +46,13 @@ struct ExpectationEvaluator {
   func result(
     of expectation: PlanExpectation, in statements: [StepPlans.Explained], entities: [String]
   ) -> ExpectationResult {
-    let (holds, found) = expectation.demand.judge(statements, entities: entities)
+    let (isMet, actual) = expectation.demand.judge(statements, entities: entities)
     let text = expectation.demand.description
     return ExpectationResult(
       metric: expectation.text, formula: text, relation: .plan, expected: .text(text),
-      found: .text(found), holds: holds, source: expectation.source,
+      actual: .text(actual), isMet: isMet, source: expectation.source,
       location: CallSite(file: path, line: expectation.line),
-      differences: holds ? [] : statements.flatMap { [$0.sql] + $0.plan.lines })
+      differences: isMet ? [] : statements.flatMap { [$0.sql] + $0.plan.lines })
   }
 
   /// Returns the result of a block's findings, or `nil` if none are listed and none fired.
@@ -67,8 +67,8 @@ struct ExpectationEvaluator {
     let surplus = findings.filter { !expected.contains($0.name) }
     return ExpectationResult(
       metric: "findings", formula: expected.isEmpty ? "none" : expected.joined(separator: ", "),
-      relation: .equal, expected: .names(expected), found: .names(found),
-      holds: missing.isEmpty && surplus.isEmpty, source: block.findings?.source ?? .ours,
+      relation: .equal, expected: .names(expected), actual: .names(found),
+      isMet: missing.isEmpty && surplus.isEmpty, source: block.findings?.source ?? .ours,
       location: CallSite(file: path, line: block.findings?.line ?? block.line),
       differences: missing.map { "\($0) didn't fire" } + surplus.map(\.difference))
   }
@@ -79,9 +79,9 @@ struct ExpectationEvaluator {
     return ExpectationResult(
       metric: ExpectationResult.fails, formula: String(code), relation: .equal,
       expected: .number(code),
-      found: .number(outcome.failureCode ?? 0), holds: outcome.holds, source: .derived,
+      actual: .number(outcome.failureCode ?? 0), isMet: outcome.endedAsExpected, source: .derived,
       location: outcome.step.location,
-      differences: outcome.holds ? [] : ["\(outcome.step.text): \(outcome.summary)"])
+      differences: outcome.endedAsExpected ? [] : ["\(outcome.step.text): \(outcome.summary)"])
   }
 }
 

@@ -193,7 +193,7 @@ extension PlanRequirement {
   ///   - entities: The names of the model's entities, which are part of an index's name.
   func judge(
     _ statements: [StepPlans.Explained], entities: [String]
-  ) -> (holds: Bool, found: String) {
+  ) -> (isMet: Bool, actual: String) {
     guard !statements.isEmpty else { return (false, "no SELECT") }
     let plans = statements.map(\.plan)
     let used = PlanRequirement.distinct(plans.flatMap(\.ways))
@@ -248,7 +248,7 @@ package struct StepOutcome: Sendable {
 
   /// A Boolean value that indicates whether the step failed with the code in `fails`, or succeeded
   /// if it has no `fails`.
-  package var holds: Bool { failureCode == step.fails }
+  package var endedAsExpected: Bool { failureCode == step.fails }
 }
 
 /// An error that indicates that a step failed.

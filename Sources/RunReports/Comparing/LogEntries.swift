@@ -15,7 +15,7 @@ struct LogEntries {
 
   init(_ before: LogReport, _ after: LogReport) {
     // A count that only one log contains can't be compared with the other's 0.
-    let hits = before.tellsHits && after.tellsHits
+    let hits = before.logsHits && after.logsHits
     let subjects = LogEntries.subjects(before.costs).union(LogEntries.subjects(after.costs))
     func entries(_ report: LogReport) -> [RunComparison.Entry] {
       let all = LogEntries.entry(
@@ -37,8 +37,8 @@ struct LogEntries {
   /// Returns notes about what limits the comparison of two logs.
   static func notes(_ before: LogReport, _ after: LogReport) -> [String] {
     var notes: [String] = []
-    if before.tellsHits != after.tellsHits {
-      let file = before.tellsHits ? before.file : after.file
+    if before.logsHits != after.logsHits {
+      let file = before.logsHits ? before.file : after.file
       notes.append("faults and hits: only \(file) contains those fulfilled from the row cache")
     }
     for report in [before, after] where report.unmatchedTimes > 0 {

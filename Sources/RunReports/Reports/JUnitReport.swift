@@ -14,7 +14,7 @@ package enum JUnitReport {
       }
     }
     let all = cases + scaled
-    let failures = result.expectations - result.heldExpectations
+    let failures = result.expectations - result.metExpectations
     let time = seconds(result.variants.reduce(0) { $0 + $1.nanoseconds })
     let numbers = "tests=\"\(all.count)\" failures=\"\(failures)\" errors=\"0\" time=\"\(time)\""
     let environment = result.environment
@@ -43,8 +43,8 @@ package enum JUnitReport {
       let place = expectation.location
       let open =
         head + "\"\(title)\" file=\"\(escaped(place.file))\" line=\"\(place.line)\" time=\"0\""
-      guard !expectation.holds else { return open + "/>" }
-      let message = "expected \(expectation.expectedText), actual \(expectation.foundText)"
+      guard !expectation.isMet else { return open + "/>" }
+      let message = "expected \(expectation.expectedText), actual \(expectation.actualText)"
       let text = (["\(place): \(message)"] + expectation.differences).joined(separator: "\n")
       return """
         \(open)>

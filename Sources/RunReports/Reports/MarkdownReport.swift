@@ -10,7 +10,7 @@ package enum MarkdownReport {
     let most = lesson.most.map { " and **\(MarkdownText.plain($0))**" } ?? ""
     let story = ReportStory(result.story).told
     var blocks = [
-      "## \(result.holds ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
+      "## \(result.passes ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]
     blocks += missed(result)
     blocks.append("\(lesson.before) **\(lesson.least)**\(most)\(lesson.after)")

@@ -50,7 +50,7 @@ struct ReportPage {
     title = result.scenario
     file = result.file
     chapter = result.chapter
-    holds = result.holds
+    holds = result.passes
     summary = result.summary
     misses = ReportMiss.all(of: result)
     lesson = ReportSummary(result, lead: table.lead)

@@ -104,7 +104,7 @@ struct ReportMiss {
 
   /// Returns nil if all expectations are met.
   private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
-    let missed = expectations.filter { !$0.holds }
+    let missed = expectations.filter { !$0.isMet }
     guard !missed.isEmpty else { return nil }
     var differences: [String] = []
     for sentence in missed.flatMap(\.differences) where !differences.contains(sentence) {
@@ -122,7 +122,7 @@ extension ReportMiss.Line {
     let text = expectation.expectedText
     self.init(
       metric: expectation.metric, formula: expectation.formula == text ? nil : expectation.formula,
-      expected: text, found: expectation.foundText,
+      expected: text, found: expectation.actualText,
       location: expectation.location.description)
   }
 }

@@ -58,16 +58,16 @@ struct ReportTable {
       let expectation = variant.expectations.first { $0.metric == lead.rawValue }
       let width = most > 0 ? Double(value) / Double(most) * 100 : 0
       return Row(
-        name: variant.name, anchor: "variant-\(index + 1)", holds: variant.holds,
+        name: variant.name, anchor: "variant-\(index + 1)", holds: variant.passes,
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
-        formula: expectation.map(ReportTable.formula), isFormulaMissed: expectation?.holds == false,
+        formula: expectation.map(ReportTable.formula), isFormulaMissed: expectation?.isMet == false,
         cells: columns.map { $0.cell(of: variant) }, metric: lead.rawValue)
     }
   }
 
   private static func formula(_ expectation: ExpectationResult) -> String {
-    if expectation.holds { return expectation.formula }
+    if expectation.isMet { return expectation.formula }
     let asked = expectation.expectedText
     return asked == expectation.formula
       ? "expected \(asked)" : "expected \(asked) = \(expectation.formula)"

@@ -61,7 +61,7 @@ struct ReportVariant {
   init(_ variant: VariantResult, number: Int, of result: RunResult, eventLimit: Int) {
     name = variant.name
     anchor = "variant-\(number)"
-    isHeld = variant.holds
+    isHeld = variant.passes
     why = variant.why.nonEmpty
     differences =
       variant.set.map { "set \($0)" } + variant.first.map { "first \($0)" }
@@ -71,7 +71,7 @@ struct ReportVariant {
       Expectation(
         metric: expectation.metric, formula: expectation.formulaText,
         value: expectation.expectedText,
-        found: expectation.foundText, holds: expectation.holds,
+        found: expectation.actualText, holds: expectation.isMet,
         mark: expectation.source.label, location: expectation.location.description)
     }
     steps = variant.steps.map(ReportVariant.step)

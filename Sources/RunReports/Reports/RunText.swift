@@ -12,7 +12,7 @@ package enum RunText {
     let data = result.data.map { "\($0.name) \(NumberText.grouped($0.count))" }
       .joined(separator: ", ")
     return [
-      "\(result.scenario)\(chapter)   \(result.holds ? "✓" : "✗") \(result.summary)",
+      "\(result.scenario)\(chapter)   \(result.passes ? "✓" : "✗") \(result.summary)",
       "\(data) · seed \(result.seed) · scale \(result.scale) · each variant cold",
     ] + missed(result) + [""] + table(result)
   }

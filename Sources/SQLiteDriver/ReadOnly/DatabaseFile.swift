@@ -19,7 +19,7 @@ final class DatabaseFile {
     guard let system = sqlite3_vfs_find(nil), let open = system.pointee.xOpen,
       let name = sqlite3_create_filename(path, "", "", 0, nil)
     else {
-      throw SQLiteError(code: .outOfMemory, message: "SQLite gives no access to \(path)")
+      throw SQLiteError(code: .outOfMemory, message: "SQLite can't access \(path)")
     }
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: Int(system.pointee.szOsFile), alignment: MemoryLayout<Int>.alignment)
@@ -117,7 +117,7 @@ struct DatabaseHeader {
       return .truncated(path: path, expectedBytes: expected, foundBytes: size)
     }
     guard let pageSize else {
-      return .corrupt(path: path, reason: "its header names an impossible page size")
+      return .corrupt(path: path, reason: "its header contains an invalid page size")
     }
     if inspection.method == .immutable, let pageCount, pageCount * pageSize > size {
       return .truncated(path: path, expectedBytes: pageCount * pageSize, foundBytes: size)

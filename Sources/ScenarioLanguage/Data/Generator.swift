@@ -137,19 +137,20 @@ struct GeneratorCheck {
         at: place, nextStep: "write `one of [a, b]` to cycle through values")
     case .every where type != .dateAttributeType:
       throw LanguageProblem(
-        "`every` generates dates, but `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
+        "`every` generates dates, but `\(entry.text)` is \(AttributeLiteral(type).typePhrase)",
         at: place,
         nextStep: "write `random` or `one of [...]`")
     case .text where type != .stringAttributeType:
       throw LanguageProblem(
-        "`text` generates strings, but `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
+        "`text` generates strings, but `\(entry.text)` is \(AttributeLiteral(type).typePhrase)",
         at: place,
         nextStep: "write `random` or `one of [...]`")
     case .oneOf(let words):
       let literal = AttributeLiteral(type)
       for word in words where !literal.accepts(word.text) {
         throw LanguageProblem(
-          "`\(word.text)` isn't a \(literal.typeName)", at: word.place,
+          "`\(word.text)` isn't a valid value for `\(entry.text)` (\(literal.typeName))",
+          at: word.place,
           nextStep: "write, for example, `\(literal.example)`")
       }
     default: break

@@ -40,7 +40,7 @@ package struct AttributeLiteral: Sendable {
     }
   }
 
-  /// The name of the type in errors.
+  /// The name of the type in parentheses, such as `(date)`.
   package var typeName: String {
     switch type {
     case .integer16AttributeType: "16-bit integer"
@@ -54,8 +54,18 @@ package struct AttributeLiteral: Sendable {
     case .binaryDataAttributeType, .transformableAttributeType: "hexadecimal data"
     case .UUIDAttributeType: "UUID"
     case .URIAttributeType: "URI"
+    case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: "only nil"
+    }
+  }
+
+  /// The type as the complement of a sentence, such as `a date`.
+  var typePhrase: String {
+    switch type {
+    case .binaryDataAttributeType: "binary data"
+    case .transformableAttributeType: "a transformable attribute"
     case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
-      "value that can be written"
+      "of a type without literals"
+    default: "a \(typeName)"
     }
   }
 

@@ -22,9 +22,9 @@ package struct ExpectationResult: Sendable, Equatable {
   /// `between`.
   package var expected: ExpectationValue
   /// The actual value.
-  package var found: ExpectationValue
+  package var actual: ExpectationValue
   /// A Boolean value that indicates whether the expectation is met.
-  package var holds: Bool
+  package var isMet: Bool
   package var source: SourceMark
   /// The source file and line of the expectation.
   package var location: CallSite
@@ -34,15 +34,15 @@ package struct ExpectationResult: Sendable, Equatable {
 
   package init(
     metric: String, formula: String, relation: Relation, expected: ExpectationValue,
-    found: ExpectationValue, holds: Bool, source: SourceMark, location: CallSite,
+    actual: ExpectationValue, isMet: Bool, source: SourceMark, location: CallSite,
     differences: [String] = []
   ) {
     self.metric = metric
     self.formula = formula
     self.relation = relation
     self.expected = expected
-    self.found = found
-    self.holds = holds
+    self.actual = actual
+    self.isMet = isMet
     self.source = source
     self.location = location
     self.differences = differences
@@ -53,9 +53,9 @@ package struct ExpectationResult: Sendable, Equatable {
   package static let fails = "fails"
 
   /// The actual value for display, such as `5,061` or `no error`.
-  package var foundText: String {
-    guard metric == ExpectationResult.fails, case .number(let code) = found else {
-      return found.description
+  package var actualText: String {
+    guard metric == ExpectationResult.fails, case .number(let code) = actual else {
+      return actual.description
     }
     return code == 0 ? "no error" : String(code)
   }

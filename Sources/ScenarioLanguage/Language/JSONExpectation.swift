@@ -19,8 +19,8 @@ package struct JSONExpectation: Codable {
     law = result.formula
     relation = result.relation
     expected = result.expected
-    found = result.found
-    holds = result.holds
+    found = result.actual
+    holds = result.isMet
     source = result.source
     location = JSONLocation(result.location)
     differences = result.differences
@@ -29,8 +29,8 @@ package struct JSONExpectation: Codable {
   /// The result that the JSON represents.
   package var result: ExpectationResult {
     ExpectationResult(
-      metric: metric, formula: law, relation: relation, expected: expected, found: found,
-      holds: holds,
+      metric: metric, formula: law, relation: relation, expected: expected, actual: found,
+      isMet: holds,
       source: source, location: location.site, differences: differences)
   }
 }

@@ -8,14 +8,14 @@ package enum AdviceText {
   package static func lines(_ advice: IndexAdvice) -> [String] {
     var lines = [
       "\(NumberText.counted(advice.statements, "statement")) read, "
-        + "\(NumberText.counted(advice.tried, "index", "indexes")) tried on a copy of the store"
+        + "\(NumberText.counted(advice.tried, "index", "indexes")) tested on a copy of the store"
     ]
     for sql in advice.unmeasured {
       lines.append("skipped (doesn't run on this store): \(SQLAbbreviation.short(sql))")
     }
     if advice.isEmpty {
       return lines + [
-        "", "nothing to do: no tried index helped, and no existing index is redundant",
+        "", "nothing to change: no tested index helps, and no existing index is redundant",
       ]
     }
     for (place, proposal) in advice.proposals.enumerated() {

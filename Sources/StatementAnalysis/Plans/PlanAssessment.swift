@@ -141,9 +141,9 @@ package struct PlanAssessment: Sendable, Equatable {
       return "\(deed.verb) every row, as requested: there's no filter."
     case (.filteringScan, .update), (.filteringScan, .delete):
       return isOfFunctions
-        ? "Full table scan to find the rows that it \(deed.verb.lowercased()). The condition calls a "
+        ? "\(fullScan) to find the rows that it \(deed.verb.lowercased()). The condition calls a "
           + "function, so no index can help."
-        : "Full table scan to find the rows that it \(deed.verb.lowercased()). An index on the "
+        : "\(fullScan) to find the rows that it \(deed.verb.lowercased()). An index on the "
           + "compared columns would help."
     case (.indexSearch, .update), (.indexSearch, .delete):
       return "\(deed.verb) the rows found by searching \(index ?? "an index")."
@@ -172,10 +172,10 @@ package struct PlanAssessment: Sendable, Equatable {
     case .scanAndSort:
       "Reads every row, as requested, and sorts them. An index on the sort keys would avoid the sort."
     case .filteringScan where isOfFunctions:
-      "Full table scan to find some of the rows. The condition calls a function, so no index can help."
+      "\(fullScan) to find some of the rows. The condition calls a function, so no index can help."
         + sorting
     case .filteringScan:
-      "Full table scan to find some of the rows. An index on the compared columns would help."
+      "\(fullScan) to find some of the rows. An index on the compared columns would help."
         + sorting
     case .automaticIndex:
       "SQLite builds an automatic index each time this statement runs. A permanent index would help."
@@ -198,6 +198,7 @@ package struct PlanAssessment: Sendable, Equatable {
     case .scan where isLimited: "the plan reads rows sequentially, up to the limit"
     case .scan: "the plan reads every row, as requested"
     case .scanAndSort: "the plan reads every row and sorts them"
+    case .filteringScan where isIndexScan: "the plan reads a whole index to find some of the rows"
     case .filteringScan: "the plan reads every row to find some of them"
     case .automaticIndex: "the plan builds an automatic index each time"
     }
@@ -220,6 +221,13 @@ package struct PlanAssessment: Sendable, Equatable {
     }
     return hasCall
   }
+
+  /// A Boolean value that indicates whether every full scan reads an index instead of its table.
+  private var isIndexScan: Bool {
+    remarks.allSatisfy { if case .fullScan(_, nil) = $0 { false } else { true } }
+  }
+
+  private var fullScan: String { isIndexScan ? "Full index scan" : "Full table scan" }
 
   private var sorting: String { sorts ? " Then sorts the result." : "" }
 

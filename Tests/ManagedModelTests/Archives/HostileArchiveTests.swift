@@ -121,7 +121,7 @@ import Testing
     // The inverse of the relationship without a destination is also invalid.
     #expect(lines.count == 3 && lines.last?.contains("as its own inverse") == true)
     #expect(lines.allSatisfy { $0.hasPrefix("\(file.path): warning: Animal.") })
-    #expect(lines.first?.contains("Animal.first: The compiled model gives the unknown") == true)
+    #expect(lines.first?.contains("Animal.first: The compiled model contains the unknown") == true)
     #expect(lines.dropFirst().first?.contains("Animal.mother: ") == true)
   }
 

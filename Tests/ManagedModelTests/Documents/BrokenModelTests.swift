@@ -64,7 +64,7 @@ import Testing
         #"<entity name="Zoo"><relationship name="all" toMany="YES" destinationEntity="Animal" "#
           + #"inverseName="keeper"/></entity>"#),
       "5:73: warning: Animal.keeper: The destination Keeper has no relationship animal. "
-        + "Add it or name another inverse.",
+        + "Add it, or specify another inverse.",
       "8:100: warning: Zoo.all: The inverse Animal.keeper has nothing as its own inverse. "
         + "Set the inverse of Animal.keeper to Zoo.all."),
     Case(
@@ -95,7 +95,7 @@ import Testing
       #"5:70: warning: Animal.age: minValueString is "young", which isn't a limit for the type Integer 16. "#
         + "Write an integer from -32768 to 32767.",
       "5:124: warning: Animal: The predicate \"name ==\" cannot be read: the predicate ends too early "
-        + "(character 8). Write a whole predicate, or none."),
+        + "(character 8). Write a complete predicate, or remove it."),
     Case(
       "a composite inside of itself",
       document(
@@ -103,7 +103,7 @@ import Testing
         #"<composite name="Place"><attribute name="outer" attributeType="Composite" "#
           + #"type="Place"/></composite>"#),
       "8:44: error: Animal.place: The composite attribute contains itself, or composites more than 32 "
-        + "deep. Take one of the elements away.", fails: true),
+        + "deep. Remove one of the elements.", fails: true),
     Case(
       "a derivation that cannot be read",
       document(
@@ -118,7 +118,7 @@ import Testing
         + "Give it a type or make it transient."),
     Case(
       "no XML", "<model>\n  <entity></model>",
-      "2:19: error: The document isn't well-formed XML: the closing tag does not match the opening one. "
+      "2:19: error: The document isn't well-formed XML: the closing tag doesn't match the opening one. "
         + "Repair it in a text editor, or save it again in the model editor.", fails: true),
     Case(
       "nothing", "",
@@ -126,22 +126,22 @@ import Testing
         + "Repair it in a text editor, or save it again in the model editor.", fails: true),
     Case(
       "another document", "<scene/>",
-      #"1:1: error: The document is about "scene", not about a model. "#
-        + "Name the contents file of a .xcdatamodel folder.", fails: true),
+      #"1:1: error: The root element is "scene", not a model. "#
+        + "Specify the contents file of a .xcdatamodel folder.", fails: true),
     Case(
       "a store", "<database/>",
-      #"1:1: error: The document is about "database", not about a model. "#
-        + "This is a store of the XML kind: name the model that it was made with.",
+      #"1:1: error: The root element is "database", not a model. "#
+        + "This is an XML store. Specify the model that it was created with.",
       fails: true),
     Case(
       "a property list", "<plist/>",
-      #"1:1: error: The document is about "plist", not about a model. "#
+      #"1:1: error: The root element is "plist", not a model. "#
         + "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
-        + "Xcode, or give the compiled model.", fails: true),
+        + "Xcode, or specify the compiled model.", fails: true),
     Case(
       "XML entities that contain each other",
       "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",
-      "2:17: error: The document isn't well-formed XML: an entity is made of itself, or of too many others. "
+      "2:17: error: The document isn't well-formed XML: an XML entity refers to itself, or expands to too many others. "
         + "Repair it in a text editor, or save it again in the model editor.", fails: true),
   ]
 

@@ -62,7 +62,7 @@ import Testing
     for (name, message) in [
       ("Zoo.omo", "The model is an optimized one (.omo), whose form is not public."),
       ("Zoo.mom", "The compiled model is a property list as XML; the binary form is read."),
-      ("Old.xcdatamodel/elements", "The document is about \"plist\", not about a model."),
+      ("Old.xcdatamodel/elements", "The root element is \"plist\", not a model."),
       ("Old.xcdatamodel", "The model has the form that Xcode wrote before version 4"),
     ] {
       let url = folder.appendingPathComponent(name)

@@ -41,7 +41,7 @@ import Testing
     #expect(
       errors?.description
         == "Animal: Two of the models have an entity Animal, and they differ. "
-        + "Rename one of them, or make them equal.")
+        + "Rename one of them, or make them identical.")
     let clashing = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -117,7 +117,7 @@ import Testing
     }
     #expect(
       errors?.description
-        == "Zoo:1:47: error: Animal.\(name): Every object has a property \(name) already. "
+        == "Zoo:1:47: error: Animal.\(name): Every managed object already has a property \(name). "
         + "Rename the one of the model.")
   }
 }

@@ -122,9 +122,5 @@ struct BatchInsertTests {
       }
       #expect(try connection.values("SELECT count(*) FROM ZITEM") == [[.integer(0)]])
     }
-    for seconds in [Double.infinity, -1, .nan, .greatestFiniteMagnitude] {
-      let stack = try TestStack(model: SavingModels.items())
-      _ = try stack.coldContext(options: [NSPersistentStoreTimeoutOption: seconds])
-    }
   }
 }

@@ -205,15 +205,23 @@ struct GenerationTests {
     #expect(refused.message.contains("its row no longer exists"))
   }
 
-  @Test("A pinned context can fetch after a failed fetch", arguments: StoreKind.allCases)
-  func pinnedContextCanFetchAfterAFailedFetch(_ kind: StoreKind) throws {
+  @Test("A failed fetch doesn't advance a pinned context", arguments: StoreKind.allCases)
+  func failedFetchDoesNotAdvanceAPinnedContext(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
+    #expect(try pair.count() == 3)
+    _ = try pair.write { writer in
+      writer.object(with: pair.ids[0]).label = "changed"
+      _ = writer.make("Person", ["name": "new"])
+    }
     pair.pinned.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
       request.predicate = NSPredicate(format: "nothing == 1")
       #expect(throws: NSError.self) { try pair.pinned.fetch(request) }
     }
-    #expect(try pair.count() == 3)
+    let names = try pair.pinned.performAndWait { try pair.pinned.people().map(\.label) }
+    #expect(names == ["p1", "p2", "p3"])
+    try pair.pinned.performAndWait { try pair.pinned.setQueryGenerationFrom(nil) }
+    #expect(try pair.count() == 4)
   }
 
   @Test("Rows of a generation are released with their objects", arguments: StoreKind.allCases)

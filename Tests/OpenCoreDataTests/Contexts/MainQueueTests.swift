@@ -92,16 +92,20 @@ struct MainQueueTests {
     #expect(person.label == "b" && person.number == 7)
   }
 
-  @Test("A context can be released before the run loop turns")
-  func contextCanBeReleasedBeforeTheRunLoopTurns() async throws {
+  @Test("The changes of a context that is released before the run loop turns aren't processed")
+  func changesOfAReleasedContextAreNotProcessed() async throws {
     let bed = try ContextBed(.memory)
     weak var released: NSManagedObjectContext?
+    let changes: NoteList
     do {
       let context = context(bed)
+      changes = NoteList(context)
       _ = context.make("Person")
       released = context
     }
     #expect(released == nil)
     await turn()
+    await turn()
+    #expect(changes.notes.isEmpty)
   }
 }

@@ -193,7 +193,7 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-10 a merge posts its inserts, updates, and deletes",
+    "S10-10 a merge posts one notification of its inserts, updates, and deletes",
     arguments: StoreKind.allCases)
   func mergePostsItsInsertsUpdatesAndDeletes(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
@@ -211,6 +211,7 @@ struct MergeTests {
       #expect(changes.union(NSInsertedObjectsKey).compactMap(\.label) == ["new"])
       #expect(changes.union(NSRefreshedObjectsKey).contains(held[0]))
       #expect(changes.union(NSDeletedObjectsKey) == [held[1]])
+      #expect(changes.notes.count == 1 && ids.notes.count == 1)
       let posted = ids.notes.last?.userInfo
       #expect(posted?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> == [pair.ids[1]])
       let updated = posted?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID>

@@ -132,7 +132,7 @@ struct QueueTests {
       let context = try ContextBed(.memory).context()
       context.persistentStoreCoordinator = nil
     }
-    #expect(removal.message.contains("a context keeps the coordinator it was given first"))
+    #expect(removal.message.contains("a context's coordinator can't be replaced"))
   }
 
   @Test("ConcurrencyDebug doesn't affect correct programs")

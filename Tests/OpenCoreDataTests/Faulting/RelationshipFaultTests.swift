@@ -190,7 +190,8 @@ struct RelationshipFaultTests {
     arguments: StoreKind.allCases)
   func manyToManyIsSavedOnceForBothSidesReadAndPrefetched(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.library())
-    let writer = try stack.coldContext()
+    let events = EventList()
+    let writer = try stack.coldContext(sinks: [events])
     try writer.performAndWait {
       let tags = ["a", "b", "c"].map { writer.make("Tag", ["name": $0]) }
       for index in 0..<4 {
@@ -200,6 +201,9 @@ struct RelationshipFaultTests {
       let cost = try costs(of: writer) { try writer.save() }
       #expect(cost.inserts == stack.statements(7 + 6) && cost.transactions == stack.statements(2))
     }
+    // Both ends changed; `Article` sorts before `Tag`.
+    let joins = events.events.filter { $0.statement?.sql.contains("INTO Z_") == true }
+    #expect(joins.map(\.entity) == Array(repeating: "Article", count: stack.statements(6)))
     let context = try stack.coldContext()
     try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Article")

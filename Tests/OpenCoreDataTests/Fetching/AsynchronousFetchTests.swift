@@ -91,7 +91,12 @@ struct AsynchronousFetchTests {
       #expect(result.operationError?.code == CocoaError.Code.userCancelled.rawValue)
       #expect(context.registeredObjects.isEmpty)
     }
-    #expect(result.progress?.isCancelled == true)
+    #expect(result.progress?.isCancelled == true && result.progress?.completedUnitCount == 0)
+    // Canceling doesn't affect the next fetch.
+    let next = try await run(context, self.request())
+    context.performAndWait {
+      #expect(next.finalResult?.count == 20 && next.operationError == nil)
+    }
   }
 
   @Test("S-C28 progress counts the rows; an error is in the result")

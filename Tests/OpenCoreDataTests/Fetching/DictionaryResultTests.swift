@@ -294,9 +294,10 @@ struct DictionaryResultTests {
       message(["name"]) { request in
         request.propertiesToGroupBy = ["name"]
         request.sortDescriptors = Self.byNumber
-      }.contains("Groups are sorted by"))
+      }.contains("Groups can be sorted only by"))
     #expect(
-      message([Self.describe("a", "average:(parts.size)")]) { _ in }.contains("has no SQL"))
+      message([Self.describe("a", "average:(parts.size)")]) { _ in }.contains(
+        "can't be translated to SQL"))
     #expect(
       message(["name"]) { request in
         request.resultType = []

@@ -209,16 +209,16 @@ struct FetchCostTests {
     let released = DispatchSemaphore(value: 0)
     busy.perform {
       // The block waits, like a long fetch.
-      _ = try? busy.people()
+      let people = try? busy.people()
       entered.signal()
       released.wait()
-      order.add("first block")
+      order.add("\(people?.count ?? 0) people in the first block")
     }
     entered.wait()
     busy.perform { order.add("second block") }
     try free.performAndWait { order.add("\(try free.people().count) people elsewhere") }
     released.signal()
     busy.performAndWait {}
-    #expect(order.lines == ["2 people elsewhere", "first block", "second block"])
+    #expect(order.lines == ["2 people elsewhere", "2 people in the first block", "second block"])
   }
 }

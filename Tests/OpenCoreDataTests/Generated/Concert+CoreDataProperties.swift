@@ -44,15 +44,15 @@ extension Concert {
     set { self[Slots.picture] = newValue }
   }
 
-  /// `pieces`, to many of `Piece` in order, the inverse of `Piece.concerts`.
+  /// `pieces`, ordered to-many relationship to `Piece`, the inverse of `Piece.concerts`.
   ///
-  /// Reading it costs a SELECT while it is a fault, and a copy of the collection.
+  /// Reading it fires the relationship fault, which costs a SELECT, and copies the collection.
   public var pieces: [Piece] {
     get { lazyPieces.array }
     set { lazyPieces.array = newValue }
   }
 
-  /// `pieces`, read when something is asked of it.
+  /// `pieces`, loaded when it's first used.
   public var lazyPieces: RelatedObjects<Piece> {
     RelatedObjects(of: self, "pieces")
   }
@@ -94,7 +94,7 @@ extension Concert {
     lazyPieces.insert(value)
   }
 
-  /// Takes an object out.
+  /// Removes an object.
   public func removeFromPieces(_ value: Piece) {
     lazyPieces.remove(value)
   }
@@ -104,17 +104,17 @@ extension Concert {
     lazyPieces.formUnion(values)
   }
 
-  /// Takes objects out.
+  /// Removes objects.
   public func removeFromPieces(_ values: [Piece]) {
     lazyPieces.subtract(values)
   }
 
-  /// Puts an object at an index.
+  /// Inserts an object at an index.
   public func insertIntoPieces(_ value: Piece, at index: Int) {
     lazyPieces.insert(value, at: index)
   }
 
-  /// Takes the object at an index out.
+  /// Removes the object at an index.
   public func removeFromPieces(at index: Int) {
     lazyPieces.remove(at: index)
   }
@@ -126,9 +126,9 @@ extension Concert {
 }
 
 extension Concert {
-  /// Where the values lie in a row.
+  /// The locations of values in a row.
   ///
-  /// Compared with the loaded entity once; where they differ, the properties go by name.
+  /// Compared with the loaded entity once; properties that differ are accessed by name.
   enum Slots {
     static let cancelled = PropertySlot<Bool>(0, offset: 32, "cancelled")
     static let `default` = PropertySlot<String?>(1, offset: 40, "default")

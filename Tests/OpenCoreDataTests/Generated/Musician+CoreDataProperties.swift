@@ -14,15 +14,15 @@ extension Musician {
     set { self[Slots.desk] = newValue }
   }
 
-  /// `pieces`, to many of `Piece` in no order, the inverse of `Piece.musicians`.
+  /// `pieces`, to-many relationship to `Piece`, the inverse of `Piece.musicians`.
   ///
-  /// Reading it costs a SELECT while it is a fault, and a copy of the collection.
+  /// Reading it fires the relationship fault, which costs a SELECT, and copies the collection.
   public var pieces: Set<Piece> {
     get { lazyPieces.set }
     set { lazyPieces.set = newValue }
   }
 
-  /// `pieces`, read when something is asked of it.
+  /// `pieces`, loaded when it's first used.
   public var lazyPieces: RelatedObjects<Piece> {
     RelatedObjects(of: self, "pieces")
   }
@@ -41,7 +41,7 @@ extension Musician {
     lazyPieces.insert(value)
   }
 
-  /// Takes an object out.
+  /// Removes an object.
   public func removeFromPieces(_ value: Piece) {
     lazyPieces.remove(value)
   }
@@ -51,16 +51,16 @@ extension Musician {
     lazyPieces.formUnion(values)
   }
 
-  /// Takes objects out.
+  /// Removes objects.
   public func removeFromPieces(_ values: Set<Piece>) {
     lazyPieces.subtract(values)
   }
 }
 
 extension Musician {
-  /// Where the values lie in a row.
+  /// The locations of values in a row.
   ///
-  /// Compared with the loaded entity once; where they differ, the properties go by name.
+  /// Compared with the loaded entity once; properties that differ are accessed by name.
   enum Slots {
     static let desk = PropertySlot<Int16>(2, offset: 56, "desk")
     // swift-format-ignore: AlwaysUseLowerCamelCase

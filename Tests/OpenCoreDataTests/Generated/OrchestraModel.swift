@@ -4,9 +4,9 @@ import OpenCoreData
 
 /// The classes of the model Orchestra.xcdatamodel.
 public enum OrchestraModel {
-  /// Lets entities find their classes, and the classes their places in a row.
+  /// Registers the model's classes, and the locations of their values in a row.
   ///
-  /// Call it before the model is first used; a second call does no harm.
+  /// Call it before the model is first used. Calling it again has no effect.
   public static func registerClasses() {
     Concert.registerClass(named: ".Concert", slots: Concert.Slots.declarations)
     Person.registerClass(named: "Person", slots: Person.Slots.declarations)

@@ -14,20 +14,20 @@ extension Person {
     set { self[Slots.name] = newValue }
   }
 
-  /// `pupils`, to many of `Person` in no order, the inverse of `Person.teacher`.
+  /// `pupils`, to-many relationship to `Person`, the inverse of `Person.teacher`.
   ///
-  /// Reading it costs a SELECT while it is a fault, and a copy of the collection.
+  /// Reading it fires the relationship fault, which costs a SELECT, and copies the collection.
   public var pupils: Set<Person> {
     get { lazyPupils.set }
     set { lazyPupils.set = newValue }
   }
 
-  /// `pupils`, read when something is asked of it.
+  /// `pupils`, loaded when it's first used.
   public var lazyPupils: RelatedObjects<Person> {
     RelatedObjects(of: self, "pupils")
   }
 
-  /// `teacher`, to one `Person`, the inverse of `Person.pupils`.
+  /// `teacher`, to-one relationship to `Person`, the inverse of `Person.pupils`.
   public var teacher: Person? {
     get { self[Slots.teacher] }
     set { self[Slots.teacher] = newValue }
@@ -40,7 +40,7 @@ extension Person {
     lazyPupils.insert(value)
   }
 
-  /// Takes an object out.
+  /// Removes an object.
   public func removeFromPupils(_ value: Person) {
     lazyPupils.remove(value)
   }
@@ -50,16 +50,16 @@ extension Person {
     lazyPupils.formUnion(values)
   }
 
-  /// Takes objects out.
+  /// Removes objects.
   public func removeFromPupils(_ values: Set<Person>) {
     lazyPupils.subtract(values)
   }
 }
 
 extension Person {
-  /// Where the values lie in a row.
+  /// The locations of values in a row.
   ///
-  /// Compared with the loaded entity once; where they differ, the properties go by name.
+  /// Compared with the loaded entity once; properties that differ are accessed by name.
   enum Slots {
     static let name = PropertySlot<String?>(0, offset: 32, "name")
     static let teacher = PropertySlot<Person?>(1, offset: 40, "teacher")

@@ -8,42 +8,42 @@ extension Piece {
     NSFetchRequest<Piece>(entityName: "Piece")
   }
 
-  /// `composer`, to one `Person`.
+  /// `composer`, to-one relationship to `Person`.
   public var composer: Person? {
     get { self[Slots.composer] }
     set { self[Slots.composer] = newValue }
   }
 
-  /// `concerts`, to many of `Concert` in no order, the inverse of `Concert.pieces`.
+  /// `concerts`, to-many relationship to `Concert`, the inverse of `Concert.pieces`.
   ///
-  /// Reading it costs a SELECT while it is a fault, and a copy of the collection.
+  /// Reading it fires the relationship fault, which costs a SELECT, and copies the collection.
   public var concerts: Set<Concert> {
     get { lazyConcerts.set }
     set { lazyConcerts.set = newValue }
   }
 
-  /// `concerts`, read when something is asked of it.
+  /// `concerts`, loaded when it's first used.
   public var lazyConcerts: RelatedObjects<Concert> {
     RelatedObjects(of: self, "concerts")
   }
 
   /// `hash`, String.
   ///
-  /// Called `hashProperty` because Swift or every managed object has the other name.
+  /// Named `hashProperty` because the property's name is reserved by Swift or `NSManagedObject`.
   public var hashProperty: String? {
     get { self[Slots.hashProperty] }
     set { self[Slots.hashProperty] = newValue }
   }
 
-  /// `musicians`, to many of `Musician` in no order, the inverse of `Musician.pieces`.
+  /// `musicians`, to-many relationship to `Musician`, the inverse of `Musician.pieces`.
   ///
-  /// Reading it costs a SELECT while it is a fault, and a copy of the collection.
+  /// Reading it fires the relationship fault, which costs a SELECT, and copies the collection.
   public var musicians: Set<Musician> {
     get { lazyMusicians.set }
     set { lazyMusicians.set = newValue }
   }
 
-  /// `musicians`, read when something is asked of it.
+  /// `musicians`, loaded when it's first used.
   public var lazyMusicians: RelatedObjects<Musician> {
     RelatedObjects(of: self, "musicians")
   }
@@ -61,7 +61,7 @@ extension Piece {
     lazyConcerts.insert(value)
   }
 
-  /// Takes an object out.
+  /// Removes an object.
   public func removeFromConcerts(_ value: Concert) {
     lazyConcerts.remove(value)
   }
@@ -71,7 +71,7 @@ extension Piece {
     lazyConcerts.formUnion(values)
   }
 
-  /// Takes objects out.
+  /// Removes objects.
   public func removeFromConcerts(_ values: Set<Concert>) {
     lazyConcerts.subtract(values)
   }
@@ -83,7 +83,7 @@ extension Piece {
     lazyMusicians.insert(value)
   }
 
-  /// Takes an object out.
+  /// Removes an object.
   public func removeFromMusicians(_ value: Musician) {
     lazyMusicians.remove(value)
   }
@@ -93,16 +93,16 @@ extension Piece {
     lazyMusicians.formUnion(values)
   }
 
-  /// Takes objects out.
+  /// Removes objects.
   public func removeFromMusicians(_ values: Set<Musician>) {
     lazyMusicians.subtract(values)
   }
 }
 
 extension Piece {
-  /// Where the values lie in a row.
+  /// The locations of values in a row.
   ///
-  /// Compared with the loaded entity once; where they differ, the properties go by name.
+  /// Compared with the loaded entity once; properties that differ are accessed by name.
   enum Slots {
     static let hashProperty = PropertySlot<String?>(0, offset: 32, "hash")
     static let value = PropertySlot<Int32>(1, offset: 40, "value")

@@ -76,7 +76,7 @@ struct FetchTemplateTests {
       model.setFetchRequestTemplate(NSFetchRequest<NSManagedObject>(), forName: "nothing")
     }
     #expect(
-      nameless.message.contains("The fetch request for the template nothing names no entity."))
+      nameless.message.contains("The fetch request of the template nothing has no entity."))
     let late = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -204,7 +204,7 @@ struct CompositeAttributeTests {
     let context = try stack.context()
     context.performAndWait {
       for (format, message) in [
-        ("colors == name", "Name one of its elements: colors.body, colors.tail."),
+        ("colors == name", "Specify one of its elements: colors.body, colors.tail."),
         ("colors.bodi == 'x'", "Did you mean body?"),
         ("colors.body.x == 1", "is an attribute; a key path can"),
       ] {

@@ -134,8 +134,12 @@ struct KeyedValueTests {
       #expect(object.storedValue(forKey: "int16") as? Int16 == 3)
       let predicate = NSPredicate(format: "int16 == 3 AND bool == TRUE AND name == 'a'")
       #expect(predicate.evaluate(with: object))
+      _ = context.make("Number", ["int16": Int16(4), "bool": false, "name": "a"])
       try context.save()
-      #expect(try context.all("Number") == [object])
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Number")
+      request.predicate = predicate
+      #expect(try context.fetch(request) == [object])
+      #expect(try context.all("Number").filter { predicate.evaluate(with: $0) } == [object])
     }
   }
 

@@ -202,11 +202,12 @@ struct LifecycleTests {
       let id = car.objectID
       _ = TalkativeCar.takeCalls()
       context.delete(car)
+      #expect(car.isDeleted && context.deletedObjects == [car])
       #expect(TalkativeCar.takeCalls() == ["a.prepareForDeletion"])
       context.delete(car)
       #expect(TalkativeCar.takeCalls() == ["a.prepareForDeletion"])
       context.rollback()
-      _ = car.value(forKey: "name")
+      #expect(!car.isDeleted && car.value(forKey: "name") as? String == "a")
       _ = TalkativeCar.takeCalls()
       context.delete(car)
       #expect(TalkativeCar.takeCalls() == ["a.prepareForDeletion"])

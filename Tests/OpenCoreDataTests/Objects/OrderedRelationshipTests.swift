@@ -116,6 +116,28 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
+    "A mutable ordered set keeps its contents when the object becomes a fault",
+    arguments: StoreKind.allCases)
+  func mutableOrderedSetIsValidUntilTheObjectBecomesAFault(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let context = try stack.context()
+    try context.performAndWait {
+      let list = try list("ab", in: context)
+      let songs = list.mutableOrderedSetValue(forKey: "songs")
+      let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      other.persistentStoreCoordinator = context.persistentStoreCoordinator
+      try other.performAndWait {
+        add("c", to: try #require(try other.all("List").first), in: other)
+        try other.save()
+      }
+      context.refresh(list, mergeChanges: false)
+      #expect(list.names("songs") == "abc" && songs.count == 2)
+      let current = list.mutableOrderedSetValue(forKey: "songs")
+      #expect(current !== songs && current.count == 3)
+    }
+  }
+
+  @Test(
     "Order keys begin at 2048, grow by 1024, are halved between, and are renumbered if exhausted")
   func orderKeysAreSpacedHalvedAndRenumbered() throws {
     let stack = try GraphStack(.sqlite, model: KinshipModel.make())

@@ -66,8 +66,12 @@ struct WideEntityTests {
       let object = NSEntityDescription.insertNewObject(forEntityName: "Wide", into: context)
       try context.save()
       object.setValue(Double.nan, forKey: "ratio")
+      #expect(object.changedValues().keys.sorted() == ["ratio"])
       try context.save()
-      #expect(!context.hasChanges)
+      object.setValue(Double.nan, forKey: "ratio")
+      #expect(object.changedValues().isEmpty)
+      object.setValue(1, forKey: "value0")
+      #expect(object.changedValues().keys.sorted() == ["value0"])
     }
   }
 

@@ -188,8 +188,18 @@ struct ChangeTests {
     let (_, first) = try workshop(kind)
     let second = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     second.persistentStoreCoordinator = first.persistentStoreCoordinator
-    let reached = first.performAndWait { second.performAndWait { first.performAndWait { true } } }
-    #expect(reached)
+    try first.performAndWait {
+      let team = first.make("Team")
+      try second.performAndWait {
+        _ = second.make("Tag")
+        try first.performAndWait {
+          #expect(first.insertedObjects == [team])
+          try first.save()
+        }
+        #expect(try all("Team", second).count == 1 && second.insertedObjects.count == 1)
+      }
+      #expect(!first.hasChanges && !team.objectID.isTemporaryID)
+    }
   }
 
   @Test(

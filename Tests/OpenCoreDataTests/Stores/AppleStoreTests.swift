@@ -19,6 +19,7 @@ struct AppleStoreTests {
     let context = try copy.context()
     let plain = try Connection(path: copy.url.path, access: .inspecting)
     defer { plain.close() }
+    var values = 0
     try context.performAndWait {
       let store = try #require(context.coordinator?.firstStore as? SQLiteStore)
       for entity in store.mapping.entities where !entity.description.isAbstract {
@@ -29,15 +30,35 @@ struct AppleStoreTests {
           "SELECT COUNT(*) FROM \"\(entity.table)\" WHERE Z_ENT = \(entity.number)")
         #expect(count == [[.integer(Int64(objects.count))]], "\(entity.name)")
         for object in objects {
-          let column = entity.columns.first { $0.property is NSAttributeDescription }
-          guard let column else { continue }
-          let rows = try plain.values(
-            "SELECT \"\(column.name)\" FROM \"\(entity.table)\" WHERE Z_PK = \(object.primaryKey)")
-          #expect(
-            (object.value(forKey: column.property.name) == nil) == (rows == [[.null]]),
-            "\(entity.name).\(column.property.name) of \(object.primaryKey)")
+          for column in entity.columns {
+            guard let attribute = column.property as? NSAttributeDescription else { continue }
+            let rows = try plain.values(
+              "SELECT \"\(column.name)\" FROM \"\(entity.table)\" WHERE Z_PK = \(object.primaryKey)"
+            )
+            let stored = try #require(rows.first?.first)
+            values += 1
+            #expect(
+              matches(object.value(forKey: attribute.name), stored),
+              "\(entity.name).\(attribute.name) of \(object.primaryKey)")
+          }
         }
       }
+    }
+    #expect(values > 0)
+  }
+
+  /// Returns whether a property's value is what SQLite returns for its column.
+  private func matches(_ value: Any?, _ stored: SQLiteValue) -> Bool {
+    switch stored {
+    case .null: value == nil
+    case .integer(let number):
+      value as? Int64 == number
+        || (value as? Date)?.timeIntervalSinceReferenceDate == Double(number)
+    case .real(let number):
+      value as? Double == number || (value as? Date)?.timeIntervalSinceReferenceDate == number
+    case .text(let text): value as? String == text
+    // Values of other types, such as UUIDs and transformed ones, are stored as their bytes.
+    case .blob(let bytes): (value as? Data).map { $0 == Data(bytes) } ?? (value != nil)
     }
   }
 
@@ -46,6 +67,7 @@ struct AppleStoreTests {
     let copy = try Copy(of: path)
     defer { withExtendedLifetime(copy) {} }
     let context = try copy.context()
+    var pairs = 0
     try context.performAndWait {
       let model = try #require(context.coordinator).managedObjectModel
       for entity in model.entities where !entity.isAbstract {
@@ -55,6 +77,7 @@ struct AppleStoreTests {
           guard let inverse = relationship.inverseRelationship else { continue }
           for object in objects {
             for other in object.relatedObjects(relationship) {
+              pairs += 1
               #expect(
                 other.relatedObjects(inverse).contains(object), "\(entity.name ?? "").\(name)")
             }
@@ -62,6 +85,7 @@ struct AppleStoreTests {
         }
       }
     }
+    #expect(pairs > 0)
   }
 
   @Test("A batched fetch and reading a to-one of its batch take three SELECTs")

@@ -197,7 +197,7 @@ struct StoreDocumentTests {
   @Test(
     "Mismatches with the model are errors that name the element",
     arguments: [
-      ("type=\"AUTHOR\" id", "type=\"WRITER\" id", "no entity 'WRITER'"),
+      ("type=\"AUTHOR\" id", "type=\"WRITER\" id", "the entity 'WRITER', which isn't in the model"),
       ("name=\"age\"", "name=\"years\"", "no attribute 'years'"),
       (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' isn't of type int16"),
       ("name=\"mentor\"", "name=\"boss\"", "no relationship 'boss'"),
@@ -270,7 +270,7 @@ struct StoreDocumentTests {
       try Data(Self.apples.replacing(part, with: instead).utf8).write(to: stack.storeURL)
       let error = try #require(throws: NSError.self) { try stack.coldContext() }
       #expect(error.code == NSPersistentStoreOpenError)
-      #expect(error.localizedDescription.contains("leaves no room"))
+      #expect(error.localizedDescription.contains("leaves no keys for new objects"))
     }
   }
 

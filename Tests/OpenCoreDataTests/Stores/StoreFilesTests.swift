@@ -24,9 +24,10 @@ struct StoreFilesTests {
   @Test("S3.01 S-A01 S-A02 an empty path gets the model's tables once; an existing file is opened")
   func storesAreCreatedOnce() throws {
     let stack = try TestStack(model: SchemaModels.library())
-    let first = EventList()
-    let context = try stack.coldContext(sinks: [first])
-    #expect(try names(in: context) == [])
+    #expect(try names(in: stack.coldContext()) == [])
+    let tables = try Connection(path: stack.storeURL.path, access: .inspecting)
+      .values("SELECT name FROM sqlite_master WHERE name IN ('ZTAG', 'Z_METADATA') ORDER BY name")
+    #expect(tables == [[.text("ZTAG")], [.text("Z_METADATA")]])
     try addTag("one", to: stack)
     let before = try Connection(path: stack.storeURL.path, access: .inspecting)
       .values("PRAGMA schema_version")
@@ -424,6 +425,19 @@ struct StoreFilesTests {
     #expect(try names(in: stack.coldContext()) == [setting])
   }
 
+  @Test(
+    "A timeout is limited to a million seconds, and ignored if it isn't a number",
+    arguments: [
+      (0.25, 250), (0, 0), (-1, 0), (.infinity, 1_000_000_000),
+      (.greatestFiniteMagnitude, 1_000_000_000), (.nan, 10_000),
+    ])
+  func timeoutIsLimited(seconds: Double, milliseconds: Int) throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let context = try stack.coldContext(options: [NSPersistentStoreTimeoutOption: seconds])
+    let store = try #require(context.coordinator?.firstStore as? SQLiteStore)
+    try store.pool.withWriter { #expect($0.waits.patience == milliseconds) }
+  }
+
   @Test("S8.33 pragmas and store options apply to the connections")
   func pragmasAndStoreOptionsApplyToConnections() throws {
     let stack = try TestStack(model: SchemaModels.library())
@@ -432,7 +446,11 @@ struct StoreFilesTests {
       NSSQLiteAnalyzeOption: true, NSSQLiteManualVacuumOption: true,
       NSPersistentStoreTimeoutOption: 0.25,
     ]
-    try addTag("one", to: stack)
+    try addTag(String(repeating: "x", count: 100_000), to: stack)
+    let writer = try Connection(path: stack.storeURL.path, access: .writing)
+    try writer.execute("DELETE FROM ZTAG")
+    #expect(try writer.values("PRAGMA freelist_count") != [[.integer(0)]])
+    writer.close()
     let context = try stack.coldContext(options: options)
     let store = try #require(
       context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
@@ -445,6 +463,7 @@ struct StoreFilesTests {
       let statistics = try connection.values(
         "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'sqlite_stat1'")
       #expect(statistics == [[.integer(1)]])
+      #expect(try connection.values("PRAGMA freelist_count") == [[.integer(0)]], "not vacuumed")
     }
     let journal = try TestStack(model: SchemaModels.library())
     let plain = try journal.coldContext(

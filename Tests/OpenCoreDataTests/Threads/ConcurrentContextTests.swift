@@ -27,6 +27,7 @@ struct ConcurrentContextTests {
     let coordinator = try #require(first.persistentStoreCoordinator)
     let deadline = Date().addingTimeInterval(Self.seconds)
     let saves = Atomic<Int>(0)
+    let reads = Atomic<Int>(0)
     DispatchQueue.concurrentPerform(iterations: 8) { worker in
       var random = SeededRandom(seed: UInt64(worker))
       while Date() < deadline {
@@ -37,13 +38,13 @@ struct ConcurrentContextTests {
             if worker < 3 {
               if write(in: context, &random) { saves.add(1, ordering: .relaxed) }
             } else {
-              read(in: context, &random)
+              reads.add(read(in: context, &random), ordering: .relaxed)
             }
           }
         }
       }
     }
-    #expect(saves.load(ordering: .relaxed) > 0)
+    #expect(saves.load(ordering: .relaxed) > 0 && reads.load(ordering: .relaxed) > 0)
     let warm = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     warm.persistentStoreCoordinator = coordinator
     let cached = try first.performAndWait { try state(in: first, refreshing: true) }
@@ -79,22 +80,27 @@ struct ConcurrentContextTests {
     }
   }
 
-  private func read(in context: NSManagedObjectContext, _ random: inout SeededRandom) {
+  /// Returns the number of objects whose values were compared.
+  private func read(in context: NSManagedObjectContext, _ random: inout SeededRandom) -> Int {
     do {
-      let request = NSFetchRequest<NSManagedObject>(entityName: "Worker")
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
       request.includesPropertyValues = Bool.random(using: &random)
       request.returnsObjectsAsFaults = Bool.random(using: &random)
       if Bool.random(using: &random) { request.relationshipKeyPathsForPrefetching = ["team"] }
       if Bool.random(using: &random) { request.fetchBatchSize = 7 }
-      for person in try context.fetch(request) {
+      let workers = try context.fetch(request)
+      for person in workers {
         let number = person.value(forKey: "number") as? Int64
+        #expect(number != nil)
         #expect(person.value(forKey: "name") as? String == number.map { "\($0)" })
         let team = person.value(forKey: "team") as? NSManagedObject
         #expect((team?.value(forKey: "members") as? Set<NSManagedObject>) != nil)
       }
       if Bool.random(using: &random) { context.refreshAllObjects() } else { context.reset() }
+      return workers.count
     } catch {
       Issue.record(error)
+      return 0
     }
   }
 

@@ -41,8 +41,8 @@ struct FindingSearchTests {
     let result = try #require(
       evaluator.result(
         of: ExpectBlock(line: 4), firing: [Self.finding(), Self.finding(line: 2, count: 30)]))
-    #expect(!result.holds)
-    #expect(result.found == .names(["fault-storm(Mood)", "fault-storm(Mood)"]))
+    #expect(!result.isMet)
+    #expect(result.actual == .names(["fault-storm(Mood)", "fault-storm(Mood)"]))
     #expect(
       result.differences.count == 2 && result.differences[1].contains("30 faults from a.yml:2"))
   }

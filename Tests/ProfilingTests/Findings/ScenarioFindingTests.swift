@@ -83,7 +83,7 @@ struct ScenarioFindingTests {
         steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
         """))
     #expect(result.variants[0].findings.isEmpty == isSuppressed)
-    #expect(result.holds == isSuppressed)
+    #expect(result.passes == isSuppressed)
   }
 
   @Test(arguments: [
@@ -109,7 +109,7 @@ struct ScenarioFindingTests {
         steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
         expect: {\(expectation), findings: [fault-storm(Mood.country)]}
         """))
-    let missed = result.variants[0].expectations.filter { !$0.holds }
+    let missed = result.variants[0].expectations.filter { !$0.isMet }
     #expect(missed.count == 1)
     let likely = missed.flatMap(\.differences).filter { $0.hasPrefix("likely: ") }
     #expect(likely.count == (isExplained ? 1 : 0))

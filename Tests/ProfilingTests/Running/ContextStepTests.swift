@@ -110,7 +110,7 @@ struct ContextStepTests {
     for (index, summary) in sequence.summaries {
       #expect(outcomes[index].summary == summary, "\(sequence.lines[index])")
     }
-    #expect(outcomes.allSatisfy { $0.holds })
+    #expect(outcomes.allSatisfy { $0.endedAsExpected })
   }
 
   /// An automatic merge belongs to the step that saves.

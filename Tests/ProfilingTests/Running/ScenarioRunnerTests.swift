@@ -74,15 +74,15 @@ struct ScenarioRunnerTests {
         - name: wrong
           expect: {misses: 0, hits: at most 3, rows(moods): 24, fetches: 1..2, peak(Mood): 1}
       """)
-    #expect(!result.holds)
+    #expect(!result.passes)
     let expectations = result.variants[0].expectations
-    #expect(expectations.map(\.holds) == [false, false, true, true, false, false, false, false])
+    #expect(expectations.map(\.isMet) == [false, false, true, true, false, false, false, false])
     #expect(
       expectations.map(\.metric) == [
         "misses", "hits", "rows(moods)", "fetches", "peak(Mood)", "findings", "selects", "fails",
       ])
     let misses = expectations[0]
-    #expect(misses.expected == .number(0) && misses.found == .number(12))
+    #expect(misses.expected == .number(0) && misses.actual == .number(12))
     #expect(misses.location.description == "wrong.yml:10")
     #expect(misses.differences.count == 2 && misses.differences[1].hasPrefix("likely: "))
     #expect(
@@ -92,10 +92,10 @@ struct ScenarioRunnerTests {
     #expect(expectations[4].differences == ["the context had 24 registered objects at once"])
     #expect(
       expectations[5].expected == .names([])
-        && expectations[5].found == .names(["fault-storm(Mood.country)"]))
+        && expectations[5].actual == .names(["fault-storm(Mood.country)"]))
     #expect(expectations[6].location.line == 6)
-    #expect(expectations[7].found == .number(0))
-    #expect(expectations[7].expectedText == "1570" && expectations[7].foundText == "no error")
+    #expect(expectations[7].actual == .number(0))
+    #expect(expectations[7].expectedText == "1570" && expectations[7].actualText == "no error")
   }
 
   /// Transactions and saves are reported by step, and inserted join rows as such.
@@ -198,7 +198,7 @@ struct ScenarioRunnerTests {
           expect: {plan: uses primary key}
       """)
     #expect(
-      result.variants.map { $0.expectations.map(\.holds) } == [
+      result.variants.map { $0.expectations.map(\.isMet) } == [
         [true, true, true, true], [true, false], [false, false], [true],
       ])
     let (its, some) = (result.variants[0].statements[0], result.variants[1].statements[0])
@@ -210,7 +210,7 @@ struct ScenarioRunnerTests {
     #expect(its.remarks.map(\.name) == ["partial index scan"])
     #expect(some.assessment.hasSuffix("and checks the rest of the condition on each."))
     #expect(result.variants[2].statements[0].remarks.map(\.name) == ["scan"])
-    #expect(result.variants[2].expectations[0].found.description == "no index")
+    #expect(result.variants[2].expectations[0].actual.description == "no index")
   }
 
   /// SQLite uses a partial index depending on the bound value, so plans are explained with the values.
@@ -230,9 +230,9 @@ struct ScenarioRunnerTests {
           then: [{fetch: Mood, where: "latitude == 8", as: some}]
           expect: {plan(some): uses seven}
       """)
-    #expect(result.variants.map { $0.expectations.allSatisfy(\.holds) } == [true, false])
+    #expect(result.variants.map { $0.expectations.allSatisfy(\.isMet) } == [true, false])
     #expect(result.variants[0].statements[0].plan.first?.contains("Z_Mood_seven") == true)
-    #expect(result.variants[1].expectations[0].found.description == "no index")
+    #expect(result.variants[1].expectations[0].actual.description == "no index")
   }
 
   @Test
@@ -255,14 +255,14 @@ struct ScenarioRunnerTests {
             plan: {expected: avoids temp b-tree, source: book}
       """)
     let (bare, indexed) = (result.variants[0].expectations, result.variants[1].expectations)
-    #expect(bare.map(\.holds) == [false, false, false, false])
+    #expect(bare.map(\.isMet) == [false, false, false, false])
     #expect(bare.map(\.metric) == ["plan(some)", "plan(some)", "plan(some)", "plan"])
     #expect(
-      bare.map(\.found.description) == [
+      bare.map(\.actual.description) == [
         "SCAN t0", "temp b-tree for ORDER BY", "no index", "SCAN t0",
       ])
     #expect(bare[0].differences.first?.hasPrefix("SELECT 0, t0.Z_PK") == true)
-    #expect(indexed.map(\.holds) == [true, true, true, true])
+    #expect(indexed.map(\.isMet) == [true, true, true, true])
     #expect(indexed.map(\.source) == [.derived, .derived, .book, .derived])
   }
 
@@ -279,7 +279,7 @@ struct ScenarioRunnerTests {
       expect: {selects: 1 + Mood, findings: [fault-storm(Mood.country)]}
       """)
     let findings = try #require(result.variants[0].expectations.last)
-    #expect(!findings.holds)
+    #expect(!findings.isMet)
     #expect(findings.differences.count == 2)
     #expect(findings.differences[0] == "fault-storm(Mood.country) didn't fire")
     #expect(findings.differences[1].hasPrefix("fault-storm(Mood) fired: 24 single-row SELECTs"))
@@ -407,9 +407,9 @@ struct ScenarioRunnerTests {
 
   private func unmetExpectations(_ result: RunResult) -> [String] {
     result.variants.flatMap { variant in
-      variant.expectations.filter { !$0.holds }.map { expectation in
+      variant.expectations.filter { !$0.isMet }.map { expectation in
         "\(variant.name) · \(expectation.metric): expected \(expectation.expectedText), "
-          + "actual \(expectation.found): \(expectation.differences)"
+          + "actual \(expectation.actual): \(expectation.differences)"
       }
     }
   }

@@ -208,7 +208,7 @@ struct SessionTests {
         "insert Mood as m", "save fails 1560", "save fails 1", "drop m", "rollback", "save fails 1",
       ],
       in: session)
-    #expect(outcomes.map(\.holds) == [true, true, false, true, true, false])
+    #expect(outcomes.map(\.endedAsExpected) == [true, true, false, true, true, false])
     #expect(outcomes[1].summary == "failed with 1560, as expected")
     #expect(outcomes[2].failureCode == 1560)
     #expect(outcomes[5].summary == "nothing to save, but was expected to fail with 1")

@@ -42,17 +42,17 @@ struct JSONReportTests {
     result.variants[0].expectations = [
       ExpectationResult(
         metric: "findings", formula: "none", relation: .equal, expected: .names([]),
-        found: .names(["fault-storm(Mood)"]), holds: false, source: .ours, location: location),
+        actual: .names(["fault-storm(Mood)"]), isMet: false, source: .ours, location: location),
       ExpectationResult(
         metric: "peak(Mood)", formula: "at most 100", relation: .atMost, expected: .number(100),
-        found: .number(20), holds: true, source: .derived, location: location),
+        actual: .number(20), isMet: true, source: .derived, location: location),
     ]
     let text = String(decoding: try JSONReport.data(result), as: UTF8.self)
     #expect(text.contains("\"expected\": []"))
     #expect(text.contains("\"expected\": 100,"))
     #expect(result.variants[0].expectations[0].expectedText == "none")
     #expect(result.variants[0].expectations[1].expectedText == "at most 100")
-    #expect(!result.holds)
+    #expect(!result.passes)
   }
 
   @Test func equalRunsGiveEqualBytes() throws {

@@ -117,4 +117,19 @@ struct DataPlanTests {
   func literalsAreParsedByAttributeType(type: NSAttributeType, text: String, value: String?) {
     #expect(AttributeLiteral(type).value(of: text).map { "\($0)" } == value)
   }
+
+  @Test(
+    arguments: [
+      (.dateAttributeType, "date", "a date"),
+      (.binaryDataAttributeType, "hexadecimal data", "binary data"),
+      (.transformableAttributeType, "hexadecimal data", "a transformable attribute"),
+      (.undefinedAttributeType, "only nil", "of a type without literals"),
+      (.compositeAttributeType, "only nil", "of a type without literals"),
+    ] as [(NSAttributeType, String, String)])
+  func typesAreNamedInErrors(type: NSAttributeType, name: String, phrase: String) {
+    let literal = AttributeLiteral(type)
+    #expect(literal.typeName == name)
+    #expect(literal.typePhrase == phrase)
+    #expect(literal.accepts(literal.example))
+  }
 }

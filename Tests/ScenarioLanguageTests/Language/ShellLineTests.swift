@@ -65,6 +65,7 @@ struct ShellLineTests {
       "fetch Mood distinct yes columns latitude result dictionaries",
       "fetch Mood result dictionaries columns latitude distinct yes"
     ),
+    ("fetch Mood limit Infinity", "fetch Mood limit Infinity"),
     ("walk countries moods, moods.country limit 3", "walk countries moods moods.country limit 3"),
     ("walk moods array yes every 20", "walk moods every 20 array yes"),
     (

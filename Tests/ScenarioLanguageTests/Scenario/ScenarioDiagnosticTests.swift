@@ -80,6 +80,12 @@ struct ScenarioDiagnosticTests {
       7, "  Country: {updatedAt: text 4, count: 2}", 24, "data.Country.updatedAt",
       "`text` generates strings, but `updatedAt` is a date"),
     Mistake(
+      8, "  Mood: {count: 5, colors: text 4}", 28, "data.Mood.colors",
+      "`text` generates strings, but `colors` is binary data"),
+    Mistake(
+      7, "  Country: {count: 2, updatedAt: 'one of [soon]'}", 43, "data.Country.updatedAt",
+      "`soon` isn't a valid value for `updatedAt` (date)"),
+    Mistake(
       7, "  Country: {updatedAt: every 2 mintes, count: 2}", 32, "data.Country.updatedAt",
       "unknown unit `mintes`", "minute"),
     Mistake(7, "  Country: {continent: cycle}", 3, "data.Country", "`Country` has no count"),

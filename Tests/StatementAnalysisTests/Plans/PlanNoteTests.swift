@@ -47,7 +47,19 @@ struct PlanNoteTests {
       sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME LIKE ?",
       lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
     #expect(assessment.rating == .filteringScan)
-    #expect(assessment.sentence.contains("although the plan says USING COVERING INDEX i"))
+    #expect(
+      assessment.sentence
+        == "Full index scan to find some of the rows. An index on the compared columns would help. "
+        + "t0: a full index scan, although the plan says USING COVERING INDEX i.")
+    #expect(assessment.phrase == "the plan reads a whole index to find some of the rows")
+  }
+
+  @Test func scanOfATableAndAnIndexIsAFullTableScan() {
+    let assessment = PlanAssessment(
+      sql: "SELECT t0.Z_PK FROM ZCITY t0, ZLAND t1 WHERE  t0.ZNAME = t1.ZNAME",
+      lines: ["|--SCAN t0 USING COVERING INDEX i", "`--SCAN t1"], count: 1)
+    #expect(assessment.rating == .filteringScan)
+    #expect(assessment.sentence.hasPrefix("Full table scan to find some of the rows."))
   }
 
   @Test func entityIndexDoesNotCountForOtherConditions() {

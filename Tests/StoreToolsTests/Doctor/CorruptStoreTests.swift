@@ -102,7 +102,7 @@ struct CorruptStoreTests {
     ])
   func invalidRowsAndTablesDoNotCrash(statements: String) throws {
     let store = try OfficeStore()
-    try? store.run(statements)
+    try store.run(statements)
     readAndWrite(store.url)
   }
 }

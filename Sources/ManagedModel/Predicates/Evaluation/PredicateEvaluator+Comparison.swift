@@ -6,22 +6,22 @@ extension PredicateEvaluator {
   ) throws(PredicateEvaluationError) -> Bool {
     let left = try value(of: comparison.leftExpression)
     if comparison.comparisonPredicateModifier == .direct, comparison.rightExpression.isConstant {
-      return try holds(comparison, left, comparison.rightExpression.constant)
+      return try isTrue(comparison, left, comparison.rightExpression.constant)
     }
     let right = try value(of: comparison.rightExpression)
     let isAny: Bool
     switch comparison.comparisonPredicateModifier {
-    case .direct: return try holds(comparison, left, right)
+    case .direct: return try isTrue(comparison, left, right)
     case .any: isAny = true
     case .all: isAny = false
     }
     // A path over to-one relationships has one value.
     guard case .collection(let collection) = left else {
       if left.isNull { return !isAny }
-      return try holds(comparison, left, right)
+      return try isTrue(comparison, left, right)
     }
     for element in Self.flattened(collection.elements)
-    where try holds(comparison, element, right) == isAny {
+    where try isTrue(comparison, element, right) == isAny {
       return isAny
     }
     return !isAny
@@ -38,16 +38,16 @@ extension PredicateEvaluator {
   ///
   /// For a record, values of different kinds are brought together as SQL does it.
   @inline(__always)
-  private func holds(
+  private func isTrue(
     _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
   ) throws(PredicateEvaluationError) -> Bool {
     if isOfRecord, Self.differInKind(left, right) {
       return try Self.holdsAsStored(comparison, left, right)
     }
-    return try Self.holds(comparison, left, right)
+    return try Self.isTrue(comparison, left, right)
   }
 
-  static func holds(
+  static func isTrue(
     _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
   ) throws(PredicateEvaluationError) -> Bool {
     let options = comparison.options
@@ -218,7 +218,7 @@ extension PredicateEvaluator {
       }
     case .beginsWith, .endsWith, .like, .matches, .customSelector: break
     }
-    return try holds(comparison, left, right)
+    return try isTrue(comparison, left, right)
   }
 
   /// The two sides of a comparison.

@@ -282,7 +282,7 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
   /// A tree that is higher than allowed, and the limit.
   case tooDeep(Int, limit: Int)
   case unknownMethod(String, type: String)
-  /// Something that the predicate asked for went wrong.
+  /// An error that occurred while a predicate was evaluated.
   case failed(String, reason: String)
   /// A feature of Apple platforms only.
   case unsupported(String)
@@ -298,7 +298,7 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
     case .badPattern(let pattern, let reason):
       "“\(pattern)” isn't a regular expression: \(reason)"
     case .tooManySteps(let pattern, let limit):
-      "matching “\(pattern)” takes more than \(limit) steps on one string: avoid repetition inside of "
+      "matching “\(pattern)” takes more than \(limit) steps on one string: avoid repetition within "
         + "repetition, such as (a+)+"
     case .tooDeep(let depth, let limit):
       "it's nested \(depth) levels deep, and the limit is \(limit): join many conditions with one "

@@ -61,7 +61,7 @@ extension NSExpression {
     }
     precondition(
       function.accepts(expressions.count),
-      "\(name) takes \(function.arityText); it was given \(expressions.count)")
+      "\(name) takes \(function.arityText); it has \(expressions.count)")
     self.init(.function(function, expressions))
   }
 

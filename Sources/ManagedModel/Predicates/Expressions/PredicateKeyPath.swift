@@ -11,7 +11,7 @@ package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
   /// The text, like `keyPath`, without the `#` that precedes reserved words in a format.
   package let text: String
   package let components: [Component]
-  /// The key, if the path has no more than that.
+  /// The key, if the path consists of only one.
   package let onlyKey: String?
 
   package init(_ text: String) {

@@ -265,7 +265,7 @@ extension PredicateParser {
     }
   }
 
-  /// Components joined by dots, from the token at hand on.
+  /// Parses components joined by dots, starting at the current token.
   ///
   /// Stops before a variable.
   mutating func keyPath() throws(Failure) -> PredicateKeyPath {

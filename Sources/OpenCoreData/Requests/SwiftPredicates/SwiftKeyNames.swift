@@ -128,7 +128,7 @@ struct SwiftKeyNames {
     return concrete.map { EntityLayout.of($0).objectClass.init(entity: $0, insertInto: nil) }
   }
 
-  /// Returns whether the result of a key path is the value that the property was given.
+  /// Returns whether the result of a key path is the value that the property was set to.
   private func isShown(_ value: Any, _ shown: Any) -> Bool {
     let shown = (shown as? any ManagedValue)?.managedValue ?? shown
     switch value {

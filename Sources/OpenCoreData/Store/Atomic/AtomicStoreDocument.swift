@@ -253,7 +253,8 @@ enum AtomicStoreForm {
       case .binary: try StoreDocument(propertyList: data)
       }
     guard document.lastKey < Int64.max / 2 else {
-      throw StoreDocument.Problem("it has the key \(document.lastKey), which leaves no room.")
+      throw StoreDocument.Problem(
+        "its largest key, \(document.lastKey), leaves no keys for new objects.")
     }
     return document
   }

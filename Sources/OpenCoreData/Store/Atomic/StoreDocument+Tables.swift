@@ -25,7 +25,9 @@ extension StoreDocument {
     var owners: [Int64: EntityLayout] = [:]
     for object in objects {
       guard let layout = entities[object.entity] ?? capitals[object.entity] else {
-        throw Problem("The model has no entity '\(object.entity)', of which there is an object.")
+        throw Problem(
+          "The document contains an object of the entity '\(object.entity)', which isn't in the model."
+        )
       }
       guard object.key > 0, owners.updateValue(layout, forKey: object.key) == nil else {
         throw Problem("The key \(object.key) is below 1, or two objects have it.")

@@ -38,7 +38,7 @@ struct JSONDocument: Codable {
     covers = result.covers
     seed = result.seed
     scale = result.scale
-    holds = result.holds
+    holds = result.passes
     verdict = result.summary
     data = result.data
     variants = result.variants.map(JSONVariant.init)

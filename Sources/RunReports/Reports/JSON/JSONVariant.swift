@@ -32,7 +32,7 @@ struct JSONVariant: Codable {
   init(_ result: VariantResult) {
     name = result.name
     why = result.why
-    holds = result.holds
+    holds = result.passes
     set = result.set
     first = result.first
     then = result.then
