@@ -43,6 +43,17 @@ package struct InferredMapping {
   /// What lightweight migration can't do, each with its reason; empty if the mapping can be used.
   package let obstacles: [ModelDifference]
 
+  /// Returns the obstacles for a store that contains only the entities of a configuration.
+  ///
+  /// - Parameter configuration: The configuration of both models; nil for all entities.
+  package func obstacles(in configuration: String?) -> [ModelDifference] {
+    guard configuration != nil else { return obstacles }
+    let stored = Set(
+      [source, destination].flatMap { $0.entities(forConfigurationName: configuration) ?? [] }
+        .compactMap(\.name))
+    return obstacles.filter { $0.entity.map(stored.contains) ?? true }
+  }
+
   /// Infers the mapping.
   package init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
     let comparison = ModelComparison(from: source, to: destination)
@@ -58,9 +69,27 @@ package struct InferredMapping {
       zip(former, later).map { Entity(from: $0, to: $1) }
       + removed.map { Entity(from: $0, to: nil) }
   }
+
+  /// Maps a model to itself: each entity and each property is kept.
+  package init(keeping model: NSManagedObjectModel) {
+    source = model
+    destination = model
+    obstacles = []
+    entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map(
+      Entity.init(keeping:))
+  }
 }
 
 extension InferredMapping.Entity {
+  fileprivate init(keeping entity: NSEntityDescription) {
+    (source, destination) = (entity, entity)
+    properties = Self.properties(of: entity).map {
+      InferredMapping.Property(source: $0, destination: $0)
+    }
+    formerNames = Dictionary(
+      entity.propertiesByName.keys.map { ($0, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
   fileprivate init(from source: NSEntityDescription?, to destination: NSEntityDescription?) {
     self.source = source
     self.destination = destination

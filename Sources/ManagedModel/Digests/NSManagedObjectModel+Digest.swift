@@ -66,7 +66,7 @@ extension NSManagedObjectModel {
   /// - Parameter url: A `.momd` or `.xcdatamodeld` folder, or a single model.
   /// - Throws: An `NSError` 259 with a description if a version can't be read, 260 if the file
   ///   doesn't exist.
-  public class func checksums(forVersionedModelAt url: URL) throws -> [String: String] {
+  public class func checksumsForVersionedModel(at url: URL) throws -> [String: String] {
     do {
       return try versions(of: url).reduce(into: [:]) { checksums, version in
         checksums[version] = try read(contentsOf: url, version: version).versionChecksum

@@ -55,6 +55,18 @@ extension NSPersistentStoreCoordinator {
       type: NSPersistentStore.StoreType(rawValue: storeType), at: url, options: options)
   }
 
+  /// Returns the model in a SQLite store: the one that the store was created with or migrated to.
+  ///
+  /// Its entities have the version hashes of the store. Two statements and those of the metadata; no file is
+  /// modified.
+  /// - Throws: 134080 with a message if the file isn't a usable SQLite store, or contains no model.
+  public class func cachedModelForPersistentStore(
+    at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> NSManagedObjectModel {
+    try NSManagedObjectModel.inStore(
+      at: url, with: metadataForPersistentStore(type: .sqlite, at: url))
+  }
+
   /// Writes the metadata of a store file immediately.
   ///
   /// Open stores of this file aren't notified. One transaction; the document of an XML or binary

@@ -26,6 +26,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// The queue on which `perform` runs its blocks.
   let blocks = CoordinatorQueue()
   private let givenName = Mutex<String?>(nil)
+  private let givenMigrationLog = Mutex(MigrationDebugLog.requestedByArguments)
   private let bundles = Mutex<[Bundle]>([.main])
 
   /// The bundles in which automatic migration looks for the mapping model, and for the source model of a
@@ -38,6 +39,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     set { bundles.withLock { $0 = newValue } }
   }
 
+  /// The log of its migrations; nil for none.
+  var migrationLog: MigrationDebugLog? {
+    get { givenMigrationLog.withLock { $0 } }
+    set { givenMigrationLog.withLock { $0 = newValue } }
+  }
+
   /// A name for debugging.
   public var name: String? {
     get { givenName.withLock { $0 } }
@@ -48,7 +55,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///
   /// No statements.
   ///
-  /// With the argument `-com.apple.CoreData.SQLDebug N`, the process logs this coordinator's SQL.
+  /// With the argument `-com.apple.CoreData.SQLDebug N`, the process logs this coordinator's SQL; with
+  /// `-com.apple.CoreData.MigrationDebug N`, its migrations.
   public init(managedObjectModel model: NSManagedObjectModel) {
     ModelLayouts.make(for: model)
     managedObjectModel = model
@@ -81,8 +89,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// A SQLite store at `/dev/null` is an in-memory database, which all contexts of the coordinator share and
   /// which is discarded with the store; each such store is separate. There, reads and saves wait for each
   /// other, because there's no WAL.
-  /// With `NSMigratePersistentStoresAutomaticallyOption`, a SQLite store of another version of the model is
-  /// migrated first.
+  /// With `NSMigratePersistentStoresAutomaticallyOption`, a store of another version of the model is
+  /// migrated first: SQLite in place or with a mapping model, a document by copy.
   /// A file that doesn't exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a store is
   /// opened read-only: no file in its folder is modified.
   /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema. A
@@ -174,7 +182,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return try original.openCopyInMemory(
           at: url, place: place, options: options, model: managedObjectModel, hub: eventHub)
       }
-      return try migrating(url, configuration, options) {
+      return try migrating(url, type, configuration, options) {
         try SQLiteStore.open(
           at: url, configuration: configuration, place: place, options: options,
           model: managedObjectModel, hub: eventHub)
@@ -198,9 +206,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
           NSPersistentStoreOpenError,
           "A store of the type '\(type.rawValue)' needs the URL of a file.")
       }
-      return try AtomicStoreDocument.open(
-        form, at: url, model: managedObjectModel, configuration: configuration, place: place,
-        options: options)
+      return try migrating(url, type, configuration, options) {
+        try AtomicStoreDocument.open(
+          form, at: url, model: managedObjectModel, configuration: configuration, place: place,
+          options: options)
+      }
     }
   }
 

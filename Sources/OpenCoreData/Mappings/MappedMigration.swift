@@ -2,7 +2,7 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// Migrates a SQLite store with mapping models, into a new file that replaces it at the end.
+/// Migrates a store with mapping models, into a new file that replaces it at the end.
 ///
 /// The old file stays next to it with `~` at the end of its name, before the extension, as in Core Data. If
 /// the process ends at any point, the store has its old or its new version.
@@ -17,6 +17,10 @@ struct MappedMigration {
   let options: [AnyHashable: Any]?
   /// Receives an event for each pass of each entity mapping, and one for the migration.
   let hub: EventHub
+  /// SQLite, XML, or binary.
+  var type = NSPersistentStore.StoreType.sqlite
+  /// The log of the migration; nil for none.
+  var log = MigrationDebugLog.requestedByArguments
   /// Called with how much is complete, from 0 to 1; an error that it throws cancels the migration.
   var report: (Double) throws -> Void = { _ in }
   /// Whether the old store stays next to the new one.
@@ -30,14 +34,28 @@ struct MappedMigration {
   /// - Throws: The errors of `NSMigrationManager.migrateStore`; `SQLiteError` if the store is in use, and the
   ///   file system's errors. The store is unchanged then.
   func run() throws {
+    guard type == .sqlite else { return try migrateDocument() }
     let lock = try StoreLock(url, options)
     defer { lock.release() }
     try removeRemains()
-    let name = UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
-    let new = neighbour(".\(url.lastPathComponent).migrationdestination_\(name)")
+    let new = newFile()
     defer { try? StoreFile.remove(at: new) }
+    let events = try copyInstances(to: new)
+    try report(1)
+    try lock.makeExclusive()
+    try replace(by: new)
+    end(events)
+  }
+
+  /// Migrates the instances to a new store of the same type.
+  ///
+  /// - Returns: The events of the migration, whose end is left to emit; nil if no sink receives events.
+  func copyInstances(to new: URL) throws -> MigrationEvents? {
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
     manager.configuration = configuration
+    manager.log = log
+    // A document is written as a whole by each batch.
+    if type != .sqlite { manager.batchSize = 1_000_000 }
     let events = MigrationEvents(hub)
     let recorder = events.map { events in PassRecorder { emit($0, from: $1, to: events) } }
     recorder?.observe(manager)
@@ -51,14 +69,11 @@ struct MappedMigration {
         }
       }
       try manager.migrateStore(
-        from: url, type: .sqlite, options: options, mapping: mapping, to: new, type: .sqlite,
+        from: url, type: type, options: options, mapping: mapping, to: new, type: type,
         options: options)
     }
-    try report(1)
-    try lock.makeExclusive()
-    try replace(by: new)
     recorder?.finish()
-    events?.end(.mapped, "migration into a new file, with a mapping model")
+    return events
   }
 
   private func emit(
@@ -78,17 +93,38 @@ struct MappedMigration {
       rows: part.rows, entity: mapping?.destinationEntityName ?? mapping?.sourceEntityName)
   }
 
+  /// Emits the event of the migration, which has succeeded.
+  func end(_ events: MigrationEvents?) {
+    events?.end(.mapped, "migration into a new file, with a mapping model")
+  }
+
+  /// Returns a new name next to the store, for the migrated one.
+  func newFile() -> URL {
+    let name = UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+    return neighbour(".\(url.lastPathComponent).migrationdestination_\(name)")
+  }
+
+  /// Returns the name that the old store gets: `Store~.sqlite`.
+  func oldFile() -> URL {
+    let stem = url.deletingPathExtension().lastPathComponent
+    return neighbour("\(stem)~" + (url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"))
+  }
+
   private func neighbour(_ name: String) -> URL {
     url.deletingLastPathComponent().appendingPathComponent(name)
   }
 
   /// Removes new files of migrations that were killed; the lock excludes others that are running.
-  private func removeRemains() throws {
+  func removeRemains() throws {
     let folder = url.deletingLastPathComponent()
     let prefix = ".\(url.lastPathComponent).migrationdestination_"
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     for name in Set(names.filter { $0.hasPrefix(prefix) }.map { $0.prefix(prefix.count + 32) }) {
       try StoreFile.remove(at: neighbour(String(name)))
+    }
+    // What saving a document had begun.
+    for name in names where name.hasPrefix(".\(prefix)") {
+      try FileManager.default.removeItem(at: neighbour(name))
     }
   }
 
@@ -96,9 +132,7 @@ struct MappedMigration {
   ///
   /// External data files have unique names, so both versions' are there when the file is replaced.
   private func replace(by new: URL) throws {
-    let stem = url.deletingPathExtension().lastPathComponent
-    let suffix = url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"
-    let old = neighbour("\(stem)~\(suffix)")
+    let old = oldFile()
     let files = ExternalStorage(storeURL: url)
     let formerNames = files.fileNames()
     if keepsOldStore { try StoreFile.remove(at: old) }
@@ -115,13 +149,18 @@ struct MappedMigration {
       let reason = (error as? FileProblem)?.reason ?? FileErrorText.of(error)
       files.remove(named: files.fileNames().subtracting(formerNames))
       if keepsOldStore { try? StoreFile.remove(at: old) }
-      throw NSError.coreData(
-        NSMigrationError,
-        "The migrated store can't replace \(url.path): \(reason). The store is unchanged.",
-        [NSFilePathErrorKey: url.path])
+      throw notReplaced(reason)
     }
     try? StoreFile.sync(url.deletingLastPathComponent())
     files.remove(named: formerNames)
+  }
+
+  /// Returns the error for a store that the migrated one can't replace.
+  func notReplaced(_ reason: String) -> NSError {
+    NSError.coreData(
+      NSMigrationError,
+      "The migrated store can't replace \(url.path): \(reason). The store is unchanged.",
+      [NSFilePathErrorKey: url.path])
   }
 }
 

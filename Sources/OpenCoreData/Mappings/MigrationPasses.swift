@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 import Synchronization
 
 /// The three passes of a migration over the entity mappings of one mapping model.
@@ -14,6 +15,11 @@ final class MigrationPasses {
   private let positions: [ObjectIdentifier: Int]
   /// The names of the source entities that have a mapping.
   private let mapped: Set<String>
+
+  /// The step that is running, for the log.
+  private var step: (name: String, mapping: NSEntityMapping, begin: UInt64)?
+  /// The number of steps that have begun: each mapping is one in each pass.
+  private var stepCount = 0
 
   private static let mostErrors = 1_000
 
@@ -79,6 +85,7 @@ final class MigrationPasses {
       try policy.performCustomValidation(forMapping: plan.mapping, manager: manager)
     }
     try saveBatch(report)
+    endStep()
     try validate(report)
     for (plan, policy) in zip(plans, policies) { try policy.end(plan.mapping, manager: manager) }
     try saveBatch(report)
@@ -87,9 +94,28 @@ final class MigrationPasses {
   private func begin(_ plan: EntityMappingPlan, _ report: MigrationProgress) throws {
     current = plan.mapping
     manager.beganMapping(plan.mapping)
+    beginStep(plan)
     report.beginPart()
     observer(Double(report.fraction))
     try report.check()
+  }
+
+  private func beginStep(_ plan: EntityMappingPlan) {
+    guard manager.log != nil else { return }
+    endStep()
+    let passes = ["create instances", "create relationships", "validate"]
+    let pass = passes[min(stepCount / max(plans.count, 1), passes.count - 1)]
+    step = ("\(plan.name): \(pass)", plan.mapping, MonotonicClock.now())
+    stepCount += 1
+  }
+
+  /// Writes the step that was running to the log.
+  private func endStep() {
+    guard let step else { return }
+    let seconds = Double(MonotonicClock.now() - step.begin) / 1e9
+    manager.log?.step(
+      step.name, rows: manager.associations(of: step.mapping).count, seconds: seconds)
+    self.step = nil
   }
 
   private func createInstances(

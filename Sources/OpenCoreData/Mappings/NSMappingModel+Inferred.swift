@@ -14,12 +14,16 @@ extension NSMappingModel {
   ) throws -> NSMappingModel {
     let inferred = InferredMapping(from: sourceModel, to: destinationModel)
     guard inferred.obstacles.isEmpty else { throw NSError.notInferable(inferred.obstacles) }
-    let model = NSMappingModel()
-    model.entityMappings = inferred.entities.filter { entity in
+    return NSMappingModel(inferred)
+  }
+
+  /// Creates the mapping model of an inferred mapping.
+  convenience init(_ inferred: InferredMapping) {
+    self.init()
+    entityMappings = inferred.entities.filter { entity in
       // An abstract entity has no instances of its own.
       !(entity.source?.isAbstract ?? true && entity.destination?.isAbstract ?? true)
     }.map(\.mapping)
-    return model
   }
 }
 

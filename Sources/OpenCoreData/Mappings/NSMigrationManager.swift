@@ -46,6 +46,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// The mapping model of the migration that is running or has ended.
   public final private(set) var mappingModel: NSMappingModel
 
+  /// Called on the migration's thread when `migrationProgress` or `currentEntityMapping` has changed.
+  ///
+  /// It stands in for key-value observing, which Foundation on Linux doesn't have; a method of another thread
+  /// can read `progress` instead. No Apple counterpart.
+  public final var progressHandler: ((NSMigrationManager) -> Void)?
+
+  /// The log of the migration; nil for none.
+  final var log = MigrationDebugLog.requestedByArguments
   private let report: MigrationProgress
   private let stacks: MigrationStacks
   private var run: MigrationPasses?
@@ -121,6 +129,27 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
       let text = problems.map(\.description).joined(separator: "\n")
       throw NSError.coreData(NSMigrationError, text, ["reason": text])
     }
+    guard let log else {
+      return try migrate(
+        sourceURL, sourceType, sourceOptions, mapping, destinationURL, destinationType,
+        destinationOptions)
+    }
+    log.begin(
+      sourceURL, sourceModel, destinationModel,
+      "mapping model with \(mapping.entityMappings?.count ?? 0) entity mappings, to \(destinationURL.path)"
+    )
+    try log.run {
+      try migrate(
+        sourceURL, sourceType, sourceOptions, mapping, destinationURL, destinationType,
+        destinationOptions)
+    }
+  }
+
+  private func migrate(
+    _ sourceURL: URL, _ sourceType: NSPersistentStore.StoreType,
+    _ sourceOptions: [AnyHashable: Any]?, _ mapping: NSMappingModel, _ destinationURL: URL,
+    _ destinationType: NSPersistentStore.StoreType, _ destinationOptions: [AnyHashable: Any]?
+  ) throws {
     mappingModel = mapping
     let passes = try MigrationPasses(self, mapping, stacks.models)
     report.begin()
@@ -135,7 +164,12 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
       report.end()
     }
     try sourceContext.performAndWait {
-      try destinationContext.performAndWait { try passes.run(report, observer) }
+      try destinationContext.performAndWait {
+        try passes.run(report) { [unowned self] fraction in
+          observer(fraction)
+          progressHandler?(self)
+        }
+      }
     }
     isComplete = true
   }

@@ -2,7 +2,7 @@ import ManagedModel
 import SQLiteDriver
 
 /// The source of a column's values in a migrated table, for the rows of one entity.
-enum ColumnSource: Hashable {
+indirect enum ColumnSource: Hashable {
   /// A column of the source table, unchanged.
   case column(String)
   /// A column with integers that become floating-point numbers.
@@ -10,8 +10,8 @@ enum ColumnSource: Hashable {
   /// A column with binary values that get the marker of values in rows, because the attribute now allows
   /// external storage.
   case marked(String)
-  /// A column whose nulls get a default value.
-  case filled(String, SQLiteValue)
+  /// A column, unchanged or converted, whose nulls get a default value.
+  case filled(ColumnSource, SQLiteValue)
   /// The default value.
   case constant(SQLiteValue)
   /// Null; or a value that's set later.
@@ -24,9 +24,8 @@ enum ColumnSource: Hashable {
   /// The column of the source table that it keeps; nil if it doesn't keep one.
   var column: String? {
     switch self {
-    case .column(let name), .real(let name), .marked(let name), .filled(let name, _),
-      .entityNumbers(let name):
-      name
+    case .column(let name), .real(let name), .marked(let name), .entityNumbers(let name): name
+    case .filled(let source, _): source.column
     case .constant, .null, .entityNumber: nil
     }
   }
@@ -35,7 +34,11 @@ enum ColumnSource: Hashable {
 extension ColumnSource {
   /// Whether the column needs another type than in the source table.
   var changesType: Bool {
-    if case .real = self { true } else { false }
+    switch self {
+    case .real: true
+    case .filled(let source, _): source.changesType
+    default: false
+    }
   }
 }
 
@@ -103,14 +106,16 @@ extension LightweightMigrationPlan {
       let source = found.property as? NSAttributeDescription
     else { return value == .null ? .null : .constant(value) }
     let types = [source, attribute].map { StoredType($0.attributeType) }
-    if types[0] == .integer, types[1] == .real { return .real(found.name) }
-    if !source.allowsExternalBinaryDataStorage, attribute.allowsExternalBinaryDataStorage {
-      return .marked(found.name)
-    }
-    if source.isOptional, !attribute.isOptional, value != .null {
-      return .filled(found.name, value)
-    }
-    return .column(found.name)
+    let kept: ColumnSource =
+      if types[0] == .integer, types[1] == .real {
+        .real(found.name)
+      } else if !source.allowsExternalBinaryDataStorage, attribute.allowsExternalBinaryDataStorage {
+        .marked(found.name)
+      } else {
+        .column(found.name)
+      }
+    let isFilled = source.isOptional && !attribute.isOptional && value != .null
+    return isFilled ? .filled(kept, value) : kept
   }
 
   private func defaultValue(

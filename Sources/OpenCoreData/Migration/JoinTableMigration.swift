@@ -31,7 +31,7 @@ struct JoinTableMigration {
 
 extension LightweightMigrationPlan {
   /// Decides what becomes of each join table.
-  func joinTableMigrations() -> [JoinTableMigration] {
+  mutating func joinTableMigrations() -> [JoinTableMigration] {
     var seen: Set<String> = []
     var taken: Set<String> = []
     return destinationSchema.declaredToMany.compactMap { list in
@@ -50,16 +50,35 @@ extension LightweightMigrationPlan {
         if let order, let old = former.order { sources[order] = old }
         if let order = back?.orderColumn, let old = former.backOrder { sources[order] = old }
         let all = [former.own, former.other] + [former.order, former.backOrder].compactMap { $0 }
+        let unused = unusedColumns(of: former.table, besides: all, sources.values)
         isKept =
           taken.insert(former.table).inserted && sources.count == orders.count
-          && all.count == 2 + orders.count
+          && (unused.isEmpty || !cleansUp(table))
+          && unused.isDisjoint(with: ([own, other] + orders).map { $0.uppercased() })
           && !areSwapped(old: [former.own, former.other], new: [own, other])
+        if isKept, !unused.isEmpty { deferred.addChanged(table) }
       }
       return JoinTableMigration(
         relationship: list, entity: entity, table: table, ownColumn: own, otherColumn: other,
         backOrderColumn: back?.orderColumn,
         former: former.map { ($0.table, $0.own, $0.other, sources) }, isKept: isKept)
     }
+  }
+
+  /// Returns the columns of a source join table that the new one doesn't have, in uppercase.
+  ///
+  /// - Parameters:
+  ///   - known: The columns of keys and order keys.
+  ///   - orders: The columns of order keys that stay.
+  private func unusedColumns(
+    of table: String, besides known: [String], _ orders: some Sequence<String>
+  ) -> Set<String> {
+    var columns = Set(known.dropFirst(2).map { $0.uppercased() })
+    if pending.hasChanged(table) {
+      let all = file.tables[table.uppercased()]?.columns.map { $0.name.uppercased() } ?? []
+      columns = Set(all).subtracting(known.prefix(2).map { $0.uppercased() })
+    }
+    return columns.subtracting(orders.map { $0.uppercased() })
   }
 
   private func areSwapped(old: [String], new: [String]) -> Bool {

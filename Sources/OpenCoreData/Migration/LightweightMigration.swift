@@ -24,6 +24,8 @@ struct LightweightMigration {
   }
   /// Called after the commit, before the WAL is checkpointed.
   var committed: () -> Void = {}
+  /// The log of the migration; nil for none.
+  var log = MigrationDebugLog.requestedByArguments
   /// Called for rows that don't fit the new version; without an error, the migration goes on.
   var failed: (MigrationFailure) throws -> Void = { throw $0 }
 
@@ -33,6 +35,18 @@ struct LightweightMigration {
   /// - Throws: `MigrationFailure` if rows don't fit the new version; `SchemaMismatch`, `SQLiteError`. The store
   ///   is unchanged then.
   func run() throws {
+    guard let log else { return try migrate() }
+    log.begin(url, mapping.source, mapping.destination, "inferred mapping, in place")
+    try log.run {
+      do {
+        try migrate()
+      } catch {
+        throw NSError.migrating(error, url)
+      }
+    }
+  }
+
+  private func migrate() throws {
     let events = MigrationEvents(hub)
     // No other connection may use a schema that changes.
     var settings = SQLiteStore.connectionOptions(options, isNew: false)
@@ -45,7 +59,9 @@ struct LightweightMigration {
     try connection.execute("BEGIN EXCLUSIVE")
     do {
       let plan = try LightweightMigrationPlan(
-        mapping, configuration: configuration, reading: connection)
+        mapping, configuration: configuration, reading: connection,
+        cleanup: options.isSet(NSPersistentStoreDeferredLightweightMigrationOptionKey)
+          ? .later : .now)
       lostFiles = try plan.lostFiles(on: connection)
       // Triggers of other tables keep the name of a table that's set aside and made again.
       try connection.execute("PRAGMA legacy_alter_table=ON")
@@ -54,9 +70,10 @@ struct LightweightMigration {
         try progress(index, statements.count)
         try run(statement, plan, on: connection, events)
       }
+      if !plan.deferred.isEmpty { log?.note("deferred: \(plan.deferred)") }
       for check in plan.statements.checks { try run(check, on: connection) }
       try progress(statements.count, statements.count)
-      try writeModel(on: connection)
+      try writeModel(plan.deferred, on: connection)
       try connection.execute("COMMIT")
       committed()
       events?.end(.inferred, "migration in place, inferred")
@@ -72,18 +89,14 @@ struct LightweightMigration {
     _ statement: MigrationStatements.Statement, _ plan: LightweightMigrationPlan,
     on connection: Connection, _ events: MigrationEvents?
   ) throws {
-    let begin = MonotonicClock.now()
-    let before = connection.totalChanges
     do {
-      _ = try connection.values(statement.sql, statement.values)
+      let (rows, seconds) = try statement.run(on: connection, events)
+      completed(statement, rows, seconds)
+      log?.step(statement.purpose, rows: rows, seconds: seconds, sql: statement.sql)
     } catch {
       guard let failure = plan.failure(of: statement, error) else { throw error }
-      return try failed(failure)
+      try failed(failure)
     }
-    let seconds = Double(MonotonicClock.now() - begin) / 1e9
-    let rows = connection.totalChanges - before
-    completed(statement, rows, seconds)
-    events?.step(statement.work, statement.purpose, from: begin, rows: rows, sql: statement.sql)
   }
 
   private func run(_ check: MigrationStatements.Check, on connection: Connection) throws {
@@ -96,9 +109,10 @@ struct LightweightMigration {
         problem: check.problem, entity: check.entity, property: check.property, rows: count))
   }
 
-  private func writeModel(on connection: Connection) throws {
-    let metadata = try StoreMetadata(reading: connection)
+  private func writeModel(_ deferred: DeferredWork, on connection: Connection) throws {
+    var metadata = try StoreMetadata(reading: connection)
       .migrated(to: mapping.destination, configuration: configuration)
+    deferred.write(to: &metadata.values)
     try metadata.write(to: connection)
     let model = ModelArchive.write(mapping.destination)
     try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")

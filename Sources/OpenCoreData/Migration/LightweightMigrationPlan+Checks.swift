@@ -30,6 +30,15 @@ extension LightweightMigrationPlan {
             check("\(name) IS NULL", isAttribute ? .missingValue : .missingDestination)
           }
         }
+        if let relationship = column.property as? NSRelationshipDescription,
+          gainsToOneInverse(relationship, of: entity)
+        {
+          add(
+            MigrationStatements.Check(
+              sql: "SELECT COUNT(*) FROM (SELECT 1 FROM \(table) WHERE \(name) IS NOT NULL "
+                + "AND Z_ENT IN (\(members)) GROUP BY \(name) HAVING COUNT(*) > 1)",
+              entity: entity.name, property: relationship.name, problem: .sharedDestination))
+        }
         if let attribute = column.property as? NSAttributeDescription,
           let range = attribute.attributeType.narrowIntegers,
           formers.contains(where: { $0.map { !fits($0, range) } ?? false })
@@ -37,6 +46,17 @@ extension LightweightMigrationPlan {
           check("\(name) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)", .outOfRange)
         }
       }
+    }
+  }
+
+  /// Returns whether a to-one relationship, whose destination any number of objects could share, has an inverse
+  /// that refers to one of them.
+  private func gainsToOneInverse(
+    _ relationship: NSRelationshipDescription, of entity: SQLEntity
+  ) -> Bool {
+    guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { return false }
+    return formerRelationships(of: relationship, of: entity).contains {
+      $0.relationship.inverseRelationship?.isToMany ?? true
     }
   }
 

@@ -17,10 +17,22 @@ extension LightweightMigrationPlan {
       add(.removeObjects, "drop the R-tree \(name)", "DROP TABLE \(SQLNames.quoted(name))")
     }
     let staying = keptIndexes
-    for index in objects.indexes
-    where isOfStore(index) && !staying.contains(index.name)
-      && altered[index.table.uppercased()] != nil
-    {
+    let names = Set(destinationSchema.indexes.map { $0.name.uppercased() })
+    for index in objects.indexes where isOfStore(index) && !staying.contains(index.name) {
+      guard let table = altered[index.table.uppercased()]?.name else {
+        // The index of a table that stays without being used may have the name of a new one.
+        if cleanup == .later, names.contains(index.name.uppercased()) {
+          add(
+            .removeObjects, "drop the index \(index.name)",
+            "DROP INDEX IF EXISTS \(SQLNames.quoted(index.name))")
+        }
+        continue
+      }
+      // A unique index would reject values, and another index may get the name.
+      if !index.isUnique, !names.contains(index.name.uppercased()), !cleansUp(table) {
+        deferred.add(index: index.name, of: table)
+        continue
+      }
       add(
         .removeObjects, "drop the index \(index.name)",
         "DROP INDEX \(SQLNames.quoted(index.name))")
@@ -36,7 +48,7 @@ extension LightweightMigrationPlan {
   /// be without it.
   private func isOfStore(_ index: FileObjects.Index) -> Bool {
     !index.isConstraint
-      && (index.name.uppercased().hasPrefix("Z")
+      && (index.name.uppercased().hasPrefix("Z") || pending.indexes.contains(index.name)
         || sourceSchema.indexes.contains { index.matches($0, renaming: [:]) })
   }
 
@@ -67,23 +79,40 @@ extension LightweightMigrationPlan {
     }
   }
 
+  /// The tables of the new version's entities, in uppercase.
+  var entityTables: Set<String> { Set(destination.entities.map { $0.table.uppercased() }) }
+
+  /// Drops tables that an earlier migration left in the file and whose names are needed now.
+  mutating func dropReplacedTables() {
+    let names = entityTables.union(joins.map { $0.table.uppercased() })
+    for table in pending.tables where file.tables[table.uppercased()] != nil {
+      if names.contains(table.uppercased()) {
+        add(
+          .removeObjects, "drop the unused table \(table)", "DROP TABLE \(SQLNames.quoted(table))")
+      } else if cleanup == .now {
+        add(.dropTables, "drop the unused table \(table)", "DROP TABLE \(SQLNames.quoted(table))")
+      } else {
+        deferred.tables.append(table)
+      }
+    }
+  }
+
   /// Drops the tables that were copied, and those of removed entities and relationships.
   mutating func dropTables() {
-    let roots = source.entities.filter { $0.superentity == nil }
-    let heirs = heirs(among: destination.entities.filter { $0.superentity == nil })
-    let names = Set(destination.entities.map { $0.table.uppercased() })
-    for root in roots {
-      let heir = heirs[ObjectIdentifier(root)]
-      let isAltered = tables.contains { $0.root === heir && $0.change == .alter }
-      if heir != nil, isAltered { continue }
+    let names = entityTables
+    for root in source.entities
+    where root.superentity == nil && !keptRoots.contains(ObjectIdentifier(root)) {
       var name = root.table
-      if heir != nil {
-        name = sourceName(of: root, to: heir, names)
+      if heirs[ObjectIdentifier(root)] != nil {
+        name = sourceName(of: root)
       } else if names.contains(root.table.uppercased()) {
         name = Self.aside(root.table)
         add(
           .setAside, "\(root.name): set the table aside",
           "ALTER TABLE \(SQLNames.quoted(root.table)) RENAME TO \(SQLNames.quoted(name))")
+      } else if cleanup == .later {
+        deferred.tables.append(name)
+        continue
       }
       add(.dropTables, "\(root.name): drop the old table", "DROP TABLE \(SQLNames.quoted(name))")
     }
@@ -107,6 +136,9 @@ extension LightweightMigrationPlan {
             .setAside, "\(list.relationship): set the join table aside",
             "ALTER TABLE \(SQLNames.quoted(table)) RENAME TO \(SQLNames.quoted(name))")
         }
+      } else if cleanup == .later {
+        deferred.tables.append(name)
+        continue
       }
       add(
         .dropTables, "\(list.relationship): drop the old join table",
@@ -141,7 +173,8 @@ extension LightweightMigrationPlan {
         add(.createTriggers, "fill the R-tree \(index.name)", index.fillStatement)
       }
     }
-    for column in destinationSchema.derivedColumns {
+    // Only columns and indexes change if work is finished that was put off.
+    for column in cleanup.isFinishing ? [] : destinationSchema.derivedColumns {
       let table = SQLNames.quoted(column.entity.table)
       guard let value = column.value(of: table) else { continue }
       let name = SQLNames.quoted(column.column)

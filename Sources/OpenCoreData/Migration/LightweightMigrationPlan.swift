@@ -5,6 +5,9 @@ import SQLiteDriver
 ///
 /// Rows keep their primary keys and versions (`Z_OPT`), and a table is copied only if it loses a column,
 /// if a column's type changes, or if its rows are split. Creating the plan reads the schema, but no rows.
+///
+/// With `Cleanup.later`, a table isn't copied for a column that it loses, and tables and indexes that the new
+/// version doesn't have stay: `deferred` lists them.
 struct LightweightMigrationPlan {
   let mapping: InferredMapping
   /// The old model, mapped to the file's tables.
@@ -15,6 +18,10 @@ struct LightweightMigrationPlan {
   let destinationSchema: SchemaBuilder
   let file: FileSchema
   let objects: FileObjects
+  /// What becomes of columns, tables, and indexes that the new version doesn't have.
+  let cleanup: Cleanup
+  /// The work that earlier migrations of the file have put off.
+  let pending: DeferredWork
   /// The source entity of each destination entity that has one, by destination.
   let former: [ObjectIdentifier: SQLEntity]
   /// The destination entity of each source entity that has one, by source.
@@ -24,8 +31,14 @@ struct LightweightMigrationPlan {
 
   /// The statements and checks.
   private(set) var statements = MigrationStatements()
+  /// The work that's put off after this migration.
+  var deferred = DeferredWork()
+  /// The destination root that keeps the table of each source root, by source.
+  private(set) var heirs: [ObjectIdentifier: SQLEntity] = [:]
+  /// The source roots whose tables are changed in place.
+  var keptRoots: Set<ObjectIdentifier> = []
   /// The changes of the tables of root entities.
-  private(set) var tables: [TableMigration] = []
+  var tables: [TableMigration] = []
   /// The changes of the tables of many-to-many relationships.
   private(set) var joins: [JoinTableMigration] = []
   /// The tables that keep their indexes, by their uppercase names in the file.
@@ -41,11 +54,15 @@ struct LightweightMigrationPlan {
   ///   - mapping: A mapping without obstacles.
   ///   - configuration: The configuration of the models that the store contains; nil for all entities.
   ///   - connection: A connection to the file.
+  ///   - cleanup: Whether to put off what doesn't affect reading.
   /// - Throws: `SchemaMismatch` if the file isn't one of the source model; `SQLiteError`.
   init(
-    _ mapping: InferredMapping, configuration: String?, reading connection: Connection
+    _ mapping: InferredMapping, configuration: String?, reading connection: Connection,
+    cleanup: Cleanup = .now
   ) throws {
     self.mapping = mapping
+    self.cleanup = cleanup
+    pending = DeferredWork(try StoreMetadata(reading: connection).values)
     file = try FileSchema(reading: connection)
     objects = try FileObjects(reading: connection)
     let known = configuration.flatMap { name in
@@ -73,7 +90,8 @@ struct LightweightMigrationPlan {
   }
 
   private mutating func plan() {
-    tables = tableMigrations()
+    heirs = heirs(among: destination.entities.filter { $0.superentity == nil })
+    planTables()
     joins = joinTableMigrations()
     for table in tables where table.change == .alter {
       altered[table.source?.table.uppercased() ?? ""] = (table.root.table, table.newNames)
@@ -81,6 +99,7 @@ struct LightweightMigrationPlan {
     for join in joins where join.isKept {
       altered[join.former?.table.uppercased() ?? ""] = (join.table, join.newNames)
     }
+    dropReplacedTables()
     removeObjects()
     removeInvalidReferences()
     for table in tables { table.add(to: &statements) }

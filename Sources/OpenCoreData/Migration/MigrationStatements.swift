@@ -11,6 +11,21 @@ struct MigrationStatements: Sendable {
     let values: [SQLiteValue]
     /// How it's counted.
     let work: MigrationRecord.Work
+
+    /// Runs the statement, and emits its event.
+    ///
+    /// - Returns: The number of rows that it changed, and the seconds it took.
+    func run(
+      on connection: Connection, _ events: MigrationEvents?
+    ) throws(SQLiteError) -> (rows: Int, seconds: Double) {
+      let begin = MonotonicClock.now()
+      let before = connection.totalChanges
+      _ = try connection.values(sql, values)
+      let seconds = Double(MonotonicClock.now() - begin) / 1e9
+      let rows = connection.totalChanges - before
+      events?.step(work, purpose, from: begin, rows: rows, sql: sql)
+      return (rows, seconds)
+    }
   }
 
   /// A condition that the migrated rows must meet.
@@ -81,6 +96,8 @@ struct MigrationFailure: Error, Sendable {
   enum Problem: Sendable {
     case missingValue
     case missingDestination
+    /// The rows are those of the destinations.
+    case sharedDestination
     case outOfRange
     case notUnique
   }
@@ -101,6 +118,10 @@ struct MigrationFailure: Error, Sendable {
     case .missingDestination:
       "\(some) no destination of the required relationship \(path). Make it optional, and set it in a "
         + "later version."
+    case .sharedDestination:
+      (rows == 1 ? "1 object is" : "\(rows ?? 0) objects are")
+        + " the destination of several objects in \(path), whose inverse is to-one now. Make the inverse "
+        + "to-many, or remove all but one of them in an earlier version."
     case .outOfRange:
       "\(some) a value of \(path) that its new type can't represent. Keep the wider type."
     case .notUnique:

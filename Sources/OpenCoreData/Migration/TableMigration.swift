@@ -118,7 +118,8 @@ struct TableMigration {
     case .column(let column): return quoted(column)
     case .real(let column): return "CAST(\(quoted(column)) AS REAL)"
     case .marked(let column): return "CAST(x'01' || \(quoted(column)) AS BLOB)"
-    case .filled(let column, let value): return "IFNULL(\(quoted(column)), \(value.literal))"
+    case .filled(let source, let value):
+      return "IFNULL(\(expression(source, in: name)), \(value.literal))"
     case .constant(let value): return value.literal
     case .null: return "NULL"
     case .entityNumbers(let column): return renumber(quoted(column)) ?? quoted(column)
@@ -203,27 +204,38 @@ struct TableMigration {
 
 extension LightweightMigrationPlan {
   /// Decides what becomes of each table.
-  func tableMigrations() -> [TableMigration] {
+  mutating func planTables() {
     let roots = destination.entities.filter { $0.superentity == nil }
-    let heirs = heirs(among: roots)
-    let names = Set(roots.map { $0.table.uppercased() })
-    return roots.map { root in
+    let columns = roots.map(migratedColumns)
+    for (root, columns) in zip(roots, columns) {
+      guard let source = root.family.compactMap(formerEntity).first?.root,
+        heirs[ObjectIdentifier(source)] === root, canAlter(source, to: root, columns)
+      else { continue }
+      keptRoots.insert(ObjectIdentifier(source))
+      noteUnusedColumns(of: source, in: root, columns)
+    }
+    tables = tableMigrations(zip(roots, columns))
+  }
+
+  private func tableMigrations(
+    _ columns: some Sequence<(SQLEntity, [MigratedColumn])>
+  ) -> [TableMigration] {
+    columns.map { root, columns in
       let members = root.family.compactMap(formerEntity)
-      let columns = migratedColumns(of: root)
       guard let source = members.first?.root else {
         return TableMigration(
           root: root, columns: columns, source: nil, change: .create, members: [], leaving: [],
           sourceName: "", numbers: nil, renumber: { _ in nil },
           createTable: destinationSchema.table(of: root))
       }
-      let heir = heirs[ObjectIdentifier(source)]
       let change: TableMigration.Change =
-        heir !== root ? .split : canAlter(source, to: root, columns) ? .alter : .copy
+        heirs[ObjectIdentifier(source)] !== root
+        ? .split : keptRoots.contains(ObjectIdentifier(source)) ? .alter : .copy
       let staying = Set(members.map(\.number))
       return TableMigration(
         root: root, columns: columns, source: source, change: change, members: members,
         leaving: change == .split ? [] : source.family.filter { !staying.contains($0.number) },
-        sourceName: sourceName(of: source, to: heir, names),
+        sourceName: sourceName(of: source),
         numbers: renumbered("Z_ENT", of: source), renumber: { renumbered($0, of: nil) },
         createTable: destinationSchema.table(of: root))
     }
@@ -232,10 +244,11 @@ extension LightweightMigrationPlan {
   /// Returns the name of a source table while rows are copied.
   ///
   /// A table that is copied, or whose name another one gets, is set aside.
-  func sourceName(of source: SQLEntity, to heir: SQLEntity?, _ names: Set<String>) -> String {
+  func sourceName(of source: SQLEntity) -> String {
     let table = source.table.uppercased()
-    let isCopied = heir.map { !canAlter(source, to: $0, migratedColumns(of: $0)) } ?? false
-    let isReplaced = table != heir?.table.uppercased() && names.contains(table)
+    let heir = heirs[ObjectIdentifier(source)]
+    let isCopied = heir != nil && !keptRoots.contains(ObjectIdentifier(source))
+    let isReplaced = table != heir?.table.uppercased() && entityTables.contains(table)
     return isCopied || isReplaced ? Self.aside(source.table) : source.table
   }
 
@@ -256,6 +269,8 @@ extension LightweightMigrationPlan {
   }
 
   /// Returns whether a table can be kept: no column is lost, split, merged, or of another type.
+  ///
+  /// A lost column can stay if its removal is put off.
   private func canAlter(
     _ source: SQLEntity, to root: SQLEntity, _ columns: [MigratedColumn]
   ) -> Bool {
@@ -272,10 +287,20 @@ extension LightweightMigrationPlan {
       if !isNamed, names.contains(column.name.uppercased()) { return false }
       if let name = kept.first, !used.insert(name).inserted { return false }
     }
-    return storedColumns(of: source).isSubset(of: used) && keepsConstraints(source, root, columns)
+    return (!cleansUp(root.table) || storedColumns(of: source).isSubset(of: used))
+      && keepsConstraints(source, root, columns)
   }
 
-  /// Returns the columns of a source table that belong to properties, in uppercase.
+  /// Adds a table that keeps columns of removed properties to the work that's put off.
+  private mutating func noteUnusedColumns(
+    of source: SQLEntity, in root: SQLEntity, _ columns: [MigratedColumn]
+  ) {
+    let used = Set(columns.flatMap { $0.sources.values.compactMap { $0.column?.uppercased() } })
+    if !storedColumns(of: source).isSubset(of: used) { deferred.addChanged(root.table) }
+  }
+
+  /// Returns the columns of a source table that belong to properties, in uppercase; also those of properties
+  /// that an earlier version had, if their removal was put off.
   private func storedColumns(of root: SQLEntity) -> Set<String> {
     var names: Set<String> = []
     for column in root.family.flatMap(\.ownColumns) {
@@ -283,6 +308,10 @@ extension LightweightMigrationPlan {
     }
     for hidden in sourceSchema.hiddenInverses(in: root) {
       names.formUnion([hidden.column, hidden.orderColumn].compactMap { $0 })
+    }
+    if pending.hasChanged(root.table) {
+      let all = file.tables[root.table.uppercased()]?.columns.map(\.name) ?? []
+      names.formUnion(all.filter { !SQLNames.rowColumns.contains($0.uppercased()) })
     }
     return Set(names.map { $0.uppercased() })
   }

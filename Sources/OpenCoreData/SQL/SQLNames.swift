@@ -3,6 +3,8 @@ package enum SQLNames {
   static let primaryKey = "Z_PK"
   static let entity = "Z_ENT"
   static let version = "Z_OPT"
+  /// The columns that every table of entities has.
+  static let rowColumns: Set = [primaryKey, entity, version]
   static let primaryKeyTable = "Z_PRIMARYKEY"
   /// The maximum number of rows of `Z_PRIMARYKEY`: entity IDs are below 16,000, and history has some above.
   package static let largestEntityList = 16_384

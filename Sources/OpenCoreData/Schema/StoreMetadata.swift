@@ -28,6 +28,12 @@ struct StoreMetadata: @unchecked Sendable {
   static let storeTypeKey = "NSStoreType"
   static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
   static let autoVacuumKey = "_NSAutoVacuumLevel"
+  /// The key of the work that deferred migrations have put off.
+  static let deferredWorkKey = "cdprof.deferredMigration"
+  /// The keys that only a migration sets.
+  private static let deferredKeys = [
+    NSPersistentStoreDeferredLightweightMigrationOptionKey, deferredWorkKey,
+  ]
 
   init(uuid: String, values: [String: Any]) {
     self.uuid = uuid
@@ -103,13 +109,14 @@ struct StoreMetadata: @unchecked Sendable {
 
   /// Returns a store's values replaced with others, without making it unusable.
   ///
-  /// Type, UUID, and version hashes don't change; the framework's other keys are kept if the new
+  /// Type, UUID, version hashes, and pending work don't change; the framework's other keys are kept if the new
   /// values lack them.
   static func replacing(
     _ old: [String: Any], with new: [String: Any]
   ) -> [String: Any] {
     var result = new
     result[NSManagedObjectModel.storedModelDigestsKey] = nil
+    for key in deferredKeys { result[key] = old[key] }
     for (key, value) in old where isFrameworkKey(key) {
       let isFixed = [uuidKey, storeTypeKey, hashesKey, hashesVersionKey].contains(key)
       if isFixed || result[key] == nil { result[key] = value }

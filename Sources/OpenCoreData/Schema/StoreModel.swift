@@ -55,6 +55,8 @@ package struct StoreAnatomy: Sendable {
   package let rangeIndexes: [RangeIndex]
   /// The derived attributes that can be computed from the rows.
   package let derivedColumns: [DerivedColumn]
+  /// The names of the tables and indexes that a deferred migration removes when it's finished.
+  package let deferredObjects: Set<String>
 
   /// Reads a store's own model, or infers one from its tables, and maps it.
   ///
@@ -67,6 +69,9 @@ package struct StoreAnatomy: Sendable {
     indexes = builder.indexes
     rangeIndexes = builder.rangeIndexes
     derivedColumns = builder.derivedColumns
+    let metadata = try? StoreMetadata(reading: connection)
+    let work = DeferredWork(metadata?.values ?? [:])
+    deferredObjects = Set(work.tables + work.indexes)
   }
 }
 
@@ -109,6 +114,22 @@ extension NSManagedObjectModel {
       }
       return model
     }
+  }
+
+  /// Returns the model that a store contains, with the version hashes in the store's metadata.
+  ///
+  /// Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
+  /// - Throws: 134080 if the store can't be read, or contains no model.
+  package static func inStore(
+    at url: URL, with metadata: [String: Any]
+  ) throws -> NSManagedObjectModel {
+    let model = try inStore(at: url)
+    guard metadata[digestFormulaKey] == nil else { return model }
+    let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+    for entity in model.entities {
+      if let hash = entity.name.flatMap({ hashes[$0] }) { entity.recordVersionHash(hash) }
+    }
+    return model
   }
 
   /// Inspects a store's file and converts errors to those of the public API.

@@ -132,21 +132,3 @@ package struct MigrationPlanner {
     return steps
   }
 }
-
-extension NSManagedObjectModel {
-  /// Returns the model that a store contains, with the version hashes in the store's metadata.
-  ///
-  /// Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
-  /// - Throws: 134080 if the store can't be read, or contains no model.
-  package static func inStore(
-    at url: URL, with metadata: [String: Any]
-  ) throws -> NSManagedObjectModel {
-    let model = try inStore(at: url)
-    guard metadata[digestFormulaKey] == nil else { return model }
-    let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-    for entity in model.entities {
-      if let hash = entity.name.flatMap({ hashes[$0] }) { entity.recordVersionHash(hash) }
-    }
-    return model
-  }
-}

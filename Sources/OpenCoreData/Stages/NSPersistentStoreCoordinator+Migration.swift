@@ -8,86 +8,127 @@ extension NSPersistentStoreCoordinator {
   ///
   /// Cost: nothing if the version is the same.
   func migrating<Store>(
-    _ url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?,
-    _ open: () throws -> Store
+    _ url: URL, _ type: NSPersistentStore.StoreType, _ configuration: String?,
+    _ options: [AnyHashable: Any]?, _ open: () throws -> Store
   ) throws -> Store {
     do {
       return try open()
     } catch let error as NSError
       where error.code == NSPersistentStoreIncompatibleVersionHashError
-      && Self.isSet(NSMigratePersistentStoresAutomaticallyOption, options)
-      && !Self.isSet(NSReadOnlyPersistentStoreOption, options)
+      && options.isSet(NSMigratePersistentStoresAutomaticallyOption)
+      && !options.isSet(NSReadOnlyPersistentStoreOption)
     {
-      try migrate(url, configuration, options)
+      let store = MigratingStore(
+        url: url, type: type, configuration: configuration, options: options)
+      do {
+        try migrate(store)
+      } catch {
+        migrationLog?.note("\(url.path) isn't migrated: \((error as NSError).localizedDescription)")
+        throw error
+      }
       return try open()
     }
   }
 
-  private static func isSet(_ option: String, _ options: [AnyHashable: Any]?) -> Bool {
-    let value = options?[option]
-    return value as? Bool ?? (value as? NSNumber)?.boolValue ?? false
+  /// A store to migrate before it's opened.
+  private struct MigratingStore {
+    let url: URL
+    let type: NSPersistentStore.StoreType
+    let configuration: String?
+    let options: [AnyHashable: Any]?
   }
 
   /// Migrates a store with the mapping models in the bundles, or else with an inferred one.
-  private func migrate(
-    _ url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?
-  ) throws {
-    if let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey]
-      as? NSStagedMigrationManager, Self.isSet(NSInferMappingModelAutomaticallyOption, options)
-    {
+  private func migrate(_ store: MigratingStore) throws {
+    let stages =
+      store.options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
+    if let stages, store.options.isSet(NSInferMappingModelAutomaticallyOption) {
+      migrationLog?.note("\(store.url.path) is migrated in \(stages.stages.count) stages")
       return try StagedMigration(
-        url: url, manager: stages, destination: managedObjectModel, options: options,
-        storeModel: { try self.sourceModel(of: url) },
-        migrate: { try self.migrateInPlace(url, from: $0, to: $1, configuration, options) }
+        url: store.url, type: store.type, manager: stages, destination: managedObjectModel,
+        options: store.options, storeModel: { try self.sourceModel(of: store, stages) },
+        migrate: { try self.infer(store, from: $0, to: $1) }
       ).run()
     }
-    let source = try sourceModel(of: url)
+    let source = try sourceModel(of: store)
     let mappings = NSMappingModel.all(in: migrationBundles, from: source, to: managedObjectModel)
     guard !mappings.isEmpty else {
-      guard Self.isSet(NSInferMappingModelAutomaticallyOption, options) else {
-        throw NSError.missingMappingModel(source, managedObjectModel, url)
+      guard store.options.isSet(NSInferMappingModelAutomaticallyOption) else {
+        throw NSError.missingMappingModel(source, managedObjectModel, store.url)
       }
-      return try migrateInPlace(
-        url, from: source, to: managedObjectModel, configuration, options)
+      migrationLog?.note(
+        "no mapping model in \(migrationBundles.map(\.bundlePath).joined(separator: ", ")), so it's inferred"
+      )
+      return try infer(store, from: source, to: managedObjectModel)
     }
+    migrationLog?.note("\(mappings.count) mapping models in the bundles are for these versions")
+    try migrate(store, from: source, to: managedObjectModel, mappings)
+  }
+
+  private func migrate(
+    _ store: MigratingStore, from source: NSManagedObjectModel,
+    to destination: NSManagedObjectModel, _ mappings: [NSMappingModel]
+  ) throws {
     do {
       try MappedMigration(
-        url: url, source: source, destination: managedObjectModel, mappings: mappings,
-        configuration: configuration, options: options, hub: eventHub
+        url: store.url, source: source, destination: destination, mappings: mappings,
+        configuration: store.configuration, options: store.options, hub: eventHub,
+        type: store.type, log: migrationLog
       ).run()
     } catch {
-      throw NSError.migrating(error, url)
+      throw NSError.migrating(error, store.url)
     }
   }
 
-  /// Migrates a store in place with an inferred mapping.
-  private func migrateInPlace(
-    _ url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
-    _ configuration: String?, _ options: [AnyHashable: Any]?
+  /// Migrates a store with an inferred mapping: SQLite in place, others by copy.
+  private func infer(
+    _ store: MigratingStore, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) throws {
     let mapping = InferredMapping(from: source, to: destination)
-    guard mapping.obstacles.isEmpty else {
-      throw NSError.missingMappingModel(source, destination, url, mapping.obstacles)
+    let obstacles = mapping.obstacles(in: store.configuration)
+    guard obstacles.isEmpty else {
+      throw NSError.missingMappingModel(source, destination, store.url, obstacles)
+    }
+    guard store.type == .sqlite else {
+      return try migrate(store, from: source, to: destination, [NSMappingModel(mapping)])
     }
     do {
-      try LightweightMigration(
-        url: url, mapping: mapping, configuration: configuration, options: options, hub: eventHub
-      ).run()
+      var migration = LightweightMigration(
+        url: store.url, mapping: mapping, configuration: store.configuration,
+        options: store.options, hub: eventHub)
+      migration.log = migrationLog
+      try migration.run()
     } catch {
-      throw NSError.migrating(error, url)
+      throw NSError.migrating(error, store.url)
     }
   }
 
-  /// Returns the model that a store was created with: the one in the store, or else one in the bundles.
+  /// Returns the model that a store was created with: the one in a SQLite store, or else one in the bundles
+  /// or of a stage.
   ///
   /// - Throws: 134130 if there is none.
-  private func sourceModel(of url: URL) throws -> NSManagedObjectModel {
-    let metadata = try Self.metadataForPersistentStore(type: .sqlite, at: url)
-    if let model = try? NSManagedObjectModel.inStore(at: url, with: metadata) { return model }
+  private func sourceModel(
+    of store: MigratingStore, _ stages: NSStagedMigrationManager? = nil
+  ) throws -> NSManagedObjectModel {
+    let url = store.url
+    if store.type == .sqlite, let model = try? Self.cachedModelForPersistentStore(at: url) {
+      return model
+    }
+    let metadata = try Self.metadataForPersistentStore(type: store.type, at: url)
     if let model = NSManagedObjectModel.mergedModel(
       from: migrationBundles, forStoreMetadata: metadata)
     {
       return model
+    }
+    for case let stage as NSCustomMigrationStage in stages?.stages ?? [] {
+      for reference in [stage.currentModel, stage.nextModel] {
+        let model = try reference.resolve()
+        if model.isConfiguration(
+          withName: store.configuration, compatibleWithStoreMetadata: metadata)
+        {
+          return model
+        }
+      }
     }
     throw NSError.coreData(
       NSMigrationMissingSourceModelError,

@@ -6,6 +6,7 @@ import ManagedModel
 /// the last version. Each is complete when it ends, so an interrupted migration continues from there.
 struct StagedMigration {
   let url: URL
+  let type: NSPersistentStore.StoreType
   let manager: NSStagedMigrationManager
   /// The version that the store becomes.
   let destination: NSManagedObjectModel
@@ -110,7 +111,7 @@ struct StagedMigration {
     settings[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
     settings[NSMigratePersistentStoresAutomaticallyOption] = nil
     let coordinator = container.persistentStoreCoordinator
-    let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: settings)
+    let store = try coordinator.addPersistentStore(type: type, at: url, options: settings)
     manager.container = container
     defer {
       manager.container = nil

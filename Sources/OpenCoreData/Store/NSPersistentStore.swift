@@ -90,6 +90,11 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
     set { lock.withLock { isMetadataUnsaved = newValue } }
   }
 
+  /// Replaces values that are already in the file.
+  final func updateStoredMetadata(_ change: (inout [String: Any]) -> Void) {
+    lock.withLock { change(&knownMetadata) }
+  }
+
   /// Replaces the store's version hashes with those of a model; the next save writes them.
   final func updateVersionHashes(_ hashes: [String: Data]) {
     lock.withLock {

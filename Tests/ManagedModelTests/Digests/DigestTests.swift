@@ -113,12 +113,12 @@ import Testing
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
   func checksumsOfAVersionedModelMatchItsVersions() throws {
     let url = SharedData.url("moody/Moody.xcdatamodeld")
-    let checksums = try NSManagedObjectModel.checksums(forVersionedModelAt: url)
+    let checksums = try NSManagedObjectModel.checksumsForVersionedModel(at: url)
     #expect(checksums.count == 6 && Set(checksums.values).count >= 5)
     let fourth = try NSManagedObjectModel.read(contentsOf: url, version: "Moody 4")
     #expect(checksums["Moody 4"] == fourth.versionChecksum)
     let error = #expect(throws: NSError.self) {
-      try NSManagedObjectModel.checksums(forVersionedModelAt: URL(fileURLWithPath: "/no.momd"))
+      try NSManagedObjectModel.checksumsForVersionedModel(at: URL(fileURLWithPath: "/no.momd"))
     }
     #expect(error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
   }

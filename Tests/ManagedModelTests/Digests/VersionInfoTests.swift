@@ -117,7 +117,7 @@ struct VersionInfoTests {
       #expect(NSManagedObjectModel(contentsOf: file)?.entityVersionHashesByName == expected)
     }
     if let checksums = list["NSManagedObjectModel_VersionChecksums"] as? [String: String] {
-      #expect(try NSManagedObjectModel.checksums(forVersionedModelAt: url) == checksums)
+      #expect(try NSManagedObjectModel.checksumsForVersionedModel(at: url) == checksums)
     }
   }
 }

@@ -27,7 +27,7 @@ struct MigratedRelationshipTests {
   private static let name = "<attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/>"
 
   /// The objects A1 to A3 and B1 to B3, by name, with the relationship `r` from each A.
-  private func fill(
+  private static func fill(
     _ store: MigratedStore, _ model: NSManagedObjectModel, _ links: [(String, String)]
   ) throws {
     let context = try store.open(model)
@@ -153,10 +153,16 @@ struct MigratedRelationshipTests {
       links: [("A1", "B1"), ("A3", "B2")], expected: ["A1 B1", "A3 B2"]),
   ]
 
+  /// A store of a case's old version.
+  static func store(_ test: Case) throws -> MigratedStore {
+    let store = try MigratedStore()
+    try fill(store, model(test.old), test.links)
+    return store
+  }
+
   @Test(arguments: cases)
   func pairsOfObjectsStay(_ test: Case) throws {
-    let store = try MigratedStore()
-    try fill(store, Self.model(test.old), test.links)
+    let store = try Self.store(test)
     let new = try Self.model(test.new)
     #expect(try links("r", of: "A", store, new) == test.expected)
     if let inverse = test.inverse {
@@ -174,7 +180,7 @@ struct MigratedRelationshipTests {
       Self.relationship("i", to: "A", inverse: "r", Self.many))
     let new = Self.entities(Self.relationship("r", to: "B", Self.many), "")
     let store = try MigratedStore()
-    try fill(store, Self.model(old), [("A1", "B1"), ("A2", "B1")])
+    try Self.fill(store, Self.model(old), [("A1", "B1"), ("A2", "B1")])
     let error = try #require(thrownError { try store.migrate(to: Self.model(new)) })
     #expect(error.code == NSMigrationMissingMappingModelError)
   }
@@ -186,7 +192,7 @@ struct MigratedRelationshipTests {
         Self.entities(Self.relationship("r", to: "A", inverse: "r", Self.many), "") + rest)
     }
     let store = try MigratedStore()
-    try fill(store, entities(""), [("A1", "A2"), ("A2", "A3")])
+    try Self.fill(store, entities(""), [("A1", "A2"), ("A2", "A3")])
     let expected: Set<String> = ["A1 A2", "A2 A1", "A2 A3", "A3 A2"]
     let old = try entities("")
     #expect(try links("r", of: "A", store, old) == expected)
@@ -225,7 +231,7 @@ struct MigratedRelationshipTests {
   @Test("Two entities swap names, and tables with names that differ in case stay apart")
   func tablesSwapNames() throws {
     let store = try MigratedStore()
-    try fill(store, Self.model(Self.entities("", "")), [])
+    try Self.fill(store, Self.model(Self.entities("", "")), [])
     let swapped = try Self.model(
       "<entity name=\"B\" elementID=\"A\">\(Self.name)</entity>"
         + "<entity name=\"A\" elementID=\"B\">\(Self.name)</entity><entity name=\"a\"/>")
@@ -241,7 +247,7 @@ struct MigratedRelationshipTests {
   @Test("A store without a WAL, as an option requests, is migrated as well")
   func storeWithoutAWALIsMigrated() throws {
     let store = try MigratedStore()
-    try fill(store, Self.model(Self.entities("", "")), [])
+    try Self.fill(store, Self.model(Self.entities("", "")), [])
     let new = try Self.model(
       Self.entities("<attribute name=\"z\" optional=\"YES\" attributeType=\"String\"/>", ""))
     try store.migrate(to: new, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])

@@ -42,10 +42,21 @@ struct RandomMigrationTests {
       let next = mutator.sketch
       let expected = Self.expected(before, from: sketch, to: next)
       options[NSPersistentHistoryTrackingKey] = true
+      let isDeferred = (seed &+ UInt64(version)) % 3 < 2
+      options[NSPersistentStoreDeferredLightweightMigrationOptionKey] = isDeferred
       let history = (older.log + mutator.log).joined(separator: "; ")
       do {
         let migrated = next.model()
         try withContext(migrated, url, options) { _ in }
+        if isDeferred, seed.isMultiple(of: 4) {
+          let after = try values(of: next, migrated, at: url)
+          let findings = try StoreDoctor.examine(url).findings
+          #expect(findings.map { "\($0)" } == [], "seed \(seed), deferred: \(history)")
+          try withContext(migrated, url, options) { context in
+            try context.persistentStoreCoordinator?.finishDeferredLightweightMigration()
+          }
+          #expect(try values(of: next, migrated, at: url) == after)
+        }
         let after = try values(of: next, migrated, at: url)
         #expect(Set(after.keys) == Set(expected.keys), "seed \(seed): \(history)")
         for (object, values) in expected where after[object] != values {

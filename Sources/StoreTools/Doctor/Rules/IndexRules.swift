@@ -67,7 +67,8 @@ struct MissingIndexRule: DoctorRule {
 
 /// Detects indexes that the model doesn't declare and that another index makes redundant.
 ///
-/// An index of the model isn't reported, even if a longer one exists: it was added on purpose.
+/// An index of the model isn't reported, even if a longer one exists: it was added on purpose; neither is
+/// one that a deferred migration removes when it's finished.
 struct RedundantIndexRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let present = try FileIndex.all(on: store.connection)
@@ -75,6 +76,7 @@ struct RedundantIndexRule: DoctorRule {
     let isGuessed = store.anatomy.source.isGuessed
     let superfluous = present.enumerated().filter { offset, index in
       guard index.isExplicit, !index.isUnique,
+        store.anatomy.deferredObjects.isDisjoint(with: [index.name, index.table]),
         !isWanted(index, by: store.anatomy.indexes, names: names)
       else { return false }
       return present.enumerated().contains { other in

@@ -1,0 +1,179 @@
+import ManagedModel
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Automatic migration of XML and binary stores")
+struct DocumentMigrationTests {
+  private typealias Sample = LightweightMigrationTests
+
+  static let types: [NSPersistentStore.StoreType] = [.xml, .binary]
+
+  private static func next() -> NSManagedObjectModel {
+    Sample.model { person, city in
+      person.properties.append(
+        Sample.attribute("rating", .integer16AttributeType, default: 3, isOptional: false))
+      Sample.replace("age", of: person, by: Sample.attribute("age", .doubleAttributeType))
+      (city.name, city.renamingIdentifier) = ("Town", "City")
+    }
+  }
+
+  /// A folder with the first version of the model, as a bundle.
+  private static func bundle(in folder: URL) throws -> Bundle {
+    let model = folder.appendingPathComponent("Bundle/Model.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try Data(ModelDocument.text(of: Sample.model()).text.utf8).write(
+      to: model.appendingPathComponent("contents"))
+    return try #require(Bundle(path: folder.appendingPathComponent("Bundle").path))
+  }
+
+  private static func opened(
+    _ url: URL, _ type: NSPersistentStore.StoreType, _ model: NSManagedObjectModel,
+    _ bundles: [Bundle] = [], options: [AnyHashable: Any]? = MigratedStore.automatic
+  ) throws -> NSManagedObjectContext {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    coordinator.migrationBundles = bundles
+    try coordinator.addPersistentStore(type: type, at: url, options: options)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  private static func fill(_ context: NSManagedObjectContext) throws {
+    try context.performAndWait {
+      let london = NSEntityDescription.insertNewObject(forEntityName: "City", into: context)
+      london.setValue("London", forKey: "name")
+      for (name, age) in [("Ada", 36), ("Bo", nil)] {
+        let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+        person.setValue(name, forKey: "name")
+        person.setValue(age, forKey: "age")
+        person.setValue(london, forKey: "home")
+      }
+      try context.save()
+    }
+  }
+
+  /// Ada and Bo of London in a store of the first version.
+  private static func store(_ type: NSPersistentStore.StoreType) throws -> MigratedStore {
+    let store = try MigratedStore()
+    try fill(opened(store.url, type, Sample.model(), options: nil))
+    return store
+  }
+
+  private static func names(_ store: MigratedStore) throws -> Set<String> {
+    Set(
+      try FileManager.default.contentsOfDirectory(
+        atPath: store.url.deletingLastPathComponent().path))
+  }
+
+  @Test("A document is migrated with an inferred mapping, and the old one stays", arguments: types)
+  func documentIsMigrated(type: NSPersistentStore.StoreType) throws {
+    let store = try Self.store(type)
+    let bundle = try Self.bundle(in: store.url.deletingLastPathComponent())
+    let bytes = try Data(contentsOf: store.url)
+    let identifier =
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: type, at: store.url)[NSStoreUUIDKey] as? String
+    let context = try Self.opened(store.url, type, Self.next(), [bundle])
+    #expect(
+      try content(of: context) == [
+        "Person": [
+          "age: 36.0, name: Ada, rating: 3 | home: {name: London}",
+          "age: nil, name: Bo, rating: 3 | home: {name: London}",
+        ],
+        "Town": [
+          "name: London | residents: "
+            + "{age: 36.0, name: Ada, rating: 3; age: nil, name: Bo, rating: 3}"
+        ],
+      ])
+    #expect(context.persistentStoreCoordinator?.persistentStores[0].identifier == identifier)
+    #expect(try Self.names(store) == ["Bundle", "Store.sqlite", "Store~.sqlite"])
+    let old = store.url.deletingLastPathComponent().appendingPathComponent("Store~.sqlite")
+    #expect(try Data(contentsOf: old) == bytes)
+    // The next time, there's nothing to do; the store is saved as usual.
+    let again = try Self.opened(store.url, type, Self.next(), options: nil)
+    try again.performAndWait {
+      for person in try again.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+        person.setValue(5, forKey: "rating")
+      }
+      try again.save()
+    }
+    #expect(try content(of: Self.opened(store.url, type, Self.next()))["Town"]?.count == 1)
+  }
+
+  @Test(
+    "A document that can't be migrated is unchanged, and the error states the reason",
+    arguments: types)
+  func failuresLeaveTheDocument(type: NSPersistentStore.StoreType) throws {
+    let store = try Self.store(type)
+    let bundle = try Self.bundle(in: store.url.deletingLastPathComponent())
+    let bytes = try Data(contentsOf: store.url)
+    func code(
+      _ model: NSManagedObjectModel, _ bundles: [Bundle] = [bundle],
+      options: [AnyHashable: Any]? = MigratedStore.automatic
+    ) throws -> Int? {
+      let error = thrownError {
+        _ = try Self.opened(store.url, type, model, bundles, options: options)
+      }
+      #expect(try Data(contentsOf: store.url) == bytes)
+      #expect(try Self.names(store) == ["Bundle", "Store.sqlite"])
+      return error?.code
+    }
+    #expect(try code(Self.next(), options: nil) == NSPersistentStoreIncompatibleVersionHashError)
+    // The document contains no model.
+    #expect(try code(Self.next(), []) == NSMigrationMissingSourceModelError)
+    #expect(
+      try code(Self.next(), options: [NSMigratePersistentStoresAutomaticallyOption: true])
+        == NSMigrationMissingMappingModelError)
+    let text = Sample.model { person, _ in
+      Sample.replace("age", of: person, by: Sample.attribute("age", .stringAttributeType))
+    }
+    #expect(try code(text) == NSMigrationMissingMappingModelError)
+    let required = Sample.model { person, _ in
+      Sample.replace(
+        "age", of: person, by: Sample.attribute("age", .integer16AttributeType, isOptional: false))
+    }
+    #expect(try code(required) == NSValidationMissingMandatoryPropertyError)
+    let descriptor = open(store.url.path, O_RDONLY)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    #expect(try code(Self.next()) == NSMigrationError)
+    close(descriptor)
+    #expect(throws: Never.self) { _ = try Self.opened(store.url, type, Self.next(), [bundle]) }
+  }
+
+  @Test("A document is migrated in stages, whose models are those of the references")
+  func documentIsMigratedInStages() throws {
+    let store = try Self.store(.xml)
+    let second = Sample.model { person, _ in
+      person.properties.append(Sample.attribute("note", .stringAttributeType))
+    }
+    let third = Sample.model { person, _ in
+      person.properties.removeAll { $0.name == "age" }
+      person.properties.append(Sample.attribute("note", .stringAttributeType))
+    }
+    func reference(_ model: NSManagedObjectModel) -> NSManagedObjectModelReference {
+      NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+    }
+    let stage = NSCustomMigrationStage(
+      migratingFrom: reference(Sample.model()), to: reference(second))
+    stage.didMigrateHandler = { manager, _ in
+      let context = try #require(manager.container).newBackgroundContext()
+      try context.performAndWait {
+        for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+          person.setValue("\(person.value(forKey: "age") ?? "none")", forKey: "note")
+        }
+        try context.save()
+      }
+    }
+    var options = MigratedStore.automatic
+    options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([
+      stage, NSLightweightMigrationStage([third.versionChecksum]),
+    ])
+    let context = try Self.opened(store.url, .xml, third, options: options)
+    #expect(
+      try content(of: context)["Person"] == [
+        "name: Ada, note: 36 | home: {name: London}", "name: Bo, note: none | home: {name: London}",
+      ])
+  }
+}
