@@ -5,7 +5,7 @@ import Testing
 @testable import OpenCoreData
 
 /// Makes one maker of the cars with the same maker's name, as the mapping model requires.
-private final class MakerPolicy: NSEntityMigrationPolicy {
+final class MakerPolicy: NSEntityMigrationPolicy {
   override func createDestinationInstances(
     forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
   ) throws {

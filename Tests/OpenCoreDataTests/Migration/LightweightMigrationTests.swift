@@ -222,7 +222,8 @@ struct LightweightMigrationTests {
   }
 
   @Test(
-    "A renamed entity keeps its rows and its former name in Z_PRIMARYKEY, as in Core Data's stores")
+    "M-9 A renamed entity keeps its rows and its former name in Z_PRIMARYKEY, as in Core Data's stores"
+  )
   func renamedEntityKeepsItsRows() throws {
     let store = try Self.store()
     let next = Self.model { person, _ in

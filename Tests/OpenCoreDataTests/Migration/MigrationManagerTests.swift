@@ -175,7 +175,9 @@ struct MigrationManagerTests {
     #expect(error?.code == NSMigrationCancelledError)
   }
 
-  @Test("M-18 Two mapping models of one manager add to the same store, and relate their instances")
+  @Test(
+    "S14-29 M-18 Two mapping models of one manager add to the same store, and relate their instances"
+  )
   func twoMappingModelsFillOneStore() throws {
     let model = Sample.model()
     let manager = NSMigrationManager(sourceModel: Sample.model(), destinationModel: model)

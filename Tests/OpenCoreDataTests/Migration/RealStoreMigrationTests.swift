@@ -81,7 +81,7 @@ struct RealStoreMigrationTests {
     }
   }
 
-  @Test("Entities without a common ancestor can't get one")
+  @Test("M-13 Entities without a common ancestor can't get one")
   func hierarchiesAreNotMerged() throws {
     let store = try MigratedStore(copying: Self.moodyStore(5))
     try store.migrate(to: Self.moody(6))
