@@ -4,6 +4,7 @@ import SQLiteDriver
 struct MigrationStatements: Sendable {
   /// One statement, with what it's for.
   struct Statement: Sendable {
+    let phase: Phase
     /// What it does, such as `Mood: add ZRATING`.
     let purpose: String
     let sql: String
@@ -51,7 +52,8 @@ struct MigrationStatements: Sendable {
   mutating func add(
     _ phase: Phase, _ purpose: String, _ sql: String, _ values: [SQLiteValue] = []
   ) {
-    phases[phase, default: []].append(Statement(purpose: purpose, sql: sql, values: values))
+    phases[phase, default: []].append(
+      Statement(phase: phase, purpose: purpose, sql: sql, values: values))
   }
 
   /// Adds a check, to run after all statements.

@@ -276,7 +276,7 @@ extension LightweightMigrationPlan {
   }
 
   /// Returns the columns of a source table that belong to properties, in uppercase.
-  private func storedColumns(of root: SQLEntity) -> Set<String> {
+  func storedColumns(of root: SQLEntity) -> Set<String> {
     var names: Set<String> = []
     for column in root.family.flatMap(\.ownColumns) {
       names.formUnion([column.name, column.entityColumn, column.orderColumn].compactMap { $0 })

@@ -141,7 +141,7 @@ struct MigrationRouteTests {
   @Test("A store without its model gets it from the folder of versions, by its hashes")
   func versionIsFoundByHashes() throws {
     func storeWithoutModel(_ path: String) throws -> URL {
-      let store = try store(path)
+      let store = try self.store(path)
       let connection = try Connection(path: store.path, access: .writing)
       try connection.execute("DELETE FROM Z_MODELCACHE")
       connection.close()
@@ -226,7 +226,7 @@ struct MigrationRouteTests {
   @Test("S14-28 The values of a public store that only a mapping model carries over are counted")
   func publicMappingModelIsRecognized() throws {
     let momd = try SharedData.url("coredataplus/SampleModel.momd").path
-    let store = try store("stores/SampleModel_V2.sqlite")
+    let store = try self.store("stores/SampleModel_V2.sqlite")
     let inferred = try Fixture.rehearse(store, to: momd, version: "SampleModel3", mappings: [])
     // The folder next to the versions has the compiled mapping model, which needs a policy.
     guard case .policies(let policies, _, _)? = inferred.refusal else {
