@@ -54,6 +54,12 @@ let package = Package(
       dependencies: [
         "WorkbenchText", "OpenCoreData", "ModelCode", "ProfileEvents", "SQLiteDriver",
         .product(name: "Yams", package: "Yams"),
+      ],
+      // Links to the sources of `CoreDataCosts`, which exported programs contain.
+      resources: [
+        .embedInCode("Export/Resources/MigrationCheck.txt"),
+        .embedInCode("Export/Resources/MigrationFixture.txt"),
+        .embedInCode("Export/Resources/MigrationReport.txt"),
       ]),
     .target(
       name: "StoreTools",

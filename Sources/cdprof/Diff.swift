@@ -5,7 +5,7 @@ import StoreTools
 /// `cdprof diff`: compares two models and describes the migration of a store between them.
 struct Diff: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Compare two models and describe the migration a store needs.",
+    abstract: "Compare two models, and describe the migration a store needs and its SQL.",
     discussion: "Each argument can be any model or store that `cdprof model` reads.")
 
   @Argument(
@@ -27,7 +27,7 @@ struct Diff: Executable {
     if json {
       console.say(try DifferenceText.json(comparison))
     } else {
-      console.say(DifferenceText.lines(comparison))
+      console.say(try DifferenceText.lines(comparison))
     }
     return .success
   }

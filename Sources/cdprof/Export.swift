@@ -1,20 +1,22 @@
 import ArgumentParser
 import Foundation
 import ScenarioLanguage
+import StoreTools
 import WorkbenchText
 
-/// `cdprof export`: writes a scenario as a Swift program.
+/// `cdprof export`: writes a scenario, or a check of migrations, as a Swift program.
 struct Export: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Write a scenario as a Swift program to run on a Mac.",
+    abstract: "Write a scenario, or a check of migrations, as a Swift program to run on a Mac.",
     discussion: """
       The program generates the rows and runs the variants with plain Core Data calls. To evaluate \
-      its SQL log, run `cdprof log LOG --expect SCENARIO`. Without --out, the program is printed.
+      its SQL log, run `cdprof log LOG --expect SCENARIO`. Without --out, the program is printed. With \
+      --migrations, the program migrates a copy of each store in a folder, and compares it with a fixture.
       """)
 
   @Argument(
     help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"), completion: .file())
-  var scenario: String
+  var scenario: String?
 
   @ArgumentParser.Flag(help: "Write Swift, the only supported language. Required.")
   var swift = false
@@ -30,7 +32,42 @@ struct Export: Executable {
   @Option(help: ArgumentHelp("The value of `scale` in the scenario.", valueName: "n"))
   var scale = 1
 
+  @Option(
+    help: ArgumentHelp("Check the migrations of the stores in a folder.", valueName: "stores"),
+    completion: .directory)
+  var migrations: String?
+
+  @Option(
+    name: .customLong("to"),
+    help: ArgumentHelp("With --migrations, the model to migrate to.", valueName: "model"),
+    completion: .file())
+  var model: String?
+
+  @Option(help: "The version of the model, instead of the current one.")
+  var version: String?
+
+  @Option(
+    help: ArgumentHelp("A folder with mapping models.", valueName: "dir"), completion: .directory)
+  var mappings: String?
+
+  @Option(
+    help: ArgumentHelp("The expected content, as JSON.", valueName: "file"), completion: .file())
+  var fixture: String?
+
+  @ArgumentParser.Flag(help: "Migrate version by version, instead of in one hop.")
+  var stepByStep = false
+
   func validate() throws {
+    if (scenario == nil) == (migrations == nil) {
+      throw ValidationError("Specify either a scenario or --migrations.")
+    }
+    if (migrations == nil) != (model == nil) {
+      throw ValidationError("--migrations and --to require each other.")
+    }
+    if migrations == nil, version != nil || mappings != nil || fixture != nil || stepByStep {
+      throw ValidationError(
+        "--version, --mappings, --fixture, and --step-by-step require --migrations.")
+    }
     if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
     }
@@ -40,15 +77,33 @@ struct Export: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    try InputFile.check(scenario)
-    let read = try ScenarioReader.read(URL(fileURLWithPath: scenario), path: scenario)
-    let export = try ScenarioExport(read, scale: scale)
+    let (program, package) = try export()
     guard let out else {
-      console.say(Data(export.program.utf8))
+      console.say(Data(program.utf8))
       return .success
     }
     let folder = URL(fileURLWithPath: out, isDirectory: true)
-    console.say([Messages.written(try export.write(to: folder, force: force))])
+    console.say([Messages.written(try package.write(to: folder, force: force))])
     return .success
+  }
+
+  private func export() throws -> (program: String, package: ExportedPackage) {
+    if let scenario {
+      try InputFile.check(scenario)
+      let read = try ScenarioReader.read(URL(fileURLWithPath: scenario), path: scenario)
+      let export = try ScenarioExport(read, scale: scale)
+      return (export.program, export.package)
+    }
+    let found = try FoundModel(path: model ?? "", version: version)
+    guard found.origin == .document || found.origin == .compiled else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(model ?? "") is a store", nextStep: "specify a model")
+    }
+    let isFolder = ["xcdatamodeld", "momd"].contains(found.url.pathExtension)
+    let export = try MigrationExport(
+      MigrationExport.Request(
+        stores: migrations ?? "", model: model ?? "", version: isFolder ? found.version : nil,
+        mappings: mappings, fixture: fixture, isStepByStep: stepByStep))
+    return (export.program, export.package)
   }
 }

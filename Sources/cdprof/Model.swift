@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import OpenCoreData
 import StoreTools
+import WorkbenchText
 
 /// `cdprof model`: shows a model in one of several formats, or checks it.
 struct Model: Executable {
@@ -35,6 +36,15 @@ struct Model: Executable {
   @ArgumentParser.Flag(help: "Check for errors and performance problems.")
   var check = false
 
+  @Option(
+    help: ArgumentHelp(
+      "With --check, also check the changes from an earlier model, or from a store.",
+      valueName: "old"), completion: .file())
+  var from: String?
+
+  @Option(help: ArgumentHelp("The version of the earlier model.", valueName: "name"))
+  var fromVersion: String?
+
   func validate() throws {
     let forms = [("--json", json), ("--ddl", ddl), ("--dot", dot), ("--xml", xml)].filter(\.1)
     if forms.count > 1 {
@@ -44,16 +54,24 @@ struct Model: Executable {
     if check, let form = forms.first, !json {
       throw ValidationError("--check can't be combined with \(form.0); use --json or neither.")
     }
+    if from != nil, !check { throw ValidationError("--from requires --check.") }
+    if fromVersion != nil, from == nil { throw ValidationError("--from-version requires --from.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
     let found = try FoundModel(path: path, version: version, keepsGoing: check)
     if check {
-      let findings = try ModelRules.findings(in: found)
+      let earlier = try from.map { try FoundModel(path: $0, version: fromVersion) }
+      if let earlier, earlier.origin == .tables {
+        throw InvalidInputError(
+          kind: .unusable, message: "\(from ?? "") doesn't contain its model",
+          nextStep: "specify its version of the model")
+      }
+      let findings = try ModelRules.findings(in: found, from: earlier)
       if json {
         console.say(try ModelFindingText.json(findings))
       } else {
-        console.say(ModelFindingText.lines(findings, in: found))
+        console.say(ModelFindingText.lines(findings, in: found, comparing: earlier != nil))
       }
       return findings.isEmpty ? .success : .findings
     }

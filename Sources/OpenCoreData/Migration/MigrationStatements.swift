@@ -5,6 +5,7 @@ import SQLiteDriver
 struct MigrationStatements: Sendable {
   /// One statement, with what it's for.
   struct Statement: Sendable {
+    let phase: Phase
     /// What it does, such as `Mood: add ZRATING`.
     let purpose: String
     let sql: String
@@ -70,7 +71,8 @@ struct MigrationStatements: Sendable {
     _ phase: Phase, _ purpose: String, _ sql: String, _ values: [SQLiteValue] = []
   ) {
     phases[phase, default: []].append(
-      Statement(purpose: purpose, sql: sql, values: values, work: Self.work(phase, sql)))
+      Statement(
+        phase: phase, purpose: purpose, sql: sql, values: values, work: Self.work(phase, sql)))
   }
 
   private static func work(_ phase: Phase, _ sql: String) -> MigrationRecord.Work {

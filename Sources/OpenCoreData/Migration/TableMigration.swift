@@ -301,7 +301,7 @@ extension LightweightMigrationPlan {
 
   /// Returns the columns of a source table that belong to properties, in uppercase; also those of properties
   /// that an earlier version had, if their removal was put off.
-  private func storedColumns(of root: SQLEntity) -> Set<String> {
+  func storedColumns(of root: SQLEntity) -> Set<String> {
     var names: Set<String> = []
     for column in root.family.flatMap(\.ownColumns) {
       names.formUnion([column.name, column.entityColumn, column.orderColumn].compactMap { $0 })

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import ModelCode
 import OpenCoreData
 import WorkbenchText
@@ -70,30 +70,9 @@ package struct ScenarioExport {
     return lines.lines.map(ScenarioExport.withoutBlanksAtEnd).joined(separator: "\n") + "\n"
   }
 
-  /// The files of the program's package: its manifest and its source file, by path.
-  package var package: [(path: String, text: String)] {
-    let name = scenario.fileName
-    return [
-      ("Package.swift", manifest(name)), ("Sources/\(name)/main.swift", program),
-    ]
-  }
-
-  /// Writes the package to a folder.
-  ///
-  /// - Parameters:
-  ///   - folder: The folder to write to.
-  ///   - force: Whether files that `cdprof` didn't write may be replaced.
-  /// - Returns: The paths of the written files.
-  /// - Throws: `InvalidInputError` if such a file exists, before anything is written; otherwise,
-  ///   the file system's `NSError`.
-  package func write(to folder: URL, force: Bool = false) throws -> [String] {
-    let files = package.map { (folder.appendingPathComponent($0.path), $0.text) }
-    for (url, _) in files { try OutputFile.check(url, force: force) }
-    for (url, text) in files {
-      try OutputFile.makeFolder(url.deletingLastPathComponent())
-      try OutputFile.write(Data(text.utf8), to: url, force: force)
-    }
-    return files.map(\.0.relativePath)
+  /// The program's package.
+  package var package: ExportedPackage {
+    ExportedPackage(name: scenario.fileName, source: scenario.path, program: program)
   }
 
   private func writeHead(to lines: inout SwiftLines) {
@@ -139,38 +118,8 @@ package struct ScenarioExport {
     ])
   }
 
-  private func manifest(_ name: String) -> String {
-    """
-    // swift-tools-version: 6.0
-    \(OutputMark.program) from \(SwiftLines.oneLine(scenario.path)).
-
-    import PackageDescription
-
-    // On a Mac, this uses Core Data; elsewhere, OpenCoreData from the folder in CDPROF_PACKAGE.
-    #if canImport(Darwin)
-      let packages: [Package.Dependency] = []
-      let products: [Target.Dependency] = []
-    #else
-      let packages: [Package.Dependency] = [
-        .package(name: "cdprof", path: Context.environment["CDPROF_PACKAGE"] ?? "../cdprof")
-      ]
-      let products: [Target.Dependency] = [.product(name: "OpenCoreData", package: "cdprof")]
-    #endif
-
-    let package = Package(
-      name: \(SwiftNames.literal(name)),
-      platforms: [.macOS(.v12)],
-      dependencies: packages,
-      targets: [
-        .executableTarget(name: \(SwiftNames.literal(name)), dependencies: products)
-      ]
-    )
-
-    """
-  }
-
   /// Returns a word quoted for a shell, if necessary.
-  private static func typed(_ word: String) -> String {
+  static func typed(_ word: String) -> String {
     word.contains { $0.isWhitespace || "'\"$&|;()*?<>".contains($0) }
       ? "'\(word.replacing("'", with: "'\\''"))'" : word
   }

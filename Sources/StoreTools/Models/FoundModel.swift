@@ -94,6 +94,8 @@ struct CheckedModel {
   let isGuessed: Bool
   /// The store, opened read-only, or `nil` if the model isn't from a store.
   let store: Connection?
+  /// The change from an earlier version, or `nil` if the model isn't compared with one.
+  let change: VersionChange?
 
   /// The root entities, sorted by name, each with all entities of its hierarchy, parents first.
   var hierarchies: [(root: NSEntityDescription, family: [NSEntityDescription])] {

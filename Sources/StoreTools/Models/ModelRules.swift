@@ -19,22 +19,48 @@ package enum ModelRules {
     ]
   }
 
+  /// The rules for the change from an earlier version.
+  private static var versionRules: [any ModelRule.Type] {
+    [
+      MissingRenamingIdentifierRule.self,
+      RequiredWithoutDefaultRule.self,
+      RequiredRelationshipRule.self,
+      NewConstraintRule.self,
+      UnmigratedIndexRule.self,
+      EditedVersionRule.self,
+      TransformerChangeRule.self,
+      ExternalStorageChangeRule.self,
+    ]
+  }
+
   /// The names of the rules, in the order in which they are applied.
-  package static var ruleNames: [String] { rules.map { $0.name } }
+  ///
+  /// - Parameter comparing: Whether to include the rules for the change from an earlier version.
+  package static func ruleNames(comparing: Bool) -> [String] {
+    (comparing ? rules + versionRules : rules).map { $0.name }
+  }
 
   /// Applies all rules.
   ///
   /// The model doesn't need a store. If it's from one, the store is opened read-only. Cost: linear
   /// in the size of the model; with a store, also one COUNT per hierarchy and one SELECT per binary
-  /// attribute.
+  /// attribute; with an earlier version, also reading the versions of both.
   ///
+  /// - Parameters:
+  ///   - found: The model.
+  ///   - earlier: An earlier version, whose change to the model is checked too; nil for none.
   /// - Returns: The findings, in the order of the rules.
-  /// - Throws: An `InvalidInputError` if the store is corrupt.
-  package static func findings(in found: FoundModel) throws -> [ModelFinding] {
+  /// - Throws: An `InvalidInputError` if the store is corrupt; the errors of a version that can't be read.
+  package static func findings(
+    in found: FoundModel, from earlier: FoundModel? = nil
+  ) throws -> [ModelFinding] {
+    let change = try earlier.map { try VersionChange(from: $0, to: found) }
     guard found.origin == .store || found.origin == .tables else {
-      return try findings(
+      let findings = try findings(
         in: CheckedModel(
-          model: found.model, problems: found.problems, schema: nil, isGuessed: false, store: nil))
+          model: found.model, problems: found.problems, schema: nil, isGuessed: false, store: nil,
+          change: change))
+      return change == nil ? findings : try positioned(findings, in: found)
     }
     do {
       let connection = try Connection(path: found.url.path, access: .inspecting)
@@ -43,14 +69,38 @@ package enum ModelRules {
         in: CheckedModel(
           model: found.model, problems: found.problems,
           schema: try InspectedSchema(reading: connection), isGuessed: found.origin == .tables,
-          store: connection))
+          store: connection, change: change))
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: found.url.relativePath)
     }
   }
 
   private static func findings(in checked: CheckedModel) throws -> [ModelFinding] {
-    try rules.flatMap { try $0.init().findings(in: checked) }
+    try (checked.change == nil ? rules : rules + versionRules)
+      .flatMap { try $0.init().findings(in: checked) }
+  }
+
+  /// Adds the positions in a document to the findings of changes.
+  private static func positioned(
+    _ findings: [ModelFinding], in found: FoundModel
+  ) throws -> [ModelFinding] {
+    let names = Set(versionRules.map { $0.name })
+    guard found.origin == .document, findings.contains(where: { names.contains($0.rule) }) else {
+      return findings
+    }
+    let file = try NSManagedObjectModel.file(of: found.url, version: found.version)
+    let positions = try ModelPositions(of: file)
+    return findings.map { finding in
+      guard names.contains(finding.rule), let entity = finding.error.entity,
+        let position = positions.position(entity: entity, member: finding.error.property)
+      else { return finding }
+      var finding = finding
+      finding.error.file = position.file
+      finding.error.line = position.line
+      finding.error.column = position.column
+      finding.error.isWarning = true
+      return finding
+    }
   }
 }
 
@@ -108,10 +158,16 @@ extension ModelRule {
 /// The text and JSON formats of findings about a model.
 package enum ModelFindingText {
   /// Returns one line for each finding, and the number of findings.
-  package static func lines(_ findings: [ModelFinding], in found: FoundModel) -> [String] {
+  ///
+  /// - Parameter comparing: Whether the rules for the change from an earlier version were applied.
+  package static func lines(
+    _ findings: [ModelFinding], in found: FoundModel, comparing: Bool = false
+  ) -> [String] {
     let entities = NumberText.counted(found.model.entities.count, "entity", "entities")
     guard !findings.isEmpty else {
-      return ["No findings: \(entities), \(ModelRules.ruleNames.count) rules."]
+      return [
+        "No findings: \(entities), \(ModelRules.ruleNames(comparing: comparing).count) rules."
+      ]
     }
     return findings.map { "\($0.error) [\($0.rule)]" }
       + ["", "\(NumberText.counted(findings.count, "finding")) in \(entities)."]

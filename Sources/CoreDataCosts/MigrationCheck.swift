@@ -1,0 +1,321 @@
+public import OpenCoreData
+
+/// How old stores are migrated.
+public enum MigrationMethod: Sendable {
+  /// In one hop when a store is opened, with the mapping model for it or else an inferred one.
+  case automatic
+  /// Version by version, each with the mapping model for it or else an inferred one.
+  case stepByStep
+}
+
+/// Migrates a copy of each old store in a folder to the current model, and compares it with a fixture.
+///
+/// Use it in a test with XCTest or Swift Testing, with a folder of stores from released versions:
+///
+///     let report = try checkMigrations(
+///       ofStoresIn: stores, to: model, versions: momd, mappingModelsIn: [.module], matching: fixture)
+///     #expect(report.passes, "\(report)")       // XCTAssert(report.passes, report.description)
+///
+/// The stores aren't modified. Cost: for each store, the copy, the migration, one count for each property that
+/// the new model doesn't have, and the fetches of `MigrationFixture`.
+///
+/// - Parameters:
+///   - folder: The folder; files that aren't SQLite stores are ignored.
+///   - model: The current model.
+///   - versions: The folder of all versions, which name those of the stores and determine what's lost: a
+///     `.momd`, or a `.xcdatamodeld` on Linux. Required to migrate step by step.
+///   - bundles: The bundles with mapping models.
+///   - method: How the app migrates its stores.
+///   - fixture: The content that each migrated store must have.
+/// - Returns: A result for each store. An error of a store is part of it.
+/// - Throws: `MigrationCheckError` if there are no stores or no versions; an `NSError` if a temporary folder
+///   can't be created.
+public func checkMigrations(
+  ofStoresIn folder: URL, to model: NSManagedObjectModel, versions: URL? = nil,
+  mappingModelsIn bundles: [Bundle] = [], by method: MigrationMethod = .automatic,
+  matching fixture: MigrationFixture
+) throws -> MigrationReport {
+  let check = try MigrationCheck(
+    model: model, versions: versions, bundles: bundles, method: method, fixture: fixture)
+  let stores = try MigrationCheck.stores(in: folder)
+  guard !stores.isEmpty else { throw MigrationCheckError.noStores(folder.path) }
+  return MigrationReport(stores: try stores.map(check.result))
+}
+
+/// The migration and comparison of one store after another.
+private struct MigrationCheck {
+  typealias Version = (name: String, model: NSManagedObjectModel)
+
+  let model: NSManagedObjectModel
+  let bundles: [Bundle]
+  let method: MigrationMethod
+  let fixture: MigrationFixture
+  /// The versions up to the current model.
+  let versions: [Version]
+
+  init(
+    model: NSManagedObjectModel, versions: URL?, bundles: [Bundle], method: MigrationMethod,
+    fixture: MigrationFixture
+  ) throws {
+    (self.model, self.bundles, self.method, self.fixture) = (model, bundles, method, fixture)
+    var found: [Version] = []
+    if let versions {
+      let names = try FileManager.default.contentsOfDirectory(atPath: versions.path)
+      found = names.sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+        .compactMap { name in
+          let url = versions.appendingPathComponent(name)
+          guard ["mom", "xcdatamodel"].contains(url.pathExtension) else { return nil }
+          return NSManagedObjectModel(contentsOf: url).map {
+            (url.deletingPathExtension().lastPathComponent, $0)
+          }
+        }
+      guard !found.isEmpty else { throw MigrationCheckError.noVersions(versions.path) }
+    }
+    let current = found.lastIndex {
+      $0.model.entityVersionHashesByName == model.entityVersionHashesByName
+    }
+    self.versions = current.map { Array(found[...$0]) } ?? found
+  }
+
+  static func stores(in folder: URL) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      .map { folder.appendingPathComponent($0) }
+      .filter { url in
+        guard let file = try? FileHandle(forReadingFrom: url) else { return false }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+      }
+  }
+
+  func result(_ store: URL) throws -> MigrationReport.Store {
+    let name = store.lastPathComponent
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("Migration-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let copy = folder.appendingPathComponent("Store.sqlite")
+    do {
+      try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        .replacePersistentStore(
+          at: copy, destinationOptions: nil, withPersistentStoreFrom: store, sourceOptions: nil,
+          type: .sqlite)
+      let metadata = try metadata(of: copy)
+      let position = versions.lastIndex {
+        $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+      }
+      let identifiers = metadata[NSStoreModelVersionIdentifiersKey] as? [Any] ?? []
+      let version =
+        position.map { versions[$0].name } ?? identifiers.map { "\($0)" }.joined(separator: ", ")
+      var result = MigrationReport.Store(name: name, version: version.isEmpty ? "unknown" : version)
+      do {
+        if let position { result.lost = try losses(of: copy, from: position) }
+        try migrate(copy, in: folder, from: position)
+        result.differences = try differences(of: copy)
+      } catch {
+        result.error = "\(error)"
+      }
+      return result
+    } catch {
+      return MigrationReport.Store(name: name, version: "unknown", error: "\(error)")
+    }
+  }
+
+  private func metadata(of store: URL) throws -> [String: Any] {
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .sqlite, at: store, options: nil)
+  }
+
+  // MARK: Migration
+
+  private func migrate(_ store: URL, in folder: URL, from position: Int?) throws {
+    guard method == .stepByStep, let position else { return try migrate(store, to: model) }
+    for (before, after) in zip(versions[position...], versions[(position + 1)...]) {
+      let mapping = NSMappingModel(
+        from: bundles, forSourceModel: before.model, destinationModel: after.model)
+      if let mapping {
+        try migrate(store, in: folder, from: before.model, to: after.model, mapping)
+      } else {
+        try migrate(store, to: after.model)
+      }
+    }
+    try migrate(store, to: model)
+  }
+
+  /// Migrates a store when it's opened.
+  private func migrate(_ store: URL, to model: NSManagedObjectModel) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    #if !canImport(CoreData)
+      coordinator.migrationBundles = bundles
+    #endif
+    let opened = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: nil, at: store,
+      options: [
+        NSMigratePersistentStoresAutomaticallyOption: true,
+        NSInferMappingModelAutomaticallyOption: true,
+      ])
+    try coordinator.remove(opened)
+  }
+
+  private func migrate(
+    _ store: URL, in folder: URL, from source: NSManagedObjectModel,
+    to destination: NSManagedObjectModel, _ mapping: NSMappingModel
+  ) throws {
+    let migrated = folder.appendingPathComponent("\(UUID().uuidString).sqlite")
+    try NSMigrationManager(sourceModel: source, destinationModel: destination)
+      .migrateStore(
+        from: store, type: .sqlite, options: nil, mapping: mapping, to: migrated, type: .sqlite,
+        options: nil)
+    try NSPersistentStoreCoordinator(managedObjectModel: destination)
+      .replacePersistentStore(
+        at: store, destinationOptions: nil, withPersistentStoreFrom: migrated, sourceOptions: nil,
+        type: .sqlite)
+  }
+
+  // MARK: Comparison
+
+  private func differences(of store: URL) throws -> [MigrationReport.Difference] {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let opened = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: nil, at: store,
+      options: [NSReadOnlyPersistentStoreOption: true])
+    defer { try? coordinator.remove(opened) }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return try fixture.objects.sorted { $0.key < $1.key }.flatMap { name, objects in
+      guard let entity = model.entitiesByName[name] else {
+        return [difference(name, nil, nil, "an entity", nil)]
+      }
+      return try differences(of: entity, objects, in: context)
+    }
+  }
+
+  private func differences(
+    of entity: NSEntityDescription, _ objects: [MigrationFixture.Object],
+    in context: NSManagedObjectContext
+  ) throws -> [MigrationReport.Difference] {
+    let name = entity.name ?? ""
+    let names = Set(objects.flatMap(\.keys)).sorted()
+    let found = try Dictionary(grouping: fixture.read(entity, names, in: context)) { $0.key }
+    let expected = Dictionary(grouping: objects) { fixture.key(of: $0, entity) }
+    return Set(found.keys).union(expected.keys).sorted().flatMap { key in
+      let (wanted, actual) = (expected[key] ?? [], (found[key] ?? []).map(\.values))
+      var differences = zip(wanted, actual).flatMap { wanted, actual in
+        wanted.sorted { $0.key < $1.key }.compactMap { property, value in
+          let other = actual[property] ?? .none
+          return isEqual(value, other, property, of: entity)
+            ? nil : difference(name, key, property, value.description, other.description)
+        }
+      }
+      for _ in 0..<max(0, wanted.count - actual.count) {
+        differences.append(difference(name, key, nil, "an object", nil))
+      }
+      for _ in 0..<max(0, actual.count - wanted.count) {
+        differences.append(difference(name, key, nil, nil, "an object"))
+      }
+      return differences
+    }
+  }
+
+  private func isEqual(
+    _ value: MigrationFixture.Value, _ other: MigrationFixture.Value, _ property: String,
+    of entity: NSEntityDescription
+  ) -> Bool {
+    guard case .list(let texts) = value, case .list(let others) = other,
+      entity.relationshipsByName[property]?.isOrdered != true
+    else { return value == other }
+    return texts.sorted() == others.sorted()
+  }
+
+  private func difference(
+    _ entity: String, _ object: String?, _ property: String?, _ expected: String?,
+    _ actual: String?
+  ) -> MigrationReport.Difference {
+    MigrationReport.Difference(
+      entity: entity, object: object, property: property, expected: expected, actual: actual)
+  }
+
+  // MARK: Losses
+
+  /// Counts the values of properties, and the objects of entities, that the current model doesn't have.
+  private func losses(of store: URL, from position: Int) throws -> [MigrationReport.Loss] {
+    let source = versions[position].model
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: source)
+    let opened = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: nil, at: store,
+      options: [NSReadOnlyPersistentStoreOption: true])
+    defer { try? coordinator.remove(opened) }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    let later =
+      (method == .stepByStep ? versions[(position + 1)...].map(\.model) : []) + [model]
+    var losses: [MigrationReport.Loss] = []
+    func count(_ name: String, _ property: String?, _ format: String?) throws {
+      let request = NSFetchRequest<NSManagedObject>(entityName: name)
+      request.includesSubentities = property != nil
+      if let format, let property { request.predicate = NSPredicate(format: format, property) }
+      let number = try context.performAndWait { try context.count(for: request) }
+      guard number > 0 else { return }
+      losses.append(MigrationReport.Loss(entity: name, property: property, count: number))
+    }
+    for entity in source.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+      let name = entity.name ?? ""
+      guard self.entity(entity, in: later) else {
+        if !entity.isAbstract { try count(name, nil, nil) }
+        continue
+      }
+      for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name })
+      where !property.isTransient && entity.superentity?.propertiesByName[property.name] == nil {
+        guard !self.property(property, of: entity, in: later) else { continue }
+        let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
+        try count(name, property.name, isToMany ? "%K.@count > 0" : "%K != nil")
+      }
+    }
+    return losses
+  }
+
+  private func entity(
+    _ entity: NSEntityDescription, in models: some Sequence<NSManagedObjectModel>
+  ) -> Bool {
+    successors(of: entity, in: models) != nil
+  }
+
+  /// Returns the entity in each model that an entity becomes; nil if it's removed.
+  private func successors(
+    of entity: NSEntityDescription, in models: some Sequence<NSManagedObjectModel>
+  ) -> [NSEntityDescription]? {
+    var found = [entity]
+    for model in models {
+      let before = found[found.count - 1]
+      guard
+        let next = model.entities.first(where: {
+          isSame(before.name, before.renamingIdentifier, $0.name, $0.renamingIdentifier)
+        })
+      else { return nil }
+      found.append(next)
+    }
+    return Array(found.dropFirst())
+  }
+
+  private func property(
+    _ property: NSPropertyDescription, of entity: NSEntityDescription,
+    in models: some Sequence<NSManagedObjectModel>
+  ) -> Bool {
+    var current = property
+    for entity in successors(of: entity, in: models) ?? [] {
+      guard
+        let next = entity.propertiesByName.values.first(where: {
+          isSame(current.name, current.renamingIdentifier, $0.name, $0.renamingIdentifier)
+        })
+      else { return false }
+      current = next
+    }
+    return true
+  }
+
+  private func isSame(
+    _ name: String?, _ identifier: String?, _ laterName: String?, _ laterIdentifier: String?
+  ) -> Bool {
+    name == laterName
+      || [name, identifier].contains { $0 != nil && ($0 == laterIdentifier || $0 == laterName) }
+  }
+}

@@ -1,0 +1,217 @@
+public import OpenCoreData
+
+/// The expected content of a migrated store, in the values of the app instead of primary keys.
+///
+/// Objects are recognized by their key: the values of the properties in `keys`. Only the entities in `objects`
+/// are compared, and only the properties that an object lists.
+///
+///     let fixture = MigrationFixture(
+///       keys: ["Country": ["code"]],
+///       objects: ["Country": [["code": "de", "population": 83], ["code": "fr", "moods": ["m1", "m2"]]]])
+///
+/// `init(contentsOf:model:keys:)` reads one from a store that's known to be correct. As JSON, it's
+/// `{"keys": {…}, "objects": {…}}` with the same structure.
+public struct MigrationFixture: Codable, Equatable, Sendable {
+  /// The values of an object by property.
+  public typealias Object = [String: Value]
+
+  /// The value of a property.
+  ///
+  /// Numbers and Booleans are decimal numbers, dates the seconds since 2001, and data Base64. A to-one
+  /// relationship has the key of its destination, and a to-many relationship a list of them.
+  public enum Value: Hashable, Sendable {
+    /// No value.
+    case none
+    /// The value of an attribute or of a to-one relationship.
+    case text(String)
+    /// The keys of the destinations; their order counts only in an ordered relationship.
+    case list([String])
+  }
+
+  /// The properties by whose values an object is recognized, by the name of its entity or of a parent
+  /// entity.
+  ///
+  /// An entity without a key has the properties of its first uniqueness constraint; without one, all
+  /// attributes.
+  public var keys: [String: [String]]
+  /// All objects of each entity, without those of subentities.
+  public var objects: [String: [Object]]
+
+  /// Creates a fixture.
+  public init(keys: [String: [String]] = [:], objects: [String: [Object]]) {
+    (self.keys, self.objects) = (keys, objects)
+  }
+
+  /// Reads the content of a store.
+  ///
+  /// The store isn't modified. Cost: one fetch for each entity, and the faults of its relationships.
+  /// - Parameters:
+  ///   - url: The SQLite store.
+  ///   - model: The model of the store.
+  ///   - keys: The properties by whose values an object is recognized.
+  /// - Throws: The errors of opening a store.
+  public init(
+    contentsOf url: URL, model: NSManagedObjectModel, keys: [String: [String]] = [:]
+  ) throws {
+    self.init(keys: keys, objects: [:])
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: nil, at: url,
+      options: [NSReadOnlyPersistentStoreOption: true])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    for entity in model.entities where !entity.isAbstract {
+      let names = entity.propertiesByName.values.filter(isCompared).map(\.name)
+      objects[entity.name ?? ""] = try read(entity, names, in: context).map(\.values)
+    }
+    try coordinator.remove(store)
+  }
+
+  /// Returns the objects of an entity, with their keys.
+  func read(
+    _ entity: NSEntityDescription, _ names: [String], in context: NSManagedObjectContext
+  ) throws -> [(key: String, values: Object)] {
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+      request.includesSubentities = false
+      return try context.fetch(request).map { object in
+        var values: Object = [:]
+        for name in names { values[name] = value(name, of: object) }
+        return (key(of: object), values)
+      }
+      .sorted { $0.key < $1.key }
+    }
+  }
+
+  /// Returns the key of an object of the fixture.
+  func key(of values: Object, _ entity: NSEntityDescription) -> String {
+    keyNames(of: entity).map { (values[$0] ?? .none).description }.joined(separator: ", ")
+  }
+
+  private func key(of object: NSManagedObject, depth: Int = 0) -> String {
+    keyNames(of: object.entity).map { name in
+      value(name, of: object, depth: depth + 1).description
+    }
+    .joined(separator: ", ")
+  }
+
+  private func keyNames(of entity: NSEntityDescription) -> [String] {
+    var candidate: NSEntityDescription? = entity
+    while let current = candidate {
+      if let names = keys[current.name ?? ""] { return names }
+      let constraint = current.uniquenessConstraints.first?.compactMap { element in
+        (element as? String) ?? (element as? NSPropertyDescription)?.name
+      }
+      if let constraint, !constraint.isEmpty { return constraint }
+      candidate = current.superentity
+    }
+    return entity.attributesByName.values.filter(isCompared).map(\.name).sorted()
+  }
+
+  private func value(_ name: String, of object: NSManagedObject, depth: Int = 0) -> Value {
+    // Keys of destinations can be relationships.
+    guard depth < 8 else { return .none }
+    switch object.entity.propertiesByName[name] {
+    case let relationship as NSRelationshipDescription:
+      let found = object.value(forKey: name)
+      guard relationship.isToMany else {
+        return (found as? NSManagedObject).map { .text(key(of: $0, depth: depth)) } ?? .none
+      }
+      if relationship.isOrdered {
+        let members = (found as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+        return .list(members.map { key(of: $0, depth: depth) })
+      }
+      let members = found as? Set<NSManagedObject> ?? []
+      return .list(members.map { key(of: $0, depth: depth) }.sorted())
+    case is NSAttributeDescription:
+      return Value(object.value(forKey: name))
+    default: return .none
+    }
+  }
+
+  private func isCompared(_ property: NSPropertyDescription) -> Bool {
+    !property.isTransient && !(property is NSFetchedPropertyDescription)
+  }
+}
+
+extension MigrationFixture.Value: CustomStringConvertible {
+  /// Creates the value of an attribute.
+  init(_ value: Any?) {
+    switch value {
+    case nil: self = .none
+    case let text as String: self = .text(text)
+    case let date as Date: self.init(number: date.timeIntervalSinceReferenceDate)
+    case let data as Data: self = .text(data.base64EncodedString())
+    case let identifier as UUID: self = .text(identifier.uuidString)
+    case let url as URL: self = .text(url.absoluteString)
+    case let isTrue as Bool: self = .text(isTrue ? "1" : "0")
+    case let number as any BinaryInteger: self = .text("\(number)")
+    case let number as Double: self.init(number: number)
+    case let number as Float: self.init(number: number)
+    case let number as NSNumber: self = .text(number.stringValue)
+    case .some(let other): self = .text("\(other)")
+    }
+  }
+
+  private init(number: some BinaryFloatingPoint & LosslessStringConvertible) {
+    let text = "\(number)"
+    self = .text(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+  }
+
+  /// The text; the texts of a list are in brackets.
+  public var description: String {
+    switch self {
+    case .none: "nil"
+    case .text(let text): text
+    case .list(let texts): "[\(texts.joined(separator: "; "))]"
+    }
+  }
+}
+
+extension MigrationFixture.Value: Codable {
+  /// Reads null, a string, a number, a Boolean, or an array of strings.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .none
+    } else if let texts = try? container.decode([String].self) {
+      self = .list(texts)
+    } else if let isTrue = try? container.decode(Bool.self) {
+      self.init(isTrue)
+    } else if let number = try? container.decode(Int64.self) {
+      self.init(number)
+    } else if let number = try? container.decode(Double.self) {
+      self.init(number)
+    } else {
+      self = .text(try container.decode(String.self))
+    }
+  }
+
+  /// Writes null, a string, or an array of strings.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .none: try container.encodeNil()
+    case .text(let text): try container.encode(text)
+    case .list(let texts): try container.encode(texts)
+    }
+  }
+}
+
+extension MigrationFixture.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByNilLiteral
+{
+  /// Creates the value of a string.
+  public init(stringLiteral value: String) { self = .text(value) }
+  /// Creates the value of an integer.
+  public init(integerLiteral value: Int64) { self.init(value) }
+  /// Creates the value of a floating-point number.
+  public init(floatLiteral value: Double) { self.init(value) }
+  /// Creates the value of a Boolean.
+  public init(booleanLiteral value: Bool) { self.init(value) }
+  /// Creates the value of a to-many relationship.
+  public init(arrayLiteral elements: String...) { self = .list(elements) }
+  /// Creates the value of a property without a value.
+  public init(nilLiteral: ()) { self = .none }
+}

@@ -1,0 +1,127 @@
+package import ManagedModel
+import SQLiteDriver
+
+/// The statements of a lightweight migration between two models, with the differences that cause each.
+///
+/// They're those of the plan for an empty store of the first model that OpenCoreData created. For a store
+/// with history, or from an older framework, a few more can be necessary.
+package struct LightweightMigrationCosts: Sendable {
+  /// What a statement does to the rows of a store, in ascending order.
+  package enum Cost: String, Sendable, CaseIterable, Comparable {
+    case nothing
+    /// Changes only the schema, or a row of the tables that describe it.
+    case schema = "schema only"
+    /// Reads all rows of the table, and writes none.
+    case read = "read of all rows"
+    /// Writes the rows of the table that have no value.
+    case nulls = "rows with NULLs"
+    /// Writes all rows of the table, or an entry of an index for each.
+    case rows = "all rows of the table"
+    /// Writes all rows of the table to another one, and removes them from the first.
+    case rowsTwice = "all rows twice"
+
+    package static func < (left: Cost, right: Cost) -> Bool {
+      (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    }
+  }
+
+  /// A statement of the migration.
+  package struct Statement: Sendable {
+    /// What it does, such as `Mood: add ZRATING`.
+    package let name: String
+    package let sql: String
+    package let cost: Cost
+    /// The positions of the differences that cause it; empty if each migration runs it.
+    package let causes: [Int]
+  }
+
+  /// The differences of the models, as the comparison lists them.
+  package let differences: [ModelDifference]
+  /// The statements in the order in which they run; empty if there's no migration, or it can't be inferred.
+  package let statements: [Statement]
+
+  /// Plans the migration of an empty store of the first model, in memory.
+  ///
+  /// Cost: the statements that create the tables of the first model, and those that read the schema.
+  /// - Throws: The errors of a model that has no tables; `SQLiteError`.
+  package init(_ comparison: ModelComparison) throws {
+    differences = comparison.differences
+    guard comparison.effect == .lightweight else {
+      statements = []
+      return
+    }
+    let connection = try Connection(path: ":memory:", access: .writing)
+    defer { connection.close() }
+    for statement in try comparison.old.creationStatements() { try connection.execute(statement) }
+    for entity in SQLModel(model: comparison.old).entities {
+      _ = try connection.values(
+        "INSERT INTO \(SQLNames.primaryKeyTable)(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, ?, ?, 0)",
+        [
+          .integer(Int64(entity.number)), .text(entity.name),
+          .integer(Int64(entity.superentity?.number ?? 0)),
+        ])
+    }
+    let mapping = InferredMapping(from: comparison.old, to: comparison.new)
+    let plan = try LightweightMigrationPlan(mapping, configuration: nil, reading: connection)
+    let causes = MigrationCauses(of: comparison.differences, in: plan)
+    statements =
+      plan.statements.all.map { statement in
+        Statement(
+          name: statement.purpose, sql: statement.sql, cost: plan.cost(of: statement),
+          causes: causes.of(statement))
+      }
+      + plan.statements.checks.map { check in
+        let path = "\(check.entity).\(check.property)"
+        return Statement(
+          name: "\(path): check the rows", sql: check.sql, cost: .read,
+          causes: causes.of(path: path))
+      }
+  }
+
+  /// Returns the positions of the statements that a difference causes, alone or with others.
+  package func statements(ofDifferenceAt position: Int) -> [Int] {
+    statements.indices.filter { statements[$0].causes.contains(position) }
+  }
+
+  /// Returns the highest cost of the statements that a difference causes.
+  package func cost(ofDifferenceAt position: Int) -> Cost {
+    statements(ofDifferenceAt: position).map { statements[$0].cost }.max() ?? .nothing
+  }
+}
+
+extension LightweightMigrationPlan {
+  fileprivate func cost(
+    of statement: MigrationStatements.Statement
+  ) -> LightweightMigrationCosts.Cost {
+    let words = statement.sql.split(separator: " ", maxSplits: 3)
+    let verb = words.first ?? ""
+    switch (statement.phase, verb) {
+    case (.housekeeping, _): return statement.sql.contains("ACHANGE") ? .rows : .schema
+    case (.copyRows, "INSERT"), (.joinTables, "INSERT"): return .rowsTwice
+    case (.alterTables, "UPDATE"):
+      let onlyFills = tables.contains { table in
+        statement.purpose == "\(table.root.name): set values" && table.onlyFills
+      }
+      return onlyFills ? .nulls : .rows
+    case (_, "INSERT"), (_, "UPDATE"), (_, "DELETE"): return .rows
+    case (_, "CREATE"):
+      let isIndex = words.prefix(3).contains("INDEX")
+      return isIndex || statement.sql.hasPrefix("CREATE TEMP TABLE") ? .rows : .schema
+    default: return .schema
+    }
+  }
+}
+
+extension TableMigration {
+  /// Whether the statement that sets values only gives rows without a value the default value.
+  fileprivate var onlyFills: Bool {
+    numbers == nil
+      && columns.flatMap(\.sources.values).allSatisfy { source in
+        switch source {
+        case .column, .null, .filled: true
+        case .entityNumbers(let column): renumber(SQLNames.quoted(column)) == nil
+        case .real, .marked, .constant, .entityNumber: false
+        }
+      }
+  }
+}

@@ -1,0 +1,218 @@
+import ManagedModel
+
+/// Finds the differences of two models that cause a statement of the migration between them.
+struct MigrationCauses {
+  /// What a difference changes in the tables.
+  private struct Scope {
+    var paths: Set<String> = []
+    /// The tables of both versions, in uppercase.
+    var tables: Set<String> = []
+    /// The columns of both versions, in uppercase.
+    var columns: Set<String> = []
+    /// The names of indexes, unique indexes, and R-trees, in uppercase.
+    var indexes: Set<String> = []
+    /// Whether entity IDs can change.
+    var renumbers = false
+  }
+
+  private let scopes: [Scope?]
+  private let plan: LightweightMigrationPlan
+  private var byPath: [String: [Int]] = [:]
+  private var byTable: [String: [Int]] = [:]
+  private var byColumn: [String: [Int]] = [:]
+  private var byIndex: [String: [Int]] = [:]
+  private let renumbering: [Int]
+
+  /// - Parameters:
+  ///   - differences: The differences between the plan's models.
+  ///   - plan: The plan for a store without rows.
+  init(of differences: [ModelDifference], in plan: LightweightMigrationPlan) {
+    self.plan = plan
+    scopes = differences.map { plan.isStructural($0) ? Self.scope(of: $0, in: plan) : nil }
+    renumbering = scopes.indices.filter { [scopes] in scopes[$0]?.renumbers == true }
+    for (index, scope) in scopes.enumerated() {
+      guard let scope else { continue }
+      for path in scope.paths { byPath[path, default: []].append(index) }
+      for table in scope.tables { byTable[table, default: []].append(index) }
+      for column in scope.columns { byColumn[column, default: []].append(index) }
+      for name in scope.indexes { byIndex[name, default: []].append(index) }
+    }
+  }
+
+  /// Returns the positions of the differences of a property.
+  func of(path: String) -> [Int] { byPath[path] ?? [] }
+
+  /// Returns the positions of the differences that cause a statement; none if each migration runs it.
+  func of(_ statement: MigrationStatements.Statement) -> [Int] {
+    let words = Self.words(of: statement.sql)
+    let path = statement.purpose.firstRange(of: ": ").map {
+      String(statement.purpose[..<$0.lowerBound])
+    }
+    switch statement.phase {
+    case .housekeeping: return renumbering
+    case .removeObjects, .createIndexes, .createTriggers: return ofObject(statement.sql, words)
+    case .alterTables: return ofAlteration(statement, words)
+    case .setAside, .copyRows, .dropTables, .keepPairs, .joinTables, .fillColumns:
+      let direct = path.map(of(path:)) ?? []
+      if !direct.isEmpty { return direct }
+      if let table = copiedTable(words) { return ofCopy(table) }
+      if statement.purpose.hasSuffix(": compute values") { return [] }
+      let owners = owners(of: words)
+      return owners.isEmpty ? renumbering : owners
+    }
+  }
+
+  /// The differences of columns in a statement's tables.
+  private func owners(of words: Set<String>) -> [Int] {
+    Set(words.flatMap { byColumn[$0] ?? [] })
+      .filter { scopes[$0].map { !$0.tables.isDisjoint(with: words) } ?? false }.sorted()
+  }
+
+  private func changes(ofTables names: some Sequence<String>) -> [Int] {
+    Set(names.flatMap { byTable[$0] ?? [] }).sorted()
+  }
+
+  /// The causes of a statement that changes a table in place.
+  private func ofAlteration(
+    _ statement: MigrationStatements.Statement, _ words: Set<String>
+  ) -> [Int] {
+    let owners = owners(of: words)
+    let isOfColumn = statement.sql.hasPrefix("ALTER") && !statement.sql.contains(" RENAME TO ")
+    guard !isOfColumn, owners.isEmpty || words.contains("Z_ENT") else { return owners }
+    return Set(owners).union(renumbering).sorted()
+  }
+
+  /// The causes of a statement that creates or drops an index, an R-tree, or a trigger.
+  private func ofObject(_ sql: String, _ words: Set<String>) -> [Int] {
+    if sql.contains(" TRIGGER ") { return [] }
+    let named = Set(words.flatMap { byIndex[$0] ?? [] }).sorted()
+    if !named.isEmpty { return named }
+    if let table = copiedTable(words) { return ofCopy(table) }
+    let owners = owners(of: words)
+    return owners.isEmpty ? changes(ofTables: words) : owners
+  }
+
+  // MARK: Copies
+
+  /// Returns the table that a statement copies, or creates or indexes because it's copied.
+  private func copiedTable(_ words: Set<String>) -> TableMigration? {
+    plan.tables.first { table in
+      table.change == .copy
+        && (words.contains(table.root.table.uppercased())
+          || words.contains(table.sourceName.uppercased()))
+    }
+  }
+
+  /// The differences for which a table can't be changed in place.
+  private func ofCopy(_ table: TableMigration) -> [Int] {
+    let names = [table.root.table, table.source?.table ?? ""].map { $0.uppercased() }
+    let affected = changes(ofTables: names)
+    let used = Set(
+      table.columns.flatMap { $0.sources.values.compactMap { $0.column?.uppercased() } })
+    let lost = table.source.map { plan.storedColumns(of: $0).subtracting(used) } ?? []
+    let retyped = table.columns.filter { $0.sources.values.contains(where: \.changesType) }
+    let reasons = lost.union(retyped.map { $0.name.uppercased() })
+    let causes = affected.filter { position in
+      scopes[position].map { !$0.columns.isDisjoint(with: reasons) } ?? false
+    }
+    return causes.isEmpty ? affected : causes
+  }
+
+  /// The identifiers in a statement, in uppercase.
+  private static func words(of sql: String) -> Set<String> {
+    Set(
+      sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map { $0.uppercased() })
+  }
+}
+
+extension MigrationCauses {
+  private static func scope(
+    of difference: ModelDifference, in plan: LightweightMigrationPlan
+  ) -> Scope {
+    var scope = Scope()
+    let isRemoved = difference.kind == .removed && difference.subject == .entity
+    let name = difference.entity ?? ""
+    let later = isRemoved ? nil : plan.destination.entity(named: name)
+    let former = later.map(plan.formerEntity) ?? plan.source.entity(named: name)
+    for entity in [later, former].compactMap({ $0 }) {
+      scope.tables.insert(entity.table.uppercased())
+    }
+    switch difference.subject {
+    case .entity:
+      scope.renumbers = true
+      scope.paths = Set([difference.entity, difference.former].compactMap { $0 })
+    case .attribute, .relationship, .fetchedProperty:
+      scope.paths = [difference.path]
+      let oldName =
+        difference.kind == .renamed ? difference.former : difference.name
+      add(later, difference.name, to: &scope)
+      add(
+        former, later.flatMap { plan.formerName(of: difference.name ?? "", in: $0) } ?? oldName,
+        to: &scope)
+      for entity in [former].compactMap({ $0 }) {
+        if let oldName { scope.paths.insert("\(entity.name).\(oldName)") }
+      }
+    case .index:
+      let name = difference.name ?? ""
+      for entity in [later, former].compactMap({ $0 }) {
+        scope.indexes.insert(
+          NSManagedObjectModel.storeIndexName(name.indexName, ofEntity: entity.name).uppercased())
+        scope.indexes.insert("Z_RT_\(entity.name)_\(name)".uppercased())
+      }
+    case .constraint:
+      let names = (difference.name ?? "").replacing(", ", with: "_")
+      for entity in [later, former].compactMap({ $0 }) {
+        scope.indexes.insert("Z_\(entity.name)_UNIQUE_\(names)".uppercased())
+      }
+    case .model, .configuration, .fetchRequest: break
+    }
+    if difference.subject == .index || difference.subject == .constraint { scope.tables = [] }
+    return scope
+  }
+
+  /// Adds the columns of a property, and the tables that contain them.
+  private static func add(_ entity: SQLEntity?, _ name: String?, to scope: inout Scope) {
+    guard let entity, let name else { return }
+    let prefix = name + "."
+    for column in entity.columns
+    where column.property.name == name || column.property.name.hasPrefix(prefix) {
+      scope.columns.formUnion(
+        [column.name, column.entityColumn, column.orderColumn].compactMap { $0?.uppercased() })
+    }
+    guard let list = entity.toMany[name] else { return }
+    switch list.storage {
+    case .foreignKey(let column, let order):
+      scope.tables.insert(list.destination.table.uppercased())
+      scope.columns.formUnion([column, order].compactMap { $0?.uppercased() })
+    case .joinTable(let table, let own, let other, let order):
+      scope.tables.insert(table.uppercased())
+      scope.columns.formUnion([own, other, order].compactMap { $0?.uppercased() })
+    }
+  }
+}
+
+extension LightweightMigrationPlan {
+  /// Returns whether a difference can change tables, indexes, or values.
+  fileprivate func isStructural(_ difference: ModelDifference) -> Bool {
+    guard difference.kind == .changed else {
+      return ![.model, .configuration, .fetchRequest, .fetchedProperty].contains(
+        difference.subject)
+    }
+    let detail = difference.detail ?? ""
+    let others = [
+      "default value", "value class", "transformer", "validation", "delete rule", "hash modifier",
+      "request", "least count", "greatest count", "optional now", "class", "abstract",
+      "no longer abstract", "version identifiers", "entities from",
+    ]
+    return !others.contains { detail.hasPrefix($0) }
+  }
+}
+
+extension String {
+  /// The name of an index of the older forms, which differences describe.
+  fileprivate var indexName: String {
+    if hasPrefix("indexed ") { return String(dropFirst(8)) }
+    if hasPrefix("compound ") { return String(dropFirst(9)).replacing(", ", with: "_") }
+    return self
+  }
+}

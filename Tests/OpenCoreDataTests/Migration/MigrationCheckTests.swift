@@ -1,0 +1,169 @@
+import CoreDataCosts
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Checks of the migrations of old stores")
+struct MigrationCheckTests {
+  /// A model of moods with an attribute for each name; the others are strings.
+  private static func model(_ names: [String], former: [String: String] = [:])
+    -> NSManagedObjectModel
+  {
+    let mood = NSEntityDescription()
+    mood.name = "Mood"
+    mood.properties = names.map { name in
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.attributeType = name == "rating" ? .integer64AttributeType : .stringAttributeType
+      attribute.isOptional = true
+      attribute.renamingIdentifier = former[name]
+      return attribute
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [mood]
+    return model
+  }
+
+  /// A folder with a store of an old version: moods with a code, a rating, and one note.
+  private static func folder() throws -> (stores: URL, versions: URL, store: MigratedStore) {
+    let store = try MigratedStore()
+    let old = model(["code", "note", "rating"])
+    let context = try store.open(old, options: nil)
+    try context.performAndWait {
+      for index in 1...3 {
+        let mood = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+        mood.setValue("m\(index)", forKey: "code")
+        mood.setValue(index * 10, forKey: "rating")
+        if index == 2 { mood.setValue("fine", forKey: "note") }
+      }
+      try context.save()
+    }
+    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
+      try context.persistentStoreCoordinator?.remove(opened)
+    }
+    let folder = store.url.deletingLastPathComponent()
+    let versions = folder.appendingPathComponent("Moods.xcdatamodeld")
+    for (name, version) in [("Moods", old), ("Moods 2", current)] {
+      let document = versions.appendingPathComponent("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
+      try Data(ModelDocument.text(of: version).text.utf8)
+        .write(to: document.appendingPathComponent("contents"))
+    }
+    return (folder, versions, store)
+  }
+
+  /// The current version: `rating` has another name, and `note` is removed.
+  private static let current = model(["code", "stars"], former: ["stars": "rating"])
+
+  @Test(
+    "S14-26 A fixture matches in any order, but not with a wrong value, an extra row, or a missing one",
+    arguments: [
+      ([("m3", 30), ("m1", 10), ("m2", 20)], []),
+      ([("m1", 10), ("m2", 21), ("m3", 30)], ["Mood m2: rating is 20, expected 21"]),
+      ([("m1", 10), ("m2", 20)], ["Mood m3: unexpected"]),
+      ([("m1", 10), ("m2", 20), ("m3", 30), ("m4", 40)], ["Mood m4: missing"]),
+    ] as [([(String, Int64)], [String])])
+  func fixturesMatch(moods: [(String, Int64)], expected: [String]) throws {
+    let folder = try Self.folder()
+    let fixture = MigrationFixture(
+      keys: ["Mood": ["code"]],
+      objects: [
+        "Mood": moods.map { ["code": .text($0.0), "rating": .init(integerLiteral: $0.1)] }
+      ])
+    let report = try checkMigrations(
+      ofStoresIn: folder.stores, to: Self.model(["code", "rating", "note", "extra"]),
+      matching: fixture)
+    #expect(report.stores.count == 1)
+    #expect(report.stores.first?.differences.map(\.description) == expected)
+    #expect(report.passes == expected.isEmpty)
+  }
+
+  @Test("The version and what's lost are reported, and the store isn't modified")
+  func lossesAreReported() throws {
+    let folder = try Self.folder()
+    let bytes = try Data(contentsOf: folder.store.url)
+    let fixture = MigrationFixture(
+      keys: ["Mood": ["code"]], objects: ["Mood": [["code": "m1", "stars": 10]]])
+    let report = try checkMigrations(
+      ofStoresIn: folder.stores, to: Self.current, versions: folder.versions, matching: fixture)
+    let store = try #require(report.stores.first)
+    #expect(store.version == "Moods" && store.error == nil && !store.passes)
+    #expect(store.lost?.map(\.description) == ["1 value of Mood.note"])
+    #expect(report.description.contains("✗ Mood m3: unexpected"))
+    #expect(try Data(contentsOf: folder.store.url) == bytes)
+  }
+
+  @Test("A migration that fails is an error of the store")
+  func failuresAreReported() throws {
+    let folder = try Self.folder()
+    let model = Self.model(["code", "note", "rating"])
+    model.entitiesByName["Mood"]?.attributesByName["note"]?.isOptional = false
+    let report = try checkMigrations(
+      ofStoresIn: folder.stores, to: model, matching: MigrationFixture(objects: [:]))
+    #expect(!report.passes)
+    #expect(report.stores.first?.error?.contains("Mood.note") == true)
+    let empty = folder.versions
+    #expect(throws: MigrationCheckError.self) {
+      try checkMigrations(
+        ofStoresIn: empty, to: model, matching: MigrationFixture(objects: [:]))
+    }
+  }
+
+  @Test("A fixture read from a store is the same after it's written as JSON, and matches the store")
+  func fixturesAreReadFromStores() throws {
+    let folder = try Self.folder()
+    let model = Self.model(["code", "note", "rating"])
+    let fixture = try MigrationFixture(
+      contentsOf: folder.store.url, model: model, keys: ["Mood": ["code"]])
+    #expect(fixture.objects["Mood"]?[1] == ["code": "m2", "note": "fine", "rating": 20])
+    let read = try JSONDecoder().decode(
+      MigrationFixture.self, from: JSONEncoder().encode(fixture))
+    #expect(read == fixture)
+    let json = #"{"keys": {"Mood": ["code"]}, "objects": {"Mood": [{"code": "m1", "rating": 10}]}}"#
+    let written = try JSONDecoder().decode(MigrationFixture.self, from: Data(json.utf8))
+    #expect(written.objects["Mood"] == [["code": "m1", "rating": 10]])
+    #expect(
+      try checkMigrations(ofStoresIn: folder.stores, to: model, matching: fixture).passes)
+  }
+}
+
+@Suite(
+  "Checks of the migrations of Core Data's stores",
+  .enabled(if: SharedData.isHere, SharedData.absence), .serialized)
+struct MoodyMigrationCheckTests {
+  @Test("Moody's stores of five versions have the same content after step-by-step migration")
+  func fiveVersionsAreEqual() throws {
+    ContinentPolicy.registerClass(named: "Migrations.Country5ToCountry6Policy")
+    let data = SharedData.url("moody")
+    let versions = data.appendingPathComponent("Moody.xcdatamodeld")
+    let fixture = MigrationFixture(
+      keys: [
+        "Mood": ["remoteID"], "Country": ["numericISO3166Code"],
+        "Continent": ["numericISO3166Code"],
+      ],
+      objects: [
+        "Mood": [
+          ["remoteID": "64C6E1D4-7C2E-4F04-B867-1A9E2941F9FF", "country": "704", "rating": 0]
+        ],
+        "Country": [["numericISO3166Code": 704, "continent": "10005"]],
+      ])
+    let model = try NSManagedObjectModel.read(contentsOf: versions, version: "Moody 6")
+    let report = try checkMigrations(
+      ofStoresIn: data.appendingPathComponent("stores"), to: model, versions: versions,
+      mappingModelsIn: [try #require(Bundle(path: data.path))], by: .stepByStep, matching: fixture)
+    #expect(
+      report.stores.map(\.version) == ["Moody 2", "Moody 3", "Moody 4", "Moody 5", "Moody"])
+    #expect(report.stores.allSatisfy { $0.error == nil }, "\(report)")
+    // The first store has one mood; the others have three more, in two more countries.
+    for store in report.stores where store.version != "Moody" {
+      #expect(
+        store.differences.map(\.description) == [
+          "Country 231: unexpected", "Country 710: unexpected",
+          "Mood 3A9BAEFD-7716-41C0-9FFF-A7C4BCE32679: unexpected",
+          "Mood 47300BAD-DE7D-4B54-B94C-04A3EE4CD0C5: unexpected",
+          "Mood 83922344-ED0B-4ABE-B8B0-E00F4E7E1D94: unexpected",
+        ], "\(store)")
+    }
+  }
+}

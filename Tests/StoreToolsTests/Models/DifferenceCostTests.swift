@@ -1,0 +1,140 @@
+import Foundation
+import OpenCoreData
+import Testing
+import WorkbenchFixtures
+
+@testable import StoreTools
+
+@Suite("Costs of differences between models")
+struct DifferenceCostTests {
+  typealias Cost = LightweightMigrationCosts.Cost
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let old: String
+    let new: String
+    /// The path of each difference, its cost, and the first words of its statements.
+    let expected: [String]
+  }
+
+  private static let code = #"<attribute name="code" optional="YES" attributeType="String"/>"#
+  private static let rating =
+    #"<attribute name="rating" optional="YES" attributeType="Integer 16"/>"#
+
+  private static func entity(_ content: String, _ name: String = "Mood") -> String {
+    #"<entity name="\#(name)">\#(content)</entity>"#
+  }
+
+  static let cases = [
+    Case(
+      testDescription: "an optional attribute added", old: entity(code), new: entity(code + rating),
+      expected: ["Mood.rating: schema only: Mood: add ZRATING"]),
+    Case(
+      testDescription: "a default value for all rows", old: entity(code),
+      new: entity(
+        code + #"<attribute name="rating" attributeType="Integer 16" defaultValueString="3"/>"#),
+      expected: [
+        "Mood.rating: all rows of the table: Mood: add ZRATING, Mood: set values, "
+          + "Mood.rating: check the rows"
+      ]),
+    Case(
+      testDescription: "an attribute made required with a default value", old: entity(rating),
+      new: entity(#"<attribute name="rating" attributeType="Integer 16" defaultValueString="3"/>"#),
+      expected: [
+        "Mood.rating: rows with NULLs: Mood: set values, Mood.rating: check the rows",
+        "Mood.rating: nothing: ",
+      ]),
+    Case(
+      testDescription: "an attribute made required without a default value", old: entity(rating),
+      new: entity(#"<attribute name="rating" attributeType="Integer 16"/>"#),
+      expected: ["Mood.rating: read of all rows: Mood.rating: check the rows"]),
+    Case(
+      testDescription: "an attribute renamed", old: entity(code),
+      new: entity(
+        #"<attribute name="key" optional="YES" attributeType="String" elementID="code"/>"#),
+      expected: ["Mood.key: schema only: Mood: rename ZCODE to ZKEY"]),
+    Case(
+      testDescription: "only the removed attribute and the new type cause the copy of the table",
+      old: entity(code + rating),
+      new: entity(
+        #"<attribute name="rating" optional="YES" attributeType="Double"/>"#
+          + #"<attribute name="extra" optional="YES" attributeType="String"/>"#),
+      expected: [
+        "Mood.extra: nothing: ",
+        "Mood.rating: all rows twice: Mood: set the table aside, Mood: create the table, "
+          + "Mood: copy the rows, Mood: drop the old table",
+        "Mood.code: all rows twice: Mood: set the table aside, Mood: create the table, "
+          + "Mood: copy the rows, Mood: drop the old table",
+      ]),
+    Case(
+      testDescription: "an index created by the way, and a constraint",
+      old: entity(code),
+      new: entity(
+        code + rating
+          + #"<fetchIndex name="byCode"><fetchIndexElement property="code" type="Binary" order="#
+          + #""ascending"/></fetchIndex><uniquenessConstraints><uniquenessConstraint>"#
+          + #"<constraint value="code"/></uniquenessConstraint></uniquenessConstraints>"#),
+      expected: [
+        "Mood.byCode: all rows of the table: create the index Z_Mood_byCode",
+        "Mood.code: all rows of the table: create the index Z_Mood_UNIQUE_code",
+        "Mood.rating: schema only: Mood: add ZRATING",
+      ]),
+    Case(
+      testDescription: "an entity before another one changes its entity ID", old: entity(code),
+      new: entity("", "Album") + entity(code),
+      expected: [
+        "Album: all rows of the table: Album: create the table, Mood: set values, "
+          + "set aside the entity IDs, Album: set the entity ID, Mood: set the entity ID, "
+          + "remove the former entity IDs"
+      ]),
+    Case(
+      testDescription: "no version hash changes", old: entity(code),
+      new: entity(
+        #"<attribute name="code" optional="YES" attributeType="String" maxValueString="9"/>"#),
+      expected: ["Mood.code: nothing: "]),
+  ]
+
+  static func model(_ contents: String) throws -> NSManagedObjectModel {
+    try ModelDocument.read(data: Data("<model>\(contents)</model>".utf8), file: "test")
+  }
+
+  @Test("Each difference has the statements that it causes", arguments: cases)
+  func statementsBelongToDifferences(of test: Case) throws {
+    let comparison = ModelComparison(from: try Self.model(test.old), to: try Self.model(test.new))
+    let costs = try LightweightMigrationCosts(comparison)
+    let found = comparison.differences.indices.map { index in
+      let names = costs.statements(ofDifferenceAt: index).map { costs.statements[$0].name }
+      return "\(comparison.differences[index].path): "
+        + "\(costs.cost(ofDifferenceAt: index).rawValue): \(names.joined(separator: ", "))"
+    }
+    #expect(found == test.expected)
+    #expect(costs.statements.allSatisfy { !$0.causes.isEmpty })
+  }
+
+  @Test("The text has the SQL once, and the other causes of it")
+  func textHasSQL() throws {
+    let test = Self.cases[5]
+    let comparison = ModelComparison(from: try Self.model(test.old), to: try Self.model(test.new))
+    let text = try DifferenceText.lines(comparison).joined(separator: "\n")
+    #expect(text.ranges(of: "DROP TABLE Z_MIGRATION_ZMOOD").count == 1)
+    #expect(text.contains("Mood: copy the rows · the statement above, of attribute Mood.rating"))
+    #expect(text.ranges(of: "cost: all rows twice").count == 2)
+  }
+
+  @Test("A refusal has the property, the reason, and the least change that makes it lightweight")
+  func refusalsAreExplained() throws {
+    let comparison = ModelComparison(
+      from: try Self.model(Self.entity(Self.code)),
+      to: try Self.model(
+        Self.entity(#"<attribute name="code" optional="YES" attributeType="Date"/>"#)))
+    let text = try DifferenceText.lines(comparison)
+    #expect(text[0].contains("needs a mapping model"))
+    #expect(text.contains { $0.contains("To keep the migration lightweight: Leave the type") })
+    let json =
+      try JSONSerialization.jsonObject(with: DifferenceText.json(comparison)) as? [String: Any]
+    let refused = try #require((json?["refused"] as? [[String: String]])?.first)
+    #expect(refused["entity"] == "Mood" && refused["property"] == "code")
+    #expect(refused["reason"] != nil && refused["leastChange"] != nil)
+    #expect((json?["statements"] as? [Any])?.isEmpty == true)
+  }
+}
