@@ -24,15 +24,53 @@ struct MappedMigration {
   /// Migrates the store.
   ///
   /// Cost: that of the migration manager, and the space of the new file next to the old one.
-  /// - Throws: The errors of `NSMigrationManager.migrateStore`; `SQLiteError` if the store is in use, and the
-  ///   file system's errors. The store is unchanged then.
+  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the URL is a symbolic link; `SQLiteError`
+  ///   if the store is in use, and the file system's errors. The store is unchanged then.
   func run() throws {
+    try refuseLink()
     let lock = try StoreLock(url, options)
     defer { lock.release() }
-    try removeRemains()
-    let name = UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
-    let new = neighbour(".\(url.lastPathComponent).migrationdestination_\(name)")
-    defer { try? StoreFile.remove(at: new) }
+    let remains = MigrationRemains(of: url)
+    try lock.remove(remains)
+    let new = remains.temporaryStore()
+    let former: Set<String>
+    do {
+      try remains.record([])
+      try migrate(to: new)
+      try report(1)
+      try lock.makeExclusive()
+      former = try replace(by: new, remains)
+    } catch {
+      if undo(new) { remains.finish() }
+      throw error
+    }
+    // The store is complete: what can't be removed now is removed when it's opened.
+    let isEmpty = ExternalStorage(storeURL: url).remove(named: former)
+    ExternalStorage(storeURL: url).removeEmptyFolder()
+    if isEmpty, (try? StoreFile.remove(at: new)) != nil { remains.finish() }
+  }
+
+  /// Removes a new file that hasn't replaced the store.
+  ///
+  /// - Returns: Whether nothing is left.
+  private func undo(_ new: URL) -> Bool {
+    guard let names = try? ExternalStorage(storeURL: new).listedNames(),
+      ExternalStorage(storeURL: url).remove(named: names)
+    else { return false }
+    return (try? StoreFile.remove(at: new)) != nil
+  }
+
+  /// Rejects a link: the new file would replace it, and not the store.
+  private func refuseLink() throws {
+    var info = stat()
+    guard lstat(url.path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { return }
+    throw NSError.coreData(
+      NSMigrationError,
+      "\(url.path) is a symbolic link, which a migrated file would replace. Pass the URL of the store "
+        + "itself. The store is unchanged.", [NSFilePathErrorKey: url.path])
+  }
+
+  private func migrate(to new: URL) throws {
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
     manager.configuration = configuration
     prepare(manager)
@@ -48,55 +86,41 @@ struct MappedMigration {
         from: url, type: .sqlite, options: options, mapping: mapping, to: new, type: .sqlite,
         options: options)
     }
-    try report(1)
-    try lock.makeExclusive()
-    try replace(by: new)
-  }
-
-  private func neighbour(_ name: String) -> URL {
-    url.deletingLastPathComponent().appendingPathComponent(name)
-  }
-
-  /// Removes new files of migrations that were killed; the lock excludes others that are running.
-  private func removeRemains() throws {
-    let folder = url.deletingLastPathComponent()
-    let prefix = ".\(url.lastPathComponent).migrationdestination_"
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    for name in Set(names.filter { $0.hasPrefix(prefix) }.map { $0.prefix(prefix.count + 32) }) {
-      try StoreFile.remove(at: neighbour(String(name)))
-    }
+    // Rows in a WAL would be lost when the file is renamed.
+    try StoreFile.checkpoint(new)
   }
 
   /// Replaces the store by the new file.
   ///
   /// External data files have unique names, so both versions' are there when the file is replaced.
-  private func replace(by new: URL) throws {
+  /// - Returns: The names of the old version's external data files.
+  private func replace(by new: URL, _ remains: MigrationRemains) throws -> Set<String> {
     let stem = url.deletingPathExtension().lastPathComponent
     let suffix = url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"
-    let old = neighbour("\(stem)~\(suffix)")
-    let files = ExternalStorage(storeURL: url)
-    let formerNames = files.fileNames()
-    if keepsOldStore { try StoreFile.remove(at: old) }
+    let old = url.deletingLastPathComponent().appendingPathComponent("\(stem)~\(suffix)")
+    let (files, added) = (ExternalStorage(storeURL: url), ExternalStorage(storeURL: new))
     do {
-      if keepsOldStore { try files.copyFiles(to: ExternalStorage(storeURL: old)) }
-      try ExternalStorage(storeURL: new).copyFiles(to: files)
+      if keepsOldStore { try StoreFile.remove(at: old) }
+      let former = try files.listedNames()
+      try remains.record(former.union(added.listedNames()))
+      if keepsOldStore { try files.shareFiles(with: ExternalStorage(storeURL: old)) }
+      try added.shareFiles(with: files)
       try StoreFile.sync(new)
       // Some file systems have no links.
       if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
       }
       guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
+      try? StoreFile.sync(url.deletingLastPathComponent())
+      return former
     } catch {
       let reason = (error as? FileProblem)?.reason ?? FileErrorText.of(error)
-      files.remove(named: files.fileNames().subtracting(formerNames))
       if keepsOldStore { try? StoreFile.remove(at: old) }
       throw NSError.coreData(
         NSMigrationError,
         "The migrated store can't replace \(url.path): \(reason). The store is unchanged.",
-        [NSFilePathErrorKey: url.path])
+        [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error as NSError])
     }
-    try? StoreFile.sync(url.deletingLastPathComponent())
-    files.remove(named: formerNames)
   }
 }
 
@@ -118,6 +142,11 @@ private final class StoreLock {
     connection = try Connection(path: url.path, access: .writing, options: settings)
     try connection.execute("BEGIN IMMEDIATE")
     version = try connection.values("PRAGMA data_version")
+  }
+
+  /// Removes what earlier migrations left if they were interrupted.
+  func remove(_ remains: MigrationRemains) throws {
+    try remains.remove(lockedBy: connection)
   }
 
   /// Checkpoints the WAL, and excludes readers.

@@ -41,8 +41,10 @@ struct LightweightMigration {
     try StoreFunctions.register(on: connection) { _ in }
     try HistoryBits.register(on: connection)
     var lostFiles: [ExternalFile] = []
+    let remains = MigrationRemains(of: url)
     try connection.execute("BEGIN EXCLUSIVE")
     do {
+      if remains.exist { try remains.remove(lockedBy: connection) }
       let plan = try LightweightMigrationPlan(
         mapping, configuration: configuration, reading: connection)
       lostFiles = try plan.lostFiles(on: connection)
@@ -56,14 +58,17 @@ struct LightweightMigration {
       for check in plan.statements.checks { try run(check, on: connection) }
       try progress(statements.count, statements.count)
       try writeModel(on: connection)
+      if !lostFiles.isEmpty { try remains.record(Set(lostFiles.map(\.name))) }
       try connection.execute("COMMIT")
-      committed()
-      ExternalStorage(storeURL: url).remove(lostFiles)
     } catch {
       // The original error is the one to report.
       try? connection.execute("ROLLBACK")
+      if !lostFiles.isEmpty { remains.finish() }
       throw error
     }
+    committed()
+    // What can't be removed now is removed when the store is opened.
+    if !lostFiles.isEmpty, ExternalStorage(storeURL: url).remove(lostFiles) { remains.finish() }
   }
 
   private func run(
