@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz exports examples server checked walk threads memory kills build lint catalog samples picture bench gates clean prepare
+.PHONY: help demo test agreement fuzz faults exports examples server checked walk threads memory kills build lint catalog samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -16,6 +16,7 @@ help:
 	@echo 'make test       run all tests'
 	@echo 'make agreement  compare 20,000 random predicates in a store, in memory, and in plain Swift; five minutes'
 	@echo 'make fuzz       read randomly corrupted stores and models for fifteen minutes'
+	@echo 'make faults     fail file operations and statements of migrations, a sample or with LONG=1 each one'
 	@echo 'make exports    compile and run every scenario as a Swift program, and check its log'
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
 	@echo 'make server     build the server of the sample app, and test it with two clients'
@@ -23,7 +24,7 @@ help:
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
 	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer'
 	@echo 'make memory     fetch, read, release, and migrate a million objects within memory limits'
-	@echo 'make kills      kill a process 200 times while it saves'
+	@echo 'make kills      kill a process 200 times while it saves, and 200 times while it migrates'
 	@echo 'make build      build cdprof for release'
 	@echo 'make lint       run swift format lint --strict'
 	@echo 'make catalog    list the behaviors of the catalog that a scenario or a test covers'
@@ -53,6 +54,11 @@ agreement: prepare
 fuzz: prepare
 	CDPROF_FUZZ_SECONDS=900 CDPROF_FUZZ_SEED=$(or $(SEED),1) \
 	  swift test --disable-xctest $(SWIFT_FLAGS) --filter FuzzTests
+
+# LONG=1 fails each operation instead of a sample of 12 for each cause.
+faults: prepare
+	CDPROF_FAULTS=$(if $(LONG),all,12) swift test --disable-xctest $(SWIFT_FLAGS) \
+	  --filter 'MigrationFaultTests|StoreFileFaultTests|FailingFilesTests'
 
 exports: prepare
 	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests

@@ -107,7 +107,14 @@ let package = Package(
       name: "ModelCodeTests", dependencies: ["ModelCode", "ManagedModel"], exclude: ["Models"]),
     .testTarget(
       name: "OpenCoreDataTests",
-      dependencies: ["OpenCoreData", "CoreDataCosts", "SQLiteDriver", "ProfileEvents"]),
+      dependencies: [
+        "FailingFiles", "StoreTools", "OpenCoreData", "CoreDataCosts", "SQLiteDriver",
+        "ProfileEvents",
+      ]),
+    // Files that fail: definitions of the C library's functions that precede it in test programs.
+    .target(name: "CFailingFiles", dependencies: ["CSQLite"], path: "Tests/CFailingFiles"),
+    .target(
+      name: "FailingFiles", dependencies: ["CFailingFiles"], path: "Tests/FailingFiles"),
     // What the tests of the workbench share: stores, scenarios, logs, recorded events.
     .target(
       name: "WorkbenchFixtures",

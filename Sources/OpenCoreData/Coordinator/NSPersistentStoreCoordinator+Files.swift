@@ -68,7 +68,9 @@ extension NSPersistentStoreCoordinator {
       throw NSError.unusableStore(problem, sourceURL)
     }
     try Self.checkUnused(destinationURL, destinationOptions)
-    let target = temporaryNeighbour(of: destinationURL)
+    let remains = MigrationRemains(of: destinationURL)
+    remains.removeTemporaryStores()
+    let target = remains.temporaryStore()
     defer { try? StoreFile.remove(at: target) }
     try StoreFile.copySettled(from: sourceURL, to: target)
     try StoreFile.move(from: target, to: destinationURL)
@@ -90,7 +92,8 @@ extension NSPersistentStoreCoordinator {
   /// document.
   ///
   /// Only a store is removed; any other file at the URL is kept. With `NSPersistentStoreForceDestroyOption`,
-  /// a SQLite database that's too corrupt to determine whether it's a store is removed, too.
+  /// a SQLite database that's too corrupt to determine whether it's a store is removed, too. After an error,
+  /// the store is complete, or its database is removed; calling it again then removes the other files.
   /// - Throws: 134080 if there's no file, or it isn't a store of the type; 134070 if the file is in use,
   ///   unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file; the file
   ///   system's errors.
@@ -98,10 +101,16 @@ extension NSPersistentStoreCoordinator {
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
     try Self.refuseDevice(url)
+    let remains = MigrationRemains(of: url)
+    if type == .sqlite, StoreFile.isPartlyRemoved(at: url) {
+      try StoreFile.remove(at: url)
+      return try remains.removeAll()
+    }
     try Self.checkIsStore(url, type, isForced: Self.isForced(options))
     if let document = try Self.documentFile(type, at: url) { return try document.remove() }
     try Self.checkUnused(url, options)
     try StoreFile.remove(at: url)
+    try remains.removeAll()
   }
 
   /// The older spelling of `destroyPersistentStore(at:type:)`.
@@ -189,9 +198,5 @@ extension NSPersistentStoreCoordinator {
       NSPersistentStoreOperationError,
       "\(url.path) is in use. Remove the store from its coordinator first, or pass "
         + "NSPersistentStoreForceDestroyOption.", [NSFilePathErrorKey: url.path])
-  }
-
-  func temporaryNeighbour(of url: URL) -> URL {
-    url.deletingLastPathComponent().appendingPathComponent("\(UUID().uuidString).sqlite")
   }
 }

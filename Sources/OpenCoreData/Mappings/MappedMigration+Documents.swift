@@ -11,8 +11,10 @@ extension MappedMigration {
   func migrateDocument() throws {
     let lock = try DocumentLock(url)
     defer { lock.release() }
-    try removeRemains()
-    let new = newFile()
+    try removeUnfinishedDocuments()
+    let remains = MigrationRemains(of: url)
+    remains.removeTemporaryStores()
+    let new = remains.temporaryStore()
     defer { try? FileManager.default.removeItem(at: new) }
     let events = try copyInstances(to: new)
     try report(1)
@@ -27,10 +29,21 @@ extension MappedMigration {
       guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
     } catch {
       try? FileManager.default.removeItem(at: old)
-      throw notReplaced((error as? FileProblem)?.reason ?? FileErrorText.of(error))
+      throw notReplaced(
+        (error as? FileProblem)?.reason ?? FileErrorText.of(error), by: error)
     }
     try? StoreFile.sync(url.deletingLastPathComponent())
     end(events)
+  }
+
+  /// Removes what saving the new document of an interrupted migration had begun.
+  private func removeUnfinishedDocuments() throws {
+    let folder = url.deletingLastPathComponent()
+    let prefix = "..\(url.lastPathComponent).migrationdestination_"
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where name.hasPrefix(prefix) {
+      try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+    }
   }
 }
 

@@ -31,20 +31,55 @@ struct MappedMigration {
   /// Migrates the store.
   ///
   /// Cost: that of the migration manager, and the space of the new file next to the old one.
-  /// - Throws: The errors of `NSMigrationManager.migrateStore`; `SQLiteError` if the store is in use, and the
-  ///   file system's errors. The store is unchanged then.
+  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the URL is a symbolic link; `SQLiteError`
+  ///   if the store is in use, and the file system's errors. The store is unchanged then.
   func run() throws {
     guard type == .sqlite else { return try migrateDocument() }
+    try refuseLink()
     let lock = try StoreLock(url, options)
     defer { lock.release() }
-    try removeRemains()
-    let new = newFile()
-    defer { try? StoreFile.remove(at: new) }
-    let events = try copyInstances(to: new)
-    try report(1)
-    try lock.makeExclusive()
-    try replace(by: new)
+    let remains = MigrationRemains(of: url)
+    try lock.remove(remains)
+    let new = remains.temporaryStore()
+    let former: Set<String>
+    let events: MigrationEvents?
+    do {
+      try remains.record([])
+      events = try copyInstances(to: new)
+      // Rows in a WAL would be lost when the file is renamed.
+      try StoreFile.checkpoint(new)
+      try report(1)
+      try lock.makeExclusive()
+      former = try replace(by: new, remains)
+    } catch {
+      if undo(new) { remains.finish() }
+      throw error
+    }
+    // The store is complete: what can't be removed now is removed when it's opened.
+    let isEmpty = ExternalStorage(storeURL: url).remove(named: former)
+    ExternalStorage(storeURL: url).removeEmptyFolder()
+    if isEmpty, (try? StoreFile.remove(at: new)) != nil { remains.finish() }
     end(events)
+  }
+
+  /// Removes a new file that hasn't replaced the store.
+  ///
+  /// - Returns: Whether nothing is left.
+  private func undo(_ new: URL) -> Bool {
+    guard let names = try? ExternalStorage(storeURL: new).listedNames(),
+      ExternalStorage(storeURL: url).remove(named: names)
+    else { return false }
+    return (try? StoreFile.remove(at: new)) != nil
+  }
+
+  /// Rejects a link: the new file would replace it, and not the store.
+  private func refuseLink() throws {
+    var info = stat()
+    guard lstat(url.path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { return }
+    throw NSError.coreData(
+      NSMigrationError,
+      "\(url.path) is a symbolic link, which a migrated file would replace. Pass the URL of the store "
+        + "itself. The store is unchanged.", [NSFilePathErrorKey: url.path])
   }
 
   /// Migrates the instances to a new store of the same type.
@@ -98,69 +133,48 @@ struct MappedMigration {
     events?.end(.mapped, "migration into a new file, with a mapping model")
   }
 
-  /// Returns a new name next to the store, for the migrated one.
-  func newFile() -> URL {
-    let name = UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
-    return neighbour(".\(url.lastPathComponent).migrationdestination_\(name)")
-  }
-
   /// Returns the name that the old store gets: `Store~.sqlite`.
   func oldFile() -> URL {
     let stem = url.deletingPathExtension().lastPathComponent
-    return neighbour("\(stem)~" + (url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"))
-  }
-
-  private func neighbour(_ name: String) -> URL {
-    url.deletingLastPathComponent().appendingPathComponent(name)
-  }
-
-  /// Removes new files of migrations that were killed; the lock excludes others that are running.
-  func removeRemains() throws {
-    let folder = url.deletingLastPathComponent()
-    let prefix = ".\(url.lastPathComponent).migrationdestination_"
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    for name in Set(names.filter { $0.hasPrefix(prefix) }.map { $0.prefix(prefix.count + 32) }) {
-      try StoreFile.remove(at: neighbour(String(name)))
-    }
-    // What saving a document had begun.
-    for name in names where name.hasPrefix(".\(prefix)") {
-      try FileManager.default.removeItem(at: neighbour(name))
-    }
+    return url.deletingLastPathComponent()
+      .appendingPathComponent(
+        "\(stem)~" + (url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"))
   }
 
   /// Replaces the store by the new file.
   ///
   /// External data files have unique names, so both versions' are there when the file is replaced.
-  private func replace(by new: URL) throws {
+  /// - Returns: The names of the old version's external data files.
+  private func replace(by new: URL, _ remains: MigrationRemains) throws -> Set<String> {
     let old = oldFile()
-    let files = ExternalStorage(storeURL: url)
-    let formerNames = files.fileNames()
-    if keepsOldStore { try StoreFile.remove(at: old) }
+    let (files, added) = (ExternalStorage(storeURL: url), ExternalStorage(storeURL: new))
     do {
-      if keepsOldStore { try files.copyFiles(to: ExternalStorage(storeURL: old)) }
-      try ExternalStorage(storeURL: new).copyFiles(to: files)
+      if keepsOldStore { try StoreFile.remove(at: old) }
+      let former = try files.listedNames()
+      try remains.record(former.union(added.listedNames()))
+      if keepsOldStore { try files.shareFiles(with: ExternalStorage(storeURL: old)) }
+      try added.shareFiles(with: files)
       try StoreFile.sync(new)
       // Some file systems have no links.
       if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
       }
       guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
+      try? StoreFile.sync(url.deletingLastPathComponent())
+      return former
     } catch {
       let reason = (error as? FileProblem)?.reason ?? FileErrorText.of(error)
-      files.remove(named: files.fileNames().subtracting(formerNames))
       if keepsOldStore { try? StoreFile.remove(at: old) }
-      throw notReplaced(reason)
+      throw notReplaced(reason, by: error)
     }
-    try? StoreFile.sync(url.deletingLastPathComponent())
-    files.remove(named: formerNames)
   }
 
   /// Returns the error for a store that the migrated one can't replace.
-  func notReplaced(_ reason: String) -> NSError {
+  func notReplaced(_ reason: String, by cause: any Error) -> NSError {
     NSError.coreData(
       NSMigrationError,
       "The migrated store can't replace \(url.path): \(reason). The store is unchanged.",
-      [NSFilePathErrorKey: url.path])
+      [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause as NSError])
   }
 }
 
@@ -182,6 +196,11 @@ private final class StoreLock {
     connection = try Connection(path: url.path, access: .writing, options: settings)
     try connection.execute("BEGIN IMMEDIATE")
     version = try connection.values("PRAGMA data_version")
+  }
+
+  /// Removes what earlier migrations left if they were interrupted.
+  func remove(_ remains: MigrationRemains) throws {
+    try remains.remove(lockedBy: connection)
   }
 
   /// Checkpoints the WAL, and excludes readers.

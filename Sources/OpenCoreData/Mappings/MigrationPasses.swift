@@ -66,6 +66,7 @@ final class MigrationPasses {
   /// - Parameter observer: Called with how much is complete, from 0 to 1.
   func run(_ report: MigrationProgress, _ observer: @escaping (Double) -> Void) throws {
     self.observer = observer
+    for context in contexts { context.faultError = nil }
     report.expect(3 * plans.count)
     for (plan, policy) in zip(plans, policies) {
       try begin(plan, report)
@@ -89,6 +90,21 @@ final class MigrationPasses {
     try validate(report)
     for (plan, policy) in zip(plans, policies) { try policy.end(plan.mapping, manager: manager) }
     try saveBatch(report)
+  }
+
+  private var contexts: [NSManagedObjectContext] {
+    [manager.sourceContext, manager.destinationContext]
+  }
+
+  /// Throws the error of a value or a batch that couldn't be read and would be lost.
+  ///
+  /// An external data file that doesn't exist is lost already.
+  private func checkReading() throws {
+    for context in contexts {
+      guard let error = context.faultError else { continue }
+      context.faultError = nil
+      if FileErrorText.errno(of: error) != ENOENT { throw error }
+    }
   }
 
   private func begin(_ plan: EntityMappingPlan, _ report: MigrationProgress) throws {
@@ -128,6 +144,7 @@ final class MigrationPasses {
       else { continue }
       try policy.createDestinationInstances(
         forSource: source, in: plan.mapping, manager: manager)
+      try checkReading()
       if (index + 1).isMultiple(of: manager.batchSize) {
         try saveBatch(report)
         report.complete(index + 1, of: instances.count)
@@ -187,6 +204,7 @@ final class MigrationPasses {
         try report.check()
         try policy.createRelationships(
           forDestination: object, in: plan.mapping, manager: manager)
+        try checkReading()
       }
       withExtendedLifetime((sources, related)) {}
       try saveBatch(report)
@@ -199,6 +217,7 @@ final class MigrationPasses {
   /// Saves what a batch has changed, and releases its instances.
   private func saveBatch(_ report: MigrationProgress) throws {
     try report.check()
+    try checkReading()
     if manager.destinationContext.hasChanges {
       do {
         try manager.destinationContext.save()

@@ -30,7 +30,9 @@ extension NSPersistentStoreCoordinator {
     }
     if !url.isNullDevice {
       try Self.checkReplaceable(url, .sqlite, options)
-      let target = temporaryNeighbour(of: url)
+      let remains = MigrationRemains(of: url)
+      remains.removeTemporaryStores()
+      let target = remains.temporaryStore()
       defer { try? StoreFile.remove(at: target) }
       try sqlite.copyFiles(from: source, to: target)
       if source.standardizedFileURL != url.standardizedFileURL {

@@ -33,8 +33,9 @@ struct StoreConversion {
   func run() throws -> Result {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    guard mkdir(folder.path, 0o700) == 0 else {
+      throw NSError.file(folder.path, "created", errno)
+    }
     defer { try? FileManager.default.removeItem(at: folder) }
     guard let memory = store as? MemoryStore else {
       return try convertDatabase(in: folder)
@@ -92,8 +93,9 @@ extension StoreConversion {
     mapping.entityMappings.removeAll { !stored.contains($0.sourceEntityName ?? "") }
     let manager = NSMigrationManager(sourceModel: model, destinationModel: model)
     manager.configuration = store.configuration
-    let new = destination.deletingLastPathComponent()
-      .appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString)")
+    let remains = MigrationRemains(of: destination)
+    remains.removeTemporaryStores()
+    let new = remains.temporaryStore()
     defer { try? StoreFile.remove(at: new) }
     try manager.convertStore(
       at: source, sourceType, mapping: mapping, to: new,
@@ -101,7 +103,7 @@ extension StoreConversion {
     if destinationType == .sqlite {
       try StoreFile.move(from: new, to: destination)
     } else if rename(new.path, destination.path) != 0 {
-      throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
+      throw NSError.file(destination.path, "replaced", errno)
     }
     return mapping.entityMappings.flatMap { mapping in
       let known = manager.associations(of: mapping)

@@ -56,8 +56,10 @@ struct LightweightMigration {
     try StoreFunctions.register(on: connection) { _ in }
     try HistoryBits.register(on: connection)
     var lostFiles: [ExternalFile] = []
+    let remains = MigrationRemains(of: url)
     try connection.execute("BEGIN EXCLUSIVE")
     do {
+      if remains.exist { try remains.remove(lockedBy: connection) }
       let plan = try LightweightMigrationPlan(
         mapping, configuration: configuration, reading: connection,
         cleanup: options.isSet(NSPersistentStoreDeferredLightweightMigrationOptionKey)
@@ -74,15 +76,18 @@ struct LightweightMigration {
       for check in plan.statements.checks { try run(check, on: connection) }
       try progress(statements.count, statements.count)
       try writeModel(plan.deferred, on: connection)
+      if !lostFiles.isEmpty { try remains.record(Set(lostFiles.map(\.name))) }
       try connection.execute("COMMIT")
-      committed()
-      events?.end(.inferred, "migration in place, inferred")
-      ExternalStorage(storeURL: url).remove(lostFiles)
     } catch {
       // The original error is the one to report.
       try? connection.execute("ROLLBACK")
+      if !lostFiles.isEmpty { remains.finish() }
       throw error
     }
+    committed()
+    events?.end(.inferred, "migration in place, inferred")
+    // What can't be removed now is removed when the store is opened.
+    if !lostFiles.isEmpty, ExternalStorage(storeURL: url).remove(lostFiles) { remains.finish() }
   }
 
   private func run(

@@ -79,8 +79,20 @@ extension SQLiteError {
   /// The error code for a store that can't be opened; if there's no space for a temporary copy, the
   /// store isn't the cause.
   var openingCode: Int {
-    code.primary == .full
+    code.isOutOfSpace
       ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError
+  }
+
+  /// What to do about an error that depends on the file system; empty for others.
+  var openingAdvice: String {
+    if code.isOutOfSpace { return " Free disk space, and open it again." }
+    switch code.primary {
+    case .readOnly, .cantOpen, .permission:
+      return " The file or its folder can't be written: give this user access to both, or open it "
+        + "with NSReadOnlyPersistentStoreOption."
+    case .busy: return " It's open elsewhere: close it there, and open it again."
+    default: return ""
+    }
   }
 }
 

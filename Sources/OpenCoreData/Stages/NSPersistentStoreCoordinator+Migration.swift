@@ -142,13 +142,22 @@ extension NSError {
   /// Returns the error of the public API for one that a migration throws.
   static func migrating(_ error: any Error, _ url: URL) -> any Error {
     switch error {
-    case let failure as MigrationFailure: migration(failure, url)
-    case let error as SQLiteError: migration(error, url)
+    case let failure as MigrationFailure: return migration(failure, url)
     case let mismatch as SchemaMismatch:
-      coreData(
+      return coreData(
         NSPersistentStoreIncompatibleSchemaError, mismatch.description,
         [NSFilePathErrorKey: url.path])
-    default: error
+    case let error as SQLiteError:
+      let cause = coreData(
+        NSSQLiteError, "\(error)", [NSSQLiteErrorDomain: Int(error.code.rawValue)])
+      return migration(error.code, error.message, cause, url)
+    case let problem as FileProblem:
+      let cause = file(url.path, "written", problem.number)
+      return migration(cause.resultCode ?? .inputOutput, problem.reason, cause, url)
+    default:
+      let error = error as NSError
+      guard let code = error.resultCode else { return error }
+      return migration(code, error.localizedDescription, error, url)
     }
   }
 
@@ -194,23 +203,49 @@ extension NSError {
       ])
   }
 
-  /// Returns the error for a migration that SQLite couldn't complete.
-  private static func migration(_ error: SQLiteError, _ url: URL) -> NSError {
+  /// Returns the error for a migration that SQLite or the file system couldn't complete.
+  private static func migration(
+    _ code: ResultCode, _ message: String, _ cause: NSError, _ url: URL
+  ) -> NSError {
     let advice =
-      switch error.code.primary {
+      switch code.primary {
       case .busy: "It's open elsewhere: close it there, and open it again."
-      case .full: "The disk is full: migration needs about as much space as the store."
-      case .readOnly: "The file or its folder can't be written."
-      default: "\(error)"
+      case _ where code.isOutOfSpace:
+        "The disk is full: free \(neededSpace(url)), and open it again."
+      case .readOnly, .cantOpen, .permission:
+        "The file or its folder can't be written: give this user access to both. \(message)"
+      default: message
       }
     return NSError.coreData(
       NSMigrationError,
       "The store \(url.path) can't be migrated. \(advice) The store is unchanged.",
       [
         "sourceURL": url, "destinationURL": url, NSFilePathErrorKey: url.path,
-        "reason": "Cannot migrate store in-place: \(error.message)",
-        NSUnderlyingErrorKey: NSError.coreData(
-          NSSQLiteError, "\(error)", [NSSQLiteErrorDomain: Int(error.code.rawValue)]),
+        "reason": "Cannot migrate store in-place: \(message)", NSUnderlyingErrorKey: cause,
       ])
+  }
+
+  /// Returns the space that a migration needs at most: twice the database, and its external data once.
+  private static func neededSpace(_ url: URL) -> String {
+    let database = ["", "-wal"].compactMap { FileStamp(path: url.path + $0)?.size }.reduce(0, +)
+    let external = ExternalStorage(storeURL: url).files().values.reduce(0, +)
+    let bytes = 2 * Double(database) + Double(external)
+    return "\((bytes / 100_000).rounded(.up) / 10) MB"
+  }
+
+  /// SQLite's code for an error that it, or the file system, is the cause of; nil for another error.
+  private var resultCode: ResultCode? {
+    if let number = userInfo[NSSQLiteErrorDomain] as? Int, let code = Int32(exactly: number) {
+      return ResultCode(rawValue: code)
+    }
+    if let cause = userInfo[NSUnderlyingErrorKey] as? NSError, let code = cause.resultCode {
+      return code
+    }
+    switch FileErrorText.errno(of: self) {
+    case nil: return nil
+    case ENOSPC, EDQUOT: return .full
+    case EACCES, EPERM, EROFS: return .readOnly
+    default: return .inputOutput
+    }
   }
 }

@@ -17,7 +17,7 @@ extension ExternalStorage {
     guard let folder = try? openFolder() else { return [:] }
     defer { close(folder) }
     var sizes: [String: Int] = [:]
-    for name in FileDescriptors.names(in: folder) where !name.hasPrefix(".") {
+    for name in (try? FileDescriptors.names(in: folder)) ?? [] where !name.hasPrefix(".") {
       if let size = FileDescriptors.regularSize(of: name, in: folder) {
         sizes[name] = Int(clamping: size)
       }
@@ -27,6 +27,19 @@ extension ExternalStorage {
 
   /// Returns the names of all regular files, excluding those that operating systems add.
   package func fileNames() -> Set<String> { Set(files().keys) }
+
+  /// Returns the names of all regular files, excluding hidden ones; empty if there's no folder.
+  ///
+  /// - Throws: `FileProblem` if the folder can't be listed.
+  func listedNames() throws(FileProblem) -> Set<String> {
+    guard let folder = try openExistingFolder() else { return [] }
+    defer { close(folder) }
+    let names = try FileDescriptors.names(in: folder)
+    return Set(
+      names.filter {
+        !$0.hasPrefix(".") && FileDescriptors.regularSize(of: $0, in: folder) != nil
+      })
+  }
 
   /// Returns the value in a file.
   ///
@@ -41,7 +54,10 @@ extension ExternalStorage {
         NSManagedObjectReferentialIntegrityError,
         "The externally stored value \(file.name) in \(self.folder.path) can't be read: "
           + "\(error.reason). Copy the store with that folder.",
-        [NSFilePathErrorKey: self.folder.appendingPathComponent(file.name).path])
+        [
+          NSFilePathErrorKey: self.folder.appendingPathComponent(file.name).path,
+          NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(error.number)),
+        ])
     }
   }
 
@@ -66,29 +82,67 @@ extension ExternalStorage {
   }
 
   /// Removes files; one that can't be removed stays, and `cdprof doctor` lists it.
-  func remove(_ files: [ExternalFile]) {
+  ///
+  /// - Returns: Whether none of them exists any longer.
+  @discardableResult
+  func remove(_ files: [ExternalFile]) -> Bool {
     remove(named: Set(files.map(\.name)))
   }
 
   /// Removes the files with names of `fileNames()`.
-  func remove(named names: Set<String>) {
-    guard !names.isEmpty, let folder = try? openFolder() else { return }
-    defer { close(folder) }
-    for name in names { unlinkat(folder, name, 0) }
+  ///
+  /// - Returns: Whether none of them exists any longer.
+  @discardableResult
+  func remove(named names: Set<String>) -> Bool {
+    guard !names.isEmpty else { return true }
+    do {
+      guard let folder = try openExistingFolder() else { return true }
+      defer { close(folder) }
+      var isComplete = true
+      for name in names where unlinkat(folder, name, 0) != 0 && errno != ENOENT {
+        isComplete = false
+      }
+      return isComplete
+    } catch {
+      return false
+    }
   }
 
   /// Copies all regular files to another store's folder, which is created.
   ///
   /// - Throws: `FileProblem`.
   func copyFiles(to other: ExternalStorage) throws(FileProblem) {
-    guard let source = try? openFolder() else { return }
+    guard let source = try openExistingFolder() else { return }
     defer { close(source) }
     let target = try other.openFolder(creates: true)
     defer { close(target) }
-    for name in FileDescriptors.names(in: source)
+    for name in try FileDescriptors.names(in: source)
     where FileDescriptors.regularSize(of: name, in: source) != nil {
       try FileDescriptors.copy(name, from: source, to: target)
     }
+  }
+
+  /// Adds all regular files to another store's folder on the same volume, which is created.
+  ///
+  /// They aren't copied: an external data file never changes, so both stores can have it. A file with the same
+  /// name is replaced. On file systems without links, they're copied.
+  /// - Throws: `FileProblem`; some files may have been added then.
+  func shareFiles(with other: ExternalStorage) throws(FileProblem) {
+    guard let source = try openExistingFolder() else { return }
+    defer { close(source) }
+    let names = try FileDescriptors.names(in: source)
+      .filter { FileDescriptors.regularSize(of: $0, in: source) != nil }
+    guard !names.isEmpty else { return }
+    let target = try other.openFolder(creates: true)
+    defer { close(target) }
+    for name in names { try FileDescriptors.share(name, from: source, to: target) }
+    guard fsync(target) == 0 else { throw FileProblem(errno) }
+  }
+
+  /// Removes the folder, and the folder that contains it, if they're empty.
+  func removeEmptyFolder() {
+    rmdir(folder.path)
+    rmdir(folder.deletingLastPathComponent().path)
   }
 
   /// Removes the folder with its contents, and the folder that contains it if it's empty then.
@@ -100,15 +154,28 @@ extension ExternalStorage {
     let support = folder.deletingLastPathComponent()
     var info = stat()
     guard lstat(support.path, &info) == 0 else { return }
-    try FileManager.default.removeItem(at: support)
+    do {
+      try FileManager.default.removeItem(at: support)
+    } catch {
+      throw NSError.file(
+        support.path, "removed", FileErrorText.errno(of: error as NSError) ?? EIO)
+    }
+  }
+
+  /// Returns the folder's descriptor, which the caller closes; nil if there's no folder.
+  private func openExistingFolder() throws(FileProblem) -> Int32? {
+    do {
+      return try openFolder()
+    } catch {
+      guard error.number == ENOENT else { throw error }
+      return nil
+    }
   }
 
   /// Returns the folder's descriptor; the caller closes it.
   private func openFolder(creates: Bool = false) throws(FileProblem) -> Int32 {
     let support = folder.deletingLastPathComponent()
-    var current = open(
-      support.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard current >= 0 else { throw FileProblem(errno) }
+    var current = try FileDescriptors.openFolder(support.deletingLastPathComponent().path)
     for name in [support.lastPathComponent, folder.lastPathComponent] {
       if creates { mkdirat(current, name, 0o777) }
       let next = openat(current, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -125,34 +192,53 @@ extension ExternalStorage {
 struct FileProblem: Error {
   let reason: String
   let isOutOfSpace: Bool
+  /// The error number; 0 for a file with the wrong contents.
+  let number: Int32
 
   init(_ number: Int32) {
+    self.number = number
     reason = number == ELOOP ? "it's a symbolic link" : String(cString: strerror(number))
     isOutOfSpace = number == ENOSPC || number == EDQUOT
   }
 
   init(reason: String) {
     self.reason = reason
+    number = 0
     isOutOfSpace = false
   }
 }
 
 /// Regular files in an open folder; no link is followed.
-private enum FileDescriptors {
+enum FileDescriptors {
   private static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
   private static let creating = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
 
-  static func names(in folder: Int32) -> [String] {
-    guard let stream = fdopendir(dup(folder)) else { return [] }
+  /// Returns the descriptor of a folder, which the caller closes.
+  static func openFolder(_ path: String) throws(FileProblem) -> Int32 {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw FileProblem(errno) }
+    return folder
+  }
+
+  static func names(in folder: Int32) throws(FileProblem) -> [String] {
+    let copy = dup(folder)
+    guard let stream = fdopendir(copy) else {
+      let problem = FileProblem(errno)
+      close(copy)
+      throw problem
+    }
     defer { closedir(stream) }
     rewinddir(stream)
     var names: [String] = []
+    errno = 0
     while let entry = readdir(stream) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       if name != ".", name != ".." { names.append(name) }
+      errno = 0
     }
+    guard errno == 0 else { throw FileProblem(errno) }
     return names
   }
 
@@ -193,22 +279,52 @@ private enum FileDescriptors {
     let file = openat(folder, name, creating, 0o666)
     guard file >= 0 else { throw FileProblem(errno) }
     defer { close(file) }
-    guard let problem = value.withUnsafeBytes({ put($0, into: file) }) else {
-      if fsync(file) == 0 { return }
-      throw FileProblem(errno)
-    }
+    guard
+      let problem = value.withUnsafeBytes({ put($0, into: file) })
+        ?? (fsync(file) == 0 ? nil : FileProblem(errno))
+    else { return }
     unlinkat(folder, name, 0)
     throw problem
   }
 
-  static func copy(
+  /// Adds a file to another folder on the same volume, replacing one with the same name.
+  static func share(
     _ name: String, from source: Int32, to target: Int32
+  ) throws(FileProblem) {
+    if linkat(source, name, target, name, 0) == 0 { return }
+    let new = ".\(name)"
+    unlinkat(target, new, 0)
+    if linkat(source, name, target, new, 0) != 0 {
+      try copy(name, from: source, to: target, as: new)
+    }
+    guard renameat(target, new, target, name) == 0 else {
+      let problem = FileProblem(errno)
+      unlinkat(target, new, 0)
+      throw problem
+    }
+    // Renaming a link to a link of the same file leaves both.
+    unlinkat(target, new, 0)
+  }
+
+  /// Copies a file, and syncs the copy to disk.
+  static func copy(
+    _ name: String, from source: Int32, to target: Int32, as new: String? = nil
   ) throws(FileProblem) {
     let (file, _) = try openRegular(name, in: source)
     defer { close(file) }
-    let copy = openat(target, name, creating, 0o666)
+    let copy = openat(target, new ?? name, creating, 0o666)
     guard copy >= 0 else { throw FileProblem(errno) }
     defer { close(copy) }
+    do throws(FileProblem) {
+      try copyBytes(from: file, to: copy)
+      guard fsync(copy) == 0 else { throw FileProblem(errno) }
+    } catch {
+      unlinkat(target, new ?? name, 0)
+      throw error
+    }
+  }
+
+  private static func copyBytes(from file: Int32, to copy: Int32) throws(FileProblem) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     defer { buffer.deallocate() }
     while true {

@@ -56,6 +56,27 @@ extension NSError {
       [NSFilePathErrorKey: url.path])
   }
 
+  /// Returns the error for a file that can't be written, moved, or removed.
+  ///
+  /// - Parameters:
+  ///   - deed: What can't be done with it, as a participle.
+  ///   - number: The system's error number.
+  static func file(_ path: String, _ deed: String, _ number: Int32) -> NSError {
+    let code: CocoaError.Code =
+      switch number {
+      case ENOSPC, EDQUOT: .fileWriteOutOfSpace
+      case EACCES, EPERM: .fileWriteNoPermission
+      case EROFS: .fileWriteVolumeReadOnly
+      default: .fileWriteUnknown
+      }
+    return coreData(
+      code.rawValue, "\(path) can't be \(deed): \(FileErrorText.words(number)).",
+      [
+        NSFilePathErrorKey: path,
+        NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number)),
+      ])
+  }
+
   /// Returns the error for a row whose entity ID isn't in the model.
   static func damagedRow(
     entityNumber: Int, primaryKey: Int64, readAs entity: String? = nil

@@ -52,8 +52,10 @@ extension SQLiteStore {
       }
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        error.openingCode, "The store \(url.path) could not be opened: \(error)",
-        [NSFilePathErrorKey: url.path])
+        error.openingCode,
+        "The store \(url.path) could not be opened: \(error)."
+          + (isReadOnly ? "" : error.openingAdvice),
+        [NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
     } catch let mismatch as SchemaMismatch {
       throw NSError.coreData(
         NSPersistentStoreIncompatibleSchemaError, mismatch.description,
@@ -110,6 +112,10 @@ extension SQLiteStore {
       pool: pool, mapping: mapping, place: place, url: url, identifier: metadata.uuid,
       configuration: configuration, isReadOnly: isReadOnly, options: options,
       metadata: metadata.publicValues, derived: derived)
+    let remains = MigrationRemains(of: url)
+    if !isReadOnly, !pool.isInMemory, remains.exist {
+      try pool.withWriter { remains.remove(onceWritableBy: $0) }
+    }
     let hashes = model.versionHashes(of: configuration)
     if ignores, !isReadOnly, metadata.hasOwnDigests, metadata.hashes != hashes {
       store.updateVersionHashes(hashes)

@@ -57,61 +57,102 @@ package enum StoreFile {
   /// Moves a store to a URL on the same volume, replacing any store there.
   ///
   /// The database is replaced atomically, with the rows that were in its WAL. The replaced store's
-  /// other files are removed with it, and restored if the move fails.
-  /// - Throws: The file system's `NSError`; 134070 if the WAL can't be checkpointed.
+  /// other files are removed with it, and restored if the move fails. If the process ends at any point, the
+  /// destination has the old or the new store.
+  /// - Throws: 640 if the disk is full, 512, 513, or 642 if a file can't be moved; 134070 if the WAL can't
+  ///   be checkpointed. The destination is unchanged then.
   package static func move(from source: URL, to destination: URL) throws {
-    try carryOutLog(of: source)
-    let files = FileManager.default
-    let (support, moved) = (supportFolder(of: source), supportFolder(of: destination))
-    var aside: [(path: String, kept: String)] = []
+    try checkpoint(source)
+    let remains = MigrationRemains(of: destination)
+    let (files, added) = (
+      ExternalStorage(storeURL: destination), ExternalStorage(storeURL: source)
+    )
+    let aside = remains.temporaryStore()
+    var (former, names): (Set<String>, Set<String>) = ([], [])
+    var moved: [String] = []
     do {
-      for path in (companions + ["-shm"]).map({ destination.path + $0 }) + [moved.path]
-      where files.fileExists(atPath: path) {
-        let kept = "\(path).\(UUID().uuidString)"
-        try files.moveItem(atPath: path, toPath: kept)
-        aside.append((path, kept))
+      former = try files.listedNames()
+      names = try added.listedNames()
+      try remains.record(former.union(names))
+      try added.shareFiles(with: files)
+      for suffix in companions + ["-shm"] {
+        if rename(destination.path + suffix, aside.path + suffix) == 0 {
+          moved.append(suffix)
+        } else if errno != ENOENT {
+          throw FileProblem(errno)
+        }
       }
-      guard rename(source.path, destination.path) == 0 else {
-        throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
-      }
+      try sync(source)
+      guard rename(source.path, destination.path) == 0 else { throw FileProblem(errno) }
     } catch {
-      for (path, kept) in aside { try? files.moveItem(atPath: kept, toPath: path) }
-      throw error
+      for suffix in moved { rename(aside.path + suffix, destination.path + suffix) }
+      if files.remove(named: names.subtracting(former)) {
+        files.removeEmptyFolder()
+        remains.finish()
+      }
+      let number = (error as? FileProblem)?.number ?? 0
+      throw NSError.file(destination.path, "replaced", number == 0 ? EIO : number)
     }
-    if files.fileExists(atPath: support.path) { try files.moveItem(at: support, to: moved) }
-    for (_, kept) in aside { try files.removeItem(atPath: kept) }
+    try? sync(destination.deletingLastPathComponent())
+    // The destination is complete: what can't be removed now is removed when it's opened.
+    let isEmpty = files.remove(named: former.subtracting(names))
+    files.removeEmptyFolder()
+    if isEmpty, (try? remove(at: aside)) != nil, (try? remove(at: source)) != nil {
+      remains.finish()
+    }
   }
 
   /// Checkpoints a WAL or rolls back a journal, so that the database is the whole store.
-  private static func carryOutLog(of store: URL) throws {
+  ///
+  /// - Throws: 134070 if that's impossible; a rename or a copy of the database would lose rows then.
+  static func checkpoint(_ store: URL) throws {
     guard companions.contains(where: { FileManager.default.fileExists(atPath: store.path + $0) })
     else { return }
-    do {
+    do throws(SQLiteError) {
       let connection = try Connection(path: store.path, access: .writing)
+      defer { connection.close() }
       // The first read rolls back a journal; closing the connection removes a WAL.
       _ = try connection.values("SELECT count(*) FROM sqlite_master")
-      _ = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
+      let result = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
+      guard result.first?.first == .integer(0) else {
+        throw SQLiteError(code: .busy, message: "the store is open elsewhere")
+      }
     } catch {
-      throw NSError.store("The WAL of \(store.path) could not be checkpointed: \(error)")
+      throw NSError.coreData(
+        NSPersistentStoreOperationError,
+        "The WAL of \(store.path) could not be checkpointed: \(error)",
+        [NSFilePathErrorKey: store.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
     }
   }
 
   /// Removes the files of a store; ignores those that don't exist.
   ///
   /// A folder of one of the names is kept.
-  /// - Throws: An `NSError` of the POSIX domain.
+  /// - Throws: 512, 513, or 642 for a file that can't be removed.
   package static func remove(at url: URL) throws {
     for path in [url.path] + (companions + ["-shm"]).map({ url.path + $0 })
     where unlink(path) != 0 && errno != ENOENT {
-      throw NSError(
-        domain: NSPOSIXErrorDomain, code: Int(errno),
-        userInfo: [
-          NSLocalizedDescriptionKey:
-            "\(path) can't be removed: \(String(cString: strerror(errno)))",
-          NSFilePathErrorKey: path,
-        ])
+      throw NSError.file(path, "removed", errno)
     }
     try ExternalStorage(storeURL: url).removeFolder()
+  }
+
+  /// Returns whether there's no database, but other files of a store that has been removed partly.
+  ///
+  /// External data files could belong to a database with another extension, if there's one.
+  static func isPartlyRemoved(at url: URL) -> Bool {
+    func exists(_ path: String) -> Bool {
+      var info = stat()
+      return lstat(path, &info) == 0
+    }
+    guard !exists(url.path) else { return false }
+    if companions.contains(where: { exists(url.path + $0) }) { return true }
+    let support = ExternalStorage(storeURL: url).folder.deletingLastPathComponent()
+    guard exists(support.path) else { return false }
+    let stem = url.deletingPathExtension().lastPathComponent
+    let names = try? FileManager.default.contentsOfDirectory(
+      atPath: url.deletingLastPathComponent().path)
+    return names?.contains { ($0 as NSString).deletingPathExtension == stem } == false
   }
 
   /// Writes what the system has cached of a file or a folder to disk.
@@ -120,11 +161,6 @@ package enum StoreFile {
     guard file >= 0 else { throw FileProblem(errno) }
     defer { close(file) }
     guard fsync(file) == 0 else { throw FileProblem(errno) }
-  }
-
-  /// Returns the hidden folder next to a store that contains its external storage.
-  private static func supportFolder(of url: URL) -> URL {
-    ExternalStorage(storeURL: url).folder.deletingLastPathComponent()
   }
 }
 

@@ -74,6 +74,11 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     ResultCode(rawValue: rawValue & 0xFF)
   }
 
+  /// Whether there's no space on the disk; for the index of a WAL, SQLite reports an I/O error.
+  package var isOutOfSpace: Bool {
+    primary == .full || rawValue == SQLITE_IOERR | (19 << 8)
+  }
+
   /// SQLite's short description, such as `database is locked`.
   package var text: String {
     String(cString: sqlite3_errstr(rawValue))

@@ -95,7 +95,9 @@ func content(
       object.entity.attributesByName.values.filter { !$0.isTransient && !ignored.contains($0.name) }
         .map { attribute in
           let value = object.value(forKey: attribute.name)
-          let text = (value as? Date).map { "\($0.timeIntervalSinceReferenceDate)" }
+          let text =
+            (value as? Date).map { "\($0.timeIntervalSinceReferenceDate)" }
+            ?? (value as? Data).map { "\($0.count) bytes \($0.base64EncodedString().hashValue)" }
           return "\(attribute.name): \(text ?? value.map { "\($0)" } ?? "nil")"
         }
         .sorted().joined(separator: ", ")

@@ -93,4 +93,50 @@ struct MigrationCrashTests {
     #expect(try store.values("SELECT ZNAME, ZAREA FROM ZTOWN") == [[.text("London"), .real(1.5)]])
     #expect(try store.values("SELECT COUNT(*) FROM ZPERSON") == [[.integer(3)]])
   }
+
+  // MARK: Random times
+
+  /// Migrates a store, and kills the process at a random time.
+  private static func migrateUntilKilled(_ scenario: MigrationScenario, in folder: URL) throws {
+    // A migration of a copy takes about as long.
+    let copy = folder.appendingPathExtension("copy")
+    try FileManager.default.copyItem(at: folder, to: copy)
+    let start = MonotonicClock.now()
+    try scenario.migrate(MigrationScenario.store(in: copy))
+    let duration = (MonotonicClock.now() - start) / 1_000
+    try FileManager.default.removeItem(at: copy)
+    let delay = UInt32.random(in: 0...UInt32(duration))
+    Thread.detachNewThread {
+      usleep(delay)
+      _ = Glibc.kill(getpid(), SIGKILL)
+    }
+    try scenario.migrate(MigrationScenario.store(in: folder))
+    while true { pause() }
+  }
+
+  @Test(
+    "S-H08 A process that's killed at any time leaves a version, which is then migrated, and no remains",
+    arguments: MigrationFaultTests.scenarios.indices)
+  func killsAtRandomTimesLeaveAVersion(index: Int) async throws {
+    let scenario = MigrationFaultTests.scenarios[index]
+    let scenarios = MigrationFaultTests.scenarios.count
+    let kills = max(CrashTests.kills / scenarios, 1)
+    for (place, persons) in [10, 60, 300].enumerated() where place < kills {
+      let bed = try MigrationBed(scenario, persons: persons)
+      for kill in stride(from: place, to: kills, by: 3) {
+        let folder = bed.scratch.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.copyItem(at: bed.template, to: folder)
+        let path = folder.path
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+          [path = path as String, index = index as Int] in
+          try MigrationCrashTests.migrateUntilKilled(
+            MigrationFaultTests.scenarios[index], in: URL(fileURLWithPath: path))
+        }
+        try bed.check(
+          folder, isComplete: false, "\(scenario.testDescription), \(persons), kill \(kill)")
+        try FileManager.default.removeItem(at: folder)
+        try? FileManager.default.removeItem(at: folder.appendingPathExtension("copy"))
+      }
+    }
+  }
 }

@@ -4,6 +4,7 @@ import SQLiteDriver
 import Testing
 import WorkbenchFixtures
 
+@testable import OpenCoreData
 @testable import ScenarioLanguage
 @testable import StoreTools
 
@@ -46,6 +47,12 @@ struct RandomMigrationTests {
       options[NSPersistentStoreDeferredLightweightMigrationOptionKey] = isDeferred
       let history = (older.log + mutator.log).joined(separator: "; ")
       do {
+        let copy = folder.file("Copy\(version).sqlite")
+        let keys = try Self.migrate(url, from: sketch, to: next, into: copy)
+        let copied = try values(of: next, next.model(), at: copy, formerKeys: keys)
+        compare(copied, expected, "seed \(seed), by copy: \(history)")
+        let problems = try StoreDoctor.examine(copy).findings
+        #expect(problems.map { "\($0)" } == [], "seed \(seed), by copy: \(history)")
         let migrated = next.model()
         try withContext(migrated, url, options) { _ in }
         if isDeferred, seed.isMultiple(of: 4) {
@@ -58,11 +65,7 @@ struct RandomMigrationTests {
           #expect(try values(of: next, migrated, at: url) == after)
         }
         let after = try values(of: next, migrated, at: url)
-        #expect(Set(after.keys) == Set(expected.keys), "seed \(seed): \(history)")
-        for (object, values) in expected where after[object] != values {
-          Issue.record(
-            "seed \(seed), \(object): \(after[object] ?? Values()) != \(values): \(history)")
-        }
+        compare(after, expected, "seed \(seed): \(history)")
         let findings = try StoreDoctor.examine(url).findings
         #expect(findings.map { "\($0)" } == [], "seed \(seed): \(history)")
       } catch {
@@ -71,6 +74,40 @@ struct RandomMigrationTests {
       }
       sketch = next
     }
+  }
+
+  private func compare(
+    _ found: [String: Values], _ expected: [String: Values], _ history: String
+  ) {
+    #expect(Set(found.keys) == Set(expected.keys), "\(history)")
+    for (object, values) in expected where found[object] != values {
+      Issue.record("\(object): \(found[object] ?? Values()) != \(values): \(history)")
+    }
+  }
+
+  /// Migrates a store into a new file with an inferred mapping model.
+  ///
+  /// - Returns: The primary key in the store of each object in the new file, by the keys of `values`.
+  private static func migrate(
+    _ url: URL, from old: ModelSketch, to new: ModelSketch, into copy: URL
+  ) throws -> [String: String] {
+    let (source, destination) = (old.model(), new.model())
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: source, destinationModel: destination)
+    let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
+    try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: copy, type: .sqlite)
+    let ids = Dictionary(uniqueKeysWithValues: new.entities.map { ($0.name, $0.id) })
+    var keys: [String: String] = [:]
+    for mapping in mapping.entityMappings {
+      let id = ids[mapping.destinationEntityName ?? ""] ?? 0
+      let known = manager.associations(of: mapping)
+      for (former, copied) in zip(
+        known.sources(in: 0..<known.count), known.destinations(in: 0..<known.count))
+      {
+        keys["\(id)/p\(copied.primaryKey)"] = "\(id)/p\(former.primaryKey)"
+      }
+    }
+    return keys
   }
 
   private static var seeds: Range<UInt64> {
@@ -92,13 +129,18 @@ struct RandomMigrationTests {
   }
 
   /// Returns the values of all objects, by entity identity and primary key.
+  ///
+  /// - Parameter formerKeys: The keys to use instead.
   private func values(
-    of sketch: ModelSketch, _ model: NSManagedObjectModel, at url: URL
+    of sketch: ModelSketch, _ model: NSManagedObjectModel, at url: URL,
+    formerKeys: [String: String] = [:]
   ) throws -> [String: Values] {
     var result: [String: Values] = [:]
     let ids = Dictionary(uniqueKeysWithValues: sketch.entities.map { ($0.name, $0.id) })
     func key(_ object: NSManagedObject) -> String {
-      "\(ids[object.entity.name ?? ""] ?? 0)/\(object.objectID.uriRepresentation().lastPathComponent)"
+      let primaryKey = object.objectID.uriRepresentation().lastPathComponent
+      let key = "\(ids[object.entity.name ?? ""] ?? 0)/\(primaryKey)"
+      return formerKeys[key] ?? key
     }
     try withContext(model, url, [NSReadOnlyPersistentStoreOption: true]) { context in
       for entity in sketch.entities where !entity.isAbstract {

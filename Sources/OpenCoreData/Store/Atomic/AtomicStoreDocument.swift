@@ -202,8 +202,7 @@ struct AtomicStoreFile {
   }
 
   private func posixError(_ url: URL) -> NSError {
-    NSError(
-      domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: url.path])
+    NSError.file(url.path, "written", errno)
   }
 
   /// Syncs the new name to disk; if a folder can't be synchronized, the system does it later.

@@ -1,0 +1,147 @@
+import ManagedModel
+import SQLiteDriver
+
+/// What a migration or a replacement of a store leaves next to it if it's interrupted.
+///
+/// While one is running, a hidden file next to the store lists the external data files that rows refer to only
+/// before it, or only after it. After an interruption, the next one, or the next open for writing, removes the
+/// listed files to which no row refers, and temporary stores. Whether the operation was completed doesn't matter.
+struct MigrationRemains {
+  private let url: URL
+
+  /// Creates the remains of operations on a store.
+  init(of url: URL) {
+    self.url = url
+  }
+
+  private var folder: String { url.deletingLastPathComponent().path }
+  private var list: String { ".\(url.lastPathComponent).migration" }
+  private var prefix: String { ".\(url.lastPathComponent).migrationdestination_" }
+
+  /// Whether an operation is running or was interrupted.
+  ///
+  /// Cost: one `lstat`.
+  var exist: Bool {
+    var info = stat()
+    return lstat("\(folder)/\(list)", &info) == 0
+  }
+
+  /// Returns the URL of a new temporary store on the same volume.
+  func temporaryStore() -> URL {
+    let name = UUID().uuidString.replacingOccurrences(of: "-", with: "").lowercased()
+    // The folder of external data has the name without the extension.
+    return url.deletingLastPathComponent().appendingPathComponent("\(prefix)\(name).sqlite")
+  }
+
+  /// Lists external data files before the operation creates or removes them.
+  ///
+  /// The list is on disk when it returns.
+  func record(_ names: Set<String>) throws(FileProblem) {
+    let folder = try FileDescriptors.openFolder(self.folder)
+    defer { close(folder) }
+    unlinkat(folder, list, 0)
+    let text = names.sorted().map { $0 + "\n" }.joined()
+    try FileDescriptors.write(Data(text.utf8), to: list, in: folder)
+    guard fsync(folder) == 0 else { throw FileProblem(errno) }
+  }
+
+  /// Ends an operation that has removed its remains.
+  func finish() {
+    unlink("\(folder)/\(list)")
+  }
+
+  /// Removes all remains of a store that's removed.
+  ///
+  /// - Throws: 512, 513, or 642 for a file that can't be removed.
+  func removeAll() throws {
+    do throws(FileProblem) {
+      let directory = try FileDescriptors.openFolder(folder)
+      defer { close(directory) }
+      try removeTemporaryStores(among: FileDescriptors.names(in: directory))
+    } catch {
+      throw NSError.file(url.path, "removed", error.number)
+    }
+    finish()
+  }
+
+  private func removeTemporaryStores(among names: [String]) throws(FileProblem) {
+    let stems = names.compactMap { name -> String? in
+      // The folder of external data has another period in front.
+      let name = name.hasPrefix("." + prefix) ? String(name.dropFirst()) : name
+      guard name.hasPrefix(prefix) else { return nil }
+      return String(name.prefix(prefix.count + 32))
+    }
+    for stem in Set(stems) {
+      do {
+        try StoreFile.remove(
+          at: url.deletingLastPathComponent().appendingPathComponent("\(stem).sqlite"))
+      } catch {
+        throw FileProblem(FileErrorText.errno(of: error as NSError) ?? EIO)
+      }
+    }
+  }
+
+  /// Removes temporary stores that earlier operations couldn't remove.
+  func removeTemporaryStores() {
+    guard let directory = try? FileDescriptors.openFolder(folder) else { return }
+    defer { close(directory) }
+    try? removeTemporaryStores(among: (try? FileDescriptors.names(in: directory)) ?? [])
+  }
+
+  /// Removes the remains of an operation that was interrupted, unless the store is being written.
+  ///
+  /// Cost: nothing if there are none; otherwise, reads all columns with binary data. What can't be removed stays.
+  func remove(onceWritableBy connection: Connection) {
+    guard exist, (try? connection.execute("BEGIN IMMEDIATE")) != nil else { return }
+    try? remove(lockedBy: connection)
+    try? connection.execute("ROLLBACK")
+  }
+
+  /// Removes the remains of an operation that was interrupted.
+  ///
+  /// - Parameter connection: A connection that prevents others from writing.
+  /// - Throws: `SQLiteError`, `FileProblem` if they can't be determined or removed.
+  func remove(lockedBy connection: Connection) throws {
+    let directory = try FileDescriptors.openFolder(folder)
+    defer { close(directory) }
+    let names = try FileDescriptors.names(in: directory)
+    try removeTemporaryStores(among: names)
+    guard names.contains(list) else { return }
+    let text = try FileDescriptors.read(list, in: directory, limit: Self.largestList)
+    let listed = Set(
+      String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        .filter { UUID(uuidString: $0) != nil })
+    let files = ExternalStorage(storeURL: url)
+    let unused = try listed.isEmpty ? [] : listed.subtracting(Self.references(on: connection))
+    guard files.remove(named: unused) else { return }
+    files.removeEmptyFolder()
+    finish()
+  }
+
+  /// The maximum size in bytes of a list: that of a million files.
+  private static let largestList: Int64 = 37_000_000
+
+  /// Returns the names of the external data files to which rows refer.
+  ///
+  /// Reads all columns with binary data, whatever the model is.
+  private static func references(on connection: Connection) throws -> Set<String> {
+    var names: Set<String> = []
+    for table in try FileSchema(reading: connection).tables.values {
+      for column in table.columns where column.type == "BLOB" {
+        let name = SQLNames.quoted(column.name)
+        let statement = try connection.statement(
+          "SELECT \(name) FROM \(SQLNames.quoted(table.name)) "
+            + "WHERE typeof(\(name)) = 'blob' AND length(\(name)) BETWEEN 37 AND 38")
+        defer { statement.reset() }
+        while try statement.step() {
+          if case .blob(let bytes) = statement.value(0),
+            let file = ExternalFile(reference: Data(bytes))
+          {
+            names.insert(file.name)
+          }
+        }
+      }
+    }
+    return names
+  }
+}

@@ -1,0 +1,447 @@
+#define _GNU_SOURCE 1
+#define _LARGEFILE64_SOURCE 1
+
+#include "CFailingFiles.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+#define MAXIMUM_RULES 16
+
+struct slot {
+  int is_used;
+  char folder[PATH_MAX];
+  size_t length;
+  pid_t thread;  // 0 for all threads
+  uint32_t kinds;
+  int64_t count, first, last;
+  int error;
+  struct failing_files_report report;
+};
+
+// The number of rules, so that nothing else is done while there is none.
+static atomic_int rule_count;
+// Guards the slots. Nothing is allocated, and no replaced function is called under it.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct slot slots[MAXIMUM_RULES];
+
+int failing_files_is_available(void) {
+#ifdef IS_SANITIZED
+  return 0;
+#else
+  return 1;
+#endif
+}
+
+int failing_files_set(const struct failing_files_rule *rule) {
+  int number = -1;
+  pthread_mutex_lock(&lock);
+  for (int index = 0; index < MAXIMUM_RULES; index++) {
+    struct slot *slot = &slots[index];
+    if (slot->is_used) continue;
+    memset(slot, 0, sizeof *slot);
+    slot->length = strlen(rule->folder);
+    if (slot->length >= sizeof slot->folder) break;
+    memcpy(slot->folder, rule->folder, slot->length + 1);
+    slot->thread = rule->this_thread ? gettid() : 0;
+    slot->kinds = rule->kinds;
+    slot->first = rule->first;
+    slot->last = rule->last;
+    slot->error = rule->error;
+    slot->is_used = 1;
+    atomic_fetch_add(&rule_count, 1);
+    number = index;
+    break;
+  }
+  pthread_mutex_unlock(&lock);
+  return number;
+}
+
+void failing_files_end(int number, struct failing_files_report *report) {
+  pthread_mutex_lock(&lock);
+  if (number >= 0 && number < MAXIMUM_RULES && slots[number].is_used) {
+    *report = slots[number].report;
+    slots[number].is_used = 0;
+    atomic_fetch_sub(&rule_count, 1);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+#ifndef IS_SANITIZED
+
+// Counts a call on a file. Returns 0 to forward it, or the error of a rule.
+static int decide(int kind, const char *path) {
+  int error = 0;
+  pid_t thread = gettid();
+  pthread_mutex_lock(&lock);
+  for (int index = 0; index < MAXIMUM_RULES; index++) {
+    struct slot *slot = &slots[index];
+    if (!slot->is_used || !(slot->kinds & (1u << kind))) continue;
+    if (slot->thread && slot->thread != thread) continue;
+    if (strncmp(path, slot->folder, slot->length) != 0) continue;
+    if (path[slot->length] != '/' && path[slot->length] != 0) continue;
+    slot->count++;
+    slot->report.counts[kind]++;
+    if (slot->first == 0 || slot->count < slot->first || slot->count > slot->last) continue;
+    if (slot->report.failures++ == 0) {
+      slot->report.failed_kind = kind;
+      snprintf(slot->report.failed_path, sizeof slot->report.failed_path, "%s", path);
+    }
+    error = slot->error;
+  }
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
+// Writes the path of a descriptor, or of the working folder for AT_FDCWD; returns its length.
+static size_t path_of(int file, char *path, size_t size) {
+  char link[64] = "/proc/self/cwd";
+  if (file != AT_FDCWD) snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, path, size - 1);
+  if (length < 0) length = 0;
+  path[length] = 0;
+  return (size_t)length;
+}
+
+static int decide_file(int kind, int file) {
+  if (atomic_load(&rule_count) == 0 || file < 0) return 0;
+  int before = errno;
+  char path[PATH_MAX];
+  path_of(file, path, sizeof path);
+  errno = before;
+  return path[0] == '/' ? decide(kind, path) : 0;
+}
+
+static void absolute(int folder, const char *name, char *path, size_t size) {
+  if (name[0] == '/') {
+    snprintf(path, size, "%s", name);
+    return;
+  }
+  size_t length = path_of(folder, path, size);
+  snprintf(path + length, size - length, "/%s", name);
+}
+
+static int decide_name(int kind, int folder, const char *name) {
+  if (atomic_load(&rule_count) == 0 || name == 0) return 0;
+  int before = errno;
+  char path[PATH_MAX];
+  absolute(folder, name, path, sizeof path);
+  errno = before;
+  return decide(kind, path);
+}
+
+static int decide_open(int folder, const char *name, int flags) {
+  if (atomic_load(&rule_count) == 0 || name == 0) return 0;
+  int before = errno;
+  int kind = failing_files_read_open;
+  if ((flags & O_CREAT) && faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+    kind = failing_files_create;
+  } else if ((flags & O_ACCMODE) != O_RDONLY) {
+    kind = failing_files_write_open;
+  }
+  errno = before;
+  return decide_name(kind, folder, name);
+}
+
+static int fail(int error) {
+  errno = error == FAILING_FILES_SHORT ? EIO : error;
+  return -1;
+}
+
+// The next definition of a function, looked up once: by the first call, from any thread.
+#define NEXT(result, name, ...)                                              \
+  static result (*_Atomic next_##name)(__VA_ARGS__);                         \
+  static result (*find_##name(void))(__VA_ARGS__) {                          \
+    result (*found)(__VA_ARGS__) = atomic_load(&next_##name);                \
+    if (!found) {                                                            \
+      found = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name);               \
+      atomic_store(&next_##name, found);                                     \
+    }                                                                        \
+    return found;                                                            \
+  }
+
+NEXT(int, open, const char *, int, ...)
+NEXT(int, open64, const char *, int, ...)
+NEXT(int, openat, int, const char *, int, ...)
+NEXT(int, openat64, int, const char *, int, ...)
+
+static mode_t mode_of(int flags, va_list list) {
+  return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;
+}
+
+#define OPENS(name)                                                          \
+  int name(const char *path, int flags, ...) {                               \
+    va_list list;                                                            \
+    va_start(list, flags);                                                   \
+    mode_t mode = mode_of(flags, list);                                      \
+    va_end(list);                                                            \
+    int error = decide_open(AT_FDCWD, path, flags);                          \
+    return error ? fail(error) : find_##name()(path, flags, mode);           \
+  }
+OPENS(open)
+OPENS(open64)
+
+#define OPENS_AT(name)                                                       \
+  int name(int folder, const char *path, int flags, ...) {                   \
+    va_list list;                                                            \
+    va_start(list, flags);                                                   \
+    mode_t mode = mode_of(flags, list);                                      \
+    va_end(list);                                                            \
+    int error = decide_open(folder, path, flags);                            \
+    return error ? fail(error) : find_##name()(folder, path, flags, mode);   \
+  }
+OPENS_AT(openat)
+OPENS_AT(openat64)
+
+// The name of a new file is chosen by the function: the folder's is in the template.
+NEXT(int, mkstemp, char *)
+int mkstemp(char *template) {
+  int error = decide_name(failing_files_create, AT_FDCWD, template);
+  return error ? fail(error) : find_mkstemp()(template);
+}
+
+NEXT(char *, mkdtemp, char *)
+char *mkdtemp(char *template) {
+  int error = decide_name(failing_files_make, AT_FDCWD, template);
+  if (!error) return find_mkdtemp()(template);
+  fail(error);
+  return 0;
+}
+
+// Reading and writing.
+
+NEXT(ssize_t, read, int, void *, size_t)
+ssize_t read(int file, void *bytes, size_t count) {
+  int error = decide_file(failing_files_read, file);
+  return error ? fail(error) : find_read()(file, bytes, count);
+}
+
+#define READS_AT(name, offset_type)                                          \
+  NEXT(ssize_t, name, int, void *, size_t, offset_type)                      \
+  ssize_t name(int file, void *bytes, size_t count, offset_type offset) {    \
+    int error = decide_file(failing_files_read, file);                       \
+    return error ? fail(error) : find_##name()(file, bytes, count, offset);  \
+  }
+READS_AT(pread, off_t)
+READS_AT(pread64, off64_t)
+
+NEXT(ssize_t, write, int, const void *, size_t)
+ssize_t write(int file, const void *bytes, size_t count) {
+  int error = decide_file(failing_files_write, file);
+  if (error == FAILING_FILES_SHORT) count /= 2;
+  else if (error) return fail(error);
+  return find_write()(file, bytes, count);
+}
+
+#define WRITES_AT(name, offset_type)                                               \
+  NEXT(ssize_t, name, int, const void *, size_t, offset_type)                      \
+  ssize_t name(int file, const void *bytes, size_t count, offset_type offset) {    \
+    int error = decide_file(failing_files_write, file);                            \
+    if (error == FAILING_FILES_SHORT) count /= 2;                                  \
+    else if (error) return fail(error);                                            \
+    return find_##name()(file, bytes, count, offset);                              \
+  }
+WRITES_AT(pwrite, off_t)
+WRITES_AT(pwrite64, off64_t)
+
+#define SENDS(name, offset_type)                                             \
+  NEXT(ssize_t, name, int, int, offset_type *, size_t)                       \
+  ssize_t name(int to, int from, offset_type *offset, size_t count) {        \
+    int error = decide_file(failing_files_write, to);                        \
+    if (error == FAILING_FILES_SHORT) count = count > 1 ? count / 2 : count; \
+    else if (error) return fail(error);                                      \
+    return find_##name()(to, from, offset, count);                           \
+  }
+SENDS(sendfile, off_t)
+SENDS(sendfile64, off64_t)
+
+NEXT(ssize_t, copy_file_range, int, off64_t *, int, off64_t *, size_t, unsigned)
+ssize_t copy_file_range(
+    int from, off64_t *start, int to, off64_t *end, size_t count, unsigned flags) {
+  int error = decide_file(failing_files_write, to);
+  if (error == FAILING_FILES_SHORT) count = count > 1 ? count / 2 : count;
+  else if (error) return fail(error);
+  return find_copy_file_range()(from, start, to, end, count, flags);
+}
+
+#define MAPS(name, offset_type)                                                          \
+  NEXT(void *, name, void *, size_t, int, int, int, offset_type)                         \
+  void *name(                                                                            \
+      void *address, size_t size, int access, int flags, int file, offset_type offset) { \
+    int error = flags & MAP_ANONYMOUS ? 0 : decide_file(failing_files_read, file);       \
+    if (!error) return find_##name()(address, size, access, flags, file, offset);        \
+    fail(error);                                                                         \
+    return MAP_FAILED;                                                                   \
+  }
+MAPS(mmap, off_t)
+MAPS(mmap64, off64_t)
+
+// Calls on a descriptor.
+
+#define CALLS_FILE(kind, name, type)                                         \
+  NEXT(int, name, int, type)                                                 \
+  int name(int file, type value) {                                           \
+    int error = decide_file(kind, file);                                     \
+    return error ? fail(error) : find_##name()(file, value);                 \
+  }
+CALLS_FILE(failing_files_truncate, ftruncate, off_t)
+CALLS_FILE(failing_files_truncate, ftruncate64, off64_t)
+CALLS_FILE(failing_files_attribute, fchmod, mode_t)
+
+NEXT(int, flock, int, int)
+int flock(int file, int operation) {
+  int error = operation & LOCK_UN ? 0 : decide_file(failing_files_lock, file);
+  return error ? fail(error) : find_flock()(file, operation);
+}
+
+#define SYNCS(name)                                                          \
+  NEXT(int, name, int)                                                       \
+  int name(int file) {                                                       \
+    int error = decide_file(failing_files_sync, file);                       \
+    return error ? fail(error) : find_##name()(file);                        \
+  }
+SYNCS(fsync)
+SYNCS(fdatasync)
+
+#define CONTROLS(name)                                                          \
+  NEXT(int, name, int, int, ...)                                                \
+  int name(int file, int command, ...) {                                        \
+    va_list list;                                                               \
+    va_start(list, command);                                                    \
+    void *argument = va_arg(list, void *);                                      \
+    va_end(list);                                                               \
+    int locks = command == F_SETLK || command == F_SETLKW || command == F_GETLK \
+                || command == F_OFD_SETLK || command == F_OFD_SETLKW;           \
+    if (locks && ((struct flock *)argument)->l_type != F_UNLCK) {               \
+      int error = decide_file(failing_files_lock, file);                        \
+      if (error) return fail(error);                                            \
+    }                                                                           \
+    return find_##name()(file, command, argument);                              \
+  }
+CONTROLS(fcntl)
+CONTROLS(fcntl64)
+
+// Calls on a name.
+
+#define CALLS_NAME(kind, name)                                               \
+  NEXT(int, name, const char *)                                              \
+  int name(const char *path) {                                               \
+    int error = decide_name(kind, AT_FDCWD, path);                           \
+    return error ? fail(error) : find_##name()(path);                        \
+  }
+CALLS_NAME(failing_files_remove, unlink)
+CALLS_NAME(failing_files_remove, rmdir)
+CALLS_NAME(failing_files_remove, remove)
+
+#define CALLS_NAME_WITH(kind, name, type)                                    \
+  NEXT(int, name, const char *, type)                                        \
+  int name(const char *path, type value) {                                   \
+    int error = decide_name(kind, AT_FDCWD, path);                           \
+    return error ? fail(error) : find_##name()(path, value);                 \
+  }
+CALLS_NAME_WITH(failing_files_make, mkdir, mode_t)
+CALLS_NAME_WITH(failing_files_attribute, chmod, mode_t)
+CALLS_NAME_WITH(failing_files_truncate, truncate, off_t)
+
+NEXT(int, mkdirat, int, const char *, mode_t)
+int mkdirat(int folder, const char *path, mode_t mode) {
+  int error = decide_name(failing_files_make, folder, path);
+  return error ? fail(error) : find_mkdirat()(folder, path, mode);
+}
+
+NEXT(int, unlinkat, int, const char *, int)
+int unlinkat(int folder, const char *path, int flags) {
+  int error = decide_name(failing_files_remove, folder, path);
+  return error ? fail(error) : find_unlinkat()(folder, path, flags);
+}
+
+// A new name decides: it's the one that is made.
+
+#define CALLS_NAMES(kind, name)                                              \
+  NEXT(int, name, const char *, const char *)                                \
+  int name(const char *from, const char *to) {                               \
+    int error = decide_name(kind, AT_FDCWD, to);                             \
+    return error ? fail(error) : find_##name()(from, to);                    \
+  }
+CALLS_NAMES(failing_files_rename, rename)
+CALLS_NAMES(failing_files_link, link)
+CALLS_NAMES(failing_files_link, symlink)
+
+NEXT(int, renameat, int, const char *, int, const char *)
+int renameat(int from, const char *name, int to, const char *new) {
+  int error = decide_name(failing_files_rename, to, new);
+  return error ? fail(error) : find_renameat()(from, name, to, new);
+}
+
+NEXT(int, renameat2, int, const char *, int, const char *, unsigned)
+int renameat2(int from, const char *name, int to, const char *new, unsigned flags) {
+  int error = decide_name(failing_files_rename, to, new);
+  return error ? fail(error) : find_renameat2()(from, name, to, new, flags);
+}
+
+NEXT(int, linkat, int, const char *, int, const char *, int)
+int linkat(int from, const char *name, int to, const char *new, int flags) {
+  int error = decide_name(failing_files_link, to, new);
+  return error ? fail(error) : find_linkat()(from, name, to, new, flags);
+}
+
+// Folders.
+
+NEXT(DIR *, opendir, const char *)
+DIR *opendir(const char *path) {
+  int error = decide_name(failing_files_list, AT_FDCWD, path);
+  if (!error) return find_opendir()(path);
+  fail(error);
+  return 0;
+}
+
+NEXT(DIR *, fdopendir, int)
+DIR *fdopendir(int folder) {
+  int error = decide_file(failing_files_list, folder);
+  if (!error) return find_fdopendir()(folder);
+  fail(error);
+  return 0;
+}
+
+// SQL.
+
+// Whether an address is in SQLite, whose virtual tables run statements, too.
+static int is_internal(void *address) {
+  Dl_info caller, library;
+  return dladdr(address, &caller) && dladdr((void *)sqlite3_libversion, &library)
+         && caller.dli_fbase == library.dli_fbase;
+}
+
+NEXT(int, sqlite3_step, sqlite3_stmt *)
+int sqlite3_step(sqlite3_stmt *statement) {
+  if (statement && atomic_load(&rule_count) && !sqlite3_stmt_busy(statement)
+      && !is_internal(__builtin_return_address(0))) {
+    const char *path = sqlite3_db_filename(sqlite3_db_handle(statement), "main");
+    int error = path ? decide(failing_files_step, path) : 0;
+    if (error) return error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR;
+  }
+  return find_sqlite3_step()(statement);
+}
+
+#endif

@@ -1,0 +1,62 @@
+#ifndef CFAILINGFILES_H
+#define CFAILINGFILES_H
+
+#include <stdint.h>
+
+/*
+ * A file system that fails, for tests.
+ *
+ * This target defines the C library's file functions and sqlite3_step. The symbols of a program precede
+ * those of its shared libraries, so SQLite, Foundation, and the tested code call these definitions. They
+ * forward to the next definition, unless a rule is set and the file is below its folder.
+ */
+
+/* The kinds of calls. A rule's mask has the bit `1 << kind` for each kind that it counts. */
+enum failing_files_kind {
+  failing_files_read_open,   /* open an existing file to read it */
+  failing_files_write_open,  /* open an existing file to write to it */
+  failing_files_create,      /* open a file that doesn't exist */
+  failing_files_read,        /* read, or map */
+  failing_files_write,       /* write, or copy within the kernel */
+  failing_files_sync,
+  failing_files_truncate,
+  failing_files_rename,
+  failing_files_link,
+  failing_files_remove,      /* remove a file or a folder */
+  failing_files_make,        /* make a folder */
+  failing_files_lock,        /* lock; unlocking never fails */
+  failing_files_list,        /* open a folder to list it */
+  failing_files_attribute,   /* set access permissions */
+  failing_files_step,        /* begin to execute an SQL statement; fails with SQLITE_IOERR or SQLITE_FULL */
+  failing_files_kind_count
+};
+
+/* The error number of a write that writes half of its bytes; calls that don't write fail with EIO. */
+#define FAILING_FILES_SHORT (-1)
+
+struct failing_files_rule {
+  const char *folder;  /* a path without symbolic links; calls on it and on what's below it are counted */
+  int this_thread;     /* whether only calls of the thread that sets the rule are counted */
+  uint32_t kinds;      /* the kinds of calls to count */
+  int64_t first;       /* the number of the call to fail, from 1; 0 to only count */
+  int64_t last;        /* the number of the last call to fail */
+  int error;           /* the error number, or FAILING_FILES_SHORT */
+};
+
+struct failing_files_report {
+  int64_t counts[failing_files_kind_count];
+  int64_t failures;
+  int failed_kind;         /* the kind of the first call that failed */
+  char failed_path[512];   /* and its file */
+};
+
+/* Whether the functions are replaced in this program; not under the sanitizers, which replace them. */
+int failing_files_is_available(void);
+
+/* Sets a rule; returns its number, or -1 if there are too many. */
+int failing_files_set(const struct failing_files_rule *rule);
+
+/* Ends a rule. */
+void failing_files_end(int number, struct failing_files_report *report);
+
+#endif

@@ -1,0 +1,115 @@
+package import Foundation
+
+/// An operation that runs in copies of a folder, each time with another failure.
+package struct FailureSweep {
+  /// The folder that's copied; it contains what the operation needs.
+  private let template: URL
+  private let scratch: URL
+  private let operation: (URL) throws -> Void
+
+  /// One attempt.
+  package struct Attempt {
+    /// The copy of the folder, after the operation.
+    package let folder: URL
+    package let failure: FailingFiles.Failure
+    /// The operation's error.
+    package let error: (any Error)?
+    package let report: FailingFiles.Report
+
+    /// The failure, and the operation that failed first.
+    package var description: String { "\(failure) (\(report.firstFailure))" }
+  }
+
+  /// Creates a sweep.
+  ///
+  /// - Parameters:
+  ///   - template: The folder to copy.
+  ///   - scratch: An existing folder for the copies.
+  ///   - operation: Gets the copy of the folder. Its file operations in the folder for temporary files fail.
+  package init(
+    copying template: URL, into scratch: URL, _ operation: @escaping (URL) throws -> Void
+  ) {
+    (self.template, self.scratch, self.operation) = (template, scratch, operation)
+  }
+
+  /// How many of the possible failures are tried: `CDPROF_FAULTS`, which is a number for each cause, or `all`.
+  package static var limit: Int {
+    let text = ProcessInfo.processInfo.environment["CDPROF_FAULTS"]
+    return text == "all" ? .max : max(text.flatMap { Int($0) } ?? 1, 1)
+  }
+  /// Runs the operation without a failure.
+  ///
+  /// - Returns: The copy of the folder, and the operations.
+  package func withoutFailure() throws -> (folder: URL, report: FailingFiles.Report) {
+    let folder = try copy()
+    let (result, report) = FailingFiles.run(below: Self.counted) { try operation(folder) }
+    try result.get()
+    return (folder, report)
+  }
+
+  /// Runs the operation with each failure of a cause, or a sample of them, once and permanently.
+  ///
+  /// Without a limit, it goes on until the operation completes without reaching the failure.
+  /// - Parameters:
+  ///   - check: Gets each attempt; its folder is removed afterward.
+  /// - Returns: The number of attempts.
+  @discardableResult
+  package func run(
+    _ cause: FailingFiles.Cause, limit: Int = limit, check: (Attempt) throws -> Void
+  ) throws -> Int {
+    let (folder, counted) = try withoutFailure()
+    try FileManager.default.removeItem(at: folder)
+    let total = cause.kinds.reduce(0) { $0 + (counted.counts[$1] ?? 0) }
+    var attempts = 0
+    // A single failure is permanent for half of the causes.
+    let isEven = FailingFiles.Cause.allCases.firstIndex(of: cause)?.isMultiple(of: 2) == true
+    for isPermanent in limit == 1 ? [isEven] : [false, true] {
+      if limit == .max {
+        for first in 1... {
+          attempts += 1
+          let failure = FailingFiles.Failure(cause, at: first, isPermanent: isPermanent)
+          guard try attempt(failure, check) > 0 else { break }
+        }
+      } else {
+        for first in Self.sample(of: total, limit, isShifted: isPermanent) {
+          attempts += 1
+          let failure = FailingFiles.Failure(cause, at: first, isPermanent: isPermanent)
+          _ = try attempt(failure, check)
+        }
+      }
+    }
+    return attempts
+  }
+
+  private static var counted: URL { FileManager.default.temporaryDirectory }
+
+  private func attempt(
+    _ failure: FailingFiles.Failure, _ check: (Attempt) throws -> Void
+  ) throws -> Int {
+    let folder = try copy()
+    let (result, report) = FailingFiles.run(below: Self.counted, failure: failure) {
+      try operation(folder)
+    }
+    var error: (any Error)?
+    if case .failure(let thrown) = result { error = thrown }
+    try check(Attempt(folder: folder, failure: failure, error: error, report: report))
+    try? FileManager.default.removeItem(at: folder)
+    return report.failures
+  }
+
+  /// Returns numbers from 1 to a total, in equal distances.
+  ///
+  /// - Parameter isShifted: Whether they're those between the numbers of another sample.
+  private static func sample(of total: Int, _ count: Int, isShifted: Bool) -> [Int] {
+    let places = (0..<min(count, total)).map { index in
+      (Double(index) + (isShifted ? 0.75 : 0.25)) * Double(total) / Double(min(count, total))
+    }
+    return places.map { min(Int($0) + 1, total) }
+  }
+
+  private func copy() throws -> URL {
+    let folder = scratch.appendingPathComponent(UUID().uuidString, isDirectory: true)
+    try FileManager.default.copyItem(at: template, to: folder)
+    return folder
+  }
+}

@@ -1,0 +1,122 @@
+import FailingFiles
+import Foundation
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite(
+  "Files that fail", .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions.")
+)
+struct FailingFilesTests {
+  private static func folder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("FailingFilesTests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
+  private static func writeDatabase(_ folder: URL) throws {
+    let connection = try Connection(
+      path: folder.appendingPathComponent("a.sqlite").path, access: .writing)
+    defer { connection.close() }
+    try connection.execute("CREATE TABLE a(b)")
+    try connection.execute("INSERT INTO a VALUES(1)")
+  }
+
+  @Test("The operations of SQLite, Foundation, and the framework are counted by kind")
+  func allCallersAreReached() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func counts(_ body: () throws -> Void) throws -> [FailingFiles.Kind: Int] {
+      let (result, report) = FailingFiles.run(below: folder) { try body() }
+      try result.get()
+      return report.counts.filter { $0.value > 0 }
+    }
+    let sqlite = try counts { try Self.writeDatabase(folder) }
+    #expect(
+      Set([.create, .read, .write, .sync, .lock, .remove, .statement]).isSubset(of: sqlite.keys))
+    let (one, two) = (folder.appendingPathComponent("1"), folder.appendingPathComponent("2"))
+    let files = FileManager.default
+    let foundation = try counts {
+      try Data("text".utf8).write(to: one, options: .atomic)
+      try files.copyItem(at: one, to: two)
+      _ = try Data(contentsOf: two)
+      try files.createDirectory(
+        at: folder.appendingPathComponent("3"),
+        withIntermediateDirectories: false)
+      _ = try files.contentsOfDirectory(atPath: folder.path)
+      try files.removeItem(at: folder.appendingPathComponent("3"))
+      try files.removeItem(at: two)
+      try files.moveItem(at: one, to: two)
+    }
+    #expect(
+      Set([.create, .read, .write, .rename, .make, .list, .remove]).isSubset(of: foundation.keys))
+    #expect((foundation[.write] ?? 0) >= 2, "one for the text, one for its copy")
+    let own = try counts {
+      #expect(link(two.path, one.path) == 0)
+      #expect(rename(one.path, folder.appendingPathComponent("4").path) == 0)
+      try StoreFile.sync(two)
+      _ = try ExternalStorage(storeURL: folder.appendingPathComponent("a.sqlite"))
+        .write(Data([1]))
+      try StoreFile.remove(at: two)
+    }
+    #expect(
+      Set([.link, .rename, .readOpen, .sync, .make, .create, .write, .remove])
+        .isSubset(of: own.keys))
+  }
+
+  @Test("SQLite reports the injected cause", arguments: FailingFiles.Cause.allCases)
+  func causesAreReported(cause: FailingFiles.Cause) throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (result, report) = FailingFiles.run(
+      below: folder, failure: .init(cause, at: 1, isPermanent: true)
+    ) { try Self.writeDatabase(folder) }
+    #expect(report.failures > 0)
+    let error = #expect(throws: SQLiteError.self) { try result.get() }
+    let codes: [ResultCode] =
+      switch cause {
+      case .inputOutput, .statement: [.inputOutput, .cantOpen]
+      case .fullDisk, .fullStatement, .shortWrite: [.full, .cantOpen]
+      case .denied, .readOnly: [.cantOpen, .readOnly]
+      }
+    #expect(error.map { codes.contains($0.code.primary) } == true, "\(String(describing: error))")
+  }
+
+  @Test("The operation with the number fails, once or from then on; others don't")
+  func onlyTheChosenOperationsFail() throws {
+    let (folder, other) = (try Self.folder(), try Self.folder())
+    defer {
+      for folder in [folder, other] { try? FileManager.default.removeItem(at: folder) }
+    }
+    func failed(in place: URL, _ failure: FailingFiles.Failure) throws -> [Bool] {
+      try FailingFiles.run(below: folder, failure: failure) {
+        (1...4).map { mkdir(place.appendingPathComponent("\($0)").path, 0o700) != 0 }
+      }.result.get()
+    }
+    #expect(try failed(in: other, .init(.denied, at: 1)) == [false, false, false, false])
+    #expect(try failed(in: folder, .init(.denied, at: 2)) == [false, true, false, false])
+    for name in ["1", "3", "4"] { rmdir(folder.appendingPathComponent(name).path) }
+    #expect(
+      try failed(in: folder, .init(.denied, at: 3, isPermanent: true)) == [
+        false, false, true, true,
+      ])
+  }
+
+  @Test("Only the operations of the thread are counted, unless all are")
+  func otherThreadsAreCountedOnRequest() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for countsAllThreads in [false, true] {
+      let (_, report) = FailingFiles.run(below: folder, countsAllThreads: countsAllThreads) {
+        let thread = Thread {
+          mkdir(folder.appendingPathComponent("\(countsAllThreads)").path, 0o700)
+        }
+        thread.start()
+        while !thread.isFinished { usleep(1_000) }
+      }
+      #expect(report.total == (countsAllThreads ? 1 : 0))
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import FailingFiles
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite(
+  "Failures of files and statements during a migration",
+  .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
+struct MigrationFaultTests {
+  static let scenarios = MigrationScenario.all.filter {
+    $0.testDescription != "progressive" || SharedData.isHere
+  }
+
+  @Test(
+    "S-H08 An error leaves the old or the new version, which is then migrated, and no remains",
+    arguments: scenarios)
+  func failureLeavesAVersion(scenario: MigrationScenario) throws {
+    let bed = try MigrationBed(scenario)
+    for cause in FailingFiles.Cause.allCases {
+      let attempts = try bed.sweep.run(cause) { attempt in
+        let name = "\(scenario.testDescription), \(attempt.description)"
+        if let error = attempt.error { FaultBed.check(error, name) }
+        do {
+          try bed.check(attempt.folder, isComplete: attempt.error == nil, name)
+        } catch {
+          Issue.record("\(name): \(error)")
+        }
+      }
+      #expect(attempts >= 1, "\(cause)")
+    }
+  }
+}

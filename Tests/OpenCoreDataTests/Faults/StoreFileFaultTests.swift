@@ -1,0 +1,170 @@
+import FailingFiles
+import OpenCoreData
+import SQLiteDriver
+import Synchronization
+import Testing
+
+@testable import OpenCoreData
+
+@Suite(
+  "Failures while stores are converted, moved, replaced, and destroyed",
+  .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
+struct StoreFileFaultTests {
+  private static func store(_ folder: URL) -> URL { MigrationScenario.store(in: folder) }
+
+  private static func other(_ folder: URL) -> URL {
+    folder.appendingPathComponent("Other.sqlite")
+  }
+
+  private static func add(
+    _ url: URL, _ type: NSPersistentStore.StoreType = .sqlite
+  ) throws -> (context: NSManagedObjectContext, store: NSPersistentStore) {
+    let coordinator = NSPersistentStoreCoordinator(
+      managedObjectModel: MigrationScenario.version(1))
+    let store = try coordinator.addPersistentStore(
+      type: type, at: url, options: [NSPersistentStoreTimeoutOption: 0.1])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return (context, store)
+  }
+
+  private static func contents(
+    _ url: URL, _ type: NSPersistentStore.StoreType = .sqlite
+  ) throws -> [String: [String]] {
+    let (context, _) = try add(url, type)
+    defer { close(context) }
+    // Documents don't have derived values.
+    return try content(of: context, leavingOut: ["residentCount"])
+  }
+
+  private static func close(_ context: NSManagedObjectContext) {
+    context.performAndWait { context.reset() }
+    guard let coordinator = context.persistentStoreCoordinator else { return }
+    for store in coordinator.persistentStores { try? coordinator.remove(store) }
+  }
+
+  /// Copies a store to another type; a failure before it's open isn't reported.
+  private static func convert(_ folder: URL, _ type: NSPersistentStore.StoreType) throws {
+    let (context, former) = try add(store(folder))
+    defer { close(context) }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    do {
+      let new = try coordinator.migratePersistentStore(former, to: other(folder), type: type)
+      #expect(coordinator.persistentStores == [new])
+    } catch {
+      #expect(coordinator.persistentStores == [former])
+      throw error
+    }
+  }
+
+  @Test(
+    "S-H03 A failed conversion leaves the store and what was at the URL; the next one succeeds",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary], [false, true])
+  func failedConversionLeavesBothStores(
+    type: NSPersistentStore.StoreType, replaces: Bool
+  ) throws {
+    let bed = try FaultBed()
+    try MigrationScenario.create(Self.store(bed.template), persons: 6)
+    let before = try Self.contents(Self.store(bed.template))
+    var replaced: [String: [String]]?
+    if replaces {
+      let (context, _) = try Self.add(Self.other(bed.template), type)
+      try context.performAndWait {
+        let photo = Data(repeating: 1, count: 110_000)
+        _ = context.make("Person", ["name": "replaced", "photo": photo])
+        try context.save()
+      }
+      Self.close(context)
+      replaced = try Self.contents(Self.other(bed.template), type)
+    }
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) {
+      try Self.convert($0, type)
+    }
+    let converted = try sweep.withoutFailure().folder
+    let names = try FaultBed.names(in: converted)
+    for cause in FailingFiles.Cause.allCases {
+      try sweep.run(cause) { attempt in
+        let name = "\(type.rawValue), \(attempt.description)"
+        if let error = attempt.error { FaultBed.check(error, name) }
+        do {
+          #expect(try Self.contents(Self.store(attempt.folder)) == before, "\(name)")
+          let target = Self.other(attempt.folder)
+          if FileManager.default.fileExists(atPath: target.path) {
+            let found = try Self.contents(target, type)
+            #expect(found == before || attempt.error != nil && found == replaced, "\(name)")
+          } else {
+            #expect(attempt.error != nil && !replaces, "\(name)")
+          }
+          try Self.convert(attempt.folder, type)
+          #expect(try Self.contents(target, type) == before, "\(name)")
+          #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+        } catch {
+          Issue.record("\(name): \(error)")
+        }
+      }
+    }
+  }
+
+  @Test("A failed replacement leaves the old or the new store; the next one succeeds")
+  func failedReplacementLeavesAStore() throws {
+    let bed = try FaultBed()
+    try MigrationScenario.create(Self.store(bed.template), persons: 6)
+    try MigrationScenario.create(Self.other(bed.template), persons: 3)
+    let contents = try (
+      old: Self.contents(Self.store(bed.template)), new: Self.contents(Self.other(bed.template))
+    )
+    func replace(_ folder: URL) throws {
+      try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
+        .replacePersistentStore(
+          at: Self.store(folder), withPersistentStoreFrom: Self.other(folder), type: .sqlite)
+    }
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch, replace)
+    let names = try FaultBed.names(in: sweep.withoutFailure().folder)
+    for cause in FailingFiles.Cause.allCases {
+      try sweep.run(cause) { attempt in
+        let name = attempt.description
+        if let error = attempt.error { FaultBed.check(error, name) }
+        do {
+          let found = try Self.contents(Self.store(attempt.folder))
+          #expect(found == contents.new || attempt.error != nil && found == contents.old, "\(name)")
+          #expect(try Self.contents(Self.other(attempt.folder)) == contents.new, "\(name)")
+          try replace(attempt.folder)
+          #expect(try Self.contents(Self.store(attempt.folder)) == contents.new, "\(name)")
+          #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+          #expect(try FaultBed.findings(Self.store(attempt.folder)) == [], "\(name)")
+        } catch {
+          Issue.record("\(name): \(error)")
+        }
+      }
+    }
+  }
+
+  @Test("A store whose destruction fails has all of its values, or is gone; the next one ends it")
+  func failedDestructionIsCompleted() throws {
+    let bed = try FaultBed()
+    try MigrationScenario.create(Self.store(bed.template), persons: 6)
+    let before = try Self.contents(Self.store(bed.template))
+    func destroy(_ folder: URL) throws {
+      try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
+        .destroyPersistentStore(at: Self.store(folder), type: .sqlite)
+    }
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch, destroy)
+    for cause in [FailingFiles.Cause.inputOutput, .denied, .readOnly] {
+      try sweep.run(cause, limit: max(FailureSweep.limit, 8)) { attempt in
+        let name = attempt.description
+        do {
+          if let error = attempt.error {
+            FaultBed.check(error, name)
+            if FileManager.default.fileExists(atPath: Self.store(attempt.folder).path) {
+              #expect(try Self.contents(Self.store(attempt.folder)) == before, "\(name)")
+            }
+            try destroy(attempt.folder)
+          }
+          #expect(try FaultBed.names(in: attempt.folder) == [], "\(name)")
+        } catch {
+          Issue.record("\(name): \(error)")
+        }
+      }
+    }
+  }
+}
