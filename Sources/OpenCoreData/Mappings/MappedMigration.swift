@@ -16,7 +16,7 @@ struct MappedMigration {
   let configuration: String?
   let options: [AnyHashable: Any]?
   /// Receives an event for each pass of each entity mapping, and one for the migration.
-  let hub: EventHub
+  var hub = EventHub()
   /// Called with how much is complete, from 0 to 1; an error that it throws cancels the migration.
   var report: (Double) throws -> Void = { _ in }
   /// Whether the old store stays next to the new one.
