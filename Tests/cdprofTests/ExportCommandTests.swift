@@ -9,6 +9,8 @@ struct ExportCommandTests {
     program = try BuiltProgram()
   }
 
+  private static let olderData = "data of an older version can't be exported"
+
   /// What can't be exported, with the reason; everything else can.
   private static let unsupportedScenarios = [
     "07-saving/undoing.yml": "`undo` can't be exported",
@@ -18,6 +20,13 @@ struct ExportCommandTests {
     "08-performance/where-a-save-goes.yml": "`sql` can't be exported",
     "08-performance/a-page-in-memory.yml": "`pragma` can't be exported",
     "08-performance/what-durability-costs.yml": "`pragma` can't be exported",
+    "14-migration/a-constraint-over-duplicates.yml": olderData,
+    "14-migration/a-file-that-keeps-its-size.yml": olderData,
+    "14-migration/an-index-added-later.yml": olderData,
+    "14-migration/inferred-or-mapped.yml": olderData,
+    "14-migration/one-hop-or-many.yml": olderData,
+    "14-migration/optional-to-required.yml": olderData,
+    "14-migration/what-a-column-costs.yml": olderData,
     "15-profiling/gained-and-paid.yml": "`index` can't be exported",
     "15-profiling/what-statistics-change.yml": "`analyze` can't be exported",
   ]

@@ -16,7 +16,7 @@ struct MappedMigration {
   let configuration: String?
   let options: [AnyHashable: Any]?
   /// Receives an event for each pass of each entity mapping, and one for the migration.
-  let hub: EventHub
+  var hub = EventHub()
   /// SQLite, XML, or binary.
   var type = NSPersistentStore.StoreType.sqlite
   /// The log of the migration; nil for none.

@@ -60,7 +60,6 @@ package struct MappedMigrationTrial: Sendable {
     var migration = MappedMigration(
       url: url, source: step.source, destination: step.destination,
       mappings: step.mappingModels, configuration: nil, options: nil,
-      hub: EventHub(),
       report: { _ in observer() })
     migration.keepsOldStore = false
     migration.prepare = { recorder.observe($0) }

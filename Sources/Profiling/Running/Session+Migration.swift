@@ -33,14 +33,14 @@ extension Session {
     let events = stack.recorder.recording().events.filter { $0.id > mark }
     migration = try comparison(
       of: step, from: former, to: version, migrations: events.count { $0.kind == .migration })
-    let steps = events.count { $0.kind == .migrationStep }
-    switch events.count(where: { $0.kind == .migration }) {
-    case 0: return "has the version hashes of \(version.name) already; not migrated"
-    case 1: return "migrated to \(version.name) in \(NumberText.counted(steps, "step"))"
-    case let count:
-      return "migrated to \(version.name) in \(count) migrations, "
-        + NumberText.counted(steps, "step")
+    let migrations = events.count { $0.kind == .migration }
+    guard migrations > 0 else {
+      return "has the version hashes of \(version.name) already; not migrated"
     }
+    let rows = Recording(events: events).value(of: .migratedrows)
+    return "migrated to \(version.name)"
+      + (migrations > 1 ? " in \(migrations) migrations" : "")
+      + ", \(NumberText.counted(rows, "row")) written"
   }
 
   /// Returns what the migration can be compared with.

@@ -121,20 +121,24 @@ enum ReportColumn {
 
   /// Returns the columns to show.
   ///
-  /// Faults, hits, misses, and the time are always shown; other statements, if there are any; the
-  /// peak, if it was measured; migrations, if there were any; pages, if an expectation uses them.
+  /// The time is always shown; faults, hits, and misses too, except for migrations without faults;
+  /// other statements, if there are any; the peak, if it was measured; what differs between the
+  /// migrations; pages, if an expectation uses them.
   static func all(for variants: [VariantResult], lead: Metric) -> [ReportColumn] {
     var columns: [ReportColumn] = []
     for metric in [.selects, .inserts, .updates, .deletes, .saves, .transactions] as [Metric]
     where metric != lead && variants.contains(where: { ($0.metrics[metric] ?? 0) != 0 }) {
       columns.append(.metric(metric))
     }
-    columns += [.metric(.faults), .metric(.hits), .metric(.misses)]
+    let isMigrating = variants.contains { $0.metrics[.migrations] != nil }
+    if !isMigrating || variants.contains(where: { ($0.metrics[.faults] ?? 0) != 0 }) {
+      columns += [.metric(.faults), .metric(.hits), .metric(.misses)]
+    }
     if lead != .rows { columns.append(.metric(.rows)) }
     if let entity = peakEntity(in: variants) { columns.append(.peak(entity: entity)) }
     for metric in Metric.allCases
     where metric.isOfMigration && metric != lead
-      && variants.contains(where: { ($0.metrics[metric] ?? 0) != 0 })
+      && Set(variants.map { $0.metrics[metric] ?? 0 }).count > 1
     {
       columns.append(.metric(metric))
     }

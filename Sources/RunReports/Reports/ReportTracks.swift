@@ -257,7 +257,7 @@ struct ReportPanel {
       Step(
         location: step.location.description, text: step.text,
         events: step.groups.isEmpty
-          ? "no statements, no faults" : step.groups.map(\.phrase).joined(separator: ", "),
+          ? "no statements, no faults" : step.groups.phrases.joined(separator: ", "),
         time: NumberText.time(step.costs.nanoseconds))
     }
   }
@@ -277,9 +277,24 @@ struct ReportPanel {
   }
 }
 
+extension [EventGroup] {
+  /// The groups in words; the steps of migrations, which all differ, are one phrase.
+  fileprivate var phrases: [String] {
+    let steps = filter { $0.word == EventKind.migrationStep.groupWord }
+    let count = steps.reduce(0) { $0 + $1.count }
+    let others = filter { $0.word != EventKind.migrationStep.groupWord }.map(\.phrase)
+    guard count > 0 else { return others }
+    let rows = steps.reduce(0) { $0 + $1.rows }
+    return others + [
+      "\(NumberText.counted(count, "step")) of migrations, "
+        + "\(NumberText.counted(rows, "row")) written"
+    ]
+  }
+}
+
 extension EventGroup {
   /// The group in words, such as `5,000 × fault Mood (miss)`.
-  var phrase: String {
+  fileprivate var phrase: String {
     let source = sourceWord.isEmpty ? "" : " (\(sourceWord))"
     return "\(NumberText.grouped(count)) × \(word)\(subject.isEmpty ? "" : " \(subject)")\(source)"
   }

@@ -24,9 +24,12 @@ package struct StepCheck: Sendable {
     rowNames = ModelNames(dataModel ?? model)
   }
 
-  /// Returns the checker for the steps after a step, which can migrate the store.
+  /// Returns the checker for the steps after a step, which can migrate the store unless it's expected to
+  /// fail.
   package func after(_ step: Step) -> StepCheck {
-    guard step.verb == .migrate, let version = versions?.version(step.subject) else { return self }
+    guard step.verb == .migrate, step.fails == nil,
+      let version = versions?.version(step.subject)
+    else { return self }
     return StepCheck(model: version.model, versions: versions, dataModel: rowNames.model)
   }
 
@@ -346,61 +349,5 @@ struct AssignmentCheck {
           + "`\(assignment.value)` contains \(shape.entity)",
         at: valuePlace, nextStep: "use a result of the destination entity")
     }
-  }
-}
-
-/// Checks the options for a fetch's dictionaries against the model.
-struct DictionaryCheck {
-  let names: ModelNames
-  let entity: NSEntityDescription
-  let step: Step
-
-  /// Checks an option.
-  ///
-  /// - Throws: A problem at the option if the fetch doesn't return dictionaries, at a key path
-  ///   that's invalid or has many values, or at the invalid character of a predicate.
-  func check(_ option: StepOption) throws(LanguageProblem) {
-    guard step.resultKind == .dictionaries else {
-      throw LanguageProblem(
-        "`\(option.word.rawValue)` requires dictionaries, but the fetch returns "
-          + step.resultKind.rawValue,
-        at: step.places.place(of: option.word), nextStep: "add `result dictionaries`")
-    }
-    switch option.value {
-    case .columns(let columns):
-      for (index, column) in columns.enumerated() {
-        let word = step.places.options[.columns].map { $0[index] }
-        let offset = column.function.map { $0.rawValue.count + 1 } ?? 0
-        let place =
-          word?.place(at: offset, length: column.keyPath.count) ?? step.places.verb
-        try check(column.keyPath, at: place)
-      }
-    case .keyPaths(let keyPaths):
-      for (index, keyPath) in keyPaths.enumerated() {
-        try check(keyPath, at: step.places.place(of: .group, at: index))
-      }
-    case .predicate(let format):
-      try PredicateCheck(names: names, entity: entity, computed: Set(step.computedNames))
-        .check(format, at: step.places.options[.having]?.first)
-    default: break
-    }
-  }
-
-  private func check(_ keyPath: String, at place: SourceRange) throws(LanguageProblem) {
-    let path = try names.resolve(keyPath, from: entity, at: place)
-    let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
-    guard !path.passesToMany, !endsToMany else {
-      throw LanguageProblem(
-        "`\(keyPath)` has many values, but a dictionary can contain only one", at: place,
-        nextStep: "name an attribute or a to-one relationship, or fetch the other entity")
-    }
-  }
-}
-
-extension Step {
-  /// The dictionary keys of the functions among a fetch's columns.
-  var computedNames: [String] {
-    guard let columns = columns(of: .columns) else { return [] }
-    return columns.filter { $0.function != nil }.map(\.name)
   }
 }

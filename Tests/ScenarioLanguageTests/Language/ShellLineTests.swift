@@ -97,6 +97,8 @@ struct ShellLineTests {
     ("sql 'SELECT 1'", "sql \"SELECT 1\""),
     ("pragma cache_size to 10", "pragma cache_size to 10"),
     ("analyze", "analyze"),
+    ("migrate 'Orders 4' way staged", "migrate \"Orders 4\" way staged"),
+    ("migrate V2 mapping A.cdm fails 134110", "migrate V2 mapping A.cdm fails 134110"),
   ]
 
   @Test(arguments: lines)

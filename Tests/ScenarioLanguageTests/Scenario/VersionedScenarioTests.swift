@@ -28,6 +28,7 @@ struct VersionedScenarioTests {
     let scenario = try read([
       "{fetch: Order, where: \"number > 3\"}", "{migrate: Orders 2}",
       "{fetch: Order, where: \"total > 3\", limit: Order / 10}", "{migrate: Orders 4, way: staged}",
+      "{migrate: Orders, fails: 134140}",
       "{count: Order, where: \"isPaid == NO\"}",
     ])
     #expect(scenario.data.version == "Orders")
@@ -35,7 +36,7 @@ struct VersionedScenarioTests {
     #expect(scenario.model.entitiesByName["Order"]?.attributesByName["isPaid"] != nil)
     #expect(scenario.steps[1].text == "migrate \"Orders 2\"")
     #expect(try ShellLine.parse(scenario.steps[3].text, number: 1) == scenario.steps[3])
-    #expect(ExportCheck(scenario).diagnostics.map(\.line) == [4, 8, 10])
+    #expect(ExportCheck(scenario).diagnostics.map(\.line) == [4, 8, 10, 11])
   }
 
   @Test(arguments: [

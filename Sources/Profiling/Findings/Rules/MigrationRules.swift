@@ -27,7 +27,7 @@ enum InferableMappingRule {
         count: recording.value(of: .instances), callSite: recording.steps.first?.location,
         what: "objects inserted into a new file",
         fix: SuggestedFix(
-          advice: "delete \(mapping), and migrate with `shouldInferMappingModelAutomatically`"))
+          advice: "delete \(mapping), and migrate with shouldInferMappingModelAutomatically"))
     ]
   }
 }
@@ -60,7 +60,7 @@ enum SeveralHopsRule {
         callSite: recording.steps.first?.location, what: "migrations instead of one",
         fix: SuggestedFix(
           advice: "open the store with \(migration.version) and "
-            + "`shouldInferMappingModelAutomatically`, without the versions in between"))
+            + "shouldInferMappingModelAutomatically, without the versions in between"))
     ]
   }
 }
