@@ -83,8 +83,12 @@ extension SQLiteError {
       ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError
   }
 
-  /// What to do about an error that depends on the file system; empty for others.
-  var openingAdvice: String {
+  /// Returns the message for a store that can't be opened, with what to do about it.
+  func openingMessage(_ url: URL, isReadOnly: Bool) -> String {
+    "The store \(url.path) could not be opened: \(self).\(isReadOnly ? "" : openingAdvice)"
+  }
+
+  private var openingAdvice: String {
     if code.isOutOfSpace { return " Free disk space, and open it again." }
     switch code.primary {
     case .readOnly, .cantOpen, .permission:

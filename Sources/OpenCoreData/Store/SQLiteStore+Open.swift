@@ -52,9 +52,7 @@ extension SQLiteStore {
       }
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        error.openingCode,
-        "The store \(url.path) could not be opened: \(error)."
-          + (isReadOnly ? "" : error.openingAdvice),
+        error.openingCode, error.openingMessage(url, isReadOnly: isReadOnly),
         [NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
     } catch let mismatch as SchemaMismatch {
       throw NSError.coreData(
