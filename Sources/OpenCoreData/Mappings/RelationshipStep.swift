@@ -112,9 +112,9 @@ extension RelationshipStep {
       let formerInverse = former.inverseRelationship,
       let end = relationship.destinationEntity
     else { return false }
-    // Of two such sides, one is set.
+    // Of two such sides, one is set: the same for all subentities.
     if inverse.isToMany, !inverse.isOrdered,
-      (end.name ?? "", inverse.name) > (plan.destination?.name ?? "", relationship.name)
+      (end.name ?? "", inverse.name) > (inverse.destinationEntity?.name ?? "", relationship.name)
     {
       return false
     }
