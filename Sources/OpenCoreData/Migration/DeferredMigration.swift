@@ -57,7 +57,7 @@ struct DeferredMigration {
       var work = work
       work.tables.removeFirst()
       let statement = MigrationStatements.Statement(
-        purpose: "drop the unused table \(table)",
+        phase: .dropTables, purpose: "drop the unused table \(table)",
         sql: "DROP TABLE IF EXISTS \(SQLNames.quoted(table))", values: [],
         work: .schema)
       try run(statement, on: connection, events)
