@@ -36,7 +36,7 @@ struct MigrationCrashTests {
       url: url, source: before, destination: after,
       mappings: [
         try NSMappingModel.inferredMappingModel(forSourceModel: before, destinationModel: after)
-      ], configuration: nil, options: nil,
+      ], configuration: nil, options: nil, hub: EventHub(),
       report: { _ in
         if calls == part { _ = Glibc.kill(getpid(), SIGKILL) }
         calls += 1
