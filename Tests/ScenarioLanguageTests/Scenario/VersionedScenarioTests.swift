@@ -42,7 +42,7 @@ struct VersionedScenarioTests {
   @Test(arguments: [
     ("Orders 5", "{migrate: Orders 4}", 4, 12, "the model has no version `Orders 5`"),
     ("Orders", "{migrate: Orders 9}", 7, 15, "the model has no version `Orders 9`"),
-    ("Orders", "{fetch: Order, where: \"total > 3\"}", 7, 27, "Order has no property `total`"),
+    ("Orders", "{fetch: Order, where: \"total > 3\"}", 7, 28, "Order has no property `total`"),
     (
       "Orders", "{migrate: Orders 4, mapping: No.xcmappingmodel}", 7, 34,
       "the mapping model `No.xcmappingmodel` can't be read"
