@@ -161,8 +161,13 @@ final class ToManyValue {
   }
 
   /// The destinations at the last save or fetch; nil until fired.
+  ///
+  /// An added destination may have been saved elsewhere in the meantime, and a removed one removed there.
   var committedObjects: Set<NSManagedObject>? {
-    objects.map { $0.subtracting(added).union(removed) }
+    objects.map { objects in
+      objects.subtracting(added.filter { committed?.contains($0.primaryKey) != true })
+        .union(removed.filter { committed?.contains($0.primaryKey) != false })
+    }
   }
 
   /// The order when the event began, if known; nil for an unordered relationship.

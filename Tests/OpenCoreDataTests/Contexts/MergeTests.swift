@@ -132,6 +132,38 @@ struct MergeTests {
   }
 
   @Test(
+    "After a merge, the committed destinations of a relationship are those in the store",
+    arguments: StoreKind.allCases)
+  func committedDestinationsAreThoseInTheStoreAfterAMerge(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let (reader, ids) = (pair.reader, pair.ids)
+    _ = try pair.save { writer in
+      writer.object(with: ids[1]).setValue(writer.object(with: ids[0]), forKey: "boss")
+    }
+    // Both add the third person and remove the second.
+    func change(_ context: NSManagedObjectContext) -> NSManagedObject {
+      let boss = context.object(with: ids[0])
+      context.object(with: ids[1]).setValue(nil, forKey: "boss")
+      context.object(with: ids[2]).setValue(boss, forKey: "boss")
+      return boss
+    }
+    func committed(_ boss: NSManagedObject) -> Set<NSManagedObjectID> {
+      let value = boss.committedValues(forKeys: ["minions"])["minions"]
+      return Set((value as? Set<NSManagedObject> ?? []).map(\.objectID))
+    }
+    let mine = reader.performAndWait {
+      let boss = change(reader)
+      #expect(committed(boss) == [ids[1]])
+      return boss
+    }
+    let note = try pair.save { change($0).label = "changed" }
+    reader.performAndWait {
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(mine.label == "changed" && committed(mine) == [ids[2]])
+    }
+  }
+
+  @Test(
     "S10-8, S11-25 merged deletions delete registered objects, even with unsaved changes",
     arguments: StoreKind.allCases)
   func mergedDeletionsDeleteObjectsEvenWithUnsavedChanges(_ kind: StoreKind) throws {
