@@ -20,11 +20,13 @@ public final class Continent: Region, FetchableEntity {
   }
 
   /// Marks the continent for deletion if it has no countries, and otherwise removes an earlier mark.
-  func updateMark() {
+  ///
+  /// - Parameter includingUnsaved: Whether to remove an unsaved mark, too.
+  func updateMark(includingUnsaved: Bool = false) {
     guard !isDeleted else { return }
     if countries.isEmpty {
       markForLocalDeletion()
-    } else if markedForDeletionDate != nil, !changedForDelayedDeletion {
+    } else if markedForDeletionDate != nil, includingUnsaved || !changedForDelayedDeletion {
       markedForDeletionDate = nil
     }
   }

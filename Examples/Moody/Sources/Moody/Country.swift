@@ -24,11 +24,13 @@ public final class Country: Region, FetchableEntity {
   ///
   /// A mark from before the country got its moods is removed, such as one that another context set
   /// in the meantime.
-  func updateMark() {
+  ///
+  /// - Parameter includingUnsaved: Whether to remove an unsaved mark, too.
+  func updateMark(includingUnsaved: Bool = false) {
     guard !isDeleted else { return }
     if moods.isEmpty {
       markForLocalDeletion()
-    } else if markedForDeletionDate != nil, !changedForDelayedDeletion {
+    } else if markedForDeletionDate != nil, includingUnsaved || !changedForDelayedDeletion {
       // Without a continent, the country is in no list of a continent.
       try? joinContinent()
     }

@@ -4,8 +4,9 @@ public import OpenCoreData
 /// server.
 ///
 /// In both contexts, the server's values take precedence. In addition, the policy keeps the latest
-/// `updatedAt`, and recalculates the stored counts and the marks of conflicting regions, because
-/// neither side's are correct. See chapter 11 of the book.
+/// `updatedAt`, and recalculates the stored counts and the marks of the regions that a conflict
+/// concerns, because neither side's are correct. These include the regions of a mood that both sides
+/// have changed: if both have deleted it, each has counted one less. See chapter 11 of the book.
 public final class MoodyMergePolicy: NSMergePolicy {
   /// The context that the policy is for.
   public enum Mode: Sendable {
@@ -29,19 +30,52 @@ public final class MoodyMergePolicy: NSMergePolicy {
 
   /// Resolves conflicts by property, and then updates dates and counts.
   ///
-  /// **Cost**: a `SELECT COUNT` for each conflicting continent, and the to-many relationship of
-  /// each conflicting region.
+  /// **Cost**: a `SELECT COUNT` for each continent that a conflict concerns, and the to-many
+  /// relationship of each such region.
   ///
   /// - Throws: The error of the mode's merge policy.
   public override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
     let newest = list.compactMap { conflict -> (Region, Date)? in
       (conflict.sourceObject as? Region).map { ($0, conflict.newestUpdate) }
     }
+    var regions = Set(list.flatMap { $0.sourceObject.countedIn })
     try super.resolve(optimisticLockingConflicts: list)
+    regions.formUnion(list.flatMap { $0.sourceObject.countedIn })
     try list.first?.sourceObject.managedObjectContext?.advanceQueryGeneration()
     for (region, date) in newest where region.updatedAt != date { region.updatedAt = date }
-    for case let country as Country in list.map(\.sourceObject) { country.recount() }
-    for case let continent as Continent in list.map(\.sourceObject) { try continent.recount() }
+    for case let country as Country in regions where !country.isDeleted { country.recount() }
+    for case let continent as Continent in regions where !continent.isDeleted {
+      try continent.recount()
+    }
+  }
+
+  /// Resolves conflicts of unique codes as the mode's merge policy does.
+  ///
+  /// A context that's pinned to a query generation moves to the current one first. In its own, the
+  /// stored object doesn't exist yet, so that using it would make it a deleted one.
+  ///
+  /// - Throws: The error of the mode's merge policy.
+  public override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+    for conflict in list {
+      try conflict.databaseObject?.managedObjectContext?.advanceQueryGeneration()
+    }
+    try super.resolve(constraintConflicts: list)
+  }
+}
+
+extension NSManagedObject {
+  /// The regions whose counts the object is a part of now, or was when it was last read: the object
+  /// itself, the country of a mood, and the continent of a country.
+  fileprivate var countedIn: Set<Region> {
+    func values(_ key: String) -> [Region] {
+      [value(forKey: key), committedValue(forKey: key)].compactMap { $0 as? Region }
+    }
+    return switch self {
+    case is Mood: Set(values("country").flatMap(\.countedIn))
+    case let country as Country: Set(values("continent")).union([country])
+    case let continent as Continent: [continent]
+    default: []
+    }
   }
 }
 
@@ -70,7 +104,7 @@ extension Country {
     managedObjectContext?.refresh(self, mergeChanges: true)
     let count = Int64(moods.count)
     if numberOfMoods != count { numberOfMoods = count }
-    updateMark()
+    updateMark(includingUnsaved: true)
   }
 }
 
@@ -84,6 +118,6 @@ extension Continent {
       request.predicate = NSPredicate(format: "country IN %@", countries as NSSet)
     }
     if numberOfMoods != Int64(moods) { numberOfMoods = Int64(moods) }
-    updateMark()
+    updateMark(includingUnsaved: true)
   }
 }

@@ -92,6 +92,37 @@ struct CountsTests {
   }
 
   @Test(
+    "A country that two contexts add to its continent is counted once",
+    arguments: StoreKind.allCases)
+  func countryAddedByTwoContextsIsCountedOnce(kind: StoreKind) throws {
+    let stack = try MoodyStack(kind)
+    let (screen, sync) = (stack.context(), stack.context())
+    try screen.performAndWait {
+      Country(context: screen).numericISO3166Code = 356
+      Continent(context: screen).numericISO3166Code = 10_003
+      try screen.save()
+    }
+    let saved = SaveNotifications(of: screen)
+    func join(_ context: NSManagedObjectContext) throws -> (Country, Continent) {
+      let country = try #require(try Country.fetch(in: context).first)
+      let continent = try #require(try Continent.fetch(in: context).first)
+      country.continent = continent
+      return (country, continent)
+    }
+    try sync.performAndWait {
+      let (country, continent) = try join(sync)
+      try screen.performAndWait {
+        screen.mood(1, in: try join(screen).0)
+        try screen.save()
+      }
+      sync.mergeChanges(fromContextDidSave: try #require(saved.last))
+      sync.mood(2, in: country)
+      try sync.save()
+      #expect(country.numberOfMoods == 2 && continent.numberOfMoods == 2)
+    }
+  }
+
+  @Test(
     "S11-26, S11-28, S11-29, S-E24 marking for deletion hides an object and runs no delete rule",
     arguments: StoreKind.allCases)
   func markingHidesTheObjectAndRunsNoDeleteRule(kind: StoreKind) throws {
