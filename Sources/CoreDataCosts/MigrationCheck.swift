@@ -61,13 +61,13 @@ private struct MigrationCheck {
     var found: [Version] = []
     if let versions {
       let names = try FileManager.default.contentsOfDirectory(atPath: versions.path)
-      found = names.sorted { $0.compare($1, options: .numeric) == .orderedAscending }
-        .compactMap { name in
-          let url = versions.appendingPathComponent(name)
-          guard ["mom", "xcdatamodel"].contains(url.pathExtension) else { return nil }
-          return NSManagedObjectModel(contentsOf: url).map {
-            (url.deletingPathExtension().lastPathComponent, $0)
-          }
+      // Without extensions: "Moody" is before "Moody 2".
+      found = names.map { versions.appendingPathComponent($0) }
+        .filter { ["mom", "xcdatamodel"].contains($0.pathExtension) }
+        .map { (name: $0.deletingPathExtension().lastPathComponent, url: $0) }
+        .sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
+        .compactMap { version in
+          NSManagedObjectModel(contentsOf: version.url).map { (version.name, $0) }
         }
       guard !found.isEmpty else { throw MigrationCheckError.noVersions(versions.path) }
     }
