@@ -67,11 +67,11 @@ struct Measure: ParsableCommand {
   }
 
   private func growth(_ builder: StoreBuilder) -> [Plan.Row] {
-    guard growthRows > 10_000, chosen("growth") else { return [] }
+    guard growthRows > 10_000 else { return [] }
     return [
       Growth(builder: builder, rows: growthRows, rounds: rounds).row,
       MigrationGrowth(builder: builder, rows: growthRows, rounds: rounds).row,
-    ]
+    ].filter { chosen($0.name) }
   }
 
   private func chosen(_ name: String) -> Bool {
