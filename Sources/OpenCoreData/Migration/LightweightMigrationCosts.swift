@@ -53,6 +53,7 @@ package struct LightweightMigrationCosts: Sendable {
     let connection = try Connection(path: ":memory:", access: .writing)
     defer { connection.close() }
     for statement in try comparison.old.creationStatements() { try connection.execute(statement) }
+    try StoreMetadata(newStoreOf: comparison.old, configuration: nil).write(to: connection)
     for entity in SQLModel(model: comparison.old).entities {
       _ = try connection.values(
         "INSERT INTO \(SQLNames.primaryKeyTable)(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, ?, ?, 0)",

@@ -26,7 +26,10 @@ struct CheckGates: ParsableCommand {
     "fetch, realized", "fetch, faults over cached rows", "fetch, keys alone",
     "fault from the database", "fault from the row cache", "prefetch of a to-many",
     "insert and save", "generated property, Int", "generated property, String", "@Managed, Int",
-    "@Managed, String", "value(forKey:)",
+    "@Managed, String", "value(forKey:)", "migrate, attribute added",
+    "migrate, attribute with a default added", "migrate, attribute removed",
+    "migrate, entity renamed, index added", "migrate with a manager, attributes",
+    "migrate with a manager, relationships",
   ]
 
   private static let rows = 10_000
