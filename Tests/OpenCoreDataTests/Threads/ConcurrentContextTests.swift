@@ -11,6 +11,14 @@ struct ConcurrentContextTests {
   static let seconds =
     Double(ProcessInfo.processInfo.environment["CDPROF_THREAD_SECONDS"] ?? "") ?? 1
 
+  /// What the threads have done.
+  private final class Progress: Sendable {
+    /// The number of saves that succeeded.
+    let saves = Atomic(0)
+    /// The number of objects whose values were compared.
+    let reads = Atomic(0)
+  }
+
   @Test("Eight threads of readers and writers: rows are consistent, and caches match the store")
   func concurrentReadsAndSavesLeaveConsistentContexts() throws {
     let stack = try TestStack(model: WorkshopModel.make())
@@ -26,25 +34,19 @@ struct ConcurrentContextTests {
     }
     let coordinator = try #require(first.persistentStoreCoordinator)
     let deadline = Date().addingTimeInterval(Self.seconds)
-    let saves = Atomic<Int>(0)
-    let reads = Atomic<Int>(0)
-    DispatchQueue.concurrentPerform(iterations: 8) { worker in
-      var random = SeededRandom(seed: UInt64(worker))
-      while Date() < deadline {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        for _ in 0..<10 {
-          context.performAndWait {
-            if worker < 3 {
-              if write(in: context, &random) { saves.add(1, ordering: .relaxed) }
-            } else {
-              reads.add(read(in: context, &random), ordering: .relaxed)
-            }
-          }
-        }
+    let progress = Progress()
+    let threads = DispatchGroup()
+    // `concurrentPerform` runs only as many iterations at once as there are cores.
+    for worker in 0..<8 {
+      threads.enter()
+      Thread.detachNewThread {
+        work(as: worker, on: coordinator, until: deadline, progress)
+        threads.leave()
       }
     }
-    #expect(saves.load(ordering: .relaxed) > 0 && reads.load(ordering: .relaxed) > 0)
+    threads.wait()
+    #expect(progress.saves.load(ordering: .relaxed) > 0)
+    #expect(progress.reads.load(ordering: .relaxed) > 0)
     let warm = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     warm.persistentStoreCoordinator = coordinator
     let cached = try first.performAndWait { try state(in: first, refreshing: true) }
@@ -57,6 +59,27 @@ struct ConcurrentContextTests {
     first.performAndWait { first.reset() }
     warm.performAndWait { warm.reset() }
     #expect(store.withShared { $0.rows.ownerCount } == 0)
+  }
+
+  /// Writes on three of the threads, and reads on the others.
+  private func work(
+    as worker: Int, on coordinator: NSPersistentStoreCoordinator, until deadline: Date,
+    _ progress: Progress
+  ) {
+    var random = SeededRandom(seed: UInt64(worker))
+    while Date() < deadline {
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      for _ in 0..<10 {
+        context.performAndWait {
+          if worker < 3 {
+            if write(in: context, &random) { progress.saves.add(1, ordering: .relaxed) }
+          } else {
+            progress.reads.add(read(in: context, &random), ordering: .relaxed)
+          }
+        }
+      }
+    }
   }
 
   /// Moves a person to another team and writes two values that belong together.
