@@ -300,14 +300,13 @@ extension NSMigrationManager {
     destinationContext.objects(identities(of: sources, in: names))
   }
 
-  /// Returns the IDs of the destination instances of source instances, of several mappings.
+  /// Returns the IDs of the destination instances of source instances, of several mappings, in the order of
+  /// the source instances.
   final func identities(of sources: [NSManagedObject]?, in names: [String]) -> [FetchedIdentity] {
     settle()
-    return names.flatMap { name -> [FetchedIdentity] in
-      guard let known = associations[name] else { return [] }
-      return sources.map { $0.flatMap { known.destinations(of: $0.identity) } }
-        ?? Array(known.destinations(in: 0..<known.count))
-    }
+    let known = names.compactMap { associations[$0] }
+    guard let sources else { return known.flatMap { $0.destinations(in: 0..<$0.count) } }
+    return sources.flatMap { source in known.flatMap { $0.destinations(of: source.identity) } }
   }
 
   private func checkName(_ name: String) {

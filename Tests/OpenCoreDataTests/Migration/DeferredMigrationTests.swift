@@ -107,9 +107,16 @@ struct DeferredMigrationTests {
     return file
   }
 
-  /// What a store's file contains, whatever the order of its columns.
+  /// What a store's file contains, whatever the order of its columns and the names of its indexes: an index
+  /// that's kept when its table is renamed keeps its name, and one that's created again has the new one.
   private static func contents(_ store: MigratedStore) throws -> [String: [[String: SQLiteValue]]] {
-    let objects = "SELECT name, sql FROM sqlite_master WHERE type != 'table' ORDER BY name"
+    let objects = """
+      SELECT m.tbl_name || ' ' || l."unique" || ' ' || \
+      (SELECT group_concat(x.name) FROM pragma_index_info(m.name) x), NULL \
+      FROM sqlite_master m, pragma_index_list(m.tbl_name) l \
+      WHERE m.type = 'index' AND l.name = m.name \
+      UNION ALL SELECT name, sql FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1
+      """
     var contents = try ["": store.values(objects).map { ["\($0[0])": $0[1]] }]
     for table in try file(store).keys where !table.isEmpty {
       contents[table] = try store.rows(of: table)

@@ -124,7 +124,7 @@ struct MigrationLogTests {
       lines.texts(store) == [
         "cdprof: migration: store STORE", "cdprof: migration: from version CHECKSUM 2 entities",
         "cdprof: migration: to version CHECKSUM (2), 2 entities",
-        "cdprof: migration: mapping model with 2 entity mappings, to NEW",
+        "cdprof: migration: mapping model with 2 entity mappings, to NEW.sqlite",
       ]
         + ["create instances", "create relationships", "validate"].flatMap { pass in
           [

@@ -43,7 +43,7 @@ struct RandomMigrationTests {
       let next = mutator.sketch
       let expected = Self.expected(before, from: sketch, to: next)
       options[NSPersistentHistoryTrackingKey] = true
-      let isDeferred = (seed &+ UInt64(version)) % 3 < 2
+      let isDeferred = !seed.isMultiple(of: 2) && (seed &+ UInt64(version)) % 3 < 2
       options[NSPersistentStoreDeferredLightweightMigrationOptionKey] = isDeferred
       let history = (older.log + mutator.log).joined(separator: "; ")
       do {
@@ -59,7 +59,7 @@ struct RandomMigrationTests {
         #expect(problems.map { "\($0)" } == [], "seed \(seed), by copy: \(history)")
         let migrated = next.model()
         try withContext(migrated, url, options) { _ in }
-        if isDeferred, seed.isMultiple(of: 4) {
+        if isDeferred, seed % 4 == 1 {
           let after = try values(of: next, migrated, at: url)
           let findings = try StoreDoctor.examine(url).findings
           #expect(findings.map { "\($0)" } == [], "seed \(seed), deferred: \(history)")
