@@ -131,7 +131,7 @@ extension NSPersistentStoreCoordinator {
   }
 
   private class func isForced(_ options: [AnyHashable: Any]?) -> Bool {
-    options?[NSPersistentStoreForceDestroyOption] as? Bool == true
+    options.isSet(NSPersistentStoreForceDestroyOption)
   }
 
   /// Checks that a file to be removed or replaced is a store of the type.

@@ -66,7 +66,8 @@ final class MigrationPasses {
   /// - Parameter observer: Called with how much is complete, from 0 to 1.
   func run(_ report: MigrationProgress, _ observer: @escaping (Double) -> Void) throws {
     self.observer = observer
-    for context in contexts { context.faultError = nil }
+    manager.sourceContext.faultError = nil
+    manager.destinationContext.faultError = nil
     report.expect(3 * plans.count)
     for (plan, policy) in zip(plans, policies) {
       try begin(plan, report)
@@ -92,19 +93,18 @@ final class MigrationPasses {
     try saveBatch(report)
   }
 
-  private var contexts: [NSManagedObjectContext] {
-    [manager.sourceContext, manager.destinationContext]
-  }
-
   /// Throws the error of a value or a batch that couldn't be read and would be lost.
   ///
   /// An external data file that doesn't exist is lost already.
   private func checkReading() throws {
-    for context in contexts {
-      guard let error = context.faultError else { continue }
-      context.faultError = nil
-      if FileErrorText.errno(of: error) != ENOENT { throw error }
-    }
+    try checkReading(in: manager.sourceContext)
+    try checkReading(in: manager.destinationContext)
+  }
+
+  private func checkReading(in context: NSManagedObjectContext) throws {
+    guard let error = context.faultError else { return }
+    context.faultError = nil
+    if FileErrorText.errno(of: error) != ENOENT { throw error }
   }
 
   private func begin(_ plan: EntityMappingPlan, _ report: MigrationProgress) throws {

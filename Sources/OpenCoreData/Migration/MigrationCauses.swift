@@ -87,9 +87,14 @@ struct MigrationCauses {
     if sql.contains(" TRIGGER ") { return [] }
     let named = Set(words.flatMap { byIndex[$0] ?? [] }).sorted()
     if !named.isEmpty { return named }
-    if let table = copiedTable(words) { return ofCopy(table) }
-    let owners = owners(of: words)
-    return owners.isEmpty ? changes(ofTables: words) : owners
+    // A column of another table can have the name of a table.
+    let table = sql.firstRange(of: " ON ").map {
+      Self.words(of: String(sql[$0.upperBound...].prefix { $0 != "(" }))
+    }
+    if let copied = copiedTable(table ?? words) { return ofCopy(copied) }
+    let owners = Set(words.flatMap { byColumn[$0] ?? [] })
+      .filter { scopes[$0].map { !$0.tables.isDisjoint(with: table ?? words) } ?? false }.sorted()
+    return owners.isEmpty ? changes(ofTables: table ?? words) : owners
   }
 
   // MARK: Copies

@@ -105,10 +105,10 @@ extension SQLiteStore {
   ///
   /// A file that has a history keeps it, regardless of the options.
   func openHistory() throws {
-    if !isReadOnly, options?[NSPersistentHistoryTrackingKey] as? Bool == true {
+    if !isReadOnly, options.isSet(NSPersistentHistoryTrackingKey) {
       try pool.withWriter { try HistoryTables.make(on: $0, for: mapping) }
     }
-    if options?[NSPersistentStoreRemoteChangeNotificationPostOptionKey] as? Bool == true,
+    if options.isSet(NSPersistentStoreRemoteChangeNotificationPostOptionKey),
       let made = StoreWatcher(self)
     {
       watcher.withLock { $0 = made }

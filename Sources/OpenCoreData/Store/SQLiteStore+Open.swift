@@ -124,8 +124,8 @@ extension SQLiteStore {
 
   /// Performs the maintenance that options specify when a file is opened.
   private static func maintain(_ connection: Connection, _ options: [AnyHashable: Any]?) throws {
-    if options?[NSSQLiteManualVacuumOption] as? Bool == true { try connection.execute("VACUUM") }
-    if options?[NSSQLiteAnalyzeOption] as? Bool == true { try connection.execute("ANALYZE") }
+    if options.isSet(NSSQLiteManualVacuumOption) { try connection.execute("VACUUM") }
+    if options.isSet(NSSQLiteAnalyzeOption) { try connection.execute("ANALYZE") }
   }
 
   /// Returns the number of readers that the options specify.
