@@ -62,10 +62,11 @@ struct MigrationCauses {
     }
   }
 
-  /// The differences of columns in a statement's tables.
-  private func owners(of words: Set<String>) -> [Int] {
-    Set(words.flatMap { byColumn[$0] ?? [] })
-      .filter { scopes[$0].map { !$0.tables.isDisjoint(with: words) } ?? false }.sorted()
+  /// The differences of columns in a statement's tables, which are among its words.
+  private func owners(of words: Set<String>, in tables: Set<String>? = nil) -> [Int] {
+    let tables = tables ?? words
+    return Set(words.flatMap { byColumn[$0] ?? [] })
+      .filter { scopes[$0].map { !$0.tables.isDisjoint(with: tables) } ?? false }.sorted()
   }
 
   private func changes(ofTables names: some Sequence<String>) -> [Int] {
@@ -92,8 +93,7 @@ struct MigrationCauses {
       Self.words(of: String(sql[$0.upperBound...].prefix { $0 != "(" }))
     }
     if let copied = copiedTable(table ?? words) { return ofCopy(copied) }
-    let owners = Set(words.flatMap { byColumn[$0] ?? [] })
-      .filter { scopes[$0].map { !$0.tables.isDisjoint(with: table ?? words) } ?? false }.sorted()
+    let owners = owners(of: words, in: table ?? words)
     return owners.isEmpty ? changes(ofTables: table ?? words) : owners
   }
 
