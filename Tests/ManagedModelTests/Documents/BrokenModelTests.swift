@@ -177,8 +177,7 @@ import Testing
       + "<uniquenessConstraints>\(constraints)</uniquenessConstraints>",
   ]
 
-  /// Reading time is limited, and so is the number of warnings.
-  @Test(.timeLimit(.minutes(5)), arguments: 0..<3)
+  @Test(arguments: 0..<3)
   func largeInvalidDocumentsReportLimitedWarnings(index: Int) throws {
     let others = Self.repeated { "<entity name=\"E\($0)\"/>" }.prefix(100_000)
     let whole = others.lastIndex(of: ">").map { others[...$0] } ?? others

@@ -54,7 +54,7 @@ struct ContainerTests {
     #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
   }
 
-  @Test("Adding a store asynchronously calls back off the main thread", .timeLimit(.minutes(1)))
+  @Test("Adding a store asynchronously calls back off the main thread")
   func asynchronousAddCallsBackOffTheMainThread() async throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)

@@ -8,7 +8,14 @@ import Testing
   private static let slow = "(a+)+$"
   private static let text = String(repeating: "a", count: 60) + "!"
 
-  @Test(.timeLimit(.minutes(1)), arguments: [StoreKind.sqlite, .memory])
+  /// The CPU seconds of the current thread, which don't grow with the tests that run beside this one.
+  private static func threadTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .memory])
   func regularExpressionsThatBacktrackTooLongAreErrors(kind: StoreKind) throws {
     let item = SchemaModels.entity("Item", [SchemaModels.attribute("name", .stringAttributeType)])
     let model = NSManagedObjectModel()
@@ -34,7 +41,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(3))) func wideDisjunctionsAreEvaluatedInLinearTime() throws {
+  @Test func wideDisjunctionsAreEvaluatedInLinearTime() throws {
     let library = try LibraryRows(seed: 3, count: 40)
     let item = try #require(library.model.entity(named: "Item"))
     let format = (0..<70_000).map { "weight == \($0 % 3 - 10)" }.joined(separator: " OR ")
@@ -51,9 +58,9 @@ import Testing
     let query = try library.translator.fetch(
       entity: item, predicate: shorter, result: .identifiers)
     let expected = try library.items.filter { try shorter.evaluation(of: $0) }.count
-    let begin = ContinuousClock.now
+    let begin = Self.threadTime()
     #expect(try library.keys(query).count == expected)
-    #expect(ContinuousClock.now - begin < .seconds(5))
+    #expect(Self.threadTime() - begin < 5)
     #expect(query.sql.contains("t0.ZWEIGHT IN (?, ?, ?"))
   }
 

@@ -163,8 +163,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "S-A15 a fetch without a store is an error; after one is added, it returns its rows",
-    .timeLimit(.minutes(1)))
+    "S-A15 a fetch without a store is an error; after one is added, it returns its rows")
   func fetchWithoutAStoreIsAnErrorUntilOneIsAdded() async throws {
     let stack = try TestStack(model: TestModels.company())
     let first = try stack.coldContext()

@@ -47,7 +47,7 @@ struct CorruptStoreTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(3)), arguments: 1...40)
+  @Test(arguments: 1...40)
   func randomByteChangesDoNotCrash(seed: Int) throws {
     let store = try OfficeStore(hasHistory: seed.isMultiple(of: 2))
     var generator = XorshiftGenerator(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
@@ -72,7 +72,6 @@ struct CorruptStoreTests {
   }
 
   @Test(
-    .timeLimit(.minutes(3)),
     arguments: [
       "UPDATE Z_PRIMARYKEY SET Z_ENT = -Z_ENT",
       "DELETE FROM Z_MODELCACHE; UPDATE Z_PRIMARYKEY SET Z_ENT = -Z_ENT WHERE Z_ENT = 2",
