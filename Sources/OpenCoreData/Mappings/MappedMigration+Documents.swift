@@ -4,7 +4,7 @@ import SQLiteDriver
 extension MappedMigration {
   /// Migrates an XML or binary store into a new document that replaces it at the end.
   ///
-  /// As for a SQLite store, the old document stays with `~` at the end of its name. Cost: that of the
+  /// As for a SQLite store, the old document stays with `~` at the end of its name, unless it isn't wanted. Cost: that of the
   /// migration manager, with both documents in memory.
   /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the document is being migrated or
   ///   written elsewhere, or the file system fails. The store is unchanged then.
@@ -21,14 +21,14 @@ extension MappedMigration {
     try lock.check()
     let old = oldFile()
     do {
-      try? FileManager.default.removeItem(at: old)
+      if keepsOldStore { try? FileManager.default.removeItem(at: old) }
       // Some file systems have no links.
-      if link(url.path, old.path) != 0 {
+      if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
       }
       guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
     } catch {
-      try? FileManager.default.removeItem(at: old)
+      if keepsOldStore { try? FileManager.default.removeItem(at: old) }
       throw notReplaced(
         (error as? FileProblem)?.reason ?? FileErrorText.of(error), by: error)
     }

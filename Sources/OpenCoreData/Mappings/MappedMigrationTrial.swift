@@ -49,17 +49,19 @@ package struct MappedMigrationTrial: Sendable {
   /// Cost: that of the migration, and an event for each statement.
   /// - Parameters:
   ///   - url: The copy.
-  ///   - step: A step with mapping models.
+  ///   - type: SQLite, XML, or binary.
+  ///   - step: A step; the mapping is inferred if it has no mapping models.
   ///   - observer: Called at moments at which files are large: after batches, and before the copy is
   ///     replaced.
   /// - Throws: Errors that aren't about the data, as `ProgressiveMigration.run(options:)`.
   package init(
-    ofCopyAt url: URL, step: ProgressiveMigration.Step, observer: @escaping () -> Void = {}
+    ofCopyAt url: URL, _ type: NSPersistentStore.StoreType, step: ProgressiveMigration.Step,
+    observer: @escaping () -> Void = {}
   ) throws {
     let recorder = PassRecorder()
     var migration = MappedMigration(
       url: url, source: step.source, destination: step.destination,
-      mappings: step.mappingModels, configuration: nil, options: nil,
+      mappings: step.mappings, configuration: nil, options: nil, type: type,
       report: { _ in observer() })
     migration.keepsOldStore = false
     migration.prepare = { recorder.observe($0) }

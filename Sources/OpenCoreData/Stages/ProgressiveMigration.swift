@@ -145,22 +145,30 @@ public struct ProgressiveMigration {
 }
 
 extension ProgressiveMigration.Step {
+  /// The mapping models, or else the inferred one.
+  var mappings: [NSMappingModel] {
+    mappingModels.isEmpty
+      ? [NSMappingModel(InferredMapping(from: source, to: destination))] : mappingModels
+  }
+
   /// Migrates a store of the step's source model.
   ///
   /// - Parameters:
   ///   - url: The store.
+  ///   - type: SQLite, XML, or binary. Only a SQLite store is migrated in place.
   ///   - options: The options to open it with.
   ///   - keepsOldStore: Whether a migration with mapping models keeps the old store next to the new one.
   ///   - hub: Receives the events.
   ///   - report: Called with how much is complete, from 0 to 1; an error that it throws cancels the step.
   /// - Throws: The errors of `ProgressiveMigration.run(options:)`; the store is unchanged then.
   package func run(
-    at url: URL, options: [AnyHashable: Any]? = nil, keepsOldStore: Bool = true,
+    at url: URL, type: NSPersistentStore.StoreType = .sqlite,
+    options: [AnyHashable: Any]? = nil, keepsOldStore: Bool = true,
     hub: EventHub = EventHub(),
     report: @escaping (Double) throws -> Void = { _ in }
   ) throws {
     do {
-      if mappingModels.isEmpty {
+      if mappingModels.isEmpty, type == .sqlite {
         var migration = LightweightMigration(
           url: url, mapping: InferredMapping(from: source, to: destination), configuration: nil,
           options: options, hub: hub)
@@ -168,8 +176,8 @@ extension ProgressiveMigration.Step {
         try migration.run()
       } else {
         var migration = MappedMigration(
-          url: url, source: source, destination: destination, mappings: mappingModels,
-          configuration: nil, options: options, hub: hub, report: report)
+          url: url, source: source, destination: destination, mappings: mappings,
+          configuration: nil, options: options, hub: hub, type: type, report: report)
         migration.keepsOldStore = keepsOldStore
         try migration.run()
       }

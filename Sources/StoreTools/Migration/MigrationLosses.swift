@@ -18,13 +18,15 @@ struct MigrationLosses {
   /// Returns the losses, by entity and property.
   ///
   /// Cost: a `SELECT COUNT` for each entity and each property that isn't carried over.
-  /// - Parameter copy: A store of the step's source model, which is opened read-only.
+  /// - Parameters:
+  ///   - copy: A store of the step's source model, which is opened read-only.
+  ///   - type: The type of the store.
   static func of(
-    _ step: ProgressiveMigration.Step, in copy: URL
+    _ step: ProgressiveMigration.Step, in copy: URL, _ type: NSPersistentStore.StoreType
   ) throws -> [MigrationLoss] {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: step.source)
     let opened = try coordinator.addPersistentStore(
-      type: .sqlite, at: copy, options: [NSReadOnlyPersistentStoreOption: true])
+      type: type, at: copy, options: [NSReadOnlyPersistentStoreOption: true])
     defer { try? coordinator.remove(opened) }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator

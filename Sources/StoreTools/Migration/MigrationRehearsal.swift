@@ -116,7 +116,8 @@ package struct MigrationRehearsal {
   /// Copies a store, and migrates the copy.
   ///
   /// No file of the store is modified. Cost: the time and space of copying the store and of the migration;
-  /// one `SELECT COUNT` for each removed property and entity; those of `doctor`; the larger copies.
+  /// one `SELECT COUNT` for each removed property and entity; those of `doctor`; the larger copies. An XML or
+  /// binary store has no SQL, isn't examined by `doctor`, and has no larger copies.
   /// - Parameters:
   ///   - route: The way, which may be refused.
   ///   - options: What to do in addition.
@@ -128,11 +129,11 @@ package struct MigrationRehearsal {
     guard refusal == nil, !route.isCurrent else { return }
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
-    let copy = folder.appendingPathComponent("Store.sqlite")
+    let copy = folder.appendingPathComponent(isDatabase ? "Store.sqlite" : "Store.document")
     options.progress("copying the store")
-    try StoreFile.copy(from: store, to: copy)
+    try copyFiles(from: store, to: copy)
     sizes.before = Self.size(copy)
-    let former = try StoreDoctor.examine(copy).findings
+    let former = try isDatabase ? StoreDoctor.examine(copy).findings : []
     for step in route.steps {
       let policies = MigrationRoute.policies(of: step)
       guard policies.isEmpty else {
@@ -140,25 +141,38 @@ package struct MigrationRehearsal {
         break
       }
       options.progress("migrating the copy to \(step.to)")
-      steps.append(try Self.rehearse(step, on: copy, in: folder))
+      steps.append(try rehearse(step, on: copy, in: folder))
       if !violations.isEmpty { break }
     }
     sizes.after = Self.size(copy)
     guard isPossible else { return }
-    options.progress("checking the migrated copy")
-    let report = try StoreDoctor.examine(copy)
-    doctor = report
-    hasNewFindings = Self.hasNew(report.findings, since: former)
+    if isDatabase {
+      options.progress("checking the migrated copy")
+      let report = try StoreDoctor.examine(copy)
+      doctor = report
+      hasNewFindings = Self.hasNew(report.findings, since: former)
+    }
     if let destination = options.destination {
       // Not moved: the folders can be on different volumes.
-      try StoreFile.copy(from: copy, to: destination)
+      try copyFiles(from: copy, to: destination)
     }
-    if options.factors?.isEmpty != true {
+    if isDatabase, options.factors?.isEmpty != true {
       growth = try MigrationGrowth.rehearse(
         store, route.steps, seconds: seconds, factors: options.factors,
         progress: options.progress)
     }
     addWarnings()
+  }
+
+  /// Whether the store is a SQLite database, and not a document.
+  private var isDatabase: Bool { route.type == .sqlite }
+
+  private func copyFiles(from source: URL, to destination: URL) throws {
+    if isDatabase {
+      try StoreFile.copy(from: source, to: destination)
+    } else {
+      try FileManager.default.copyItem(at: source, to: destination)
+    }
   }
 
   private mutating func addWarnings() {
@@ -196,7 +210,7 @@ package struct MigrationRehearsal {
 
   // MARK: Steps
 
-  private static func rehearse(
+  private func rehearse(
     _ step: ProgressiveMigration.Step, on copy: URL, in folder: URL
   ) throws -> Step {
     let comparison = ModelComparison(from: step.source, to: step.destination)
@@ -206,10 +220,10 @@ package struct MigrationRehearsal {
       mappings: step.mappingModels.flatMap { ($0.entityMappings ?? []).map { $0.name ?? "" } },
       differences: comparison.differences.filter { $0.effect != .none },
       suspectedRenames: isInferred ? comparison.suspectedRenames : [],
-      losses: try MigrationLosses.of(step, in: copy))
+      losses: try MigrationLosses.of(step, in: copy, route.type))
     let meter = MigrationMeter(watching: folder)
     do {
-      if isInferred {
+      if isInferred, isDatabase {
         let trial = try MigrationTrial(
           ofCopyAt: copy, mapping: InferredMapping(from: step.source, to: step.destination),
           observer: meter.sample)
@@ -219,10 +233,11 @@ package struct MigrationRehearsal {
           Work(name: $0.name, sql: $0.sql, rows: $0.rows, seconds: $0.seconds, instances: nil)
         }
       } else {
-        let trial = try MappedMigrationTrial(ofCopyAt: copy, step: step, observer: meter.sample)
+        let trial = try MappedMigrationTrial(
+          ofCopyAt: copy, route.type, step: step, observer: meter.sample)
         report.costs = meter.stop()
         report.violations = trial.violations
-        report.work = trial.parts.map(Work.init)
+        report.work = trial.parts.map { Work($0, isDatabase: isDatabase) }
       }
     } catch {
       _ = meter.stop()
@@ -234,10 +249,13 @@ package struct MigrationRehearsal {
 
 extension MigrationRehearsal.Work {
   /// Creates the work of a pass.
-  fileprivate init(_ part: MappedMigrationTrial.Part) {
+  ///
+  /// - Parameter isDatabase: Whether rows are counted by statements. In a document, each instance that's created
+  ///   is a row.
+  fileprivate init(_ part: MappedMigrationTrial.Part, isDatabase: Bool) {
     name = "\(part.mapping ?? "all instances"): \(part.pass.rawValue)"
     sql = part.statements.map(\.sql).joined(separator: "\n")
-    rows = part.rows
+    rows = isDatabase ? part.rows : part.pass == .instances ? part.instances ?? 0 : 0
     seconds = part.seconds
     instances = part.instances
   }
@@ -258,12 +276,12 @@ extension MigrationRehearsal {
     var backup: URL?
     if keepsBackup {
       let file = try unusedBackup()
-      try StoreFile.copy(from: store, to: file)
+      try copyFiles(from: store, to: file)
       backup = file
     }
     for (index, step) in route.steps.enumerated() {
       do {
-        try step.run(at: store, keepsOldStore: false)
+        try step.run(at: store, type: route.type, keepsOldStore: false)
       } catch {
         guard index > 0 else { throw error }
         throw interrupted(at: step, by: error, backup)

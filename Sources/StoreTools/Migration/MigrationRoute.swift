@@ -13,6 +13,8 @@ package struct MigrationRoute {
 
   /// The store.
   package let store: URL
+  /// SQLite, XML, or binary.
+  package let type: NSPersistentStore.StoreType
   /// The version of the store; the name is empty if none of the versions is the store's.
   package let source: MigrationPlanner.Version
   /// The version to migrate to.
@@ -53,17 +55,20 @@ package struct MigrationRoute {
     let known = MigrationPlanner(versions: versions.all, mappingModels: [])
     planner = known
     store = URL(fileURLWithPath: path)
-    let stored = try FoundModel(path: path)
-    guard stored.origin == .store || stored.origin == .tables else {
+    let document = try Self.document(at: path)
+    type = document?.type ?? .sqlite
+    let stored = try document == nil ? FoundModel(path: path) : nil
+    if let stored, stored.origin != .store, stored.origin != .tables {
       throw InvalidInputError(
         kind: .unusable, message: "\(path) is a model, not a store", nextStep: "specify a store")
     }
-    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      type: .sqlite, at: store)
+    let metadata =
+      try document?.metadata
+      ?? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: store)
     start = known.position(ofStoreWith: metadata)
     end = found.version.flatMap { name in versions.all.firstIndex { $0.name == name } }
     let name = start.map { versions.all[$0].name } ?? ""
-    if stored.origin == .store {
+    if stored?.origin == .store {
       source = MigrationPlanner.Version(
         name: name, model: try NSManagedObjectModel.inStore(at: store, with: metadata))
     } else if let start {
@@ -100,6 +105,28 @@ package struct MigrationRoute {
         + "\(found.url.relativePath) is its version"
         + (names.isEmpty ? "" : ": \(names.joined(separator: ", "))"),
       nextStep: "specify a folder of versions that has the version of the store")
+  }
+
+  /// Returns the type and metadata of an XML or binary store; nil for another file.
+  ///
+  /// Cost: reads the document as a whole if it begins like one.
+  private static func document(
+    at path: String
+  ) throws -> (type: NSPersistentStore.StoreType, metadata: [String: Any])? {
+    let url = URL(fileURLWithPath: path)
+    guard FileKind.mode(of: path, followingLinks: true).map({ $0 & S_IFMT == S_IFREG }) == true,
+      let file = try? FileHandle(forReadingFrom: url)
+    else { return nil }
+    defer { try? file.close() }
+    let start = try file.read(upToCount: 8) ?? Data()
+    let type: NSPersistentStore.StoreType =
+      if start == Data("bplist00".utf8) { .binary } else { .xml }
+    guard type == .binary || start.starts(with: Data("<?xml".utf8)),
+      // Models and other files can begin in the same way.
+      let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: type, at: url)
+    else { return nil }
+    return (type, metadata)
   }
 
   // MARK: Versions and mapping models
@@ -229,7 +256,11 @@ package struct MigrationRoute {
       warnings.append(
         "The store's version, \(planner.versions[start].name), is later than \(destination.name).")
     }
-    if steps.contains(where: { !$0.mappingModels.isEmpty }) {
+    if type != .sqlite, !steps.isEmpty {
+      warnings.append(
+        "An XML or binary store is migrated by copying its objects in memory, which assigns new primary keys, "
+          + "so URIs of object IDs that the app has saved elsewhere become invalid.")
+    } else if steps.contains(where: { !$0.mappingModels.isEmpty }) {
       warnings.append(
         "Migration with a mapping model assigns new primary keys, so URIs of object IDs that the app has "
           + "saved elsewhere become invalid, and doesn't copy persistent history.")
@@ -252,6 +283,7 @@ package struct MigrationRoute {
 
   /// Notes the indexes that the store doesn't get because the version is the same.
   private mutating func addIndexWarnings() {
+    guard type == .sqlite else { return }
     for difference in ModelComparison(from: source.model, to: destination.model).differences
     where difference.subject == .index && difference.kind != .removed {
       warnings.append(

@@ -59,7 +59,9 @@ package enum MigrationText {
     let inferred = rehearsal.steps.filter(\.isInferred)
     let way =
       switch (rehearsal.route.steps.count, inferred.count) {
-      case (1, 1): "inferred: \(NumberText.counted(work.count, "statement"))"
+      case (1, 1) where rehearsal.route.type == .sqlite:
+        "inferred: \(NumberText.counted(work.count, "statement"))"
+      case (1, 1): "inferred, by copy: \(NumberText.counted(work.count, "pass", "passes"))"
       case (1, _): "with a mapping model: \(NumberText.counted(work.count, "pass", "passes"))"
       case (let all, let some):
         "\(all) steps, \(some) inferred and \(all - some) with a mapping model"
