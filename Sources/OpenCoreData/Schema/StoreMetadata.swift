@@ -75,6 +75,7 @@ struct StoreMetadata: @unchecked Sendable {
     self.uuid = uuid
     values = [
       Self.hashesKey: digests,
+      Self.hashesDigestKey: Self.digest(of: digests),
       Self.hashesVersionKey: 3,
       Self.identifiersKey: Self.identifiers(of: model),
       Self.storeTypeKey: type,
@@ -83,6 +84,15 @@ struct StoreMetadata: @unchecked Sendable {
     ]
     if let digestFormula { values[Self.digestFormulaKey] = digestFormula }
     if type == NSSQLiteStoreType { values[Self.autoVacuumKey] = "2" }
+  }
+
+  /// Returns Core Data's digest of version hashes: the SHA-512 of each name with its hash, in the order of the
+  /// names, in Base64.
+  ///
+  /// It's written with the hashes, but not compared when a store is opened: the hashes are.
+  static func digest(of hashes: [String: Data]) -> String {
+    let bytes = hashes.sorted { $0.key < $1.key }.flatMap { Array($0.key.utf8) + Array($0.value) }
+    return Data(SHA512.hash(bytes)).base64EncodedString()
   }
 
   /// Returns the metadata of the store after its migration to another version of the model.
@@ -118,7 +128,8 @@ struct StoreMetadata: @unchecked Sendable {
     result[NSManagedObjectModel.storedModelDigestsKey] = nil
     for key in deferredKeys { result[key] = old[key] }
     for (key, value) in old where isFrameworkKey(key) {
-      let isFixed = [uuidKey, storeTypeKey, hashesKey, hashesVersionKey].contains(key)
+      let isFixed = [uuidKey, storeTypeKey, hashesKey, hashesDigestKey, hashesVersionKey]
+        .contains(key)
       if isFixed || result[key] == nil { result[key] = value }
     }
     return result

@@ -99,6 +99,7 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   final func updateVersionHashes(_ hashes: [String: Data]) {
     lock.withLock {
       knownMetadata[NSStoreModelVersionHashesKey] = hashes
+      knownMetadata[StoreMetadata.hashesDigestKey] = StoreMetadata.digest(of: hashes)
       knownMetadata[StoreMetadata.digestFormulaKey] = DigestFormula.current.rawValue
       isMetadataUnsaved = true
     }

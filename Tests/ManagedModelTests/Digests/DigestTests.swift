@@ -16,6 +16,28 @@ import Testing
     #expect(Self.text(SHA256.hash(bytes)) == expected)
   }
 
+  @Test(arguments: [
+    (
+      "",
+      "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce"
+        + "47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e"
+    ),
+    (
+      "abc",
+      "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+        + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
+    ),
+    (
+      "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrs"
+        + "mnopqrstnopqrstu",
+      "8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018"
+        + "501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909"
+    ),
+  ])
+  func sha512MatchesPublishedHashes(text: String, expected: String) {
+    #expect(Self.text(SHA512.hash(Array(text.utf8))) == expected)
+  }
+
   static func text(_ bytes: [UInt8]) -> String {
     bytes.map { String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
   }
