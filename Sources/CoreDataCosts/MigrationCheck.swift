@@ -130,15 +130,40 @@ private struct MigrationCheck {
   private func migrate(_ store: URL, in folder: URL, from position: Int?) throws {
     guard method == .stepByStep, let position else { return try migrate(store, to: model) }
     for (before, after) in zip(versions[position...], versions[(position + 1)...]) {
-      let mapping = NSMappingModel(
-        from: bundles, forSourceModel: before.model, destinationModel: after.model)
-      if let mapping {
-        try migrate(store, in: folder, from: before.model, to: after.model, mapping)
-      } else {
+      let mappings = mappings(from: before.model, to: after.model)
+      if mappings.isEmpty {
         try migrate(store, to: after.model)
+      } else {
+        try migrate(store, in: folder, from: before.model, to: after.model, mappings)
       }
     }
     try migrate(store, to: model)
+  }
+
+  /// Returns the mapping models in the bundles for a step, each for a part of the entities.
+  private func mappings(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) -> [NSMappingModel] {
+    #if canImport(CoreData)
+      let (before, after) = (
+        source.entityVersionHashesByName, destination.entityVersionHashesByName
+      )
+      return bundles.flatMap { $0.urls(forResourcesWithExtension: "cdm", subdirectory: nil) ?? [] }
+        .sorted {
+          $0.lastPathComponent.compare($1.lastPathComponent, options: .numeric) == .orderedAscending
+        }
+        .compactMap { NSMappingModel(contentsOf: $0) }
+        .filter { mapping in
+          (mapping.entityMappings ?? []).allSatisfy { entity in
+            (entity.sourceEntityName.map { before[$0] == entity.sourceEntityVersionHash } ?? true)
+              && (entity.destinationEntityName.map {
+                after[$0] == entity.destinationEntityVersionHash
+              } ?? true)
+          }
+        }
+    #else
+      return NSMappingModel.all(in: bundles, from: source, to: destination)
+    #endif
   }
 
   /// Migrates a store when it's opened.
@@ -158,13 +183,16 @@ private struct MigrationCheck {
 
   private func migrate(
     _ store: URL, in folder: URL, from source: NSManagedObjectModel,
-    to destination: NSManagedObjectModel, _ mapping: NSMappingModel
+    to destination: NSManagedObjectModel, _ mappings: [NSMappingModel]
   ) throws {
     let migrated = folder.appendingPathComponent("\(UUID().uuidString).sqlite")
-    try NSMigrationManager(sourceModel: source, destinationModel: destination)
-      .migrateStore(
+    // One manager, so that a mapping model finds the instances that earlier ones created.
+    let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
+    for mapping in mappings {
+      try manager.migrateStore(
         from: store, type: .sqlite, options: nil, mapping: mapping, to: migrated, type: .sqlite,
         options: nil)
+    }
     try NSPersistentStoreCoordinator(managedObjectModel: destination)
       .replacePersistentStore(
         at: store, destinationOptions: nil, withPersistentStoreFrom: migrated, sourceOptions: nil,

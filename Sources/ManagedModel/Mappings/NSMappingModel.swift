@@ -107,8 +107,9 @@ extension NSMappingModel {
 
   /// Returns the mapping models in bundles that match two models, in the order of the bundles.
   ///
-  /// Several are parts of one migration: each maps some of the entities.
-  package static func all(
+  /// Several are parts of one migration: each maps some of the entities. No Apple counterpart: the initializer
+  /// with bundles returns the first.
+  public static func all(
     in bundles: [Bundle], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [NSMappingModel] {
     bundles.compactMap(\.resourceURL).flatMap(MappingModelFile.all)
