@@ -17,7 +17,7 @@ struct MigrationScenario: Sendable, CustomTestStringConvertible {
   /// Where the store is in its folder.
   static func store(in folder: URL) -> URL { folder.appendingPathComponent("Store.sqlite") }
 
-  static let all = [inPlace, mapped, progressive, staged]
+  static let all = [inPlace, mapped, mappedInBundle, progressive, staged]
 
   // MARK: Versions
 
@@ -153,6 +153,23 @@ struct MigrationScenario: Sendable, CustomTestStringConvertible {
         throw NSError.migrating(error, url)
       }
       try withContext(after, url, impatient) { _ in }
+    })
+
+  /// A migration through a coordinator that finds a mapping model in a bundle, from Core Data's store of the
+  /// book's sample.
+  static let mappedInBundle = MigrationScenario(
+    testDescription: "mapped in a bundle",
+    versions: { try ["Moody 2", "Moody 3"].map(moody) },
+    create: { url, count in
+      try Data(contentsOf: SharedData.url("moody/stores/Moody 2.moody")).write(to: url)
+      try multiplyMoods(url, to: count)
+    },
+    migrate: { url in
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try moody("Moody 3"))
+      let bundle = try #require(Bundle(path: SharedData.url("moody").path))
+      coordinator.migrationBundles = [bundle]
+      let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: automatic)
+      try coordinator.remove(store)
     })
 
   /// A migration along versions on disk, from Core Data's store of the book's sample.
