@@ -80,6 +80,12 @@ extension FileObjects.Index {
       isConstraint: isConstraint)
   }
 
+  /// Returns whether it's another index's columns, in the same table, under another name.
+  func isCopy(of other: Self) -> Bool {
+    name != other.name && table.uppercased() == other.table.uppercased() && parts == other.parts
+      && isUnique == other.isUnique && condition == other.condition
+  }
+
   /// Returns whether it's the same index but for its name, once columns are renamed.
   ///
   /// - Parameter newNames: The new names of renamed columns, by their uppercase names.

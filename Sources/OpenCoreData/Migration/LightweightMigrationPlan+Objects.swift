@@ -45,11 +45,15 @@ extension LightweightMigrationPlan {
   }
 
   /// Returns whether an index is one that Core Data or OpenCoreData creates, so that a new version can
-  /// be without it.
+  /// be without it: by its name or columns, or because it's a copy of such an index.
   private func isOfStore(_ index: FileObjects.Index) -> Bool {
     !index.isConstraint
-      && (index.name.uppercased().hasPrefix("Z") || pending.indexes.contains(index.name)
-        || sourceSchema.indexes.contains { index.matches($0, renaming: [:]) })
+      && (isKnown(index) || objects.indexes.contains { isKnown($0) && $0.isCopy(of: index) })
+  }
+
+  private func isKnown(_ index: FileObjects.Index) -> Bool {
+    index.name.uppercased().hasPrefix("Z") || pending.indexes.contains(index.name)
+      || sourceSchema.indexes.contains { index.matches($0, renaming: [:]) }
   }
 
   /// The names of the file's indexes that the new version has too.

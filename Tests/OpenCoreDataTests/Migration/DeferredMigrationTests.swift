@@ -141,6 +141,25 @@ struct DeferredMigrationTests {
     return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }.sorted()
   }
 
+  @Test("A copy of an index that's left to remove is removed with it")
+  func copyOfAPendingIndexIsRemoved() throws {
+    let store = try Self.store()
+    try store.migrate(to: Self.version(2), options: Self.deferred)
+    let connection = try Connection(path: store.url.path, access: .writing)
+    let rows = try connection.values("SELECT sql FROM sqlite_master WHERE name = 'Z_City_byName'")
+    guard case .text(let sql)? = rows.first?.first else {
+      Issue.record("there's no pending index")
+      return
+    }
+    try connection.execute(sql.replacing("Z_City_byName", with: "I1_Z_City_byName"))
+    connection.close()
+    let indexes = "SELECT name FROM sqlite_master WHERE name LIKE '%City_byName' ORDER BY 1"
+    #expect(try store.values(indexes) == [[.text("I1_Z_City_byName")], [.text("Z_City_byName")]])
+    let context = try store.open(Self.version(2))
+    try context.persistentStoreCoordinator?.finishDeferredLightweightMigration()
+    #expect(try store.values(indexes).isEmpty)
+  }
+
   @Test("M-22 Columns, tables, and indexes stay until the migration is finished, one unit per call")
   func cleanupIsPutOff() throws {
     let store = try Self.store()
