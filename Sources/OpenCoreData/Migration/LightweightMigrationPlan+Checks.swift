@@ -39,6 +39,15 @@ extension LightweightMigrationPlan {
                 + "AND Z_ENT IN (\(members)) GROUP BY \(name) HAVING COUNT(*) > 1)",
               entity: entity.name, property: relationship.name, problem: .sharedDestination))
         }
+        if let relationship = column.property as? NSRelationshipDescription,
+          let inverse = joinedInverse(of: relationship, of: entity)
+        {
+          check(
+            "EXISTS (SELECT 1 FROM \(SQLNames.quoted(inverse.table)) AS cdprof_other "
+              + "WHERE cdprof_other.Z_PK = \(table).\(name) "
+              + "AND cdprof_other.\(SQLNames.quoted(inverse.column)) IS NOT \(table).Z_PK)",
+            .mismatchedInverse)
+        }
         if let attribute = column.property as? NSAttributeDescription,
           let range = attribute.attributeType.narrowIntegers,
           formers.contains(where: { $0.map { !fits($0, range) } ?? false })
@@ -58,6 +67,27 @@ extension LightweightMigrationPlan {
     return formerRelationships(of: relationship, of: entity).contains {
       $0.relationship.inverseRelationship?.isToMany ?? true
     }
+  }
+
+  /// Returns the table and column of a to-one inverse that existed before, but wasn't the inverse; nil for any
+  /// other relationship.
+  ///
+  /// What Core Data does with rows that don't match isn't known; to choose one of two references would lose the
+  /// other.
+  private func joinedInverse(
+    of relationship: NSRelationshipDescription, of entity: SQLEntity
+  ) -> (table: String, column: String)? {
+    guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+      let owner = inverse.entity.flatMap(destination.held),
+      let column = owner.column(named: inverse.name)
+    else { return nil }
+    let others = formerRelationships(of: inverse, of: owner).map(\.relationship)
+    guard !others.isEmpty else { return nil }
+    let isJoined = formerRelationships(of: relationship, of: entity).contains { former in
+      let known = former.relationship.inverseRelationship
+      return !former.relationship.isToMany && !others.contains { $0 === known }
+    }
+    return isJoined ? (owner.table, column.name) : nil
   }
 
   private func fits(_ former: NSPropertyDescription, _ range: ClosedRange<Int64>) -> Bool {

@@ -100,6 +100,8 @@ struct MigrationFailure: Error, Sendable {
     case missingDestination
     /// The rows are those of the destinations.
     case sharedDestination
+    /// Two to-one relationships became inverses, but don't refer to each other.
+    case mismatchedInverse
     case outOfRange
     case notUnique
   }
@@ -124,6 +126,9 @@ struct MigrationFailure: Error, Sendable {
       (rows == 1 ? "1 object is" : "\(rows ?? 0) objects are")
         + " the destination of several objects in \(path), whose inverse is to-one now. Make the inverse "
         + "to-many, or remove all but one of them in an earlier version."
+    case .mismatchedInverse:
+      "\(some) a destination in \(path) that doesn't refer back, although the two relationships are inverses "
+        + "now. Make them match in an earlier version."
     case .outOfRange:
       "\(some) a value of \(path) that its new type can't represent. Keep the wider type."
     case .notUnique:

@@ -201,6 +201,49 @@ struct MigratedRelationshipTests {
     #expect(try links("r", of: "A", store, new) == expected)
   }
 
+  @Test("To-one relationships that become inverses have to refer to each other")
+  func joinedToOneRelationshipsMatch() throws {
+    let store = try MigratedStore()
+    let old = try Self.model(
+      Self.entities(
+        Self.relationship("r", to: "B", Self.one), Self.relationship("i", to: "A", Self.one)))
+    let new = try Self.model(
+      Self.entities(
+        Self.relationship("r", to: "B", inverse: "i", Self.one),
+        Self.relationship("i", to: "A", inverse: "r", Self.one)))
+    try Self.fill(store, old, [("A1", "B1"), ("A2", "B2")])
+    func refer(_ name: String, to other: String) throws {
+      let context = try store.open(old)
+      try context.performAndWait {
+        func object(_ name: String) throws -> NSManagedObject {
+          let request = NSFetchRequest<NSManagedObject>(entityName: String(name.prefix(1)))
+          request.predicate = NSPredicate(format: "name == %@", name)
+          return try #require(try context.fetch(request).first)
+        }
+        try object(name).setValue(object(other), forKey: "i")
+        try context.save()
+      }
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+    try refer("B1", to: "A1")
+    try refer("B2", to: "A3")
+    let copy = store.url.appendingPathExtension("copy")
+    try StoreFile.copy(from: store.url, to: copy)
+    let trial = try MigrationTrial(ofCopyAt: copy, mapping: InferredMapping(from: old, to: new))
+    let found = trial.violations.map { "\($0.entity).\($0.property) \($0.rows ?? -1)" }.sorted()
+    #expect(found == ["A.r 1", "B.i 1"])
+    let bytes = try Data(contentsOf: store.url)
+    let error = thrownError { try store.migrate(to: new) }
+    #expect(error?.code == NSMigrationError)
+    #expect(error?.localizedDescription.contains("that doesn't refer back") == true)
+    #expect(try Data(contentsOf: store.url) == bytes)
+    try refer("B2", to: "A2")
+    try store.migrate(to: new)
+    #expect(try links("i", of: "B", store, new) == ["B1 A1", "B2 A2"])
+    #expect(try links("r", of: "A", store, new) == ["A1 B1", "A2 B2"])
+  }
+
   @Test("Elements of a renamed composite attribute keep their values")
   func compositeElementsKeepTheirValues() throws {
     func model(_ name: String, _ rest: String) throws -> NSManagedObjectModel {
