@@ -68,12 +68,10 @@ extension NSPersistentStoreCoordinator {
       throw NSError.unusableStore(problem, sourceURL)
     }
     try Self.checkUnused(destinationURL, destinationOptions)
-    let remains = MigrationRemains(of: destinationURL)
-    remains.removeTemporaryStores()
-    let target = remains.temporaryStore()
-    defer { try? StoreFile.remove(at: target) }
-    try StoreFile.copySettled(from: sourceURL, to: target)
-    try StoreFile.move(from: target, to: destinationURL)
+    let target = TemporaryStore(replacing: destinationURL)
+    defer { target.remove() }
+    try StoreFile.copySettled(from: sourceURL, to: target.url)
+    try StoreFile.move(from: target.url, to: destinationURL)
   }
 
   /// The older spelling of `replacePersistentStore`.

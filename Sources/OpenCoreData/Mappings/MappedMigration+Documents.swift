@@ -12,10 +12,9 @@ extension MappedMigration {
     let lock = try DocumentLock(url)
     defer { lock.release() }
     try removeUnfinishedDocuments()
-    let remains = MigrationRemains(of: url)
-    remains.removeTemporaryStores()
-    let new = remains.temporaryStore()
-    defer { try? FileManager.default.removeItem(at: new) }
+    let temporary = TemporaryStore(replacing: url)
+    defer { temporary.remove() }
+    let new = temporary.url
     let events = try copyInstances(to: new)
     try report(1)
     try lock.check()

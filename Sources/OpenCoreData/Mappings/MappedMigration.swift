@@ -40,6 +40,8 @@ struct MappedMigration {
     defer { lock.release() }
     let remains = MigrationRemains(of: url)
     try lock.remove(remains)
+    let claim = FolderClaim(url.deletingLastPathComponent())
+    defer { claim.release() }
     let new = remains.temporaryStore()
     let former: Set<String>
     let events: MigrationEvents?

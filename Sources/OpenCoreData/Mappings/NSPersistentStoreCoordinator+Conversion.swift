@@ -30,13 +30,11 @@ extension NSPersistentStoreCoordinator {
     }
     if !url.isNullDevice {
       try Self.checkReplaceable(url, .sqlite, options)
-      let remains = MigrationRemains(of: url)
-      remains.removeTemporaryStores()
-      let target = remains.temporaryStore()
-      defer { try? StoreFile.remove(at: target) }
-      try sqlite.copyFiles(from: source, to: target)
+      let target = TemporaryStore(replacing: url)
+      defer { target.remove() }
+      try sqlite.copyFiles(from: source, to: target.url)
       if source.standardizedFileURL != url.standardizedFileURL {
-        try StoreFile.move(from: target, to: url)
+        try StoreFile.move(from: target.url, to: url)
       }
     }
     postWillRemove(store)

@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 import Synchronization
 
 /// The conversion of a store to another type: its saved objects are copied one by one.
@@ -31,12 +32,19 @@ struct StoreConversion {
   /// - Throws: 134150 or 134160 if one of the stores can't be used; the file system's errors. There's no new
   ///   store then.
   func run() throws -> Result {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
-    guard mkdir(folder.path, 0o700) == 0 else {
-      throw NSError.file(folder.path, "created", errno)
+    // Those of conversions whose process was killed.
+    TemporaryFolders.removeLeftBehind()
+    let path: String
+    do throws(SQLiteError) {
+      path = try TemporaryFolders.make()
+    } catch {
+      throw NSError.coreData(
+        CocoaError.Code.fileWriteOutOfSpace.rawValue,
+        "The store can't be copied: \(error.message). Free some space, or set TMPDIR to a folder that has some."
+      )
     }
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = URL(fileURLWithPath: path, isDirectory: true)
+    defer { TemporaryFolders.remove(path) }
     guard let memory = store as? MemoryStore else {
       return try convertDatabase(in: folder)
     }
@@ -93,10 +101,9 @@ extension StoreConversion {
     mapping.entityMappings.removeAll { !stored.contains($0.sourceEntityName ?? "") }
     let manager = NSMigrationManager(sourceModel: model, destinationModel: model)
     manager.configuration = store.configuration
-    let remains = MigrationRemains(of: destination)
-    remains.removeTemporaryStores()
-    let new = remains.temporaryStore()
-    defer { try? StoreFile.remove(at: new) }
+    let temporary = TemporaryStore(replacing: destination)
+    defer { temporary.remove() }
+    let new = temporary.url
     try manager.convertStore(
       at: source, sourceType, mapping: mapping, to: new,
       destinationType, options)

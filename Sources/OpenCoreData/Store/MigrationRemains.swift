@@ -57,20 +57,29 @@ struct MigrationRemains {
     do throws(FileProblem) {
       let directory = try FileDescriptors.openFolder(folder)
       defer { close(directory) }
-      try removeTemporaryStores(among: FileDescriptors.names(in: directory))
+      try removeTemporaryStores(in: directory, among: FileDescriptors.names(in: directory))
     } catch {
       throw NSError.file(url.path, "removed", error.number)
     }
     finish()
   }
 
-  private func removeTemporaryStores(among names: [String]) throws(FileProblem) {
+  /// Removes temporary stores that no running operation is writing.
+  ///
+  /// - Returns: Whether none are left.
+  @discardableResult
+  private func removeTemporaryStores(
+    in directory: Int32, among names: [String]
+  ) throws(FileProblem) -> Bool {
     let stems = names.compactMap { name -> String? in
       // The folder of external data has another period in front.
       let name = name.hasPrefix("." + prefix) ? String(name.dropFirst()) : name
       guard name.hasPrefix(prefix) else { return nil }
       return String(name.prefix(prefix.count + 32))
     }
+    guard !stems.isEmpty else { return true }
+    guard flock(directory, LOCK_EX | LOCK_NB) == 0 else { return false }
+    defer { flock(directory, LOCK_UN) }
     for stem in Set(stems) {
       do {
         try StoreFile.remove(
@@ -79,13 +88,36 @@ struct MigrationRemains {
         throw FileProblem(FileErrorText.errno(of: error as NSError) ?? EIO)
       }
     }
+    return true
   }
 
-  /// Removes temporary stores that earlier operations couldn't remove.
-  func removeTemporaryStores() {
-    guard let directory = try? FileDescriptors.openFolder(folder) else { return }
+  /// Removes temporary stores that interrupted operations left, or couldn't remove.
+  ///
+  /// Those of operations that are running, in any process, stay; see `FolderClaim`.
+  /// - Returns: Whether none are left.
+  @discardableResult
+  func removeTemporaryStores() -> Bool {
+    guard let directory = try? FileDescriptors.openFolder(folder) else { return false }
     defer { close(directory) }
-    try? removeTemporaryStores(among: (try? FileDescriptors.names(in: directory)) ?? [])
+    guard let names = try? FileDescriptors.names(in: directory) else { return false }
+    return (try? removeTemporaryStores(in: directory, among: names)) ?? false
+  }
+
+  /// Notes that there's a temporary store, unless a list of external data files does that.
+  func note() {
+    if !exist { try? record([]) }
+  }
+
+  /// Ends an operation whose temporary store is removed; keeps a list of external data files.
+  func finishIfEmpty() {
+    if FileStamp(path: "\(folder)/\(list)")?.size == 0 { finish() }
+  }
+
+  /// Removes what interrupted operations on a document left.
+  ///
+  /// Cost: one `lstat` if there's nothing.
+  func removeFromDocument() {
+    if exist, removeTemporaryStores() { finishIfEmpty() }
   }
 
   /// Removes the remains of an operation that was interrupted, unless the store is being written.
@@ -105,7 +137,7 @@ struct MigrationRemains {
     let directory = try FileDescriptors.openFolder(folder)
     defer { close(directory) }
     let names = try FileDescriptors.names(in: directory)
-    try removeTemporaryStores(among: names)
+    let isClean = try removeTemporaryStores(in: directory, among: names)
     guard names.contains(list) else { return }
     let text = try FileDescriptors.read(list, in: directory, limit: Self.largestList)
     let listed = Set(
@@ -115,7 +147,7 @@ struct MigrationRemains {
     let unused = try listed.isEmpty ? [] : listed.subtracting(Self.references(on: connection))
     guard files.remove(named: unused) else { return }
     files.removeEmptyFolder()
-    finish()
+    if isClean { finish() }
   }
 
   /// The maximum size in bytes of a list: that of a million files.
