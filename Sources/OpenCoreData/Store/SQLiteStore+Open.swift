@@ -27,6 +27,9 @@ extension SQLiteStore {
     }
     let readers = try readerCount(options)
     do {
+      if exists, !isInMemory, !isReadOnly {
+        try checkVersion(of: url, configuration, options, model)
+      }
       tellOpening(of: url, to: hub)
       let derived = DerivedChanges()
       let access: Connection.Access = isReadOnly ? .inspecting : .writing
@@ -94,7 +97,6 @@ extension SQLiteStore {
           on: connection, metadata: metadata, modelCache: cache, loggingTo: file.logger)
       }
     }
-    if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let connection = try pool.lease()
     defer { pool.returnToPool(connection) }
     let metadata = try StoreMetadata(reading: connection, loggingTo: file.logger)
@@ -104,6 +106,7 @@ extension SQLiteStore {
         try ModelArchive.readModel(on: connection, loggingTo: file.logger)
       }
     }
+    if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let mapping = try SQLModel(
       model: model, configuration: configuration, connection: connection, ignoresMissing: ignores)
     let store = SQLiteStore(
@@ -120,6 +123,37 @@ extension SQLiteStore {
     }
     try store.openHistory()
     return store
+  }
+
+  /// Checks the version of a file that a connection for writing would change, before there's one.
+  ///
+  /// A store without a WAL is switched to WAL mode, and pragmas can change a file. Cost: nothing for a store in
+  /// WAL mode without pragmas; otherwise a connection and the statements of reading the metadata.
+  /// - Throws: 134100 if the version differs, `SchemaMismatch` if the tables do. Other problems are left for the
+  ///   connection to report.
+  private static func checkVersion(
+    of url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?,
+    _ model: NSManagedObjectModel
+  ) throws {
+    let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
+    let isLogged = (try? DatabaseHeader(path: url.path))?.usesLog ?? false
+    guard !ignores, !isLogged || options?[NSSQLitePragmasOption] != nil,
+      let connection = try? Connection(path: url.path, access: .inspecting)
+    else { return }
+    defer { connection.close() }
+    do {
+      try StoreMetadata(reading: connection).check(model, configuration, at: url) {
+        try ModelArchive.readModel(on: connection)
+      }
+      _ = try SQLModel(
+        model: model, configuration: configuration, connection: connection, ignoresMissing: false)
+    } catch let mismatch as SchemaMismatch {
+      throw mismatch
+    } catch let error as NSError where error.code == NSPersistentStoreIncompatibleVersionHashError {
+      throw error
+    } catch {
+      return
+    }
   }
 
   /// Performs the maintenance that options specify when a file is opened.

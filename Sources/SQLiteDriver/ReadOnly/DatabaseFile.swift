@@ -68,13 +68,17 @@ final class DatabaseFile {
 /// The first 100 bytes of a database file.
 ///
 /// See <https://www.sqlite.org/fileformat.html#the_database_header>.
-struct DatabaseHeader {
+package struct DatabaseHeader {
   static let length = 100
   private static let magic = Array("SQLite format 3\0".utf8)
 
   private let bytes: [UInt8]
 
-  init(path: String) throws(SQLiteError) {
+  /// Reads the header of a file.
+  ///
+  /// Through SQLite, so that locks of this process on the file stay.
+  /// - Throws: `SQLITE_CANTOPEN` or `SQLITE_IOERR` if it can't be read.
+  package init(path: String) throws(SQLiteError) {
     let file = try DatabaseFile(path: path)
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: DatabaseHeader.length, alignment: 8)
@@ -82,6 +86,9 @@ struct DatabaseHeader {
     let count = try file.read(into: buffer, at: 0)
     bytes = [UInt8](buffer[..<count])
   }
+
+  /// Whether writers of the database use a WAL.
+  package var usesLog: Bool { bytes.count > 18 && bytes[18] == 2 }
 
   /// The page size in bytes, or `nil` if the header contains an invalid one.
   private var pageSize: Int64? {
