@@ -64,7 +64,8 @@ struct MigrationCrashTests {
   }
 
   @Test(
-    "A process that's killed before any statement leaves the old version, which is then migrated")
+    "M-26 A process that's killed before any statement leaves the old version, which is then migrated"
+  )
   func killLeavesTheOldVersion() async throws {
     let store = try LightweightMigrationTests.store()
     let rows = try (store.rows(of: "ZPERSON"), store.rows(of: "ZCITY"))

@@ -125,7 +125,7 @@ struct RehearsalTests {
     #expect(again.isPreserving)
   }
 
-  @Test("S14-9 An index that's added to the same version isn't created, which is a warning")
+  @Test("S14-9 M-28 An index that's added to the same version isn't created, which is a warning")
   func unchangedVersionGetsNoIndex() throws {
     let folder = try TemporaryFolder()
     let store = try Fixture.store(folder)
@@ -144,6 +144,40 @@ struct RehearsalTests {
     #expect(rehearsal.isPreserving)
     #expect(rehearsal.warnings.count == 1)
     #expect(rehearsal.warnings.first?.contains("The index Mood.byNote isn't created") == true)
+  }
+
+  @Test("M-28 An index that's changed with a hash modifier is made again, without a warning")
+  func changedIndexIsMadeAgain() throws {
+    func index(_ names: [String], of mood: NSEntityDescription) {
+      mood.indexes = [
+        NSFetchIndexDescription(
+          name: "byNote",
+          elements: names.compactMap { mood.propertiesByName[$0] }.map {
+            NSFetchIndexElementDescription(property: $0, collationType: .binary)
+          })
+      ]
+    }
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder) { index(["note"], of: $0) }
+    let unmodified = try Fixture.write(
+      Fixture.model { index(["note", "code"], of: $0) }, to: folder)
+    let current = try Fixture.rehearse(store, to: unmodified)
+    #expect(current.isCurrent)
+    #expect(current.warnings.count == 1)
+    #expect(current.warnings.first?.contains("The index Mood.byNote isn't created") == true)
+    let modified = try Fixture.write(
+      Fixture.model {
+        index(["note", "code"], of: $0)
+        $0.versionHashModifier = "2"
+      }, to: folder)
+    let kept = folder.file("Kept.sqlite")
+    let rehearsal = try Fixture.rehearse(store, to: modified, keepingAt: kept)
+    #expect(!rehearsal.isCurrent)
+    #expect(rehearsal.isPreserving)
+    #expect(rehearsal.warnings.isEmpty)
+    let columns = "SELECT name FROM pragma_index_info('Z_Mood_byNote') ORDER BY seqno"
+    #expect(try Fixture.values(store, columns) == [[.text("ZNOTE")]])
+    #expect(try Fixture.values(kept, columns) == [[.text("ZNOTE")], [.text("ZCODE")]])
   }
 
   @Test("Problems that the store has before don't make a rehearsal fail")
