@@ -279,12 +279,18 @@ enum FileDescriptors {
     let file = openat(folder, name, creating, 0o666)
     guard file >= 0 else { throw FileProblem(errno) }
     defer { close(file) }
-    guard
-      let problem = value.withUnsafeBytes({ put($0, into: file) })
-        ?? (fsync(file) == 0 ? nil : FileProblem(errno))
-    else { return }
-    unlinkat(folder, name, 0)
-    throw problem
+    do throws(FileProblem) {
+      try append(value, to: file)
+    } catch {
+      unlinkat(folder, name, 0)
+      throw error
+    }
+  }
+
+  /// Writes bytes at the end of an open file, and syncs it to disk.
+  static func append(_ value: Data, to file: Int32) throws(FileProblem) {
+    if let problem = value.withUnsafeBytes({ put($0, into: file) }) { throw problem }
+    guard fsync(file) == 0 else { throw FileProblem(errno) }
   }
 
   /// Adds a file to another folder on the same volume, replacing one with the same name.
