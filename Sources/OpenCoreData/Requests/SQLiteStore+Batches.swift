@@ -61,7 +61,7 @@ extension SQLiteStore {
         in: columns, of: entity, keys: rows.keysText, rows.binds, rows.intArrays, on: connection)
       return try body(connection, history)
     }
-    external.remove(obsolete)
+    removeExternalData(obsolete)
     return outcome
   }
 

@@ -11,7 +11,7 @@ struct ExternalWrites {
     let slot: Int
   }
 
-  private let storage: ExternalStorage
+  private let store: SQLiteStore
   private var references: [Place: Data] = [:]
   private var written: [ExternalFile] = []
   private var obsolete: [ExternalFile] = []
@@ -19,8 +19,8 @@ struct ExternalWrites {
   /// Writes the large values of a save to files.
   ///
   /// - Throws: The file system's errors; written files are removed then.
-  init(_ plan: SavePlan, in storage: ExternalStorage) throws {
-    self.storage = storage
+  init(_ plan: SavePlan, of store: SQLiteStore) throws {
+    self.store = store
     do {
       for object in plan.written where !object.layout.externalSlots.isEmpty {
         let changed = object.isInserted ? nil : object.changedSlotIndices()
@@ -41,10 +41,11 @@ struct ExternalWrites {
     if !object.isInserted { leave(slot, of: object) }
     guard case .bytes(let bytes) = object.rawValue(slot),
       let value = ExternalStorage.contents(bytes) as? Data,
-      value.count > storage.largestInRow
+      value.count > store.external.largestInRow
     else { return }
-    let file = try storage.write(value)
+    let file = ExternalFile()
     written.append(file)
+    try store.external.write(value, to: file)
     references[Place(object: ObjectIdentifier(object), slot: slot.index)] =
       ExternalStorage.reference(to: file)
   }
@@ -80,11 +81,11 @@ struct ExternalWrites {
 
   /// Removes the files that no row refers to, after the commit.
   func settle() {
-    storage.remove(obsolete)
+    store.removeExternalData(obsolete)
   }
 
   /// Removes the files that were written, after a failure.
   func takeBack() {
-    storage.remove(written)
+    store.removeExternalData(written)
   }
 }

@@ -10,7 +10,7 @@ extension SQLiteStore {
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
-    let outside = try ExternalWrites(plan, in: external)
+    let outside = try ExternalWrites(plan, of: self)
     do {
       let rows = try commit(plan, outside, in: scope, beforeCommit)
       outside.settle()

@@ -64,8 +64,8 @@ extension ExternalStorage {
   /// Writes a value to a new file, and syncs it to disk.
   ///
   /// - Throws: 640 if the disk is full, 512 if it can't be written.
-  func write(_ value: Data) throws -> ExternalFile {
-    let file = ExternalFile()
+  @discardableResult
+  func write(_ value: Data, to file: ExternalFile = ExternalFile()) throws -> ExternalFile {
     do {
       let folder = try openFolder(creates: true)
       defer { close(folder) }
@@ -79,14 +79,6 @@ extension ExternalStorage {
         "An externally stored value can't be written in \(folder.path): \(error.reason).",
         [NSFilePathErrorKey: folder.path])
     }
-  }
-
-  /// Removes files; one that can't be removed stays, and `cdprof doctor` lists it.
-  ///
-  /// - Returns: Whether none of them exists any longer.
-  @discardableResult
-  func remove(_ files: [ExternalFile]) -> Bool {
-    remove(named: Set(files.map(\.name)))
   }
 
   /// Removes the files with names of `fileNames()`.

@@ -20,11 +20,7 @@ extension SQLiteStore {
         "A SQLite store at /dev/null is kept in memory and starts out empty, so it can't be opened "
           + "read-only.", [NSFilePathErrorKey: url.path])
     }
-    let exists =
-      isInMemory ? contents != nil : FileManager.default.fileExists(atPath: url.path)
-    if !isInMemory, exists || isReadOnly, let problem = StoreFileProblem.examine(path: url.path) {
-      throw NSError.unusableStore(problem, url)
-    }
+    var exists = try isInMemory ? contents != nil : fileExists(at: url, isReadOnly: isReadOnly)
     let readers = try readerCount(options)
     do {
       tellOpening(of: url, to: hub)
@@ -42,6 +38,7 @@ extension SQLiteStore {
       for pragma in settings.statements(for: access) { logger?.log(pragma) }
       do {
         if let contents { try pool.withWriter { try contents.copy(into: $0) } }
+        if exists, !isReadOnly { exists = try !pool.withWriter(SchemaBuilder.isBlank) }
         let file = OpenedStore(
           pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, logger: logger)
         return try open(
@@ -70,12 +67,22 @@ extension SQLiteStore {
     }
   }
 
+  /// Returns whether there's a file that isn't empty.
+  ///
+  /// - Throws: 134080 if it can't be a store, or there's none and it's to be read.
+  private static func fileExists(at url: URL, isReadOnly: Bool) throws -> Bool {
+    guard isReadOnly || FileManager.default.fileExists(atPath: url.path) else { return false }
+    guard let problem = StoreFileProblem.examine(path: url.path) else { return true }
+    if case .empty = problem, !isReadOnly { return false }
+    throw NSError.unusableStore(problem, url)
+  }
+
   /// A readable file.
   private struct OpenedStore {
     let pool: ConnectionPool
     let url: URL
     let isReadOnly: Bool
-    /// Whether it existed before.
+    /// Whether it has a schema.
     let exists: Bool
     /// Logs the statements, if a sink requires them.
     let logger: StoreOpeningLogger?

@@ -24,6 +24,8 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let writtenTransaction = Mutex<Int64?>(nil)
   /// Watches the file for other writers, if the store was opened with remote change notifications.
   let watcher = Mutex<StoreWatcher?>(nil)
+  /// The names of external data files that couldn't be removed, and to which no row refers.
+  private let unused = Mutex<Set<String>>([])
 
   init(
     pool: ConnectionPool, mapping: SQLModel, place: Int, url: URL, identifier: String,
@@ -89,6 +91,17 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     try external.read(file)
   }
 
+  /// Removes external data files to which no row refers.
+  ///
+  /// Those that can't be removed are tried again with the next ones, and when the store is closed. After that,
+  /// they stay, and `cdprof doctor` lists them.
+  func removeExternalData(_ files: [ExternalFile]) {
+    unused.withLock { names in
+      names.formUnion(files.map(\.name))
+      if !names.isEmpty, external.remove(named: names) { names = [] }
+    }
+  }
+
   func saveMetadata() throws {
     try pool.withWriter { connection in
       guard hasUnsavedMetadata else { return }
@@ -105,6 +118,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   func close() {
     markRemoved()
+    removeExternalData([])
     pool.close()
   }
 
