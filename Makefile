@@ -31,7 +31,7 @@ help:
 	@echo 'make samples    regenerate the sample report in $(REPORTS)/samples'
 	@echo 'make picture    regenerate the picture in the README with Chromium'
 	@echo 'make bench      compare with C and GRDB; BENCH="--only fetch" passes options on'
-	@echo 'make gates      compare statements, rows, allocations, and instructions with Benchmarks/gates.json'
+	@echo 'make gates      compare statements, rows, allocations, and instructions with Benchmarks/baselines.json'
 	@echo 'make clean      remove build products; reports stay'
 
 prepare:

@@ -19,11 +19,11 @@ package struct LogBudgetEvaluator {
   package func judgment(of report: LogReport) throws -> LogJudgement {
     var judgment = LogJudgement()
     for section in budget.sections {
-      let places = report.sections.indices.filter { report.sections[$0].name == section.name }
-      if places.isEmpty { judgment.missing.append((section.name, section.line)) }
-      for place in places {
-        judgment.results[place] = try results(
-          of: section, on: report.sections[place], report, &judgment.notJudged)
+      let positions = report.sections.indices.filter { report.sections[$0].name == section.name }
+      if positions.isEmpty { judgment.missing.append((section.name, section.line)) }
+      for position in positions {
+        judgment.results[position] = try results(
+          of: section, on: report.sections[position], report, &judgment.notJudged)
       }
     }
     return judgment
@@ -238,9 +238,9 @@ package enum LogJudgementText {
     for (name, line) in judgment.missing {
       lines.append("✗ \(name)   the log doesn't contain `cdprof: begin \(name)`   line \(line)")
     }
-    for place in judgment.results.keys.sorted() {
-      let section = report.sections[place]
-      for result in judgment.results[place] ?? [] where !result.isMet {
+    for position in judgment.results.keys.sorted() {
+      let section = report.sections[position]
+      for result in judgment.results[position] ?? [] where !result.isMet {
         let formula = result.formula == result.expected.description ? "" : " (\(result.formula))"
         lines.append(
           "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(formula)"
@@ -281,20 +281,20 @@ extension LogBudget {
     var problems = (block.findings?.names ?? []).compactMap { finding in
       judge.untold(finding).map { reason in
         LanguageProblem(
-          reason, at: finding.rule.place,
+          reason, at: finding.rule.range,
           nextStep: "use fault-storm, fetch-loop, count-per-row, or ineffective-prefetch")
       }
     }
     problems += block.plans.map { plan in
       LanguageProblem(
-        LogBudgetEvaluator.noPlans, at: plan.place ?? SourceRange(line: plan.line, column: 1),
+        LogBudgetEvaluator.noPlans, at: plan.range ?? SourceRange(line: plan.line, column: 1),
         nextStep: "remove `\(plan.text)`; `cdprof run` evaluates the plans of a scenario")
     }
     for expectation in block.expectations {
       if let reason = judge.untold(expectation, withHits: true) {
         problems.append(
           LanguageProblem(
-            reason, at: expectation.metric.place,
+            reason, at: expectation.metric.range,
             nextStep: "use selects, rows, fetches, misses, saves, or another metric in the log"))
       }
       do {
@@ -302,7 +302,7 @@ extension LogBudget {
       } catch {
         problems.append(
           LanguageProblem(
-            "`\(error.text)` has no value: \(error.message)", at: error.place,
+            "`\(error.text)` has no value: \(error.message)", at: error.range,
             nextStep: "specify the rows of the app's store: `data: {Mood: 5000}`"))
       }
     }

@@ -158,8 +158,8 @@ enum LikelyCause {
       Rule.named($0.rule)?.metrics.contains(metric) == true && $0.count * 2 >= surplus
     }
     guard let finding = fitting.max(by: { $0.count < $1.count }) else { return nil }
-    let place = finding.callSite.map { " at \($0)" } ?? ""
-    return "likely: \(finding.name)\(place), \(finding.counted)"
+    let location = finding.callSite.map { " at \($0)" } ?? ""
+    return "likely: \(finding.name)\(location), \(finding.counted)"
       + " (\(NumberText.grouped(surplus)) over the expected count); fix: \(finding.fix.text)"
   }
 }

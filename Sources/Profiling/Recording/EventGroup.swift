@@ -128,7 +128,7 @@ private struct GroupCollector {
   }
 
   private(set) var groups: [EventGroup] = []
-  private var places: [Key: Int] = [:]
+  private var positions: [Key: Int] = [:]
 
   mutating func add(_ event: Event, word: String, sql statement: Event?, step: Int) {
     let key = Key(
@@ -136,15 +136,15 @@ private struct GroupCollector {
       sql: statement?.statement?.sql)
     let rows = statement?.rows ?? event.rows
     let nanoseconds = statement?.duration ?? event.duration
-    if let place = places[key] {
-      groups[place].count += 1
-      groups[place].rows += rows
-      groups[place].nanoseconds += nanoseconds
+    if let position = positions[key] {
+      groups[position].count += 1
+      groups[position].rows += rows
+      groups[position].nanoseconds += nanoseconds
       if let work = statement?.statement?.work {
-        groups[place].work = (groups[place].work ?? .init()) + work
+        groups[position].work = (groups[position].work ?? .init()) + work
       }
     } else {
-      places[key] = groups.count
+      positions[key] = groups.count
       groups.append(
         EventGroup(
           number: groups.count + 1, count: 1, word: word, subject: key.subject,

@@ -30,13 +30,13 @@ package enum FixVerification {
     _ fix: SuggestedFix, of index: Int, among variants: [VariantResult], _ steps: [[Step]]
   ) -> VerifiedFix? {
     guard let fetch = fix.fetch,
-      let place = steps[index].lastIndex(where: {
+      let target = steps[index].lastIndex(where: {
         $0.verb == .fetch && $0.name == fetch.name && $0.subject == fetch.subject
       })
     else { return nil }
     let fixed = steps[index].enumerated().map { position, step in
-      if position == place { return fetch }
-      guard position > place, let spared = fix.spares, step.subject == fetch.name else {
+      if position == target { return fetch }
+      guard position > target, let spared = fix.spares, step.subject == fetch.name else {
         return step
       }
       return step.without(spared)

@@ -113,7 +113,7 @@ extension Recording {
     let texts = statementTexts()
     let origin = begin
     var timeline = Timeline()
-    var places: [Key: Int] = [:]
+    var positions: [Key: Int] = [:]
     let told = events.filter { $0.kind != .rowCacheHit && $0.kind != .rowCacheMiss }
       .sorted { ($0.begin, $0.id) < ($1.begin, $1.id) }
     for event in told.prefix(most) {
@@ -123,9 +123,9 @@ extension Recording {
         kind: event.kind, context: event.context,
         subject: [entity, event.relationship, event.object?.store], source: event.source,
         sql: sql, purpose: event.migration?.purpose, callSite: event.callSite)
-      let place = places[key] ?? timeline.lanes.count
-      if place == timeline.lanes.count {
-        places[key] = place
+      let position = positions[key] ?? timeline.lanes.count
+      if position == timeline.lanes.count {
+        positions[key] = position
         var lane = Timeline.Lane(kind: event.kind)
         lane.context = event.context
         lane.entity = entity
@@ -138,7 +138,7 @@ extension Recording {
         lane.store = event.object?.store
         timeline.lanes.append(lane)
       }
-      timeline.lanes[place].marks.append(
+      timeline.lanes[position].marks.append(
         Timeline.Mark(
           begin: event.begin > origin ? event.begin - origin : 0, duration: event.duration,
           rows: event.rows, key: event.object?.primaryKey))

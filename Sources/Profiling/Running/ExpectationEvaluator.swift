@@ -88,7 +88,7 @@ struct ExpectationEvaluator {
 extension Finding {
   /// The description of a finding that isn't expected.
   fileprivate var difference: String {
-    let place = callSite.map { " from \($0)" } ?? ""
-    return "\(name) fired: \(counted)\(place); fix: \(fix.text)"
+    let location = callSite.map { " from \($0)" } ?? ""
+    return "\(name) fired: \(counted)\(location); fix: \(fix.text)"
   }
 }

@@ -14,7 +14,7 @@ extension Session {
       + unknown.map { option in
         LanguageProblem(
           "the row count of `\(option.value.text)` isn't known",
-          at: step.places.place(of: option.word), nextStep: "use a number")
+          at: step.ranges.range(of: option.word), nextStep: "use a number")
       }
   }
 
@@ -173,7 +173,7 @@ extension Session {
     let names = ModelNames(model)
     return keyPaths.map { keyPath in
       let path = try? names.resolve(
-        Step.countedPath(keyPath) ?? keyPath, from: entity, at: step.places.verb)
+        Step.countedPath(keyPath) ?? keyPath, from: entity, at: step.ranges.verb)
       var prefix: [String] = []
       return (path?.steps ?? []).map { relationship in
         prefix.append(relationship.name)

@@ -73,12 +73,12 @@ package enum MarkdownReport {
   }
 
   private static func text(_ finding: ReportFinding) -> String {
-    let place = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
+    let location = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
     let fix =
       finding.fix.map(MarkdownText.code) + (finding.advice.isEmpty ? [] : [finding.advice])
     let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
-      + "\(MarkdownText.plain(finding.what))\(place)\(now)  \n"
+      + "\(MarkdownText.plain(finding.what))\(location)\(now)  \n"
       + "  fix \(fix.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
   }
 }

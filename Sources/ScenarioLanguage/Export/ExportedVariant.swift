@@ -33,7 +33,7 @@ struct ExportedVariant {
   var lines: SwiftLines
   var known = KnownNames()
   var identifiers = SwiftIdentifiers(reserved: [
-    "first", "main", "store", "model", "request", "object", "place", "index", "range", "id", "made",
+    "first", "main", "store", "model", "request", "object", "position", "index", "range", "id", "made",
     "step", "failing", "settle", "read", "walk", "sorted", "part", "cycling", "ids", "adopt",
     "changes", "say", "save", "other", "list", "ordered", "owners", "row", "values", "fetch",
     "result", "token", "told",

@@ -18,8 +18,8 @@ package enum AdviceText {
         "", "nothing to change: no tested index helps, and no existing index is redundant",
       ]
     }
-    for (place, proposal) in advice.proposals.enumerated() {
-      lines += [""] + self.lines(proposal, number: place + 1)
+    for (position, proposal) in advice.proposals.enumerated() {
+      lines += [""] + self.lines(proposal, number: position + 1)
     }
     for index in advice.redundant {
       let other = index.isServedByProposal ? "the proposed \(index.servedBy)" : index.servedBy
@@ -53,8 +53,8 @@ package enum AdviceText {
       lines += gain.planAfter.map { "        then  \($0)" }
     }
     lines.append("   costs  \(costs(of: proposal).joined(separator: " · "))")
-    for (place, line) in proposal.modelElement.enumerated() {
-      lines.append("   \(place == 0 ? "model" : "     ")  \(line)")
+    for (position, line) in proposal.modelElement.enumerated() {
+      lines.append("   \(position == 0 ? "model" : "     ")  \(line)")
     }
     return lines + ["   SQL    \(proposal.sql)"]
   }

@@ -171,7 +171,7 @@ struct ScenarioRunnerTests {
     let error = try #require(throws: ScenarioDiagnostics.self) { try run(text, scale: 3) }
     let problem = try #require(error.diagnostics.first).problem
     #expect(problem.message.hasPrefix("`Mood / scale` has no value at scale 3: the result 40/3"))
-    #expect(problem.place.line == 4 && problem.place.column == 30)
+    #expect(problem.range.line == 4 && problem.range.column == 30)
   }
 
   /// Reading all entries of a partial index that contains exactly the requested rows isn't a full scan.

@@ -196,7 +196,7 @@ struct SessionTests {
     let line = "fetch Mood where \"date >\" as m"
     let problem = try #require(throws: LanguageProblem.self) { try run([line], in: session) }
     #expect(problem.message.hasPrefix("invalid predicate: "))
-    #expect((19...26).contains(problem.place.column), "\(LineError(problem, in: line))")
+    #expect((19...26).contains(problem.range.column), "\(LineError(problem, in: line))")
     withExtendedLifetime(folder) {}
   }
 

@@ -175,15 +175,15 @@ enum UnmergedBatchRule {
     search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.compactMap { place in
-      let part = work.parts[place]
+    work.parts.indices.compactMap { position in
+      let part = work.parts[position]
       guard part.step.verb == .batchUpdate || part.step.verb == .batchDelete,
         let entity = work.model.entitiesByName[part.step.subject]
       else { return nil }
       let changed = work.events(of: part)
         .filter { $0.statement?.kind == .update || $0.statement?.kind == .delete }
         .reduce(0) { $0 + $1.rows }
-      guard changed > 0, let reader = reader(after: place, of: entity, in: work) else { return nil }
+      guard changed > 0, let reader = reader(after: position, of: entity, in: work) else { return nil }
       let isDelete = part.step.verb == .batchDelete
       let key = isDelete ? "NSDeletedObjectIDsKey" : "NSUpdatedObjectIDsKey"
       return Finding(
@@ -201,12 +201,12 @@ enum UnmergedBatchRule {
 
   /// Returns the first step after a batch request that reads stale objects of an earlier result.
   private static func reader(
-    after place: Int, of entity: NSEntityDescription, in work: FinishedWork
+    after position: Int, of entity: NSEntityDescription, in work: FinishedWork
   ) -> FinishedWork.Part? {
     let family = names(of: entity)
-    var held = held(before: place, family, in: work)
+    var held = held(before: position, family, in: work)
     var isFreshened = false
-    for part in work.parts[(place + 1)...] {
+    for part in work.parts[(position + 1)...] {
       switch part.step.verb {
       case .merge, .reset, .rollback: return nil
       case .drop: held[part.step.subject] = nil
@@ -215,7 +215,7 @@ enum UnmergedBatchRule {
         if let name = part.step.name { held[name] = nil }
       case .touch:
         guard let fetch = held[part.step.subject],
-          reads(part.step, what: work.parts[place].step, changedAmong: fetch)
+          reads(part.step, what: work.parts[position].step, changedAmong: fetch)
         else { continue }
         let faults = work.events(of: part).filter {
           $0.kind == .objectFault && family.contains($0.object?.entity ?? $0.entity ?? "")
@@ -231,11 +231,11 @@ enum UnmergedBatchRule {
 
   /// Returns the fetches of the results that exist in a batch request's context before it, by name.
   private static func held(
-    before place: Int, _ family: Set<String>, in work: FinishedWork
+    before position: Int, _ family: Set<String>, in work: FinishedWork
   ) -> [String: Step] {
-    let context = work.parts[place].context
+    let context = work.parts[position].context
     var held: [String: Step] = [:]
-    for part in work.parts[..<place] where part.context == context {
+    for part in work.parts[..<position] where part.context == context {
       if part.step.verb == .reset { held = [:] }
       if part.step.verb == .drop { held[part.step.subject] = nil }
       guard let name = part.step.name else { continue }

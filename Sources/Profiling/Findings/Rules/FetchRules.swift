@@ -109,12 +109,12 @@ enum FetchToCountRule {
   static let threshold = 10
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.compactMap { place in
-      let part = work.parts[place]
+    work.parts.indices.compactMap { position in
+      let part = work.parts[position]
       guard let fetch = part.step.fetch,
         part.step.resultKind == .objects || part.step.resultKind == .ids
       else { return nil }
-      let users = work.users(ofResultAt: place)
+      let users = work.users(ofResultAt: position)
       guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
         fetch.option(.batch) == nil,
         let event = work.events(of: part).first(where: { $0.kind == .fetch }),

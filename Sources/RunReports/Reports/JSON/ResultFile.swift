@@ -60,13 +60,13 @@ package enum ResultFile {
       let before = bytes.prefix(offset)
       let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
       let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      let place = SourceRange(
+      let range = SourceRange(
         line: before.count { $0 == UInt8(ascii: "\n") } + 1,
         column: String(decoding: bytes[start..<offset], as: UTF8.self).count + 1)
       return ScenarioDiagnostics([
         ScenarioDiagnostic(
           file: path, keyPath: keyPath,
-          problem: LanguageProblem(message, at: place, nextStep: nextStep),
+          problem: LanguageProblem(message, at: range, nextStep: nextStep),
           sourceLine: String(decoding: bytes[start..<end], as: UTF8.self))
       ])
     }
