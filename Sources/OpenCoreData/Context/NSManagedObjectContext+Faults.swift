@@ -36,12 +36,12 @@ extension NSManagedObjectContext {
 
   /// Counts a fault whose row is retained by the object: a row-cache hit.
   ///
-  /// Only checks whether an observer exists, so that few reference counts change.
+  /// Changes no reference count: `NSManagedObject.willAccess` calls it without retaining the context.
   /// - Returns: `false` if more is required: events to emit, a staleness interval to apply, or a parent
   ///   or query generation to query.
   @inline(__always)
   final func countCachedHitIfPossible() -> Bool {
-    guard acceptsAnyAge, reads.direct != nil, !scope.hub.isListening else { return false }
+    guard acceptsAnyAge, reads.direct != nil, !scope.demand.isListening else { return false }
     scope.counters.objectFaultHits += 1
     return true
   }

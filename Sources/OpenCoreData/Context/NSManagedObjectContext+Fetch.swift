@@ -178,7 +178,7 @@ extension NSManagedObjectContext {
       scope.end(event) { event in
         event.entity = plan.entityName
         event.rows = rows
-        if scope.hub.detail.contains(.rows) { event.request = plan.record }
+        if scope.demand.includes(.rows) { event.request = plan.record }
       }
       return result
     } catch {

@@ -114,7 +114,10 @@ extension String: EmptyManagedValue {
   public static func read(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> String {
-    readOptional(object, at: place, name) ?? ""
+    // Joining an optional string with a literal would retain the string; neither cell contains nil.
+    let cell =
+      place.flatMap { object.keptText(at: $0) } ?? object.presentText(at: place, name)
+    return cell.pointee.unsafelyUnwrapped
   }
 
   /// Reads the cached string, or decodes and caches it.

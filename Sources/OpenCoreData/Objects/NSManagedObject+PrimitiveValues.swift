@@ -228,6 +228,15 @@ extension NSManagedObject {
     return storage.keepText(text, at: place.index)
   }
 
+  /// Returns a string as `text` does, and an empty one for nil: the pointer's value isn't nil.
+  @usableFromInline @inline(never)
+  final func presentText(
+    at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
+  ) -> UnsafePointer<String?> {
+    let cell = text(at: fixed, name)
+    return cell.pointee == nil ? emptyText : cell
+  }
+
   /// Returns the string of a property that isn't a string slot.
   private final func otherText(_ name: UnsafePointer<UInt8>) -> UnsafePointer<String?> {
     let name = String(cString: name)
@@ -302,11 +311,18 @@ extension NSManagedObject {
 /// The storage from which nil strings are read.
 ///
 /// Never freed or written.
-nonisolated(unsafe) private let noText: UnsafePointer<String?> = {
+nonisolated(unsafe) private let noText = constantText(nil)
+
+/// The storage from which nil strings are read as nonoptional ones.
+///
+/// Never freed or written.
+nonisolated(unsafe) private let emptyText = constantText("")
+
+private func constantText(_ text: String?) -> UnsafePointer<String?> {
   let cell = UnsafeMutablePointer<String?>.allocate(capacity: 1)
-  cell.initialize(to: nil)
+  cell.initialize(to: text)
   return UnsafePointer(cell)
-}()
+}
 
 extension ObjectState {
   /// Whether an unchanged slot's value is the row's, and the row is loaded.

@@ -169,7 +169,7 @@ extension NSManagedObject {
 ///
 /// Saving calls `validateValue(_:forKey:)` for each property of each object, with the value as `Any`:
 /// most of a save's time, and useless if a class has no rules of its own. The same is true of
-/// `didChangeValue(forKey:)` and properties that are set. Swift's runtime doesn't provide which
+/// `didChangeValue(forKey:)` and properties that are set, and of `awakeFromFetch()`. Swift's runtime doesn't provide which
 /// methods a class overrides, but a class stores its methods as words of its metadata, each at the
 /// same offset as in its superclass (ABI/TypeMetadata in Swift's documents). The method's offset is
 /// the one at which the word equals `NSManagedObject`'s for a class that overrides nothing, and
@@ -180,6 +180,8 @@ struct MethodOverrides {
   static let ofValidation = MethodOverrides(of: Validating.self)
   /// Detects overrides of `didChangeValue(forKey:)`.
   static let ofChanges = MethodOverrides(of: Observing.self)
+  /// Detects overrides of `awakeFromFetch()`.
+  static let ofAwaking = MethodOverrides(of: Awaking.self)
 
   /// The method's offset in the metadata of each class.
   private let place: Int?
@@ -201,6 +203,11 @@ struct MethodOverrides {
 
   private class Observing: NSManagedObject {
     override func didChangeValue(forKey key: String) {}
+  }
+
+  /// Its method isn't empty as the overridden one is: equal functions may be merged into one.
+  private class Awaking: NSManagedObject {
+    override func awakeFromFetch() { willSave() }
   }
 
   /// - Parameter overriding: A class that overrides only the method.

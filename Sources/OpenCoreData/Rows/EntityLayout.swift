@@ -126,7 +126,6 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.places = NameTable(
       Self.places(slots, toMany, transients: transients, composites: composites))
     self.slotTable = SlotTable(slots)
-    self.objectState = Self.state(of: objectClass, with: slots)
     self.accessors = Self.accessors(of: objectClass)
     constraints = UniquenessConstraint.all(of: entity) { name in
       slots.first { $0.name == name }?.index
@@ -135,6 +134,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       ($0 as? NSAttributeDescription).flatMap(AttributeTransformer.init)
     }
     self.hasTransformers = transformers.contains { $0 != nil }
+    self.objectState = Self.state(
+      of: objectClass, with: slots, hasTransformers: hasTransformers)
     self.rules = ValidationRules(slots: slots, toMany: toMany, composites: composites)
     var nulls = RowBuilder(slots: slots, fixedSize: geometry.fixedSize, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
@@ -151,14 +152,25 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 
   /// Returns the initial state of objects of a class whose entity has these slots.
   private static func state(
-    of objectClass: NSManagedObject.Type, with slots: [RowSlot]
+    of objectClass: NSManagedObject.Type, with slots: [RowSlot], hasTransformers: Bool
   ) -> ObjectState {
     let isAsGenerated =
       ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
       ?? false
-    let state: ObjectState = isAsGenerated ? .fixedSlots : []
-    return MethodOverrides.ofChanges.mayExist(in: objectClass)
-      ? state.union(.reportsChanges) : state
+    let state = state(of: objectClass, hasTransformers: hasTransformers)
+    return isAsGenerated ? state.union(.fixedSlots) : state
+  }
+
+  /// Returns the initial state that follows from the methods which a class overrides.
+  private static func state(
+    of objectClass: NSManagedObject.Type, hasTransformers: Bool
+  ) -> ObjectState {
+    var state: ObjectState = []
+    if MethodOverrides.ofChanges.mayExist(in: objectClass) { state.insert(.reportsChanges) }
+    if hasTransformers || MethodOverrides.ofAwaking.mayExist(in: objectClass) {
+      state.insert(.awakes)
+    }
+    return state
   }
 
   /// Returns the accessors of a class by key, the last one of each; nil if it has none.
@@ -237,13 +249,13 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     places[name]
   }
 
-  /// Returns the state determined by an object's class: whether it uses fixed slots, and whether it's
-  /// notified of changed properties.
+  /// Returns the state determined by an object's class: whether it uses fixed slots, whether it's
+  /// notified of changed properties, and whether fulfilling it takes more than its row.
   ///
   /// A class other than the entity's own may have been generated from another entity.
   func initialState(of type: NSManagedObject.Type) -> ObjectState {
     if type == objectClass { return objectState }
-    return MethodOverrides.ofChanges.mayExist(in: type) ? .reportsChanges : []
+    return Self.state(of: type, hasTransformers: hasTransformers)
   }
 
   /// Returns the transformer of a transformable slot; nil if its values are bytes.

@@ -197,7 +197,7 @@ final class RowWriter {
         event.entity = prepared.entity.name
         event.statement = store.record(
           prepared.shape.sql,
-          scope.hub.detail.contains(.binds) ? binds(prepared, object, row) : [], 0, kind, scope)
+          scope.demand.includes(.binds) ? binds(prepared, object, row) : [], 0, kind, scope)
         event.statement?.work = before.map { statement.work - $0 }
       }
     }
