@@ -180,7 +180,7 @@ struct LogAggregator {
 extension LogAggregator {
   /// Begins or ends a section according to the text after `cdprof:`.
   mutating func mark(_ message: LogMessage) {
-    settle()
+    countPendingSelects()
     endSection(at: message.line)
     guard message.text.starts(with: "begin"), let name = message.text.after("begin")?.trimmed else {
       return
@@ -203,7 +203,7 @@ extension LogAggregator {
   /// A fetch has a total time. A SELECT for which SQLite's time is logged, but not a total time,
   /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
   /// truncated after the last total time.
-  mutating func settle() {
+  mutating func countPendingSelects() {
     for name in lanes.keys.sorted() {
       guard var lane = lanes[name] else { continue }
       confirm(&lane)

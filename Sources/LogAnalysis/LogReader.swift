@@ -111,7 +111,7 @@ package struct LogReader {
   /// Call this method after the last line.
   package mutating func finish() -> LogReport {
     flush()
-    tally.settle()
+    tally.countPendingSelects()
     tally.endSection(at: report.lines)
     let (statements, positions) = tally.shapes.merged
     report.statements = statements.map { statement in

@@ -293,10 +293,10 @@ extension Metric {
   ///
   /// - Parameter hits: Whether the log contains row-cache hits, as OpenCoreData's log can.
   package func isAvailableInLogs(withHits hits: Bool) -> Bool {
-    let told: Set<Metric> = [
+    let available: Set<Metric> = [
       .fetches, .saves, .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses,
       .prefetches,
     ]
-    return told.contains(self) || hits && (self == .faults || self == .hits)
+    return available.contains(self) || hits && (self == .faults || self == .hits)
   }
 }

@@ -56,7 +56,7 @@ final class ProfileScope {
 
   /// Emits an event without a duration.
   @inline(__always)
-  func tell(_ kind: EventKind, _ complete: (inout Event) -> Void) {
+  func emit(_ kind: EventKind, _ complete: (inout Event) -> Void) {
     guard demand.isListening else { return }
     let now = MonotonicClock.now()
     emit(OpenEvent(id: hub.nextID(), parent: parent, kind: kind, begin: now), end: now, complete)
@@ -71,10 +71,10 @@ final class ProfileScope {
 
   /// Runs a body on behalf of another context: its events are nested in that context's event.
   func working<R>(for other: ProfileScope, _ body: () throws -> R) rethrows -> R {
-    let (outer, place) = (parent, callSite)
+    let (outer, site) = (parent, callSite)
     parent = other.parent
     if callSite == nil { callSite = other.callSite }
-    defer { (parent, callSite) = (outer, place) }
+    defer { (parent, callSite) = (outer, site) }
     return try body()
   }
 

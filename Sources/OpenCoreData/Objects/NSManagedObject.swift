@@ -173,14 +173,14 @@ open class NSManagedObject: NSObject {
   ///
   /// An override may return a value; this method stops with a precondition failure that names the key.
   open func value(forUndefinedKey key: String) -> Any? {
-    read(place(of: key))
+    read(position(of: key))
   }
 
   /// Called by `setValue(_:forKey:)` for a key that the object doesn't have.
   ///
   /// An override may store the value; this method stops with a precondition failure that names the key.
   open func setValue(_ value: Any?, forUndefinedKey key: String) {
-    write(value, to: place(of: key))
+    write(value, to: position(of: key))
   }
 
   /// Ends the change that `willChangeValue(forKey:)` began: a relationship's inverses are updated.
@@ -232,7 +232,7 @@ open class NSManagedObject: NSObject {
 
   private var describedValues: String {
     let pairs = layout.slots.map { slot -> String in
-      let value = heldValue(.slot(slot.index)).map { "\($0)" } ?? row.value(slot).map { "\($0)" }
+      let value = cachedValue(.slot(slot.index)).map { "\($0)" } ?? row.value(slot).map { "\($0)" }
       return "\(slot.name) = \(value ?? "nil")"
     }
     return "{" + pairs.joined(separator: "; ") + "}"

@@ -6,13 +6,13 @@ import ManagedModel
 /// New files are written before a row refers to them, and old ones are removed after no row does: a crash in
 /// between leaves an unused file, but never a missing one.
 struct ExternalWrites {
-  private struct Place: Hashable {
+  private struct ValueKey: Hashable {
     let object: ObjectIdentifier
     let slot: Int
   }
 
   private let store: SQLiteStore
-  private var references: [Place: Data] = [:]
+  private var references: [ValueKey: Data] = [:]
   private var written: [ExternalFile] = []
   private var obsolete: [ExternalFile] = []
 
@@ -25,11 +25,11 @@ struct ExternalWrites {
       for object in plan.written where !object.layout.externalSlots.isEmpty {
         let changed = object.isInserted ? nil : object.changedSlotIndices()
         for slot in object.layout.externalSlots where changed?.contains(slot.index) != false {
-          try place(slot, of: object)
+          try write(slot, of: object)
         }
       }
     } catch {
-      takeBack()
+      removeWrittenFiles()
       throw error
     }
     for object in plan.deleted {
@@ -37,7 +37,7 @@ struct ExternalWrites {
     }
   }
 
-  private mutating func place(_ slot: RowSlot, of object: NSManagedObject) throws {
+  private mutating func write(_ slot: RowSlot, of object: NSManagedObject) throws {
     if !object.isInserted { leave(slot, of: object) }
     guard case .bytes(let bytes) = object.rawValue(slot),
       let value = ExternalStorage.contents(bytes) as? Data,
@@ -46,7 +46,7 @@ struct ExternalWrites {
     let file = ExternalFile()
     written.append(file)
     try store.external.write(value, to: file)
-    references[Place(object: ObjectIdentifier(object), slot: slot.index)] =
+    references[ValueKey(object: ObjectIdentifier(object), slot: slot.index)] =
       ExternalStorage.reference(to: file)
   }
 
@@ -62,7 +62,7 @@ struct ExternalWrites {
   /// Returns the column value of an externally stored value; nil for a value in the row.
   func reference(of object: NSManagedObject, _ slot: Int) -> Data? {
     guard !references.isEmpty else { return nil }
-    return references[Place(object: ObjectIdentifier(object), slot: slot)]
+    return references[ValueKey(object: ObjectIdentifier(object), slot: slot)]
   }
 
   /// Sets the references to the files in the rows of written objects.
@@ -80,12 +80,12 @@ struct ExternalWrites {
   }
 
   /// Removes the files that no row refers to, after the commit.
-  func settle() {
+  func removeObsoleteFiles() {
     store.removeExternalData(obsolete)
   }
 
   /// Removes the files that were written, after a failure.
-  func takeBack() {
+  func removeWrittenFiles() {
     store.removeExternalData(written)
   }
 }

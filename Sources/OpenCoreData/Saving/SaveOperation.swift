@@ -128,11 +128,13 @@ struct SaveOperation {
   /// If one fails, none is changed, unless a COMMIT itself fails after another has succeeded.
   private mutating func writeAcross(_ plan: SavePlan) throws {
     guard !plan.isEmpty else { return }
-    try context.settlePlaces()
+    try context.assignUnassignedObjects()
     try context.checkStores(of: plan.written)
     // An in-memory store applies its part after all files have been written.
-    let parts = try plan.parts.map { place, part in
-      guard let store = try context.store(at: place)?.writable() else { throw NSError.noStore() }
+    let parts = try plan.parts.map { storeIndex, part in
+      guard let store = try context.store(at: storeIndex)?.writable() else {
+        throw NSError.noStore()
+      }
       return (store: store, plan: part)
     }.sorted { $0.store is MemoryStore && !($1.store is MemoryStore) }
     for (_, part) in parts { try part.checkConstraints() }
@@ -173,7 +175,7 @@ struct SaveOperation {
         store.disown(
           rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       }
-      for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
+      for (object, row) in zip(plan.written, rows) { object.adopt(saved: row) }
       for object in plan.deleted { context.detach(object) }
     } catch {
       for (object, key) in zip(unkeyed, temporary) where object.primaryKey > 0 {

@@ -9,7 +9,7 @@ extension SQLiteStore {
   /// - Parameter contents: The database that a new in-memory store is a copy of; nil for an empty
   ///   store.
   static func open(
-    at url: URL, configuration: String?, place: Int, options: [AnyHashable: Any]?,
+    at url: URL, configuration: String?, storeIndex: Int, options: [AnyHashable: Any]?,
     model: NSManagedObjectModel, hub: EventHub, contents: Connection? = nil
   ) throws -> SQLiteStore {
     let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
@@ -42,7 +42,7 @@ extension SQLiteStore {
         let file = OpenedStore(
           pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, logger: logger)
         return try open(
-          file, configuration: configuration, place: place, options, model, derived)
+          file, configuration: configuration, storeIndex: storeIndex, options, model, derived)
       } catch {
         pool.close()
         throw error
@@ -89,7 +89,7 @@ extension SQLiteStore {
   }
 
   private static func open(
-    _ file: OpenedStore, configuration: String?, place: Int, _ options: [AnyHashable: Any]?,
+    _ file: OpenedStore, configuration: String?, storeIndex: Int, _ options: [AnyHashable: Any]?,
     _ model: NSManagedObjectModel, _ derived: DerivedChanges
   ) throws -> SQLiteStore {
     let (pool, url, isReadOnly) = (file.pool, file.url, file.isReadOnly)
@@ -114,7 +114,7 @@ extension SQLiteStore {
     let mapping = try SQLModel(
       model: model, configuration: configuration, connection: connection, ignoresMissing: ignores)
     let store = SQLiteStore(
-      pool: pool, mapping: mapping, place: place, url: url, identifier: metadata.uuid,
+      pool: pool, mapping: mapping, storeIndex: storeIndex, url: url, identifier: metadata.uuid,
       configuration: configuration, isReadOnly: isReadOnly, options: options,
       metadata: metadata.publicValues, derived: derived)
     let remains = MigrationRemains(of: url)

@@ -17,11 +17,11 @@ package struct Finding: Sendable, Equatable {
   package var sql: String?
   package var fix: SuggestedFix
   /// The counts without and with the fix, or `nil` if the fix wasn't verified.
-  package var tried: VerifiedFix?
+  package var verification: VerifiedFix?
 
   package init(
     rule: RuleName, subject: String, count: Int, callSite: CallSite?, what: String,
-    sql: String? = nil, fix: SuggestedFix, tried: VerifiedFix? = nil
+    sql: String? = nil, fix: SuggestedFix, verification: VerifiedFix? = nil
   ) {
     self.rule = rule
     self.subject = subject
@@ -30,7 +30,7 @@ package struct Finding: Sendable, Equatable {
     self.what = what
     self.sql = sql
     self.fix = fix
-    self.tried = tried
+    self.verification = verification
   }
 
   /// The name that a scenario's `findings` lists: `fault-storm(Mood)`.
@@ -62,7 +62,7 @@ package struct Finding: Sendable, Equatable {
   }
 
   /// The result of verifying the fix: `verified: 5,061 → 61 SELECTs (plain)`, or `not verified`.
-  package var triedText: String { tried?.description ?? "not verified" }
+  package var verificationText: String { verification?.description ?? "not verified" }
 }
 
 extension FindingSuppression {

@@ -87,19 +87,19 @@ extension Recording {
   /// save form their own groups. Row-cache events are omitted because they duplicate fault events.
   package var groups: [EventGroup] {
     var collector = GroupCollector()
-    var told: Set<Int> = []
+    var counted: Set<Int> = []
     let statements = events.filter { $0.kind == .statement && $0.statement?.isCounted == true }
     var byOwner: [Int: [Event]] = [:]
     for statement in statements {
       if let owner = owner(of: statement) {
         byOwner[owner.id, default: []].append(statement)
-        told.insert(statement.id)
+        counted.insert(statement.id)
       }
     }
     for event in events {
       let step = steps.firstIndex { $0.contains(event) } ?? -1
       if event.kind == .statement {
-        guard event.statement?.isCounted == true, !told.contains(event.id) else { continue }
+        guard event.statement?.isCounted == true, !counted.contains(event.id) else { continue }
         collector.add(event, word: event.statement?.kind.rawValue ?? "", sql: event, step: step)
       } else if let word = event.kind.groupWord {
         let own = byOwner[event.id] ?? []

@@ -18,8 +18,8 @@ package enum FixVerification {
     precondition(variants.count == steps.count, "each variant needs its steps")
     return variants.indices.map { index in
       var variant = variants[index]
-      for finding in variant.findings.indices where variant.findings[finding].tried == nil {
-        variant.findings[finding].tried = verified(
+      for finding in variant.findings.indices where variant.findings[finding].verification == nil {
+        variant.findings[finding].verification = verified(
           variant.findings[finding].fix, of: index, among: variants, steps)
       }
       return variant

@@ -114,9 +114,9 @@ extension Recording {
     let origin = begin
     var timeline = Timeline()
     var positions: [Key: Int] = [:]
-    let told = events.filter { $0.kind != .rowCacheHit && $0.kind != .rowCacheMiss }
+    let shown = events.filter { $0.kind != .rowCacheHit && $0.kind != .rowCacheMiss }
       .sorted { ($0.begin, $0.id) < ($1.begin, $1.id) }
-    for event in told.prefix(most) {
+    for event in shown.prefix(most) {
       let entity = event.object?.entity ?? event.entity
       let sql = event.statement?.sql ?? texts[event.id]
       let key = Key(
@@ -143,7 +143,7 @@ extension Recording {
           begin: event.begin > origin ? event.begin - origin : 0, duration: event.duration,
           rows: event.rows, key: event.object?.primaryKey))
     }
-    timeline.leftOut = max(0, told.count - most)
+    timeline.leftOut = max(0, shown.count - most)
     return timeline
   }
 }

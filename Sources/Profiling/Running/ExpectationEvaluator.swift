@@ -46,7 +46,7 @@ struct ExpectationEvaluator {
   func result(
     of expectation: PlanExpectation, in statements: [StepPlans.Explained], entities: [String]
   ) -> ExpectationResult {
-    let (isMet, actual) = expectation.demand.judge(statements, entities: entities)
+    let (isMet, actual) = expectation.demand.evaluate(statements, entities: entities)
     let text = expectation.demand.description
     return ExpectationResult(
       metric: expectation.text, formula: text, relation: .plan, expected: .text(text),

@@ -8,7 +8,7 @@ package enum MarkdownReport {
     let table = ReportTable(result)
     let lesson = ReportSummary(result, lead: table.lead)
     let most = lesson.most.map { " and **\(MarkdownText.plain($0))**" } ?? ""
-    let story = ReportStory(result.story).told
+    let story = ReportStory(result.story).text
     var blocks = [
       "## \(result.passes ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]
@@ -79,7 +79,7 @@ package enum MarkdownReport {
     let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
       + "\(MarkdownText.plain(finding.what))\(location)\(now)  \n"
-      + "  fix \(fix.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
+      + "  fix \(fix.joined(separator: " ")); \(MarkdownText.plain(finding.verification))"
   }
 }
 

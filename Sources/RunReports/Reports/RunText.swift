@@ -105,7 +105,7 @@ package enum TextReport {
     var lines = ["▲ \(finding.name): \(finding.count) \(finding.what)\(location)"]
     if let now = finding.now { lines.append("    now   \(now)") }
     let fix = (finding.fix + [finding.advice]).filter { !$0.isEmpty }
-    lines.append("    fix   \(fix.joined(separator: "; "))   \(finding.tried)")
+    lines.append("    fix   \(fix.joined(separator: "; "))   \(finding.verification)")
     return lines + ["    in    \(finding.variants)"]
   }
 }

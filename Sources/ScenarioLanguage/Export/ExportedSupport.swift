@@ -47,7 +47,7 @@ enum ExportedSupport {
     }
 
     /// Waits for the work that contexts do on each other's behalf.
-    static func settle(_ contexts: [NSManagedObjectContext]) {
+    static func waitFor(_ contexts: [NSManagedObjectContext]) {
       for context in contexts + contexts.reversed() { context.performAndWait {} }
     }
 

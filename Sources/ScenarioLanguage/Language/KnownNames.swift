@@ -3,11 +3,11 @@ import WorkbenchText
 
 /// The named results and contexts that a step can refer to.
 package struct KnownNames: Sendable, Equatable {
-  package var results: [String: HeldShape]
+  package var results: [String: ResultShape]
   package var contexts: [String: ContextShape]
 
   package init(
-    results: [String: HeldShape] = [:],
+    results: [String: ResultShape] = [:],
     contexts: [String: ContextShape] = [ContextShape.main: ContextShape()]
   ) {
     self.results = results
@@ -42,8 +42,8 @@ package struct KnownNames: Sendable, Equatable {
     switch step.verb {
     case .fetch, .insert, .save, .batchInsert, .batchUpdate, .batchDelete:
       if let name = step.name {
-        names.results[name] = HeldShape(
-          entity: step.subject, kind: step.heldKind, context: context)
+        names.results[name] = ResultShape(
+          entity: step.subject, kind: step.shapeKind, context: context)
       }
     case .drop where contexts[step.subject] != nil:
       names.contexts[step.subject] = nil
@@ -61,7 +61,7 @@ package struct KnownNames: Sendable, Equatable {
 
 extension Step {
   /// The kind of result that the step's name refers to.
-  fileprivate var heldKind: HeldShape.Kind {
+  fileprivate var shapeKind: ResultShape.Kind {
     switch verb {
     case .save: .save
     case .batchInsert, .batchUpdate, .batchDelete: .rows
@@ -76,7 +76,7 @@ extension Step {
 }
 
 /// The static description of a named result.
-package struct HeldShape: Sendable, Equatable {
+package struct ResultShape: Sendable, Equatable {
   /// The contents of a named result.
   package enum Kind: String, Sendable {
     case objects

@@ -99,7 +99,7 @@ package struct StepCheck: Sendable {
 
   private func shape(
     of step: Step, _ known: KnownNames, at range: SourceRange
-  ) throws(LanguageProblem) -> HeldShape {
+  ) throws(LanguageProblem) -> ResultShape {
     guard let shape = known.results[step.subject] else {
       let results = known.results.keys.sorted()
       throw LanguageProblem(
@@ -181,7 +181,7 @@ package struct StepCheck: Sendable {
       }
     case (_, .assignments(let assignments)):
       let check = AssignmentCheck(
-        names: names, entity: entity, held: known.results, verb: step.verb)
+        names: names, entity: entity, results: known.results, verb: step.verb)
       for (index, assignment) in assignments.enumerated() {
         try check.check(
           assignment, keyAt: range(2 * index), valueAt: range(2 * index + 1))
@@ -279,7 +279,7 @@ extension StepCheck {
 struct AssignmentCheck {
   let names: ModelNames
   let entity: NSEntityDescription
-  let held: [String: HeldShape]
+  let results: [String: ResultShape]
   let verb: Verb
 
   /// Checks an assignment.
@@ -334,10 +334,10 @@ struct AssignmentCheck {
         nextStep: "use `relate`, or set its inverse on the other side")
     }
     guard verb == .relate || !AttributeLiteral.isNil(assignment.value) else { return }
-    guard let shape = held[assignment.value], shape.hasObjects else {
+    guard let shape = results[assignment.value], shape.hasObjects else {
       throw LanguageProblem(
         "there's no result `\(assignment.value)` that contains objects", at: valuePlace,
-        didYouMean: NearestName.of(assignment.value, among: held.keys.sorted()),
+        didYouMean: NearestName.of(assignment.value, among: results.keys.sorted()),
         nextStep: "fetch or insert the objects first, with `as \(assignment.value)`, or write nil")
     }
     guard let destination = relationship.destinationEntity,

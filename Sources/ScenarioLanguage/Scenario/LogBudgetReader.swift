@@ -48,7 +48,7 @@ package enum LogBudgetReader {
       sections: scenario.variants.map {
         LogBudget.Section(
           name: $0.name, expect: $0.expect, line: $0.line,
-          judgedSteps: $0.steps(sharing: scenario.steps).filter { $0.expect != nil }
+          stepsWithExpectations: $0.steps(sharing: scenario.steps).filter { $0.expect != nil }
             .map(\.text))
       },
       scope: CountExpressionScope(
@@ -166,7 +166,7 @@ package struct LogBudget: Sendable {
     /// The line number of the section.
     package var line: Int
     /// The steps of a scenario's variant that have their own expectations, which a log can't show.
-    package var judgedSteps: [String] = []
+    package var stepsWithExpectations: [String] = []
   }
 
   /// The path of the file as it was given.

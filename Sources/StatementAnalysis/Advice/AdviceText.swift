@@ -8,7 +8,7 @@ package enum AdviceText {
   package static func lines(_ advice: IndexAdvice) -> [String] {
     var lines = [
       "\(NumberText.counted(advice.statements, "statement")) read, "
-        + "\(NumberText.counted(advice.tried, "index", "indexes")) tested on a copy of the store"
+        + "\(NumberText.counted(advice.testedIndexes, "index", "indexes")) tested on a copy of the store"
     ]
     for sql in advice.unmeasured {
       lines.append("skipped (doesn't run on this store): \(SQLAbbreviation.short(sql))")
@@ -142,7 +142,7 @@ package enum AdviceJSON {
   /// Returns the advice as an encodable value, which can be part of another document.
   package static func document(_ advice: IndexAdvice) -> Document {
     Document(
-      statements: advice.statements, tried: advice.tried, unmeasured: advice.unmeasured,
+      statements: advice.statements, tried: advice.testedIndexes, unmeasured: advice.unmeasured,
       proposals: advice.proposals.map(proposal),
       redundant: advice.redundant.map {
         Redundant(

@@ -50,7 +50,7 @@ package struct IndexAdvisor {
 
   /// Tries indexes for statements until interrupted, and returns those that helped.
   ///
-  /// - Parameter goOn: A closure that's called before each index is tried. An error that it throws
+  /// - Parameter goOn: A closure that's called before each index is tested. An error that it throws
   ///   ends the search.
   package func advice(
     on statements: [AdvisedStatement], while goOn: () throws -> Void
@@ -72,7 +72,7 @@ package struct IndexAdvisor {
         $0.stepsBefore - $0.stepsAfter > $1.stepsBefore - $1.stepsAfter
       },
       redundant: redundant, unused: unused(reading, used: doubtful), statements: reading.count,
-      unmeasured: unmeasured, tried: ideas.count)
+      unmeasured: unmeasured, testedIndexes: ideas.count)
   }
 
   /// Returns the number of rows that the work writes to each table.
@@ -199,8 +199,8 @@ package struct IndexAdvice: Sendable {
   package var statements: Int
   /// The SQL of the statements that were skipped because they can't be run on the copy.
   package var unmeasured: [String]
-  /// The number of indexes that were tried.
-  package var tried: Int
+  /// The number of indexes that were tested.
+  package var testedIndexes: Int
 
   /// A Boolean value that indicates whether there's nothing to change.
   package var isEmpty: Bool { proposals.isEmpty && redundant.isEmpty && unused.isEmpty }

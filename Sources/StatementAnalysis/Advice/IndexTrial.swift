@@ -44,7 +44,7 @@ struct IndexTrial {
 
   /// Returns the candidates that help, and leaves their indexes on the scratch store.
   ///
-  /// - Parameter goOn: A closure that's called before each candidate is tried. An error that it
+  /// - Parameter goOn: A closure that's called before each candidate is tested. An error that it
   ///   throws ends the search.
   mutating func choose(
     from ideas: [IndexCandidate], while goOn: () throws -> Void

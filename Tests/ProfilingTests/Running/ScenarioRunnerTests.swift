@@ -36,9 +36,9 @@ struct ScenarioRunnerTests {
     let storm = result.variants[0]
     #expect(storm.findings.map(\.name) == ["fault-storm(Mood)", "fault-storm(Mood.country)"])
     #expect(storm.findings[0].callSite?.description == "faults.yml:16")
-    #expect(storm.findings[0].tried?.description == "verified: 5,061 → 61 SELECTs (plain)")
+    #expect(storm.findings[0].verification?.description == "verified: 5,061 → 61 SELECTs (plain)")
     #expect(
-      result.variants[1].findings.first?.tried?.description
+      result.variants[1].findings.first?.verification?.description
         == "verified: 61 → 2 SELECTs (prefetched)")
     #expect(storm.requestSwift.contains("request.includesPropertyValues = false"))
     #expect(storm.statements.contains { $0.plan.first?.contains("INTEGER PRIMARY KEY") == true })

@@ -23,11 +23,12 @@ final class AtomicStoreDocument: Sendable {
   ///   doesn't exist; 134100 if it was created with another model, 134020 if its objects don't fit the model.
   static func open(
     _ form: AtomicStoreForm, at url: URL, model: NSManagedObjectModel, configuration: String?,
-    place: Int, options: [AnyHashable: Any]?
+    storeIndex: Int, options: [AnyHashable: Any]?
   ) throws -> MemoryStore {
     let file = AtomicStoreFile(url: url, form: form)
     let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
-    let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
+    let layouts = MemoryStore.layouts(
+      of: model, configuration: configuration, storeIndex: storeIndex)
     guard file.exists || isReadOnly else {
       let metadata = StoreMetadata(
         newStoreOf: model, configuration: configuration, type: form.storeType)
@@ -167,7 +168,7 @@ struct AtomicStoreFile {
       unlink(new.path)
       throw error
     }
-    settle(folder)
+    sync(folder)
     return FileStamp(path: url.path)
   }
 
@@ -233,7 +234,7 @@ struct AtomicStoreFile {
   }
 
   /// Syncs the new name to disk; if a folder can't be synchronized, the system does it later.
-  private func settle(_ folder: URL) {
+  private func sync(_ folder: URL) {
     let descriptor = open(folder.path, O_RDONLY)
     guard descriptor >= 0 else { return }
     fsync(descriptor)

@@ -275,7 +275,8 @@ enum MissingIndexRule {
       fix: SuggestedFix(
         swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],
         advice: proposal.sql),
-      tried: VerifiedFix(measure: "VM steps", before: before, after: after, variant: "on a copy"))
+      verification: VerifiedFix(
+        measure: "VM steps", before: before, after: after, variant: "on a copy"))
   }
 
   /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the
