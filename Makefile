@@ -16,7 +16,7 @@ help:
 	@echo 'make test       run all tests'
 	@echo 'make agreement  compare 20,000 random predicates in a store, in memory, and in plain Swift; five minutes'
 	@echo 'make fuzz       read randomly corrupted stores and models for fifteen minutes'
-	@echo 'make faults     fail file operations and statements of migrations, a sample or with LONG=1 each one'
+	@echo 'make faults     fail file operations and statements of everything that writes; LONG=1: each one'
 	@echo 'make exports    compile and run every scenario as a Swift program, and check its log'
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
 	@echo 'make server     build the server of the sample app, and test it with two clients'
@@ -31,7 +31,7 @@ help:
 	@echo 'make samples    regenerate the sample report in $(REPORTS)/samples'
 	@echo 'make picture    regenerate the picture in the README with Chromium'
 	@echo 'make bench      compare with C and GRDB; BENCH="--only fetch" passes options on'
-	@echo 'make gates      compare statements, rows, allocations, and instructions with Benchmarks/gates.json'
+	@echo 'make gates      compare statements, rows, allocations, and instructions with Benchmarks/baselines.json'
 	@echo 'make clean      remove build products; reports stay'
 
 prepare:
@@ -58,7 +58,7 @@ fuzz: prepare
 # LONG=1 fails each operation instead of a sample of 12 for each cause.
 faults: prepare
 	CDPROF_FAULTS=$(if $(LONG),all,12) swift test --disable-xctest $(SWIFT_FLAGS) \
-	  --filter 'MigrationFaultTests|StoreFileFaultTests|FailingFilesTests'
+	  --filter 'MigrationFaultTests|SaveFaultTests|StoreFileFaultTests|FailingFilesTests'
 
 exports: prepare
 	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests

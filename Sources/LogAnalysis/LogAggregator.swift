@@ -160,19 +160,19 @@ struct LogAggregator {
   static func microseconds(_ text: LogBytes) -> Int? {
     guard let start = text.lastRange(of: "time: ")?.upperBound else { return nil }
     var number = 0
-    var places = -1
+    var decimals = -1
     for byte in text.bytes[start...] {
       if byte.isDigit {
         guard number <= LogAggregator.longest else { return nil }
-        if places < 6 { number = number * 10 + Int(byte - UInt8(ascii: "0")) }
-        if places >= 0, places < 6 { places += 1 }
-      } else if byte == UInt8(ascii: ".") || byte == UInt8(ascii: ","), places < 0 {
-        places = 0
+        if decimals < 6 { number = number * 10 + Int(byte - UInt8(ascii: "0")) }
+        if decimals >= 0, decimals < 6 { decimals += 1 }
+      } else if byte == UInt8(ascii: ".") || byte == UInt8(ascii: ","), decimals < 0 {
+        decimals = 0
       } else {
         break
       }
     }
-    for _ in max(0, places)..<6 where number <= LogAggregator.longest { number *= 10 }
+    for _ in max(0, decimals)..<6 where number <= LogAggregator.longest { number *= 10 }
     return number <= LogAggregator.longest ? number : nil
   }
 }
@@ -180,7 +180,7 @@ struct LogAggregator {
 extension LogAggregator {
   /// Begins or ends a section according to the text after `cdprof:`.
   mutating func mark(_ message: LogMessage) {
-    settle()
+    countPendingSelects()
     endSection(at: message.line)
     guard message.text.starts(with: "begin"), let name = message.text.after("begin")?.trimmed else {
       return
@@ -203,7 +203,7 @@ extension LogAggregator {
   /// A fetch has a total time. A SELECT for which SQLite's time is logged, but not a total time,
   /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
   /// truncated after the last total time.
-  mutating func settle() {
+  mutating func countPendingSelects() {
     for name in lanes.keys.sorted() {
       guard var lane = lanes[name] else { continue }
       confirm(&lane)

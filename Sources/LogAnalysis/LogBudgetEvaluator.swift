@@ -16,28 +16,28 @@ package struct LogBudgetEvaluator {
   /// Evaluates each occurrence of the budget's sections in a log.
   ///
   /// - Throws: A `CountExpressionError` if a formula has no value.
-  package func judgment(of report: LogReport) throws -> LogJudgement {
-    var judgment = LogJudgement()
+  package func evaluation(of report: LogReport) throws -> LogEvaluation {
+    var evaluation = LogEvaluation()
     for section in budget.sections {
-      let places = report.sections.indices.filter { report.sections[$0].name == section.name }
-      if places.isEmpty { judgment.missing.append((section.name, section.line)) }
-      for place in places {
-        judgment.results[place] = try results(
-          of: section, on: report.sections[place], report, &judgment.notJudged)
+      let positions = report.sections.indices.filter { report.sections[$0].name == section.name }
+      if positions.isEmpty { evaluation.missing.append((section.name, section.line)) }
+      for position in positions {
+        evaluation.results[position] = try results(
+          of: section, on: report.sections[position], report, &evaluation.notEvaluated)
       }
     }
-    return judgment
+    return evaluation
   }
 
   private func results(
     of section: LogBudget.Section, on found: LogSection, _ report: LogReport,
-    _ notJudged: inout [String]
+    _ notEvaluated: inout [String]
   ) throws -> [ExpectationResult] {
     var results: [ExpectationResult] = []
     for expectation in section.expect.expectations {
-      if let reason = untold(expectation, withHits: report.logsHits) {
+      if let reason = reasonUnavailable(expectation, withHits: report.logsHits) {
         if budget.isScenario {
-          notJudged.append("\(section.name) · \(expectation.metric.text): \(reason)")
+          notEvaluated.append("\(section.name) · \(expectation.metric.text): \(reason)")
         } else {
           results.append(try result(of: expectation, value: nil, differences: [reason]))
         }
@@ -50,13 +50,13 @@ package struct LogBudgetEvaluator {
           differences: differences(expectation.scoped, in: found, of: report)))
     }
     if budget.isScenario {
-      notJudged += (section.expect.findings?.names ?? []).compactMap { finding in
-        untold(finding).map { "\(section.name) · \(finding.text): \($0)" }
+      notEvaluated += (section.expect.findings?.names ?? []).compactMap { finding in
+        reasonUnavailable(finding).map { "\(section.name) · \(finding.text): \($0)" }
       }
-      notJudged += section.expect.plans.map { plan in
+      notEvaluated += section.expect.plans.map { plan in
         "\(section.name) · \(plan.text): \(LogBudgetEvaluator.noPlans)"
       }
-      notJudged += section.judgedSteps.map { step in
+      notEvaluated += section.stepsWithExpectations.map { step in
         "\(section.name) · the expectations of `\(step)`: logs don't contain steps"
       }
     }
@@ -69,7 +69,7 @@ package struct LogBudgetEvaluator {
 
   /// Returns the reason that logs, or this log, don't contain an expectation's metric, or `nil` if
   /// the metric is available.
-  func untold(_ expectation: Expectation, withHits hits: Bool) -> String? {
+  func reasonUnavailable(_ expectation: Expectation, withHits hits: Bool) -> String? {
     let metric = expectation.scoped.metric
     guard metric.isAvailableInLogs(withHits: hits) else {
       return metric == .faults || metric == .hits
@@ -156,7 +156,7 @@ package struct LogBudgetEvaluator {
     LogStorm.Kind.allCases.map(\.rawValue) + [RuleName.countPerRow.rawValue]
 
   /// Returns the reason that a log can't show a finding, or `nil` if it can.
-  func untold(_ finding: FindingName) -> String? {
+  func reasonUnavailable(_ finding: FindingName) -> String? {
     let known = LogBudgetEvaluator.shown + [RuleName.ineffectivePrefetch.rawValue]
     return known.contains(finding.rule.text) ? nil : "logs don't show `\(finding.rule.text)`"
   }
@@ -205,7 +205,7 @@ package struct LogBudgetEvaluator {
 }
 
 /// The results of evaluating a log's sections against a budget.
-package struct LogJudgement: Sendable {
+package struct LogEvaluation: Sendable {
   /// The results by index of the section in the report.
   ///
   /// Sections that aren't in the budget are omitted.
@@ -213,7 +213,7 @@ package struct LogJudgement: Sendable {
   /// The sections of the budget that aren't in the log, with their line numbers.
   package var missing: [(name: String, line: Int)] = []
   /// Descriptions of a scenario's expectations that can't be evaluated in a log.
-  package var notJudged: [String] = []
+  package var notEvaluated: [String] = []
 
   /// A Boolean value that indicates whether every section is in the log and every expectation is
   /// met.
@@ -223,24 +223,24 @@ package struct LogJudgement: Sendable {
 }
 
 /// The text of a budget's results.
-package enum LogJudgementText {
+package enum LogEvaluationText {
   /// Returns the summary, followed by the expectations that aren't met and their statements.
-  package static func lines(_ judgment: LogJudgement, of report: LogReport) -> [String] {
-    let results = judgment.results.values.flatMap { $0 }
+  package static func lines(_ evaluation: LogEvaluation, of report: LogReport) -> [String] {
+    let results = evaluation.results.values.flatMap { $0 }
     let met = results.count(where: \.isMet)
-    let sections = judgment.results.values.count { $0.allSatisfy(\.isMet) }
+    let sections = evaluation.results.values.count { $0.allSatisfy(\.isMet) }
     var lines = [
-      "\(judgment.passes ? "✓" : "✗") "
+      "\(evaluation.passes ? "✓" : "✗") "
         + NumberText.counted(
-          sections, of: judgment.results.count + judgment.missing.count, "section")
+          sections, of: evaluation.results.count + evaluation.missing.count, "section")
         + ", " + NumberText.counted(met, of: results.count, "expectation")
     ]
-    for (name, line) in judgment.missing {
+    for (name, line) in evaluation.missing {
       lines.append("✗ \(name)   the log doesn't contain `cdprof: begin \(name)`   line \(line)")
     }
-    for place in judgment.results.keys.sorted() {
-      let section = report.sections[place]
-      for result in judgment.results[place] ?? [] where !result.isMet {
+    for position in evaluation.results.keys.sorted() {
+      let section = report.sections[position]
+      for result in evaluation.results[position] ?? [] where !result.isMet {
         let formula = result.formula == result.expected.description ? "" : " (\(result.formula))"
         lines.append(
           "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(formula)"
@@ -248,9 +248,9 @@ package enum LogJudgementText {
         lines += result.differences.map { "    \($0)" }
       }
     }
-    if !judgment.notJudged.isEmpty {
+    if !evaluation.notEvaluated.isEmpty {
       lines.append("not evaluated, because the log doesn't contain it:")
-      lines += judgment.notJudged.map { "    \($0)" }
+      lines += evaluation.notEvaluated.map { "    \($0)" }
     }
     return lines
   }
@@ -273,28 +273,29 @@ extension LogBudget {
 
   /// The expectations that logs can't show, and those that have no value.
   private var problems: [LanguageProblem] {
-    let judge = LogBudgetEvaluator(budget: self)
-    return sections.flatMap { problems(in: $0.expect, judge) }
+    let evaluator = LogBudgetEvaluator(budget: self)
+    return sections.flatMap { problems(in: $0.expect, evaluator) }
   }
 
-  private func problems(in block: ExpectBlock, _ judge: LogBudgetEvaluator) -> [LanguageProblem] {
+  private func problems(in block: ExpectBlock, _ evaluator: LogBudgetEvaluator) -> [LanguageProblem]
+  {
     var problems = (block.findings?.names ?? []).compactMap { finding in
-      judge.untold(finding).map { reason in
+      evaluator.reasonUnavailable(finding).map { reason in
         LanguageProblem(
-          reason, at: finding.rule.place,
+          reason, at: finding.rule.range,
           nextStep: "use fault-storm, fetch-loop, count-per-row, or ineffective-prefetch")
       }
     }
     problems += block.plans.map { plan in
       LanguageProblem(
-        LogBudgetEvaluator.noPlans, at: plan.place ?? SourceRange(line: plan.line, column: 1),
+        LogBudgetEvaluator.noPlans, at: plan.range ?? SourceRange(line: plan.line, column: 1),
         nextStep: "remove `\(plan.text)`; `cdprof run` evaluates the plans of a scenario")
     }
     for expectation in block.expectations {
-      if let reason = judge.untold(expectation, withHits: true) {
+      if let reason = evaluator.reasonUnavailable(expectation, withHits: true) {
         problems.append(
           LanguageProblem(
-            reason, at: expectation.metric.place,
+            reason, at: expectation.metric.range,
             nextStep: "use selects, rows, fetches, misses, saves, or another metric in the log"))
       }
       do {
@@ -302,7 +303,7 @@ extension LogBudget {
       } catch {
         problems.append(
           LanguageProblem(
-            "`\(error.text)` has no value: \(error.message)", at: error.place,
+            "`\(error.text)` has no value: \(error.message)", at: error.range,
             nextStep: "specify the rows of the app's store: `data: {Mood: 5000}`"))
       }
     }

@@ -65,7 +65,7 @@ struct LogDocument: Encodable {
   let advice: AdviceJSON.Document?
 
   init(
-    _ report: LogReport, _ judged: LogJudgement?, _ advice: IndexAdvice?, showsBinds: Bool
+    _ report: LogReport, _ evaluation: LogEvaluation?, _ advice: IndexAdvice?, showsBinds: Bool
   ) {
     file = report.file
     lines = report.lines
@@ -81,28 +81,28 @@ struct LogDocument: Encodable {
     unmatchedTimes = report.unmatchedTimes
     tellsHits = report.logsHits
     seconds = Double(report.microseconds) / 1e6
-    metrics = LogDocument.metrics(report.costs, tellsHits: report.logsHits)
+    metrics = LogDocument.metrics(report.costs, withHits: report.logsHits)
     statements = report.statements.map { LogStatementJSON($0, showsBinds: showsBinds) }
     storms = report.storms.map(LogDocument.storm)
     sections = report.sections.enumerated().map { index, section in
-      let results = judged?.results[index]
+      let results = evaluation?.results[index]
       return Section(
         name: section.name, firstLine: section.firstLine, lastLine: section.lastLine,
         firstTime: section.firstTime.isEmpty ? nil : section.firstTime,
-        metrics: LogDocument.metrics(section.costs, tellsHits: report.logsHits),
+        metrics: LogDocument.metrics(section.costs, withHits: report.logsHits),
         storms: section.storms.map(LogDocument.storm), holds: results?.allSatisfy(\.isMet),
         expectations: results?.map(JSONExpectation.init))
     }
-    holds = judged?.passes
-    missing = judged?.missing.map(\.name)
-    notJudged = judged?.notJudged
+    holds = evaluation?.passes
+    missing = evaluation?.missing.map(\.name)
+    notJudged = evaluation?.notEvaluated
     self.advice = advice.map(AdviceJSON.document)
   }
 
   /// Returns the metrics that a log contains, by name.
-  private static func metrics(_ costs: LogCosts, tellsHits: Bool) -> [String: Int] {
-    let told = Metric.allCases.filter { $0.isAvailableInLogs(withHits: tellsHits) }
-    return Dictionary(uniqueKeysWithValues: told.map { ($0.rawValue, costs.value(of: $0)) })
+  private static func metrics(_ costs: LogCosts, withHits: Bool) -> [String: Int] {
+    let available = Metric.allCases.filter { $0.isAvailableInLogs(withHits: withHits) }
+    return Dictionary(uniqueKeysWithValues: available.map { ($0.rawValue, costs.value(of: $0)) })
   }
 
   private static func sample(_ sample: LogSample) -> Sample {
@@ -128,14 +128,14 @@ package enum LogJSON {
   ///
   /// - Parameters:
   ///   - report: The report of the log.
-  ///   - judged: The evaluation of the log's sections.
+  ///   - evaluation: The evaluation of the log's sections.
   ///   - advice: The suggested indexes, which were tested.
   ///   - showsBinds: Whether the data includes bound values.
   package static func data(
-    _ report: LogReport, judged: LogJudgement? = nil, advice: IndexAdvice? = nil,
+    _ report: LogReport, evaluation: LogEvaluation? = nil, advice: IndexAdvice? = nil,
     showsBinds: Bool = false
   ) throws -> Data {
-    try JSONOutput.lines(LogDocument(report, judged, advice, showsBinds: showsBinds))
+    try JSONOutput.lines(LogDocument(report, evaluation, advice, showsBinds: showsBinds))
   }
 }
 

@@ -32,7 +32,7 @@ package final class LogLines {
   private let descriptor: Int32
   private let closes: Bool
   private var buffer: [UInt8] = []
-  private var place = 0
+  private var position = 0
   private var isAtEnd = false
 
   /// Opens a log.
@@ -56,18 +56,18 @@ package final class LogLines {
   ///
   /// - Parameter count: The number of bytes to return. Fewer are returned at the end of the input.
   package func peek(_ count: Int) -> ArraySlice<UInt8> {
-    while buffer.count - place < count, !isAtEnd { read() }
-    return buffer[place...].prefix(count)
+    while buffer.count - position < count, !isAtEnd { read() }
+    return buffer[position...].prefix(count)
   }
 
   /// Returns all unread input, or `nil` if it exceeds a limit, in bytes.
   package func rest(limit: Int) -> [UInt8]? {
     while !isAtEnd {
-      guard buffer.count - place <= limit else { return nil }
+      guard buffer.count - position <= limit else { return nil }
       read()
     }
-    defer { place = buffer.count }
-    return Array(buffer[place...])
+    defer { position = buffer.count }
+    return Array(buffer[position...])
   }
 
   deinit {
@@ -76,21 +76,21 @@ package final class LogLines {
 
   /// Returns the next line without its terminator, or `nil` at the end of the log.
   package func next() -> ArraySlice<UInt8>? {
-    var searched = place
+    var searched = position
     while true {
       if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-        defer { place = end + 1 }
+        defer { position = end + 1 }
         return line(upTo: end)
       }
       searched = buffer.count
       if isAtEnd {
-        guard place < buffer.count else { return nil }
-        defer { place = buffer.count }
+        guard position < buffer.count else { return nil }
+        defer { position = buffer.count }
         return line(upTo: buffer.count)
       }
-      searched -= place
-      buffer.removeFirst(place)
-      place = 0
+      searched -= position
+      buffer.removeFirst(position)
+      position = 0
       if buffer.count > LogLines.longest {
         buffer.removeLast(buffer.count - LogLines.longest)
         searched = buffer.count
@@ -101,7 +101,7 @@ package final class LogLines {
 
   private func line(upTo end: Int) -> ArraySlice<UInt8> {
     count += 1
-    var line = buffer[place..<end]
+    var line = buffer[position..<end]
     if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
     while line.last == UInt8(ascii: "\r") { line.removeLast() }
     return line

@@ -51,24 +51,24 @@ struct LogNesting {
   /// Records SQLite's time for the innermost statement that has none, and returns the statement.
   mutating func answer(_ microseconds: Int) -> Open? {
     guard
-      let place = open.lastIndex(where: { $0.connection == nil && !$0.isCount })
+      let position = open.lastIndex(where: { $0.connection == nil && !$0.isCount })
         ?? open.lastIndex(where: { $0.connection == nil })
     else { return nil }
-    open[place].connection = microseconds
-    return open[place]
+    open[position].connection = microseconds
+    return open[position]
   }
 
   /// Removes and returns the statement that a total time closes, or returns `nil` if none is open.
   mutating func close(_ microseconds: Int, isCount: Bool) -> Closed? {
-    let place =
+    let position =
       isCount
       ? open.lastIndex(where: \.isCount)
       : open.lastIndex(where: { $0.connection != nil && !$0.isCount })
         ?? open.lastIndex(where: { !$0.isCount })
-    guard let place = place ?? open.indices.last else { return nil }
-    let statement = open.remove(at: place)
+    guard let position = position ?? open.indices.last else { return nil }
+    let statement = open.remove(at: position)
     // The enclosing fetch began earlier, and SQLite's time for it is known.
-    if let outer = open[..<place].lastIndex(where: { $0.connection != nil }) {
+    if let outer = open[..<position].lastIndex(where: { $0.connection != nil }) {
       open[outer].inner += microseconds
     }
     return Closed(open: statement, total: microseconds)

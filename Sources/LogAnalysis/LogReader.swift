@@ -111,9 +111,9 @@ package struct LogReader {
   /// Call this method after the last line.
   package mutating func finish() -> LogReport {
     flush()
-    tally.settle()
+    tally.countPendingSelects()
     tally.endSection(at: report.lines)
-    let (statements, places) = tally.shapes.merged
+    let (statements, positions) = tally.shapes.merged
     report.statements = statements.map { statement in
       var statement = statement
       let known =
@@ -122,12 +122,12 @@ package struct LogReader {
       return statement
     }
     report.costs = tally.whole.costs
-    report.storms = LogReader.placed(tally.whole.storms.found, places)
+    report.storms = LogReader.renumbered(tally.whole.storms.found, positions)
     report.sections = tally.sections.map { section in
       var section = section
-      section.storms = LogReader.placed(section.storms, places)
+      section.storms = LogReader.renumbered(section.storms, positions)
       section.calls = section.calls.reduce(into: [:]) {
-        $0[places[$1.key] + 1, default: 0] += $1.value
+        $0[positions[$1.key] + 1, default: 0] += $1.value
       }
       return section
     }
@@ -141,10 +141,10 @@ package struct LogReader {
   }
 
   /// Returns findings with the numbers that their statements have in the report.
-  private static func placed(_ storms: [LogStorm], _ places: [Int]) -> [LogStorm] {
+  private static func renumbered(_ storms: [LogStorm], _ positions: [Int]) -> [LogStorm] {
     storms.map { storm in
       var storm = storm
-      storm.statement = places[storm.statement] + 1
+      storm.statement = positions[storm.statement] + 1
       return storm
     }
   }

@@ -170,7 +170,7 @@ package struct LogSample: Sendable, Equatable {
 /// A limited number of samples, in the order of first appearance.
 struct LogSamples {
   private(set) var all: [LogSample] = []
-  private var places: [String: Int] = [:]
+  private var positions: [String: Int] = [:]
   let limit: Int
 
   init(limit: Int) {
@@ -181,10 +181,10 @@ struct LogSamples {
     // Addresses differ between lines of the same kind, and long text doesn't need to be kept in
     // full.
     let text = LogBytes(message.text.bytes.prefix(2_000)).string
-    if let place = places[text] {
-      all[place].count += 1
+    if let position = positions[text] {
+      all[position].count += 1
     } else if all.count < limit {
-      places[text] = all.count
+      positions[text] = all.count
       all.append(
         LogSample(line: message.line, logClass: message.logClass, text: text, count: 1))
     }
@@ -293,10 +293,10 @@ extension Metric {
   ///
   /// - Parameter hits: Whether the log contains row-cache hits, as OpenCoreData's log can.
   package func isAvailableInLogs(withHits hits: Bool) -> Bool {
-    let told: Set<Metric> = [
+    let available: Set<Metric> = [
       .fetches, .saves, .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses,
       .prefetches,
     ]
-    return told.contains(self) || hits && (self == .faults || self == .hits)
+    return available.contains(self) || hits && (self == .faults || self == .hits)
   }
 }

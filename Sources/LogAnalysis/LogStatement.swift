@@ -201,7 +201,7 @@ struct LogShapes {
   /// The statements, with each truncated one merged into the statement that it's the beginning of.
   ///
   /// A truncated text that is the beginning of several complete statements isn't merged.
-  var merged: (statements: [LogStatement], places: [Int]) {
+  var merged: (statements: [LogStatement], positions: [Int]) {
     var statements = all
     var target = Array(all.indices)
     let keys = all.map { SQLText(LogBytes($0.sql)).key }
@@ -222,15 +222,15 @@ struct LogShapes {
       statements[target[index]].absorb(all[index])
     }
     let kept = all.indices.filter { target[$0] == $0 }
-    var places = [Int](repeating: 0, count: all.count)
-    for (place, index) in kept.enumerated() { places[index] = place }
-    for index in all.indices where target[index] != index { places[index] = places[target[index]] }
-    let result = kept.enumerated().map { place, index in
+    var positions = [Int](repeating: 0, count: all.count)
+    for (position, index) in kept.enumerated() { positions[index] = position }
+    for index in all.indices where target[index] != index { positions[index] = positions[target[index]] }
+    let result = kept.enumerated().map { position, index in
       var statement = statements[index]
-      statement.number = place + 1
+      statement.number = position + 1
       return statement
     }
-    return (result, places)
+    return (result, positions)
   }
 }
 

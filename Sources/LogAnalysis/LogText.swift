@@ -34,9 +34,9 @@ package enum LogText {
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]
     head.append(costs(report.costs, logsHits: report.logsHits))
     if let wrap = report.wrap {
-      let place = wrap.kind == .anywhere ? "after" : "at the spaces before"
+      let position = wrap.kind == .anywhere ? "after" : "at the spaces before"
       head.append(
-        "  lines wrapped \(place) column \(wrap.column) were rejoined")
+        "  lines wrapped \(position) column \(wrap.column) were rejoined")
     }
     if report.saveTimes.count > 0 {
       head.append(

@@ -237,17 +237,17 @@ extension SQLText {
   /// In a join, this is the table with the alias `t0`, whose rows become objects.
   var table: String? {
     let tokens = SQLToken.all(in: text)
-    func name(after place: Int) -> String? {
-      guard place + 1 < tokens.count, tokens[place + 1].kind != .sign else { return nil }
-      let text = tokens[place + 1].text.string
+    func name(after position: Int) -> String? {
+      guard position + 1 < tokens.count, tokens[position + 1].kind != .sign else { return nil }
+      let text = tokens[position + 1].text.string
       return text.trimmingQuotes
     }
     let words = tokens.map(\.keyword)
     switch verb {
     case .select, .delete, .with:
-      for place in words.indices where words[place] == "FROM" || words[place] == "JOIN" {
-        let alias = words.indices.contains(place + 2) ? words[place + 2] : ""
-        if alias == "T0", let table = name(after: place) { return table }
+      for position in words.indices where words[position] == "FROM" || words[position] == "JOIN" {
+        let alias = words.indices.contains(position + 2) ? words[position + 2] : ""
+        if alias == "T0", let table = name(after: position) { return table }
       }
       return words.firstIndex(of: "FROM").flatMap(name)
     case .insert, .replace:

@@ -76,24 +76,24 @@ package struct GeneratedFolder {
   /// - Throws: `Occupied`, or a file system error.
   package func write(_ files: [GeneratedFile]) throws -> [(path: String, outcome: Outcome)] {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    let places = files.map { ($0, url.appendingPathComponent($0.name)) }
-    let taken = places.filter { !isReplaceable($1) }
+    let destinations = files.map { ($0, url.appendingPathComponent($0.name)) }
+    let taken = destinations.filter { !isReplaceable($1) }
     guard taken.isEmpty else { throw Occupied(paths: taken.map(\.1.relativePath)) }
-    return try places.map { file, place in
+    return try destinations.map { file, url in
       let data = Data(file.text.utf8)
-      if (try? Data(contentsOf: place)) == data { return (place.relativePath, .unchanged) }
-      try data.write(to: place, options: .atomic)
-      return (place.relativePath, .written)
+      if (try? Data(contentsOf: url)) == data { return (url.relativePath, .unchanged) }
+      try data.write(to: url, options: .atomic)
+      return (url.relativePath, .written)
     }
   }
 
-  private func isReplaceable(_ place: URL) -> Bool {
+  private func isReplaceable(_ url: URL) -> Bool {
     var status = stat()
-    guard lstat(place.path, &status) == 0 else { return true }
+    guard lstat(url.path, &status) == 0 else { return true }
     // A link itself is replaced; a folder, pipe, or device never is.
-    guard stat(place.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return false }
+    guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return false }
     if force { return true }
-    guard let data = try? Data(contentsOf: place) else { return false }
+    guard let data = try? Data(contentsOf: url) else { return false }
     return data.starts(with: Data(GeneratedFile.marker.utf8))
   }
 }

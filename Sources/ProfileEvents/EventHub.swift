@@ -1,25 +1,30 @@
-import Synchronization
+package import Synchronization
 
 /// Passes events to sinks.
 ///
 /// Each coordinator has one hub.
 ///
-/// Without a sink, a hot path reads only `isListening`.
+/// Without a sink, a hot path reads only `demand`.
 package final class EventHub: Sendable {
   private let sinks = Mutex<[any EventSink]>([])
-  private let state = Atomic<Int>(0)
   private let lastID = Atomic<Int>(0)
+  /// What the sinks require, to be read without the hub; valid as long as the hub.
+  package let demand = EventDemand()
 
   package init() {}
 
+  deinit {
+    demand.free()
+  }
+
   /// A Boolean value that indicates whether there's a sink that receives events.
   package var isListening: Bool {
-    state.load(ordering: .relaxed) != 0
+    demand.isListening
   }
 
   /// The union of the details that the sinks require; empty if there are no sinks.
   package var detail: EventDetail {
-    EventDetail(rawValue: state.load(ordering: .relaxed) >> 1)
+    demand.detail
   }
 
   /// Adds a sink, which receives events that end from now on.
@@ -52,7 +57,45 @@ package final class EventHub: Sendable {
 
   private func publish(_ sinks: [any EventSink]) {
     let detail = sinks.reduce(into: EventDetail()) { $0.formUnion($1.detail) }
-    state.store(sinks.isEmpty ? 0 : (detail.rawValue << 1 | 1), ordering: .relaxed)
+    demand.word.pointee.store(sinks.isEmpty ? 0 : (detail.rawValue << 1 | 1), ordering: .relaxed)
+  }
+}
+
+/// What the sinks of a hub require, in one word of the hub's.
+///
+/// A hot path keeps a copy beside its hub: reading the word through the hub would retain and release
+/// the hub, which costs ten times as much. Whoever keeps a copy must keep the hub, too.
+package struct EventDemand: @unchecked Sendable {  // the word is atomic
+  /// 0 without a sink, otherwise the details in the bits above the lowest, which is 1.
+  @usableFromInline let word: UnsafeMutablePointer<Atomic<Int>>
+
+  fileprivate init() {
+    word = .allocate(capacity: 1)
+    word.initialize(to: Atomic(0))
+  }
+
+  fileprivate func free() {
+    word.deinitialize(count: 1)
+    word.deallocate()
+  }
+
+  /// A Boolean value that indicates whether there's a sink that receives events.
+  ///
+  /// Cost: a load.
+  @inlinable package var isListening: Bool {
+    word.pointee.load(ordering: .relaxed) != 0
+  }
+
+  /// The union of the details that the sinks require; empty if there are no sinks.
+  package var detail: EventDetail {
+    EventDetail(rawValue: word.pointee.load(ordering: .relaxed) >> 1)
+  }
+
+  /// Returns whether a sink requires a detail.
+  ///
+  /// Cost: a load.
+  @inlinable package func includes(_ detail: EventDetail) -> Bool {
+    word.pointee.load(ordering: .relaxed) >> 1 & detail.rawValue != 0
   }
 }
 
@@ -72,7 +115,7 @@ package protocol EventSink: AnyObject, Sendable {
 package struct EventDetail: OptionSet, Sendable {
   package let rawValue: Int
 
-  package init(rawValue: Int) {
+  @inlinable package init(rawValue: Int) {
     self.rawValue = rawValue
   }
 

@@ -167,7 +167,7 @@ struct ShellArguments {
           command.maximumArguments == 0
             ? "`\(command.rawValue)` takes no arguments"
             : "too many arguments for `\(command.rawValue)`",
-          at: token.place, nextStep: "write `\(command.usage)`")
+          at: token.range, nextStep: "write `\(command.usage)`")
       }
       words.append(word)
     }
@@ -187,7 +187,7 @@ struct ShellArguments {
         ? "there's only \(range.lowerBound)"
         : "they range from \(range.lowerBound) to \(range.upperBound)"
       throw LanguageProblem(
-        "`\(word.text)` isn't one of the \(what): \(known)", at: word.place, nextStep: nextStep)
+        "`\(word.text)` isn't one of the \(what): \(known)", at: word.range, nextStep: nextStep)
     }
     return number
   }
@@ -200,7 +200,7 @@ struct ShellArguments {
   ) throws(LanguageProblem) -> String {
     guard known.contains(word.text) else {
       throw LanguageProblem(
-        "`\(word.text)` isn't an argument of `\(command.rawValue)`", at: word.place,
+        "`\(word.text)` isn't an argument of `\(command.rawValue)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: known), nextStep: "write `\(command.usage)`")
     }
     return word.text

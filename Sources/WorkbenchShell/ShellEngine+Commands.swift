@@ -121,9 +121,9 @@ extension ShellEngine {
   /// Returns the explanation of a fetch's predicate, without the SQL, which `last` shows.
   private func explainedPredicate(of group: EventGroup, in session: Session) -> [String] {
     guard group.word == "fetch" || group.word == "count",
-      let place = current.results.firstIndex(where: { result in
+      let index = current.results.firstIndex(where: { result in
         result.groups.contains { $0.number == group.number }
-      }), let step = current.steps.first(where: { $0.text == current.results[place].text }),
+      }), let step = current.steps.first(where: { $0.text == current.results[index].text }),
       let format = step.format(of: .predicate),
       let explanation = try? PredicateExplanation(
         format, entity: step.subject, model: session.model)
@@ -158,9 +158,9 @@ extension ShellEngine {
       return ShellAnswer(["  no findings in this run"] + note, table: table)
     }
     let lines = findings.flatMap { finding in
-      let place = finding.callSite.map { " from line \($0.line)" } ?? ""
+      let location = finding.callSite.map { " from line \($0.line)" } ?? ""
       var lines = [
-        "  ! \(finding.name): \(finding.counted)\(place)"
+        "  ! \(finding.name): \(finding.counted)\(location)"
       ]
       if let now = finding.fix.now { lines.append("      now   \(now)") }
       lines.append("      fix   \(finding.fix.text)")
@@ -232,7 +232,7 @@ extension ShellEngine {
     let group = try group(word)
     guard let sql = group.sql else {
       throw LanguageProblem(
-        "#\(group.number) ran no statement", at: word.place,
+        "#\(group.number) ran no statement", at: word.range,
         nextStep: "`last` shows the statements of the last step; `advise` uses all of them")
     }
     return AdvisedStatement.all(in: current.filter { $0.sql == sql })

@@ -14,7 +14,7 @@ extension ShellEngine {
     let path = URL(fileURLWithPath: word.text).resolvingSymlinksInPath().path
     guard !sources.contains(path) else {
       throw LanguageProblem(
-        "\(word.text) runs itself", at: word.place,
+        "\(word.text) runs itself", at: word.range,
         nextStep: "remove the `source` line from the file")
     }
     sources.append(path)
@@ -52,7 +52,7 @@ extension ShellEngine {
     let meant = ReportFormat.allCases.filter { $0.isMeant(by: word.text) }
     guard let format = meant.max(by: { $0.fileExtension.count < $1.fileExtension.count }) else {
       throw LanguageProblem(
-        "unknown report format", at: word.place,
+        "unknown report format", at: word.range,
         nextStep: "write `\(ShellCommand.report.usage)`")
     }
     guard let desk, !(try triesSoFar()).isEmpty else {
@@ -90,7 +90,7 @@ extension ShellEngine {
     do {
       try InputFile.check(word.text)
     } catch {
-      throw LanguageProblem(error.message, at: word.place, nextStep: error.nextStep)
+      throw LanguageProblem(error.message, at: word.range, nextStep: error.nextStep)
     }
   }
 
@@ -102,14 +102,14 @@ extension ShellEngine {
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
     if let store = ShellOutput.store(besideWhich: path) {
       throw LanguageProblem(
-        "SQLite would treat \(word.text) as part of \(store)", at: word.place,
+        "SQLite would treat \(word.text) as part of \(store)", at: word.range,
         nextStep: "choose another name")
     }
     guard
       written.contains(path) || FileKind.mode(of: path, followingLinks: false) == nil
     else {
       throw LanguageProblem(
-        "\(word.text) already exists", at: word.place,
+        "\(word.text) already exists", at: word.range,
         nextStep: "choose another name; only a file that this shell wrote can be replaced")
     }
     return path
@@ -162,7 +162,7 @@ extension ShellEngine {
     let file = URL(fileURLWithPath: word.text)
     guard ["yml", "yaml"].contains(file.pathExtension.lowercased()) else {
       throw LanguageProblem(
-        "the name of a scenario file must end in .yml", at: word.place,
+        "the name of a scenario file must end in .yml", at: word.range,
         nextStep: "write `save scenario \(word.text).yml`")
     }
     let path = try newFile(word)

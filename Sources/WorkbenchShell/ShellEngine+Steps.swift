@@ -7,9 +7,9 @@ import WorkbenchText
 
 extension ShellEngine {
   /// Runs a step and returns its cost and findings.
-  func runStep(_ line: String, at place: CallSite) throws -> ShellAnswer {
+  func runStep(_ line: String, at callSite: CallSite) throws -> ShellAnswer {
     try checkFirstWord(of: line)
-    let written = try ShellLine.parse(line, number: place.line, file: place.file)
+    let written = try ShellLine.parse(line, number: callSite.line, file: callSite.file)
     guard let desk else {
       _ = try openSession()
       return ShellAnswer()
@@ -57,7 +57,7 @@ extension ShellEngine {
       return try step.resolved(in: desk.workspace.scope)
     } catch {
       throw LanguageProblem(
-        "`\(error.text)` has no value: \(error.message)", at: error.place,
+        "`\(error.text)` has no value: \(error.message)", at: error.range,
         nextStep: "`entities` shows the rows")
     }
   }
@@ -104,7 +104,7 @@ extension ShellEngine {
       Verb(rawValue: word.text) == nil || word.isQuoted
     else { return }
     throw LanguageProblem(
-      "there's no command or verb `\(word.text)`", at: word.place,
+      "there's no command or verb `\(word.text)`", at: word.range,
       didYouMean: NearestName.of(
         word.text, among: ShellEngine.verbs.map(\.rawValue) + ShellCommand.words),
       nextStep: "`help` lists them all")
@@ -114,7 +114,7 @@ extension ShellEngine {
     guard workspace?.isReadOnly == true, step.verb.changesData else { return }
     throw LanguageProblem(
       "`\(step.verb.rawValue)` changes data, but the store is open read-only",
-      at: step.places.verb,
+      at: step.ranges.verb,
       nextStep: "to work on a copy, use `open STORE write`, or start with "
         + "`cdprof shell STORE --write`")
   }
@@ -173,7 +173,7 @@ extension ShellEngine {
     if !arguments.words.isEmpty {
       guard arguments.words.count == 2 else {
         throw LanguageProblem(
-          "expected two runs to compare", at: arguments.words[0].place,
+          "expected two runs to compare", at: arguments.words[0].range,
           nextStep: "write `diff` or `diff N M`")
       }
       pair = try arguments.words.map { word in

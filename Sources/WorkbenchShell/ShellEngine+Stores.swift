@@ -26,14 +26,14 @@ extension ShellEngine {
       }
       guard let next = rest.popFirst(), next.isName else {
         throw LanguageProblem(
-          "`as` requires a name of letters, digits, `-`, and `_`", at: (rest.first ?? word).place,
+          "`as` requires a name of letters, digits, `-`, and `_`", at: (rest.first ?? word).range,
           nextStep: "write `\(ShellCommand.open.usage)`")
       }
       name = next
     }
     if let name, desks.contains(where: { $0.name == name.text }) {
       throw LanguageProblem(
-        "`\(name.text)` is already open", at: name.place,
+        "`\(name.text)` is already open", at: name.range,
         nextStep: "choose another name, or `close \(name.text)` first")
     }
     try checkFile(file)
@@ -109,7 +109,7 @@ extension ShellEngine {
     let names = desks.map(\.name)
     guard let index = names.firstIndex(of: word.text) else {
       throw LanguageProblem(
-        "nothing is open as `\(word.text)`", at: word.place,
+        "nothing is open as `\(word.text)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: names),
         nextStep: names.isEmpty
           ? "open something first: `\(ShellCommand.open.usage)`"
@@ -139,7 +139,7 @@ extension ShellEngine {
   func entities(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     if let word = arguments.words.first {
-      let entity = try ModelNames(session.model).entity(word.text, at: word.place)
+      let entity = try ModelNames(session.model).entity(word.text, at: word.range)
       return ShellEngine.properties(of: entity)
     }
     let own = try ScenarioData.counts(

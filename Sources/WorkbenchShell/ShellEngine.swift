@@ -101,9 +101,9 @@ package final class ShellEngine {
   }
 
   /// Runs a line with a call site, and reports rows that couldn't be read.
-  func answer(to line: String, at place: CallSite) -> ShellAnswer {
+  func answer(to line: String, at callSite: CallSite) -> ShellAnswer {
     let damagedRows = session?.damagedRows
-    var answer = plainAnswer(to: line, at: place)
+    var answer = plainAnswer(to: line, at: callSite)
     let errors = damagedRows?.take() ?? []
     if !errors.isEmpty, answer.failure == nil {
       answer.failure = CommandFailure(
@@ -113,19 +113,19 @@ package final class ShellEngine {
     return answer
   }
 
-  private func plainAnswer(to line: String, at place: CallSite) -> ShellAnswer {
+  private func plainAnswer(to line: String, at callSite: CallSite) -> ShellAnswer {
     do {
       if let query = ShellEngine.query(in: line) {
         return try ask(query.text, at: query.start, in: line).printed(in: mode)
       }
-      let start = SourceRange(line: place.line, column: 1)
+      let start = SourceRange(line: callSite.line, column: 1)
       let words = try LineWords.tokens(of: line, startingAt: start)
       guard !words.isEmpty else { return ShellAnswer() }
       if let (command, length) = ShellCommand.named(by: words.map(\.text)) {
         let arguments = try ShellArguments(Array(words.dropFirst(length)), of: command)
         return try run(command, arguments).printed(in: mode)
       }
-      return try runStep(line, at: place).printed(in: mode)
+      return try runStep(line, at: callSite).printed(in: mode)
     } catch {
       return ShellAnswer(failure: CommandFailure(error, in: line))
     }
@@ -250,7 +250,7 @@ extension ShellEngine {
       ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
       + RuleName.allCases.map(\.rawValue)
     throw LanguageProblem(
-      "there's no command, verb, or finding `\(word.text)`", at: word.place,
+      "there's no command, verb, or finding `\(word.text)`", at: word.range,
       didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
   }
 

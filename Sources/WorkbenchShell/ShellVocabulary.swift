@@ -184,7 +184,7 @@ extension ShellVocabulary {
     }
   }
 
-  private func results(where isMeant: (HeldShape) -> Bool) -> [String] {
+  private func results(where isMeant: (ResultShape) -> Bool) -> [String] {
     known.results.filter { isMeant($0.value) }.map(\.key)
   }
 

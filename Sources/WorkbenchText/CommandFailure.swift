@@ -19,13 +19,13 @@ package struct CommandFailure: Error, Sendable {
   /// Creates a failure from a problem of the language, with an excerpt of the line.
   package init(_ problem: LanguageProblem, in line: String) {
     message = problem.question
-    excerpt = CaretExcerpt(line: line, place: problem.place).text
+    excerpt = CaretExcerpt(line: line, range: problem.range).text
     nextStep = problem.nextStep
   }
 
   /// Returns the failure with a source location before its message.
-  package func at(_ place: String) -> CommandFailure {
-    CommandFailure(message: "\(place): \(message)", excerpt: excerpt, nextStep: nextStep)
+  package func at(_ range: String) -> CommandFailure {
+    CommandFailure(message: "\(range): \(message)", excerpt: excerpt, nextStep: nextStep)
   }
 
   private init(message: String, excerpt: String?, nextStep: String?) {

@@ -156,8 +156,8 @@ package struct JSONFields {
   /// Adds nanoseconds as microseconds with three decimal places.
   package mutating func add(_ key: StaticString, microseconds nanoseconds: UInt64) {
     let rest = String(nanoseconds % 1_000)
-    let places = String(repeating: "0", count: 3 - rest.count) + rest
-    add(raw: key, "\(nanoseconds / 1_000).\(places)")
+    let decimals = String(repeating: "0", count: 3 - rest.count) + rest
+    add(raw: key, "\(nanoseconds / 1_000).\(decimals)")
   }
 
   /// Adds an object.

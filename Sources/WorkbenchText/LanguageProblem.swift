@@ -6,7 +6,7 @@ import OpenCoreData
 /// source and the excerpt with carets.
 package struct LanguageProblem: Error, Sendable, Equatable {
   /// The source range to mark with carets.
-  package var place: SourceRange
+  package var range: SourceRange
   /// The error message, without a period.
   package var message: String
   /// The word that was probably intended.
@@ -15,10 +15,10 @@ package struct LanguageProblem: Error, Sendable, Equatable {
   package var nextStep: String
 
   package init(
-    _ message: String, at place: SourceRange, didYouMean suggestion: String? = nil,
+    _ message: String, at range: SourceRange, didYouMean suggestion: String? = nil,
     nextStep: String
   ) {
-    self.place = place
+    self.range = range
     // The strings quote the source, and each must be a single line.
     self.message = PrintableText.line(message)
     self.suggestion = suggestion.map(PrintableText.line)
@@ -60,13 +60,13 @@ package struct SourceRange: Sendable, Hashable {
 package struct Word: Sendable, Hashable {
   /// The word without quotation marks, with escapes resolved.
   package var text: String
-  package var place: SourceRange
+  package var range: SourceRange
   /// A Boolean value that indicates whether the word is quoted; a quoted word is never a keyword.
   package var isQuoted: Bool
 
-  package init(_ text: String, at place: SourceRange, isQuoted: Bool = false) {
+  package init(_ text: String, at range: SourceRange, isQuoted: Bool = false) {
     self.text = text
-    self.place = place
+    self.range = range
     self.isQuoted = isQuoted
   }
 
@@ -78,8 +78,8 @@ package struct Word: Sendable, Hashable {
   /// - Parameters:
   ///   - offset: The offset in `text`, in characters.
   ///   - length: The number of characters.
-  package func place(at offset: Int, length: Int = 1) -> SourceRange {
-    place.part(at: offset + (isQuoted ? 1 : 0), length: length)
+  package func range(at offset: Int, length: Int = 1) -> SourceRange {
+    range.part(at: offset + (isQuoted ? 1 : 0), length: length)
   }
 
   /// A Boolean value that indicates whether the word can be a name: a letter or `_`, followed by
@@ -105,7 +105,7 @@ package struct LineError: Error, Sendable, CustomStringConvertible {
 
   /// The line with carets, the message, and the next step.
   package var description: String {
-    let excerpt = CaretExcerpt(line: line, place: problem.place)
+    let excerpt = CaretExcerpt(line: line, range: problem.range)
     return "\(excerpt.text)\n\(problem.question)\n\(problem.nextStep)"
   }
 }
@@ -113,16 +113,16 @@ package struct LineError: Error, Sendable, CustomStringConvertible {
 /// An excerpt of a line with carets below a part of it; a very long line is truncated around it.
 package struct CaretExcerpt: Sendable {
   private let line: String
-  private let place: SourceRange
+  private let range: SourceRange
   private let margin: String
 
   /// - Parameters:
   ///   - line: The complete line, without a line feed.
-  ///   - place: The range to mark; its `line` is ignored.
+  ///   - range: The range to mark; its `line` is ignored.
   ///   - margin: The text before both lines of the excerpt.
-  package init(line: String, place: SourceRange, margin: String = "  ") {
+  package init(line: String, range: SourceRange, margin: String = "  ") {
     self.line = line
-    self.place = place
+    self.range = range
     self.margin = margin
   }
 
@@ -135,7 +135,7 @@ package struct CaretExcerpt: Sendable {
   package var text: String {
     let (characters, column) = shown
     let before = CaretExcerpt.printed(characters.prefix(max(0, column - 1)))
-    let marked = characters.dropFirst(max(0, column - 1)).prefix(max(1, place.length))
+    let marked = characters.dropFirst(max(0, column - 1)).prefix(max(1, range.length))
     let padding =
       String(before.map { $0 == "\t" ? "\t" : " " })
       + String(repeating: " ", count: max(0, column - 1 - characters.count))
@@ -151,11 +151,11 @@ package struct CaretExcerpt: Sendable {
   /// The characters to show, and the column of the carets.
   private var shown: ([Character], column: Int) {
     let characters = Array(line)
-    guard characters.count > Self.width else { return (characters, place.column) }
-    let start = max(0, min(place.column - 1 - Self.width / 2, characters.count - Self.width))
+    guard characters.count > Self.width else { return (characters, range.column) }
+    let start = max(0, min(range.column - 1 - Self.width / 2, characters.count - Self.width))
     let end = start + Self.width
     let head: [Character] = start > 0 ? ["…"] : []
     let tail: [Character] = end < characters.count ? ["…"] : []
-    return (head + characters[start..<end] + tail, place.column - start + head.count)
+    return (head + characters[start..<end] + tail, range.column - start + head.count)
   }
 }

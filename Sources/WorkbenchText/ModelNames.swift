@@ -17,11 +17,11 @@ package struct ModelNames: Sendable {
   ///
   /// - Throws: A problem at the name if there's no such entity.
   package func entity(
-    _ name: String, at place: SourceRange
+    _ name: String, at range: SourceRange
   ) throws(LanguageProblem) -> NSEntityDescription {
     if let entity = model.entitiesByName[name] { return entity }
     throw LanguageProblem(
-      "the model has no entity `\(name)`", at: place,
+      "the model has no entity `\(name)`", at: range,
       didYouMean: NearestName.of(name, among: entities),
       nextStep: "its entities are: \(ModelNames.list(entities))")
   }
@@ -31,18 +31,18 @@ package struct ModelNames: Sendable {
   /// - Parameters:
   ///   - keyPath: The key path, such as `date` or `country.continent.updatedAt`.
   ///   - entity: The entity at which the key path starts.
-  ///   - place: The source range of the key path's first character.
+  ///   - range: The source range of the key path's first character.
   /// - Throws: A problem at the first key that isn't a property, or that is an attribute but not
   ///   the last key.
   package func resolve(
-    _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
+    _ keyPath: String, from entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) -> ResolvedPath {
     var path = ResolvedPath(steps: [], last: nil)
     var owner = entity
     var offset = 0
     let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     for (index, part) in parts.enumerated() {
-      let partPlace = place.part(at: offset, length: part.count)
+      let partPlace = range.part(at: offset, length: part.count)
       offset += part.count + 1
       let property =
         if let group = path.last as? NSCompositeAttributeDescription {
@@ -72,30 +72,30 @@ package struct ModelNames: Sendable {
   /// - Throws: The errors of `resolve(_:from:at:)`; for `articles.count` and similar key paths, a
   ///   problem that suggests `@count`.
   package func resolveRead(
-    _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
+    _ keyPath: String, from entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) -> ResolvedPath {
     do {
-      return try resolve(keyPath, from: entity, at: place)
+      return try resolve(keyPath, from: entity, at: range)
     } catch {
-      throw lengthProblem(keyPath, from: entity, at: place) ?? error
+      throw lengthProblem(keyPath, from: entity, at: range) ?? error
     }
   }
 
   /// Returns a problem that suggests `@count` for `articles.count`, `articles.size`, and similar
   /// key paths, or nil for any other key path.
   private func lengthProblem(
-    _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
+    _ keyPath: String, from entity: NSEntityDescription, at range: SourceRange
   ) -> LanguageProblem? {
     guard let dot = keyPath.lastIndex(of: ".") else { return nil }
     let owner = String(keyPath[..<dot])
     let asked = String(keyPath[keyPath.index(after: dot)...])
     guard asked.hasPrefix("@") || ["count", "size", "length"].contains(asked.lowercased()),
-      let last = try? resolve(owner, from: entity, at: place).last,
+      let last = try? resolve(owner, from: entity, at: range).last,
       let relationship = last as? NSRelationshipDescription, relationship.isToMany
     else { return nil }
     return LanguageProblem(
       "`\(asked)` isn't a property of \(relationship.destinationEntity?.name ?? "the destination")",
-      at: place.part(at: owner.count + 1, length: asked.count), didYouMean: "\(owner).@count",
+      at: range.part(at: owner.count + 1, length: asked.count), didYouMean: "\(owner).@count",
       nextStep: "the number of objects in a to-many relationship is `@count`")
   }
 
@@ -103,24 +103,24 @@ package struct ModelNames: Sendable {
   ///
   /// - Throws: A problem at the name if there's no such property.
   package func property(
-    _ name: String, of entity: NSEntityDescription, at place: SourceRange
+    _ name: String, of entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) -> NSPropertyDescription {
     if let property = entity.propertiesByName[name] { return property }
     let known = entity.propertiesByName.keys.sorted()
     throw LanguageProblem(
-      "\(entity.name ?? "the entity") has no property `\(name)`", at: place,
+      "\(entity.name ?? "the entity") has no property `\(name)`", at: range,
       didYouMean: NearestName.of(name, among: known),
       nextStep: "its properties are: \(ModelNames.list(known))")
   }
 
   /// Returns an element of a composite attribute.
   private func element(
-    _ name: String, of group: NSCompositeAttributeDescription, at place: SourceRange
+    _ name: String, of group: NSCompositeAttributeDescription, at range: SourceRange
   ) throws(LanguageProblem) -> NSPropertyDescription {
     if let element = group.elements.first(where: { $0.name == name }) { return element }
     let known = group.elements.map(\.name).sorted()
     throw LanguageProblem(
-      "`\(group.name)` has no element `\(name)`", at: place,
+      "`\(group.name)` has no element `\(name)`", at: range,
       didYouMean: NearestName.of(name, among: known),
       nextStep: "its elements are: \(ModelNames.list(known))")
   }

@@ -43,8 +43,8 @@ package enum NumberText {
   /// Returns a time in nanoseconds as milliseconds with three decimal places: `12.402`.
   package static func milliseconds(_ nanoseconds: UInt64) -> String {
     let microseconds = (nanoseconds + 500) / 1_000
-    let places = String(1_000 + microseconds % 1_000).dropFirst()
-    return "\(grouped(Int(microseconds / 1_000))).\(places)"
+    let decimals = String(1_000 + microseconds % 1_000).dropFirst()
+    return "\(grouped(Int(microseconds / 1_000))).\(decimals)"
   }
 
   /// Returns a number with grouped digits, padded with spaces on the left.

@@ -32,7 +32,7 @@ package struct PredicateCheck {
     try checkPaths(of: predicate, in: word)
     if !givesVariables, let name = PredicateCheck.unboundVariable(of: predicate) {
       throw LanguageProblem(
-        "`$\(name)` has no value", at: place(of: "$\(name)", in: word),
+        "`$\(name)` has no value", at: range(of: "$\(name)", in: word),
         nextStep: "write the value itself; only SUBQUERY assigns a value to a variable")
     }
   }
@@ -65,7 +65,7 @@ package struct PredicateCheck {
       return try NSPredicate.parse(format, arguments: arguments)
     } catch {
       throw LanguageProblem(
-        "invalid predicate: \(error.message)", at: word.place(at: error.column - 1),
+        "invalid predicate: \(error.message)", at: word.range(at: error.column - 1),
         didYouMean: error.suggestion,
         nextStep: error.expected.isEmpty
           ? "use the format of `NSPredicate`" : "expected: \(error.expected)")
@@ -77,14 +77,14 @@ package struct PredicateCheck {
   /// - Throws: A problem at the first key path that the entity doesn't have.
   package func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
     for keyPath in PredicateCheck.keyPaths(of: predicate) where !computed.contains(keyPath) {
-      _ = try names.resolveRead(keyPath, from: entity, at: place(of: keyPath, in: word))
+      _ = try names.resolveRead(keyPath, from: entity, at: range(of: keyPath, in: word))
     }
   }
 
-  private func place(of keyPath: String, in word: Word) -> SourceRange {
-    guard let range = word.text.range(of: keyPath) else { return word.place }
+  private func range(of keyPath: String, in word: Word) -> SourceRange {
+    guard let range = word.text.range(of: keyPath) else { return word.range }
     let offset = word.text.distance(from: word.text.startIndex, to: range.lowerBound)
-    return word.place(at: offset, length: keyPath.count)
+    return word.range(at: offset, length: keyPath.count)
   }
 
   /// Returns the key paths that a predicate compares, up to an operator such as `@count`.

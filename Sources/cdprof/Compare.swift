@@ -29,17 +29,17 @@ struct Compare: Executable {
       The differences that fail, separated by commas: more (a cost increased), change (a count \
       differs), findings (a new finding fired), missing (a variant no longer exists), none, or \
       metrics that must not increase. The default is more,findings,missing.
-      """, valueName: "words"), completion: .words(ComparisonGate.words),
-    transform: { try ComparisonGate($0) })
-  var failOn: ComparisonGate?
+      """, valueName: "words"), completion: .words(ComparisonFailureCriteria.words),
+    transform: { try ComparisonFailureCriteria($0) })
+  var failOn: ComparisonFailureCriteria?
 
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let gate = failOn ?? .standard
+    let criteria = failOn ?? .standard
     let comparison = try ComparedInput.comparison(before, after)
-    let failures = gate.failures(of: comparison)
+    let failures = criteria.failures(of: comparison)
     if json {
       console.say(try ComparisonJSON.data(comparison, failures: failures))
     } else {

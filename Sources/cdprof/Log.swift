@@ -75,16 +75,16 @@ struct Log: Executable {
     var report = try LogReader.read(file)
     if let model = found ?? budget?.model { report.name(by: LogTables(model)) }
     if let storeURL { try report.explain(on: storeURL) }
-    let judged = try budget.map { try LogBudgetEvaluator(budget: $0).judgment(of: report) }
+    let evaluation = try budget.map { try LogBudgetEvaluator(budget: $0).evaluation(of: report) }
     let advice = try storeURL.map { try report.advice(on: $0) }
     if json {
       console.say(
-        try LogJSON.data(report, judged: judged, advice: advice, showsBinds: showBinds))
+        try LogJSON.data(report, evaluation: evaluation, advice: advice, showsBinds: showBinds))
     } else {
-      console.say(judged.map { LogJudgementText.lines($0, of: report) + [""] } ?? [])
+      console.say(evaluation.map { LogEvaluationText.lines($0, of: report) + [""] } ?? [])
       console.say(LogText.lines(report, showsBinds: showBinds))
       console.say(advice.map { [""] + AdviceText.lines($0) } ?? [])
     }
-    return judged?.passes == false ? .expectationMissed : .success
+    return evaluation?.passes == false ? .expectationMissed : .success
   }
 }

@@ -71,9 +71,9 @@ struct Run: Executable {
   @Option(
     help: ArgumentHelp(
       "Exit with status 3 if any of these rules fires, even if the scenario expects it; `any` selects all rules.",
-      valueName: "rules"), completion: .words(FindingGate.words),
-    transform: { try FindingGate($0) })
-  var failOn: FindingGate?
+      valueName: "rules"), completion: .words(FindingFailureCriteria.words),
+    transform: { try FindingFailureCriteria($0) })
+  var failOn: FindingFailureCriteria?
 
   @Option(
     name: .customLong("sql"),
@@ -135,11 +135,11 @@ struct Run: Executable {
             scenarios.append(
               try ScenarioReader.read(URL(fileURLWithPath: found.path), path: found.path))
           } catch {
-            status = status.worse(tell(error, console))
+            status = status.worse(report(error, console))
           }
         }
       } catch {
-        status = status.worse(tell(error, console))
+        status = status.worse(report(error, console))
       }
     }
     guard status == .success else { return status }
@@ -154,14 +154,14 @@ struct Run: Executable {
     }
     let runs = scenarios.map { ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self) }
     for run in runs {
-      do { try run.checkOutput() } catch { status = status.worse(tell(error, console)) }
+      do { try run.checkOutput() } catch { status = status.worse(report(error, console)) }
     }
     guard status == .success else { return status }
     return try ScenarioRuns.status(of: runs, self, console)
   }
 
   /// Prints an error and returns its exit status.
-  func tell(_ error: any Error, _ console: Console) -> ExitStatus {
+  func report(_ error: any Error, _ console: Console) -> ExitStatus {
     console.endProgress()
     let failure = Failure(error)
     console.complain(failure.text)
@@ -190,7 +190,7 @@ struct ScaleList: ExpressibleByArgument {
 }
 
 /// The value of `run --fail-on`: finding rules, separated by commas, or `any`.
-struct FindingGate {
+struct FindingFailureCriteria {
   static let any = "any"
   /// The valid values: the name of every rule, and `any`.
   static let words = RuleName.allCases.map(\.rawValue) + [any]
@@ -198,7 +198,7 @@ struct FindingGate {
 
   /// - Throws: A `ValidationError` for an unknown rule.
   init(_ text: String) throws {
-    let known = FindingGate.words
+    let known = FindingFailureCriteria.words
     let words = text.split(separator: ",", omittingEmptySubsequences: false)
       .map { $0.trimmingCharacters(in: .whitespaces) }
     for word in words where !known.contains(word) {
@@ -210,7 +210,7 @@ struct FindingGate {
   /// Returns the names of a run's findings that fail it, without duplicates.
   func stopped(by result: RunResult) -> [String] {
     result.variants.flatMap(\.findings)
-      .filter { rules.contains(FindingGate.any) || rules.contains($0.rule.rawValue) }
+      .filter { rules.contains(FindingFailureCriteria.any) || rules.contains($0.rule.rawValue) }
       .map(\.name)
       .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }

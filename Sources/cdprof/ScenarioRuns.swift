@@ -68,7 +68,7 @@ struct ScenarioRuns: Sendable {
     let showsProgress = command.jobs == 1 && command.sqlLevel == 0
     let isAlone = command.jobs == 1
     var status = ExitStatus.success
-    var told = 0
+    var reported = 0
     var passed = 0
     OrderedRuns.run(runs, jobs: command.jobs) { run in
       run.outcome { progress in
@@ -78,12 +78,12 @@ struct ScenarioRuns: Sendable {
       }
     } done: { outcome in
       console.endProgress()
-      if told > 0, !command.quiet { console.say("") }
-      told += 1
+      if reported > 0, !command.quiet { console.say("") }
+      reported += 1
       if !isAlone, !command.quiet {
-        console.progress(NumberText.counted(told, of: runs.count, "scenario"))
+        console.progress(NumberText.counted(reported, of: runs.count, "scenario"))
       }
-      let one = tell(outcome, command, console)
+      let one = report(outcome, command, console)
       if one == .success { passed += 1 }
       status = status.worse(one)
     }
@@ -95,7 +95,7 @@ struct ScenarioRuns: Sendable {
     return status
   }
 
-  private static func tell(
+  private static func report(
     _ outcome: Outcome, _ command: Run, _ console: Console
   ) -> ExitStatus {
     var status = ExitStatus.success
@@ -118,7 +118,7 @@ struct ScenarioRuns: Sendable {
         console.say([Messages.written(outcome.written)])
       }
     }
-    if let error = outcome.error { status = status.worse(command.tell(error, console)) }
+    if let error = outcome.error { status = status.worse(command.report(error, console)) }
     return status
   }
 

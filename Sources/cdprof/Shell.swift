@@ -56,7 +56,7 @@ struct Shell: Executable {
     let running = RunningStep()
     let interruption = engine.interruption
     Signals.perform(also: [SIGTSTP, SIGWINCH]) { signal in
-      guard running.isRunning else { return input.tell(signal) }
+      guard running.isRunning else { return input.receive(signal) }
       switch signal {
       case SIGWINCH: break
       case SIGTSTP: Signals.stopProgram()

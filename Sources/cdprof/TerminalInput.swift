@@ -7,7 +7,7 @@ import WorkbenchShell
 /// Reads lines from a terminal with readline, which provides editing and history.
 ///
 /// Ctrl-C discards the line and shows the prompt again; Ctrl-D at the start of a line ends the
-/// input. Use an instance on one thread; only `tell(_:)` can be called on any thread.
+/// input. Use an instance on one thread; only `receive(_:)` can be called on any thread.
 final class TerminalInput: Sendable {
   private let history = HistoryFile()
 
@@ -54,7 +54,7 @@ final class TerminalInput: Sendable {
   }
 
   /// Forwards a signal to the thread that waits for a key, which handles it.
-  func tell(_ signal: Int32) {
+  func receive(_ signal: Int32) {
     var byte = UInt8(truncatingIfNeeded: signal)
     write(TerminalInput.wake.fileHandleForWriting.fileDescriptor, &byte, 1)
   }

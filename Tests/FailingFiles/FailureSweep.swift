@@ -1,16 +1,20 @@
 package import Foundation
 
 /// An operation that runs in copies of a folder, each time with another failure.
-package struct FailureSweep {
+///
+/// `Prepared` is what's made in a copy before operations can fail, such as an open store with unsaved changes.
+package struct FailureSweep<Prepared> {
   /// The folder that's copied; it contains what the operation needs.
   private let template: URL
   private let scratch: URL
-  private let operation: (URL) throws -> Void
+  private let prepare: (URL) throws -> Prepared
+  private let operation: (Prepared) throws -> Void
 
   /// One attempt.
   package struct Attempt {
     /// The copy of the folder, after the operation.
     package let folder: URL
+    package let prepared: Prepared
     package let failure: FailingFiles.Failure
     /// The operation's error.
     package let error: (any Error)?
@@ -25,24 +29,23 @@ package struct FailureSweep {
   /// - Parameters:
   ///   - template: The folder to copy.
   ///   - scratch: An existing folder for the copies.
-  ///   - operation: Gets the copy of the folder. Its file operations in the folder for temporary files fail.
+  ///   - prepare: Gets the copy of the folder.
+  ///   - operation: Its file operations in the folder for temporary files fail.
   package init(
-    copying template: URL, into scratch: URL, _ operation: @escaping (URL) throws -> Void
+    copying template: URL, into scratch: URL, preparing prepare: @escaping (URL) throws -> Prepared,
+    _ operation: @escaping (Prepared) throws -> Void
   ) {
-    (self.template, self.scratch, self.operation) = (template, scratch, operation)
+    (self.template, self.scratch) = (template, scratch)
+    (self.prepare, self.operation) = (prepare, operation)
   }
 
-  /// How many of the possible failures are tried: `CDPROF_FAULTS`, which is a number for each cause, or `all`.
-  package static var limit: Int {
-    let text = ProcessInfo.processInfo.environment["CDPROF_FAULTS"]
-    return text == "all" ? .max : max(text.flatMap { Int($0) } ?? 1, 1)
-  }
   /// Runs the operation without a failure.
   ///
   /// - Returns: The copy of the folder, and the operations.
   package func withoutFailure() throws -> (folder: URL, report: FailingFiles.Report) {
     let folder = try copy()
-    let (result, report) = FailingFiles.run(below: Self.counted) { try operation(folder) }
+    let prepared = try prepare(folder)
+    let (result, report) = FailingFiles.run(below: Self.counted) { try operation(prepared) }
     try result.get()
     return (folder, report)
   }
@@ -55,7 +58,7 @@ package struct FailureSweep {
   /// - Returns: The number of attempts.
   @discardableResult
   package func run(
-    _ cause: FailingFiles.Cause, limit: Int = limit, check: (Attempt) throws -> Void
+    _ cause: FailingFiles.Cause, limit: Int = FailingFiles.limit, check: (Attempt) throws -> Void
   ) throws -> Int {
     let (folder, counted) = try withoutFailure()
     try FileManager.default.removeItem(at: folder)
@@ -87,12 +90,14 @@ package struct FailureSweep {
     _ failure: FailingFiles.Failure, _ check: (Attempt) throws -> Void
   ) throws -> Int {
     let folder = try copy()
+    let prepared = try prepare(folder)
     let (result, report) = FailingFiles.run(below: Self.counted, failure: failure) {
-      try operation(folder)
+      try operation(prepared)
     }
     var error: (any Error)?
     if case .failure(let thrown) = result { error = thrown }
-    try check(Attempt(folder: folder, failure: failure, error: error, report: report))
+    try check(
+      Attempt(folder: folder, prepared: prepared, failure: failure, error: error, report: report))
     try? FileManager.default.removeItem(at: folder)
     return report.failures
   }
@@ -111,5 +116,22 @@ package struct FailureSweep {
     let folder = scratch.appendingPathComponent(UUID().uuidString, isDirectory: true)
     try FileManager.default.copyItem(at: template, to: folder)
     return folder
+  }
+}
+
+extension FailureSweep where Prepared == URL {
+  /// Creates a sweep of an operation that gets the copy of the folder.
+  package init(
+    copying template: URL, into scratch: URL, _ operation: @escaping (URL) throws -> Void
+  ) {
+    self.init(copying: template, into: scratch, preparing: { $0 }, operation)
+  }
+}
+
+extension FailingFiles {
+  /// How many of the possible failures are tried: `CDPROF_FAULTS`, which is a number for each cause, or `all`.
+  package static var limit: Int {
+    let text = ProcessInfo.processInfo.environment["CDPROF_FAULTS"]
+    return text == "all" ? .max : max(text.flatMap { Int($0) } ?? 1, 1)
   }
 }

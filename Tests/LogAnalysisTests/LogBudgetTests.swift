@@ -37,17 +37,17 @@ struct LogBudgetTests {
         - {name: absent, expect: {selects: 1}}
       """)
     let report = SampleLogs.report(Self.log)
-    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: report)
-    #expect(!judgment.passes)
-    #expect(judgment.missing.map(\.name) == ["absent"])
-    #expect(judgment.results[1]?.allSatisfy(\.isMet) == true)
-    let list = try #require(judgment.results[0])
+    let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(of: report)
+    #expect(!evaluation.passes)
+    #expect(evaluation.missing.map(\.name) == ["absent"])
+    #expect(evaluation.results[1]?.allSatisfy(\.isMet) == true)
+    let list = try #require(evaluation.results[0])
     #expect(list.filter { !$0.isMet }.map(\.metric) == ["misses"])
     #expect(list.count == 4)
     let missed = try #require(list.first { !$0.isMet })
     #expect(missed.actual == .number(12))
     #expect(missed.differences.first?.hasPrefix("12 x #1 SELECT 0, t0.Z_PK") == true)
-    let text = LogJudgementText.lines(judgment, of: report)
+    let text = LogEvaluationText.lines(evaluation, of: report)
     #expect(text.first == "✗ 1 of 3 sections, 8 of 9 expectations")
     #expect(
       text.contains { $0.hasPrefix("✗ absent   the log doesn't contain `cdprof: begin absent`") })
@@ -55,9 +55,10 @@ struct LogBudgetTests {
 
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
-    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
-    #expect(judgment.results[0]?.map(\.isMet) == [true, false])
-    #expect(judgment.results[0]?.last?.metric == "findings")
+    let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
+      of: SampleLogs.report(Self.log))
+    #expect(evaluation.results[0]?.map(\.isMet) == [true, false])
+    #expect(evaluation.results[0]?.last?.metric == "findings")
   }
 
   /// A log contains the objects that were faults, but not the relationship that was traversed.
@@ -65,7 +66,7 @@ struct LogBudgetTests {
     func isMet(_ findings: String) throws -> Bool {
       let budget = try budget(
         "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
-      return try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
+      return try LogBudgetEvaluator(budget: budget).evaluation(of: SampleLogs.report(Self.log))
         .results[0]?.allSatisfy(\.isMet) == true
     }
     #expect(try isMet("fault-storm(Country)"))
@@ -93,7 +94,7 @@ struct LogBudgetTests {
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(finding)]}}]")
     let report = SampleLogs.report("cdprof: begin list\n" + lists.joined())
-    let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
+    let results = try LogBudgetEvaluator(budget: budget).evaluation(of: report).results[0]
     #expect(results?.last?.metric == "findings" && results?.last?.isMet == isMet)
   }
 
@@ -110,7 +111,7 @@ struct LogBudgetTests {
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
     var report = SampleLogs.report("cdprof: begin list\n" + loop + "cdprof: end\n")
     report.name(by: LogTables(budget.model))
-    let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
+    let results = try LogBudgetEvaluator(budget: budget).evaluation(of: report).results[0]
     #expect(results?.allSatisfy(\.isMet) == isMet, "\(String(describing: results))")
   }
 
@@ -140,10 +141,10 @@ struct LogBudgetTests {
       variants:
         - {name: list, expect: {selects: 12, plan(m): avoids scan, findings: [fault-storm(Country)]}}
       """)
-    let judgment = try LogBudgetEvaluator(budget: scenario).judgment(
+    let evaluation = try LogBudgetEvaluator(budget: scenario).evaluation(
       of: SampleLogs.report(Self.log))
     #expect(
-      judgment.notJudged == [
+      evaluation.notEvaluated == [
         "list · plan(m): query plans aren't evaluated in a log",
         "list · the expectations of `fetch Mood as m`: logs don't contain steps",
       ])
@@ -164,7 +165,7 @@ struct LogBudgetTests {
       steps: [{fetch: Mood, as: m}]
       variants: [{name: list, expect: {selects: 12}}]
       """)
-    let results = try LogBudgetEvaluator(budget: budget).judgment(of: SampleLogs.report(Self.log))
+    let results = try LogBudgetEvaluator(budget: budget).evaluation(of: SampleLogs.report(Self.log))
       .results[0]
     #expect(results?.allSatisfy(\.isMet) == isMet)
   }
@@ -199,11 +200,11 @@ struct LogBudgetTests {
     let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil)
     #expect(budget.isScenario && budget.sections.count == 6)
-    let judgment = try LogBudgetEvaluator(budget: budget).judgment(
+    let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
       of: SampleLogs.report(
         "cdprof: begin held\n" + SampleLogs.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
-    #expect(judgment.missing.count == 5)
-    #expect(judgment.results[0]?.map(\.metric) == ["selects", "misses"])
-    #expect(judgment.notJudged.contains { $0.hasPrefix("held · faults") })
+    #expect(evaluation.missing.count == 5)
+    #expect(evaluation.results[0]?.map(\.metric) == ["selects", "misses"])
+    #expect(evaluation.notEvaluated.contains { $0.hasPrefix("held · faults") })
   }
 }

@@ -115,8 +115,11 @@ struct LogReaderTests {
   }
 
   /// A CI service puts a time stamp before each line, including continuation lines.
-  @Test(arguments: ["2024-03-01T10:11:12.2234567Z ", "[10:11:12]: ▸ ", "[10:11:12]: "])
-  func ciTimestampsAreStripped(stamp: String) {
+  @Test(arguments: [
+    ("2024-03-01T10:11:12.2234567Z ", "2024-03-01T10:11:12.2234567Z"),
+    ("[10:11:12]: ▸ ", "10:11:12"), ("[10:11:12]: ", "10:11:12"),
+  ])
+  func ciTimestampsAreStripped(stamp: String, time: String) {
     let report = SampleLogs.report(
       [
         "CoreData: sql: SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELE", "TIONDATE, t0.ZNAME",
@@ -137,8 +140,7 @@ struct LogReaderTests {
         .sql: 1, .continuation: 4, .fetchTime: 1, .error: 1, .explain: 1, .plan: 1, .app: 1,
         .blank: 1,
       ])
-    #expect(
-      report.firstTime.hasSuffix("10:11:12") || report.firstTime.hasPrefix("2024-03-01T10:11:12"))
+    #expect(report.firstTime == time)
   }
 
   @Test func truncatedStatementsMatchTheirFullText() {

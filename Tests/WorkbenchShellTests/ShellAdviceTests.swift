@@ -54,7 +54,9 @@ struct ShellAdviceTests {
   func rejectsAdviceWithoutStatements(line: String, message: String, marked: String?) throws {
     let failure = try #require(try ShellSession(store.url).type(line).failure)
     #expect(failure.message.contains(message))
-    #expect(marked == nil || failure.excerpt?.hasSuffix("^") == true)
+    let lines = failure.excerpt?.split(separator: "\n").map(Array.init)
+    let carets = lines.map { lines in lines[1].indices.filter { lines[1][$0] == "^" } }
+    #expect(carets.map { String($0.compactMap { lines?[0][$0] }) } == marked)
   }
 
   @Test func unknownStatementNumberIsReported() throws {

@@ -195,11 +195,11 @@ extension NSEntityDescription: NSSecureCoding {
   public convenience init?(coder: NSCoder) {
     guard let (entity, model) = DescriptionArchive.entity(coder) else { return nil }
     self.init()
-    takePlace(of: entity, in: model)
+    replace(entity, in: model)
   }
 
-  /// Takes the place of an entity in a model that isn't used afterward.
-  private func takePlace(of other: NSEntityDescription, in model: NSManagedObjectModel) {
+  /// Replaces an entity in a model that isn't used afterward.
+  private func replace(_ other: NSEntityDescription, in model: NSManagedObjectModel) {
     let graph = model.entities.filter { $0 !== other }
     model.entities = []
     takeValues(from: other)

@@ -51,15 +51,15 @@ extension ModelError: CustomStringConvertible {
   /// An example is `Zoo.xcdatamodel/contents:12:7: error: Animal.keeper: There's no entity Keper.
   /// Did you mean Keeper?`
   package var description: String {
-    var place = file ?? ""
-    if let line { place += ":\(line)" }
-    if line != nil, let column { place += ":\(column)" }
+    var location = file ?? ""
+    if let line { location += ":\(line)" }
+    if line != nil, let column { location += ":\(column)" }
     let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
     let text = nextStep.map { "\(message) \($0)" } ?? message
-    // As compilers write it, so that editors and CI find the place.
-    let kind = place.isEmpty ? "" : isWarning ? "warning" : "error"
+    // As compilers write it, so that editors and CI find the location.
+    let kind = location.isEmpty ? "" : isWarning ? "warning" : "error"
     return PrintableText.line(
-      [place, kind, subject, text].filter { !$0.isEmpty }.joined(separator: ": "))
+      [location, kind, subject, text].filter { !$0.isEmpty }.joined(separator: ": "))
   }
 }
 

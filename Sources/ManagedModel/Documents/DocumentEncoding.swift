@@ -75,12 +75,12 @@ enum DocumentEncoding {
   ) throws(ModelErrors) -> [UInt8] {
     if String(validating: bytes, as: UTF8.self) != nil { return bytes }
     let sound = soundPrefix(of: bytes)
-    let place = DocumentText(file: file, bytes: bytes).place(of: sound)
+    let position = DocumentText(file: file, bytes: bytes).position(of: sound)
     throw ModelErrors(
       ModelError(
         "A character here is not in UTF-8, in which the document is written.",
         nextStep: "Repair it in a text editor, or save it again in the model editor.", file: file,
-        line: place.line, column: place.column))
+        line: position.line, column: position.column))
   }
 
   /// The number of bytes before the first that is not UTF-8.

@@ -23,7 +23,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
 
   /// Parses a document.
   ///
-  /// Fails with the first place where it isn't well-formed XML.
+  /// Fails with the first position at which it isn't well-formed XML.
   ///
   /// - Parameters:
   ///   - bytes: Sound UTF-8: names and values of other bytes would trap in the parser.
@@ -83,11 +83,11 @@ final class DocumentParser: NSObject, XMLParserDelegate {
 
   private func fail(_ message: String, at parser: XMLParser) {
     guard failure == nil else { return }
-    let place = text.place(
+    let position = text.position(
       of: text.offset(line: parser.lineNumber, column: parser.columnNumber))
     failure = ModelError(
       message, nextStep: "Repair it in a text editor, or save it again in the model editor.",
-      file: text.file, line: place.line, column: place.column)
+      file: text.file, line: position.line, column: position.column)
   }
 
   /// The reasons a model document is usually broken for, by the parser's codes.
@@ -255,7 +255,7 @@ struct DocumentText {
   }
 
   /// The line and the column, in characters, of an offset; both from 1.
-  func place(of offset: Int) -> (line: Int, column: Int) {
+  func position(of offset: Int) -> (line: Int, column: Int) {
     var low = 0
     var high = lineStarts.count
     while high - low > 1 {

@@ -114,7 +114,7 @@ struct ElementReader {
   }
 }
 
-/// Collects the errors and warnings of one document with their places.
+/// Collects the errors and warnings of one document with their positions.
 final class ErrorList {
   /// The document.
   let text: DocumentText
@@ -145,10 +145,10 @@ final class ErrorList {
     let offset =
       attribute.map { text.valueOffset(of: $0, inTagAt: element.offset) } ?? element.offset
     var error = error
-    let place = text.place(of: offset)
+    let position = text.position(of: offset)
     error.file = text.file
-    error.line = place.line
-    error.column = place.column
+    error.line = position.line
+    error.column = position.column
     if error.isWarning {
       warnings.append((offset, error))
     } else {

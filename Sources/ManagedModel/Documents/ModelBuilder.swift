@@ -190,18 +190,18 @@ final class ModelBuilder {
     let found = model.validate()
     let names = Set(found.compactMap(\.entity))
     var homes: [String: DocumentElement] = [:]
-    var places: [String: [String: DocumentElement]] = [:]
+    var elements: [String: [String: DocumentElement]] = [:]
     for (entity, element) in entities {
       guard let name = entity.name, names.contains(name), homes[name] == nil else { continue }
       homes[name] = element
       for property in entity.ownProperties {
-        places[name, default: [:]][property.name] = propertyElements[ObjectIdentifier(property)]
+        elements[name, default: [:]][property.name] = propertyElements[ObjectIdentifier(property)]
       }
     }
     for error in found where !errors.covers(error) {
       guard let name = error.entity, let home = homes[name] else { continue }
-      let place = error.property.flatMap { places[name]?[$0] }
-      errors.add(error, at: place ?? home, attribute: "name")
+      let element = error.property.flatMap { elements[name]?[$0] }
+      errors.add(error, at: element ?? home, attribute: "name")
     }
   }
 }
@@ -214,21 +214,21 @@ extension ModelBuilder {
     }
     entity.compoundIndexes = groups(
       element, of: entity, list: "compoundIndexes", group: "compoundIndex", part: "index",
-      place: "compound index")
+      subject: "compound index")
     entity.uniquenessConstraints = groups(
       element, of: entity, list: "uniquenessConstraints", group: "uniquenessConstraint",
-      part: "constraint", place: "uniqueness constraint")
+      part: "constraint", subject: "uniqueness constraint")
   }
 
   private func groups(
     _ element: DocumentElement, of entity: NSEntityDescription, list: String, group: String,
-    part: String, place: String
+    part: String, subject: String
   ) -> [[String]] {
     element.children(named: list).flatMap { $0.children(named: group) }.map { group in
       group.children(named: part).compactMap { part in
         let reader = reader(part, entity)
         guard let name = reader.wanted("value") else { return nil }
-        _ = property(named: name, of: entity, reader, at: "value", place: place)
+        _ = property(named: name, of: entity, reader, at: "value", subject: subject)
         return name
       }
     }
@@ -236,11 +236,11 @@ extension ModelBuilder {
 
   private func property(
     named name: String, of entity: NSEntityDescription, _ reader: ElementReader,
-    at attribute: String, place: String
+    at attribute: String, subject: String
   ) -> NSPropertyDescription? {
     if let property = entity.propertiesByName[name] { return property }
     reader.warn(
-      "The \(place) names \(name), which the entity doesn't have.",
+      "The \(subject) names \(name), which the entity doesn't have.",
       reader.suggestion(
         for: name, among: entity.propertiesByName.keys,
         otherwise: "Add the property, or remove its name."),
@@ -285,7 +285,7 @@ extension ModelBuilder {
     } else {
       guard let name = reader.wanted("property") else { return nil }
       indexed =
-        property(named: name, of: entity, reader, at: "property", place: "index \(index)")
+        property(named: name, of: entity, reader, at: "property", subject: "index \(index)")
         ?? NSExpressionDescription(unknownProperty: name)
     }
     let type = reader.choice("type", NSFetchIndexElementType.allCases) {

@@ -35,7 +35,7 @@ package struct ModelPositions {
     let child = member.flatMap { name in
       element.children.first { $0.attributes["name"] == name }
     }
-    let place = text.place(of: (child ?? element).offset)
-    return (text.file, place.line, place.column)
+    let position = text.position(of: (child ?? element).offset)
+    return (text.file, position.line, position.column)
   }
 }

@@ -208,13 +208,13 @@ struct EntityCheck {
     }
   }
 
-  private mutating func reportUnknown(_ name: String, in place: String) {
+  private mutating func reportUnknown(_ name: String, in subject: String) {
     guard warns, warnings < ModelLimits.errors else { return }
     let names = entity.propertiesByName.keys
     let isFew = names.count * (warnings + 1) <= ModelLimits.comparisons
     let near = isFew ? NearestName.of(name, among: names.sorted()) : nil
     warn(
-      "The \(place) names \(name), which the entity doesn't have.",
+      "The \(subject) names \(name), which the entity doesn't have.",
       near.map { "Did you mean \($0)?" } ?? "Add the property, or remove its name.")
   }
 }

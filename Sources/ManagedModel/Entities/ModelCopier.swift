@@ -39,13 +39,13 @@ final class ModelCopier {
   }
 
   private func copyEntities(of models: [NSManagedObjectModel]) {
-    var placesByName: [String: Int] = [:]
+    var positionsByName: [String: Int] = [:]
     for model in models {
       let first = groups.count
       for entity in model.entities {
-        if let name = entity.name, let place = placesByName[name] {
-          groups[place].originals.append(entity)
-          entities[ObjectIdentifier(entity)] = groups[place].copy
+        if let name = entity.name, let position = positionsByName[name] {
+          groups[position].originals.append(entity)
+          entities[ObjectIdentifier(entity)] = groups[position].copy
         } else {
           let made = bare(entity)
           groups.append(([entity], made))
@@ -53,8 +53,8 @@ final class ModelCopier {
         }
       }
       // Two entities of the same model are never merged, even if they have the same name.
-      for place in first..<groups.count {
-        if let name = groups[place].copy.name { placesByName[name] = place }
+      for position in first..<groups.count {
+        if let name = groups[position].copy.name { positionsByName[name] = position }
       }
     }
   }
@@ -134,7 +134,7 @@ final class ModelCopier {
 
 extension NSEntityDescription {
   /// Takes the values of another entity, without its properties, indexes, and constraints, and
-  /// without its place in a hierarchy or model.
+  /// without its position in a hierarchy or model.
   func takeValues(from other: NSEntityDescription) {
     name = other.name
     managedObjectClassName = other.managedObjectClassName

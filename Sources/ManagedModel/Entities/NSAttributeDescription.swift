@@ -295,15 +295,15 @@ package enum DerivedFormula: Hashable, Sendable {
       return
     }
     var path = Self.path(formula[...])
-    guard let place = path.firstIndex(where: { $0.hasPrefix("@") }) else {
+    guard let position = path.firstIndex(where: { $0.hasPrefix("@") }) else {
       guard Self.isPlain(path) else { return nil }
       self = .copy(path: path, nil)
       return
     }
-    let collectionOperator = path.remove(at: place)
+    let collectionOperator = path.remove(at: position)
     guard Self.isPlain(path) else { return nil }
     switch (collectionOperator, path.count) {
-    case ("@count", 1) where place == 1: self = .count(relationship: path[0])
+    case ("@count", 1) where position == 1: self = .count(relationship: path[0])
     case ("@sum", 2): self = .sum(relationship: path[0], attribute: path[1])
     default: return nil
     }

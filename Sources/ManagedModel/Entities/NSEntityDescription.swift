@@ -1,4 +1,4 @@
-/// Describes an entity: the properties of a kind of object, and its place in the hierarchy.
+/// Describes an entity: the properties of a kind of object, and its position in the hierarchy.
 ///
 /// Counterpart: `NSEntityDescription`.
 ///

@@ -10,7 +10,7 @@ extension MappingDocument {
   ) throws(ModelErrors) -> NSMappingModel {
     var errors: [ModelError] = []
     func entity(
-      _ name: String?, _ model: NSManagedObjectModel, _ role: String, _ place: Place
+      _ name: String?, _ model: NSManagedObjectModel, _ role: String, _ position: Position
     ) -> NSEntityDescription? {
       guard let name else { return nil }
       if let entity = model.entitiesByName[name] { return entity }
@@ -19,13 +19,13 @@ extension MappingDocument {
         ModelError(
           "The \(role) model has no entity \(name).",
           nextStep: near.map { "Did you mean \($0)?" } ?? "Remove its mapping.", entity: name,
-          file: file.path, line: place.line, column: place.column))
+          file: file.path, line: position.line, column: position.column))
       return nil
     }
     let mapping = NSMappingModel()
     mapping.entityMappings = entities.map { mapped in
-      let from = entity(mapped.source, source, "source", mapped.place)
-      let to = entity(mapped.destination, destination, "destination", mapped.place)
+      let from = entity(mapped.source, source, "source", mapped.position)
+      let to = entity(mapped.destination, destination, "destination", mapped.position)
       return mapped.compile(from, to)
     }
     if !errors.isEmpty { throw ModelErrors(errors) }

@@ -16,7 +16,7 @@ struct MappingDocument {
     /// The mappings of the relationships, in the order of their names.
     let relationships: [Property]
     /// Where the mapping is in the document.
-    let place: Place
+    let position: Position
   }
 
   /// The mapping of a property.
@@ -30,11 +30,11 @@ struct MappingDocument {
     /// The mapping that made the destination instances of the key path's source instances.
     let sourceMapping: String?
     /// Where the mapping is in the document.
-    let place: Place
+    let position: Position
   }
 
   /// The position of an element.
-  struct Place {
+  struct Position {
     /// The line, counted from 1.
     let line: Int
     /// The column, in characters, counted from 1.
@@ -182,7 +182,7 @@ private struct MappingObjects {
         policy: object.text("migrationpolicyclassname"),
         attributes: (attributes[object.id] ?? []).sorted { $0.name < $1.name },
         relationships: (relationships[object.id] ?? []).sorted { $0.name < $1.name },
-        place: place(of: object))
+        position: position(of: object))
     }
   }
 
@@ -196,22 +196,22 @@ private struct MappingObjects {
         }
         expression = try MappingArchive(Array(data)).expression()
       } catch {
-        let place = place(of: object)
+        let position = position(of: object)
         errors.append(
           ModelError(
             "The value expression of \(name) can't be read. \(error.message)",
             nextStep: "Enter it again in the mapping editor.", property: name, file: text.file,
-            line: place.line, column: place.column))
+            line: position.line, column: position.column))
       }
     }
     return MappingDocument.Property(
       name: name, expression: expression, sourceKeyPath: object.text("sourcekeypath"),
-      sourceMapping: object.text("sourcemappingname"), place: place(of: object))
+      sourceMapping: object.text("sourcemappingname"), position: position(of: object))
   }
 
-  private func place(of object: Object) -> MappingDocument.Place {
-    let place = text.place(of: object.offset)
-    return MappingDocument.Place(line: place.line, column: place.column)
+  private func position(of object: Object) -> MappingDocument.Position {
+    let position = text.position(of: object.offset)
+    return MappingDocument.Position(line: position.line, column: position.column)
   }
 }
 

@@ -2,7 +2,7 @@ import ManagedModel
 
 extension NSMergePolicy {
   /// Resolves optimistic-locking conflicts, object by object.
-  final func settle(_ conflicts: [NSMergeConflict]) throws {
+  final func resolve(_ conflicts: [NSMergeConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.mergeConflicts(conflicts) }
     for conflict in conflicts {
@@ -10,11 +10,11 @@ extension NSMergePolicy {
       guard let context = object.context else { continue }
       let newest = try context.newestRow(of: object)
       defer { newest?.release() }
-      settle(object, newest, context)
+      resolve(object, newest, context)
     }
   }
 
-  private func settle(
+  private func resolve(
     _ object: NSManagedObject, _ newest: Row?, _ context: NSManagedObjectContext
   ) {
     let wins =
@@ -153,7 +153,7 @@ extension NSMergePolicy {
   ///
   /// Among objects with equal values, the first that has a row is kept, or else the first. Against a stored
   /// row, the policy type decides which of the two is kept.
-  final func settle(_ conflicts: [NSConstraintConflict]) throws {
+  final func resolve(_ conflicts: [NSConstraintConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.constraintConflicts(conflicts) }
     for conflict in conflicts {
@@ -167,11 +167,11 @@ extension NSMergePolicy {
         }
         continue
       }
-      for object in objects { settle(object, against: stored, conflict.constraint) }
+      for object in objects { resolve(object, against: stored, conflict.constraint) }
     }
   }
 
-  private func settle(
+  private func resolve(
     _ object: NSManagedObject, against stored: NSManagedObject, _ constraint: [String]
   ) {
     guard let context = object.context, !stored.isDeleted else { return }
@@ -202,7 +202,7 @@ extension NSManagedObjectContext {
   /// The did-save notification lists it as deleted, whether it had a row or not.
   final func displace(_ loser: NSManagedObject, by winner: NSManagedObject) {
     for relationship in loser.layout.entity.relationshipsByName.values
-    where winner.layout.place(of: relationship.name) != nil {
+    where winner.layout.position(of: relationship.name) != nil {
       guard let inverse = relationship.inverseRelationship, relationship.isToMany else { continue }
       for other in loser.relatedObjects(relationship) where !other.isDeleted {
         other.exchange(loser, for: winner, in: inverse)
@@ -236,7 +236,7 @@ extension NSManagedObject {
   /// Sets this object's changes since its creation on another object.
   fileprivate func giveChanges(to other: NSManagedObject, except names: [String]) {
     for slot in changedSlots() where !names.contains(slot.name) {
-      guard other.layout.place(of: slot.name) != nil else { continue }
+      guard other.layout.position(of: slot.name) != nil else { continue }
       other.setValue(storedValue(forKey: slot.name), forKey: slot.name)
     }
   }

@@ -53,8 +53,8 @@ open class NSMergePolicy: NSObject {
   ///
   /// If it can't, it throws, and the save fails.
   open func resolve(mergeConflicts list: [Any]) throws {
-    try settle(list.compactMap { $0 as? NSMergeConflict })
-    try settle(list.compactMap { $0 as? NSConstraintConflict })
+    try resolve(list.compactMap { $0 as? NSMergeConflict })
+    try resolve(list.compactMap { $0 as? NSConstraintConflict })
   }
 
   /// Resolves optimistic-locking conflicts: rows that changed since their objects were read.
@@ -171,14 +171,14 @@ open class NSMergeConflict: NSObject {
     newVersionNumber = Int(conflict.newVersion)
     cachedSnapshot = conflict.cached
     persistedSnapshot = conflict.persisted
-    objectSnapshot = conflict.place == .rowCache ? conflict.object.snapshot : nil
+    objectSnapshot = conflict.location == .rowCache ? conflict.object.snapshot : nil
   }
 
   /// The object, the versions, and whether the row cache or the store has the conflict.
   open override var description: String {
-    let place = objectSnapshot == nil ? "the store" : "the row cache"
+    let location = objectSnapshot == nil ? "the store" : "the row cache"
     let found = newVersionNumber == 0 ? "no row" : "version \(newVersionNumber)"
     return "NSMergeConflict for \(sourceObject.objectID): version \(oldVersionNumber) in the "
-      + "context, \(found) in \(place)"
+      + "context, \(found) in \(location)"
   }
 }

@@ -36,12 +36,12 @@ extension NSManagedObjectContext {
 
   /// Counts a fault whose row is retained by the object: a row-cache hit.
   ///
-  /// Only checks whether an observer exists, so that few reference counts change.
+  /// Changes no reference count: `NSManagedObject.willAccess` calls it without retaining the context.
   /// - Returns: `false` if more is required: events to emit, a staleness interval to apply, or a parent
   ///   or query generation to query.
   @inline(__always)
   final func countCachedHitIfPossible() -> Bool {
-    guard acceptsAnyAge, reads.direct != nil, !scope.hub.isListening else { return false }
+    guard acceptsAnyAge, reads.direct != nil, !scope.demand.isListening else { return false }
     scope.counters.objectFaultHits += 1
     return true
   }
@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
     var source = FaultSource.rowCache
     if acceptsAnyAge, object.hasCachedRow {
       emitCacheLookup(true, of: object, in: store)
-      tell(event, of: object, in: store, found: true, from: source)
+      emitCacheLookup(event, of: object, in: store, found: true, from: source)
       object.finishFulfillment()
       return true
     }
@@ -114,14 +114,14 @@ extension NSManagedObjectContext {
     _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, with row: Row?,
     from source: FaultSource
   ) -> Bool {
-    tell(event, of: object, in: store, found: row != nil, from: source)
+    emitCacheLookup(event, of: object, in: store, found: row != nil, from: source)
     guard let row else { return false }
     object.fill(with: row)
     return true
   }
 
   @inline(__always)
-  private func tell(
+  private func emitCacheLookup(
     _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, found: Bool,
     from source: FaultSource
   ) {
@@ -295,7 +295,7 @@ extension NSManagedObjectContext {
   }
 
   private func emitCacheLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
-    scope.tell(found ? .rowCacheHit : .rowCacheMiss) { event in
+    scope.emit(found ? .rowCacheHit : .rowCacheMiss) { event in
       event.entity = object.layout.entity.name
       event.object = store.reference(object.layout, object.primaryKey)
     }

@@ -178,7 +178,7 @@ extension NSManagedObjectContext {
       scope.end(event) { event in
         event.entity = plan.entityName
         event.rows = rows
-        if scope.hub.detail.contains(.rows) { event.request = plan.record }
+        if scope.demand.includes(.rows) { event.request = plan.record }
       }
       return result
     } catch {
@@ -244,7 +244,7 @@ extension NSManagedObjectContext {
   ) {
     guard var layout = identities.first?.layout else { return }
     // All are in one store; the objects of any other store need its layout.
-    if layout.place != 0 { return registerElsewhere(identities, visit) }
+    if layout.storeIndex != 0 { return registerElsewhere(identities, visit) }
     registry.reserve(rootIndex: layout.rootIndex, identities.count)
     var (entity, objectClass) = (layout.entity, layout.objectClass)
     for identity in identities {

@@ -70,38 +70,38 @@ extension NSManagedObjectContext {
   final func merge(_ saved: MergedChanges) {
     let event = scope.begin(.merge)
     if coordinator?.isSpread == true {
-      for identity in saved.all { makeRoom(for: identity.layout.place) }
+      for identity in saved.all { makeRoom(for: identity.layout.storeIndex) }
     }
     endReadTransaction()
     advanceGeneration()
-    var told = MergedChanges()
+    var applied = MergedChanges()
     for identity in saved.inserted where identity.primaryKey > 0 {
       let object = registered(identity.layout, identity.primaryKey)
       changes.eventInserted.insert(object)
-      told.inserted.append(object.identity)
+      applied.inserted.append(object.identity)
     }
     for identity in saved.updated {
       guard let object = registeredForMerge(identity) else { continue }
       refreshValues(object)
       changes.eventRefreshed.insert(object)
-      told.updated.append(object.identity)
+      applied.updated.append(object.identity)
     }
     var isPropagating = false
     for identity in saved.deleted {
       guard let object = registeredForMerge(identity) else { continue }
       if object.state.contains(.deleted) { isPropagating = true }
       loseRow(object)
-      told.deleted.append(object.identity)
+      applied.deleted.append(object.identity)
     }
     // Deletions in the store don't propagate as this context's own.
     if isPropagating { changes.unpropagated.removeAll { $0.state.contains(.inaccessible) } }
-    guard !told.isEmpty else { return scope.abandon(event) }
+    guard !applied.isEmpty else { return scope.abandon(event) }
     processChanges()
     scheduleProcessing()
-    announceMerge(told)
+    announceMerge(applied)
     scope.end(event) { event in
-      event.entity = told.mostFrequentEntity
-      event.rows = told.all.count
+      event.entity = applied.mostFrequentEntity
+      event.rows = applied.all.count
     }
     for observer in mergeObservers.contexts { observer.perform { observer.merge(saved) } }
   }
@@ -155,7 +155,7 @@ extension NSManagedObjectContext {
     for identity in identities {
       let (layout, key) = (identity.layout, identity.primaryKey)
       guard let object = registry.object(rootIndex: layout.rootIndex, key: key),
-        store(at: layout.place)?.isUnread(rootIndex: layout.rootIndex, key: key) == true
+        store(at: layout.storeIndex)?.isUnread(rootIndex: layout.rootIndex, key: key) == true
       else { continue }
       byEntity[ObjectIdentifier(object.layout), default: (object.layout, [])].keys.append(key)
     }
@@ -305,7 +305,7 @@ extension NSManagedObjectContext {
     switch element {
     case let object as NSManagedObject:
       local(
-        object.identity, of: source?.coordinator?.store(at: object.identity.layout.place))
+        object.identity, of: source?.coordinator?.store(at: object.identity.layout.storeIndex))
     case let id as NSManagedObjectID:
       local(id.identity, of: id.persistentStore)
     case let url as URL:
@@ -320,17 +320,19 @@ extension NSManagedObjectContext {
   ) -> FetchedIdentity? {
     let stores = coordinator?.rowStores ?? []
     let known = stores.first { $0 === origin || $0.identifier == origin?.identifier }
-    guard let store = origin == nil ? store(at: identity.layout.place) : known else { return nil }
-    makeRoom(for: store.place)
+    guard let store = origin == nil ? store(at: identity.layout.storeIndex) : known else {
+      return nil
+    }
+    makeRoom(for: store.storeIndex)
     // The same file in another coordinator may have another store index and another model instance.
     let layout: EntityLayout
     if identity.layout.family === family {
-      layout = identity.layout.at(store.place)
+      layout = identity.layout.at(store.storeIndex)
     } else {
       guard let name = identity.layout.entity.name, let entity = entityNamed(name) else {
         return nil
       }
-      layout = EntityLayout.of(entity).at(store.place)
+      layout = EntityLayout.of(entity).at(store.storeIndex)
     }
     return FetchedIdentity(layout: layout, primaryKey: identity.primaryKey)
   }

@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
     var last: (layout: EntityLayout, handle: StoreHandle?)?
     for object in objects {
       let layout = object.layout
-      if last?.layout !== layout { last = (layout, store(at: layout.place)?.handle) }
+      if last?.layout !== layout { last = (layout, store(at: layout.storeIndex)?.handle) }
       let handle = object.primaryKey > 0 ? last?.handle : nil
       ids.insert(NSManagedObjectID(layout: layout, primaryKey: object.primaryKey, handle: handle))
     }
@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
   final func objectID(of identity: FetchedIdentity) -> NSManagedObjectID {
     NSManagedObjectID(
       layout: identity.layout, primaryKey: identity.primaryKey,
-      store: identity.primaryKey > 0 ? store(at: identity.layout.place) : nil)
+      store: identity.primaryKey > 0 ? store(at: identity.layout.storeIndex) : nil)
   }
 }
 

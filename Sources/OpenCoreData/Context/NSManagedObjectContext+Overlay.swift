@@ -60,12 +60,12 @@ extension NSManagedObjectContext {
     let result =
       plan.sort.isEmpty
       ? kept + moved.map(back)
-      : place(moved.sorted(using: plan.sort), in: kept, plan.sort, object, back)
+      : insert(moved.sorted(using: plan.sort), in: kept, plan.sort, object, back)
     return plan.limit > 0 ? Array(result.prefix(plan.limit)) : result
   }
 
   /// Inserts sorted objects in order into sorted elements, after equal ones.
-  private func place<Element>(
+  private func insert<Element>(
     _ moved: [NSManagedObject], in kept: [Element], _ sort: [NSSortDescriptor],
     _ object: (Element) -> NSManagedObject, _ element: (NSManagedObject) -> Element
   ) -> [Element] {

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
   /// contexts that have read it from them.
   final func counterpart(of identity: FetchedIdentity) -> NSManagedObject? {
     let (layout, key) = (identity.layout, identity.primaryKey)
-    makeRoom(for: layout.place)
+    makeRoom(for: layout.storeIndex)
     if let object = registry.object(rootIndex: layout.rootIndex, key: key) {
       return object.layout === layout && !object.state.contains(.inaccessible) ? object : nil
     }
@@ -122,11 +122,11 @@ extension NSManagedObjectContext {
     let mine = Set(unsaved.keys)
     let theirs = keys.filter { !mine.contains($0.primaryKey) }
     let loaded = try askParent { parent -> [NSManagedObject]? in
-      var held: [Int64: NSManagedObject] = [:]
+      var known: [Int64: NSManagedObject] = [:]
       for identity in theirs where identity.primaryKey <= 0 {
-        held[identity.primaryKey] = parent.counterpart(of: identity)
+        known[identity.primaryKey] = parent.counterpart(of: identity)
       }
-      let page = try parent.loadPage(theirs[...], self.passedOn(plan), unsaved: held)
+      let page = try parent.loadPage(theirs[...], self.passedOn(plan), unsaved: known)
       return try self.take(page, of: plan, from: parent)
     }
     return withExtendedLifetime(loaded) {
@@ -151,11 +151,11 @@ extension NSManagedObjectContext {
   ) throws -> [NSManagedObject] {
     var fresh: [Int: [Int64]] = [:]
     let objects = try found.map { source in
-      makeRoom(for: source.layout.place)
+      makeRoom(for: source.layout.storeIndex)
       let known = registry.object(rootIndex: source.layout.rootIndex, key: source.primaryKey)
       let object = known ?? makeFault(source.layout, source.primaryKey)
       if known == nil, source.primaryKey > 0 {
-        fresh[source.layout.place, default: []].append(source.primaryKey)
+        fresh[source.layout.storeIndex, default: []].append(source.primaryKey)
       }
       if let prefetched = source.prefetched, !plan.prefetchPaths.isEmpty {
         object.prefetched = object.prefetched.map { $0.joined(with: prefetched) } ?? prefetched
@@ -171,9 +171,11 @@ extension NSManagedObjectContext {
       }
       return object
     }
-    for (place, keys) in fresh {
-      guard let layout = found.first(where: { $0.layout.place == place })?.layout else { continue }
-      store(at: place)?.own(rootIndex: layout.rootIndex, keys: keys)
+    for (storeIndex, keys) in fresh {
+      guard let layout = found.first(where: { $0.layout.storeIndex == storeIndex })?.layout else {
+        continue
+      }
+      store(at: storeIndex)?.own(rootIndex: layout.rootIndex, keys: keys)
     }
     return objects
   }
@@ -226,7 +228,7 @@ extension NSManagedObjectContext {
     }
     let rows =
       try plan.written.isEmpty ? [] : requiredCoordinator.anyStore().newRows(of: plan.written)
-    for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
+    for (object, row) in zip(plan.written, rows) { object.adopt(saved: row) }
     for object in plan.deleted { detach(object) }
   }
 
@@ -251,7 +253,7 @@ extension NSManagedObjectContext {
 
   /// Creates the counterpart of an object that was inserted in a child, with the same key.
   private func insertCounterpart(of object: NSManagedObject) -> NSManagedObject {
-    makeRoom(for: object.layout.place)
+    makeRoom(for: object.layout.storeIndex)
     let mine = object.layout.makeObject()
     mine.context = self
     mine.primaryKey = object.primaryKey
@@ -279,8 +281,8 @@ extension NSManagedObject {
       }
     }
     for (index, relationship) in layout.toMany.enumerated() {
-      let place = layout.holdingIndex(.toMany(index))
-      if relationship.isOrdered, case .toMany(let changed)? = object.values?[place],
+      let position = layout.valueIndex(.toMany(index))
+      if relationship.isOrdered, case .toMany(let changed)? = object.values?[position],
         changed.hasChanges, let list = changed.list
       {
         // The order is the child's; inverses record the objects that were added and removed.
@@ -290,9 +292,9 @@ extension NSManagedObject {
       }
       // If the inverse is a to-one, it was changed as well, and this side is updated from it.
       guard relationship.inverseRelationship?.isToMany != false,
-        case .toMany(let changed)? = object.values?[place], changed.hasChanges
+        case .toMany(let changed)? = object.values?[position], changed.hasChanges
       else { continue }
-      let value = toManyValue(at: place)
+      let value = toManyValue(at: position)
       for destination in changed.removed.compactMap({ counterpart(of: $0) }) {
         value.remove(destination)
       }
@@ -306,12 +308,12 @@ extension NSManagedObject {
   private func takeTransients(from object: NSManagedObject) {
     guard let values = object.values else { return }
     for index in layout.transients.indices {
-      let place = layout.holdingIndex(.transient(index))
-      guard values.isChanged(place) else { continue }
-      if let destination = object.heldValue(.transient(index)) as? NSManagedObject {
+      let position = layout.valueIndex(.transient(index))
+      guard values.isChanged(position) else { continue }
+      if let destination = object.cachedValue(.transient(index)) as? NSManagedObject {
         setTransient(counterpart(of: destination), at: index)
       } else {
-        storage.change(values[place], at: place)
+        storage.change(values[position], at: position)
       }
     }
   }

@@ -234,9 +234,9 @@ extension NSManagedObjectContext {
     let used = object.map { "\($0.objectID) of \(guardedName)" } ?? guardedName
     let thread =
       Thread.isMainThread ? "the main thread" : "thread \(MonotonicClock.threadID())"
-    let place = RunningContext.current.map { "the queue of \($0.guardedName)" } ?? thread
+    let queue = RunningContext.current.map { "the queue of \($0.guardedName)" } ?? thread
     preconditionFailure(
-      "\(used) was used on \(place), not on \(ownQueue): wrap the access in its perform or "
+      "\(used) was used on \(queue), not on \(ownQueue): wrap the access in its perform or "
         + "performAndWait")
   }
 

@@ -84,7 +84,7 @@ extension NSManagedObjectContext {
     return try read(store) { reader in
       let keys = reader.destinationKeys(of: relationship.name, from: sources)
       guard !keys.isEmpty else { return nil }
-      let layout = EntityLayout.of(destination).at(store.place)
+      let layout = EntityLayout.of(destination).at(store.storeIndex)
       let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
       return own(rows, owner, reader)
     }
@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: RowStore
   ) throws -> [FetchedIdentity]? {
-    let owners = sources.filter { $0.layout.place(of: relationship.name) != nil }
+    let owners = sources.filter { $0.layout.position(of: relationship.name) != nil }
     guard !owners.isEmpty else { return nil }
     return try read(store) { reader in
       var links: [Int64: [FetchedIdentity]] = [:]

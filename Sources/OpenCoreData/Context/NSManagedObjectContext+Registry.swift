@@ -56,7 +56,8 @@ extension NSManagedObjectContext {
 
   /// Whether an ID is temporary, or of a row in one of this context's stores.
   private func isOfOwnStore(_ objectID: NSManagedObjectID) -> Bool {
-    guard let handle = objectID.handle, handle !== self.store(at: objectID.layout.place)?.handle
+    guard let handle = objectID.handle,
+      handle !== self.store(at: objectID.layout.storeIndex)?.handle
     else { return true }
     return objectID.persistentStore == nil
   }
@@ -82,7 +83,7 @@ extension NSManagedObjectContext {
 
   private func tallies(ofEntity name: String) -> [ObjectRegistry.Tally] {
     guard let entity = entityNamed(name) else { return [] }
-    return (0..<reads.placeCount).map { registry.tally(EntityLayout.of(entity).at($0).index) }
+    return (0..<reads.storeCount).map { registry.tally(EntityLayout.of(entity).at($0).index) }
   }
 
   /// The peak number of registered objects of all entities.
@@ -132,20 +133,20 @@ extension NSManagedObjectContext {
     precondition(
       layout.family === family,
       "the entity '\(layout.entity.name ?? "")' belongs to another model than this context's")
-    makeRoom(for: layout.place)
+    makeRoom(for: layout.storeIndex)
   }
 
   /// Reserves room for the objects of one of several stores, before the first is registered.
   @inline(__always)
-  final func makeRoom(for place: Int) {
-    if place >= reads.placeCount { makeMoreRoom(for: place) }
+  final func makeRoom(for storeIndex: Int) {
+    if storeIndex >= reads.storeCount { makeMoreRoom(for: storeIndex) }
   }
 
-  private func makeMoreRoom(for place: Int) {
+  private func makeMoreRoom(for storeIndex: Int) {
     guard let family else { return }
-    reads.expect(placeCount: place + 1)
+    reads.expect(storeCount: storeIndex + 1)
     registry.prepare(
-      entityCount: family.entityCount, rootCount: family.rootCount, placeCount: place + 1)
+      entityCount: family.entityCount, rootCount: family.rootCount, storeCount: storeIndex + 1)
   }
 
   /// Returns the destination of a to-one relationship, with the concrete entity that the row
@@ -167,7 +168,7 @@ extension NSManagedObjectContext {
     {
       return object.layout.entity.isKind(of: destination) ? object : nil
     }
-    let declared = first.at(owner.place)
+    let declared = first.at(owner.storeIndex)
     let concrete = Int(exactly: entityNumber).flatMap {
       store(for: declared).layouts.layout(entityNumber: $0)
     }
@@ -184,9 +185,9 @@ extension NSManagedObjectContext {
     var again = true
     while again {
       let swept = registry.sweep()
-      notifyDeregistered(swept.told)
+      notifyDeregistered(swept.notified)
       disown(swept.keys)
-      again = swept.heldOthers
+      again = swept.referencedOthers
     }
   }
 
@@ -207,23 +208,23 @@ extension NSManagedObjectContext {
 
   final func disown(_ released: [[Int64]]) {
     for (rootIndex, keys) in released.enumerated() where !keys.isEmpty {
-      let place = family.map { rootIndex / $0.rootCount } ?? 0
-      store(at: place)?.disown(rootIndex: rootIndex, keys: keys)
+      let storeIndex = family.map { rootIndex / $0.rootCount } ?? 0
+      store(at: storeIndex)?.disown(rootIndex: rootIndex, keys: keys)
     }
   }
 
   /// Returns the store of a layout's rows; stops with a precondition failure if the coordinator has none.
   final func store(for layout: EntityLayout) -> RowStore {
-    guard let store = store(at: layout.place) else {
+    guard let store = store(at: layout.storeIndex) else {
       preconditionFailure("the coordinator has no store; add one before fetching or saving")
     }
     return store
   }
 
   /// Returns the store at an index of the coordinator, or the one that was removed from it.
-  final func store(at place: Int) -> RowStore? {
-    (place == 0 ? firstStore : coordinator?.store(at: place))
-      ?? coordinator?.formerStore(at: place)
+  final func store(at storeIndex: Int) -> RowStore? {
+    (storeIndex == 0 ? firstStore : coordinator?.store(at: storeIndex))
+      ?? coordinator?.formerStore(at: storeIndex)
   }
 
   /// The coordinator's first store, looked up once as long as it's in use.
@@ -233,7 +234,7 @@ extension NSManagedObjectContext {
 
   /// Returns the store that contains an object's row or will contain it.
   final func store(for object: NSManagedObject) -> RowStore? {
-    store(at: object.layout.place)
+    store(at: object.layout.storeIndex)
   }
 
   /// The entity number of an object's row in its store.
@@ -281,11 +282,11 @@ extension NSManagedObjectContext {
       precondition(object.context === self, "a permanent ID is obtained in the object's context")
     }
     let fresh = nameless.filter(\.isInserted)
-    if !fresh.isEmpty, coordinator?.isSpread == true { try settlePlaces() }
-    for (place, fresh) in Dictionary(grouping: fresh, by: \.layout.place)
+    if !fresh.isEmpty, coordinator?.isSpread == true { try assignUnassignedObjects() }
+    for (storeIndex, fresh) in Dictionary(grouping: fresh, by: \.layout.storeIndex)
       .sorted(by: { $0.key < $1.key })
     {
-      guard let store = try store(at: place)?.writable() else { throw NSError.noStore() }
+      guard let store = try store(at: storeIndex)?.writable() else { throw NSError.noStore() }
       let temporary = fresh.map(\.primaryKey)
       do {
         try store.reserveKeys(for: fresh, in: scope)

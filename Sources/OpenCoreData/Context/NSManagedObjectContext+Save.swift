@@ -97,14 +97,14 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
   /// Adopts the saved row, whose values include the object's changes.
-  final func settle(on row: Row) {
+  final func adopt(saved row: Row) {
     self.row.release()
     self.row = row
     state.subtract([.overridden, .overwritten, .restored])
     guard let values else { return }
-    values.settle()
+    values.markSaved()
     for index in layout.toMany.indices {
-      if case .toMany(let value) = values[layout.holdingIndex(.toMany(index))] { value.settle() }
+      if case .toMany(let value) = values[layout.valueIndex(.toMany(index))] { value.markSaved() }
     }
   }
 }

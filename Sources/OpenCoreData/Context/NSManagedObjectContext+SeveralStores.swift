@@ -19,9 +19,9 @@ extension NSManagedObjectContext {
 
   private func stores(of plan: FetchPlan) throws -> [RowStore] {
     guard !requiredCoordinator.persistentStores.isEmpty else { throw NSError.noStore() }
-    let holding = requiredCoordinator.stores(holding: plan.layout)
-    guard let asked = plan.affectedStores else { return holding }
-    return holding.filter { store in asked.contains { $0 === store } }
+    let candidates = requiredCoordinator.stores(containing: plan.layout)
+    guard let asked = plan.affectedStores else { return candidates }
+    return candidates.filter { store in asked.contains { $0 === store } }
   }
 
   /// The rows of one store, and what they were read from.
@@ -67,14 +67,14 @@ extension NSManagedObjectContext {
     if !plan.sort.isEmpty {
       order =
         order
-        .map { FetchedRecord(place: $0, row: parts[$0.part].rows[$0.row], context: self) }
-        .sorted(using: plan.sort).map(\.place)
+        .map { FetchedRecord(source: $0, row: parts[$0.part].rows[$0.row], context: self) }
+        .sorted(using: plan.sort).map(\.source)
     }
     let skipped = order.dropFirst(plan.offset)
     let kept = Array(plan.limit > 0 ? skipped.prefix(plan.limit) : skipped)
     // Must come first, because it changes the parts.
-    let places = select(kept, from: &parts)
-    return (parts, places)
+    let sources = select(kept, from: &parts)
+    return (parts, sources)
   }
 
   /// Releases the rows that aren't needed, and returns the new indexes of the others.
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
     _ kept: [(part: Int, row: Int)], from parts: inout [Part]
   ) -> [(part: Int, row: Int)] {
     var wanted = parts.map { [Int?](repeating: nil, count: $0.rows.count) }
-    for place in kept { wanted[place.part][place.row] = -1 }
+    for source in kept { wanted[source.part][source.row] = -1 }
     for (number, part) in parts.enumerated() {
       var rows: [FetchedRow] = []
       for (index, row) in part.rows.enumerated() {
@@ -196,9 +196,9 @@ extension NSManagedObjectContext {
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan,
     _ visit: ([NSManagedObject]) -> Void
   ) throws {
-    let byPlace = Dictionary(grouping: keys.filter { $0.primaryKey > 0 }) { $0.layout.place }
-    for (place, keys) in byPlace.sorted(by: { $0.key < $1.key }) {
-      guard let store = store(at: place) else { continue }
+    let byStore = Dictionary(grouping: keys.filter { $0.primaryKey > 0 }) { $0.layout.storeIndex }
+    for (storeIndex, keys) in byStore.sorted(by: { $0.key < $1.key }) {
+      guard let store = store(at: storeIndex) else { continue }
       let asked = plan.at(store)
       try read(store) { reader in
         let rows = try reader.rows(
@@ -217,19 +217,19 @@ extension NSManagedObjectContext {
 /// Stored attributes are read from the row; transient ones, and key paths across relationships, from
 /// the context's objects.
 private final class FetchedRecord: KeyValueReadable {
-  let place: (part: Int, row: Int)
+  let source: (part: Int, row: Int)
   private let fetched: FetchedRow
   private let context: NSManagedObjectContext
 
-  init(place: (part: Int, row: Int), row: FetchedRow, context: NSManagedObjectContext) {
-    self.place = place
+  init(source: (part: Int, row: Int), row: FetchedRow, context: NSManagedObjectContext) {
+    self.source = source
     fetched = row
     self.context = context
   }
 
   func value(forKey key: String) -> Any? {
     let layout = fetched.layout
-    guard case .slot(let index)? = layout.place(of: key) else {
+    guard case .slot(let index)? = layout.position(of: key) else {
       return context.registered(layout, fetched.primaryKey).storedValue(forKey: key)
     }
     let slot = layout.slots[index]
@@ -258,12 +258,12 @@ extension NSManagedObjectContext {
     guard let store = requiredCoordinator.rowStores.first(where: { $0 === store }) else {
       preconditionFailure("the store belongs to another coordinator")
     }
-    guard store.layouts.holds(object.layout) else {
+    guard store.layouts.contains(object.layout) else {
       preconditionFailure(
         "the store's configuration '\(store.configurationName)' does not have the entity "
           + "'\(object.layout.entity.name ?? "")'")
     }
-    guard store.place != object.layout.place else { return }
+    guard store.storeIndex != object.layout.storeIndex else { return }
     precondition(
       object.primaryKey <= 0, "\(object.objectID) has its permanent ID, which determines its store")
     registry.remove(object)
@@ -272,7 +272,7 @@ extension NSManagedObjectContext {
   }
 
   /// Assigns a store to a new object that isn't registered yet, if there are several.
-  final func place(_ object: NSManagedObject) {
+  final func assignStore(to object: NSManagedObject) {
     // Without a store it keeps its layout; saving reports the error.
     guard let store = try? requiredCoordinator.homeStore(of: object.layout) else { return }
     move(object, to: store)
@@ -281,9 +281,11 @@ extension NSManagedObjectContext {
   /// Reassigns new objects that their stores can't contain: another store may have been added later.
   ///
   /// - Throws: 134030 for an object that no store can contain.
-  final func settlePlaces() throws {
+  final func assignUnassignedObjects() throws {
     for object in changes.inserted.array where object.primaryKey <= 0 && !object.isDeleted {
-      if let store = store(at: object.layout.place), store.layouts.holds(object.layout) { continue }
+      if let store = store(at: object.layout.storeIndex), store.layouts.contains(object.layout) {
+        continue
+      }
       let home = try requiredCoordinator.homeStore(of: object.layout)
       registry.remove(object)
       move(object, to: home)
@@ -292,8 +294,8 @@ extension NSManagedObjectContext {
   }
 
   private func move(_ object: NSManagedObject, to store: RowStore) {
-    makeRoom(for: store.place)
-    object.move(to: object.layout.at(store.place))
+    makeRoom(for: store.storeIndex)
+    object.move(to: object.layout.at(store.storeIndex))
   }
 
   /// Checks that all destinations of changed objects are in the objects' own stores.
@@ -304,15 +306,15 @@ extension NSManagedObjectContext {
       guard let values = object.values else { continue }
       for slot in object.layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
         guard case .object(let other) = values[slot.index] else { continue }
-        guard other.layout.place == object.layout.place else {
+        guard other.layout.storeIndex == object.layout.storeIndex else {
           throw NSError.crossStore(slot.name, of: object, to: other)
         }
       }
       for (index, relationship) in object.layout.toMany.enumerated() where !relationship.isTransient
       {
-        let place = object.layout.holdingIndex(.toMany(index))
-        guard case .toMany(let value) = values[place], value.hasChanges else { continue }
-        for other in value.added where other.layout.place != object.layout.place {
+        let position = object.layout.valueIndex(.toMany(index))
+        guard case .toMany(let value) = values[position], value.hasChanges else { continue }
+        for other in value.added where other.layout.storeIndex != object.layout.storeIndex {
           throw NSError.crossStore(relationship.name, of: object, to: other)
         }
       }
@@ -339,9 +341,9 @@ extension NSManagedObject {
 
 extension SavePlan {
   /// Returns the objects of one store, in the order of this plan.
-  private func part(at place: Int) -> SavePlan {
+  private func part(at storeIndex: Int) -> SavePlan {
     func here(_ objects: [NSManagedObject]) -> [NSManagedObject] {
-      objects.filter { $0.layout.place == place }
+      objects.filter { $0.layout.storeIndex == storeIndex }
     }
     return SavePlan(
       inserted: here(inserted), updated: here(updated), deleted: here(deleted),
@@ -349,8 +351,8 @@ extension SavePlan {
   }
 
   /// The plan of each store, in the order of the stores' indexes.
-  var parts: [(place: Int, plan: SavePlan)] {
-    let places = Set((written + deleted + locked).map(\.layout.place))
-    return places.sorted().map { ($0, part(at: $0)) }
+  var parts: [(storeIndex: Int, plan: SavePlan)] {
+    let storeIndexes = Set((written + deleted + locked).map(\.layout.storeIndex))
+    return storeIndexes.sorted().map { ($0, part(at: $0)) }
   }
 }

@@ -27,8 +27,8 @@ struct ObjectRegistry: ~Copyable {
   /// Reserves room for the entities of a model in the given number of stores.
   ///
   /// Registered objects stay registered.
-  mutating func prepare(entityCount: Int, rootCount: Int, placeCount: Int = 1) {
-    let (roots, entities) = (rootCount * placeCount, entityCount * placeCount)
+  mutating func prepare(entityCount: Int, rootCount: Int, storeCount: Int = 1) {
+    let (roots, entities) = (rootCount * storeCount, entityCount * storeCount)
     guard tables.count < roots else { return }
     var oldTables = FixedArray<KeyTable<NSManagedObject>>(count: roots) { KeyTable() }
     swap(&tables, &oldTables)
@@ -176,9 +176,9 @@ struct SweptObjects {
   /// The released keys, by root, for the row cache.
   private(set) var keys: [[Int64]]
   /// Realized objects of custom classes, which are notified of their release.
-  private(set) var told: [NSManagedObject] = []
+  private(set) var notified: [NSManagedObject] = []
   /// Whether one of them retained others, which may be releasable now.
-  private(set) var heldOthers = false
+  private(set) var referencedOthers = false
 
   init(rootCount: Int) {
     keys = Array(repeating: [], count: rootCount)
@@ -186,7 +186,7 @@ struct SweptObjects {
 
   mutating func add(_ object: NSManagedObject, _ key: Int64, _ rootIndex: Int) {
     if key > 0 { keys[rootIndex].append(key) }
-    if object.values?.holdsObjects == true { heldOthers = true }
-    if object.layout.hasOwnClass, !object.isFault { told.append(object) }
+    if object.values?.holdsObjects == true { referencedOthers = true }
+    if object.layout.hasOwnClass, !object.isFault { notified.append(object) }
   }
 }

@@ -150,7 +150,7 @@ extension NSManagedObjectContext {
       "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
     object.context = self
     object.primaryKey = TemporaryKeys.next()
-    if coordinator?.isSpread == true { place(object) }
+    if coordinator?.isSpread == true { assignStore(to: object) }
     registry.add(object)
     noteInsertion(of: object)
     object.state.insert(.awaking)
@@ -269,8 +269,8 @@ extension NSManagedObjectContext {
       // Saving compares the row version, so the row must be loaded.
       object.willAccess()
       for relationship in object.layout.entity.relationshipsByName.values
-        .sorted(by: { $0.name < $1.name }) where object.layout.place(of: relationship.name) != nil
-      {
+        .sorted(by: { $0.name < $1.name })
+      where object.layout.position(of: relationship.name) != nil {
         carry(relationship, of: object)
       }
       if object.isInserted { forgetInserted(object) }

@@ -22,7 +22,7 @@ struct ReadSession {
   /// The coordinator's first store; looked up when it's first needed.
   private var first: RowStore?
   /// How many stores' objects the registry has room for.
-  private(set) var placeCount = 1
+  private(set) var storeCount = 1
 
   /// Begins a read of a store, in the read transaction that is open unless a save has made it stale.
   ///
@@ -62,7 +62,7 @@ struct ReadSession {
     for store: RowStore, in coordinator: NSPersistentStoreCoordinator
   ) throws -> any StoreReader {
     if let current, current.store === store, depth > 0 || current.isFresh { return current }
-    if placeCount > 1 || store.place > 0 {
+    if storeCount > 1 || store.storeIndex > 0 {
       if let current { others.append(current) }
       current = nil
       if let index = others.firstIndex(where: { $0.store === store }) {
@@ -123,12 +123,12 @@ struct ReadSession {
 
   /// Has faults read a store's row cache directly, if the context reads one store in its current state.
   mutating func readDirectly(_ store: RowStore) {
-    if pin == nil, placeCount == 1 { direct = store }
+    if pin == nil, storeCount == 1 { direct = store }
   }
 
   /// Notes that objects of more stores can be registered.
-  mutating func expect(placeCount: Int) {
-    self.placeCount = placeCount
+  mutating func expect(storeCount: Int) {
+    self.storeCount = storeCount
     direct = nil
   }
 
@@ -148,7 +148,7 @@ extension NSManagedObjectContext {
   @discardableResult
   final func read<R>(_ store: RowStore, _ body: (any StoreReader) throws -> R) throws -> R {
     do {
-      makeRoom(for: store.place)
+      makeRoom(for: store.storeIndex)
       let reader = try reads.begin(store, in: requiredCoordinator)
       defer { reads.finish(reader, isInBlock: blocks.isRunning) }
       return try body(reader)

@@ -17,26 +17,28 @@ struct CoordinatedStores {
   /// until it's filled or released.
   mutating func reserve(for identifier: String?) -> Int {
     let known = former.first { $0.value.identifier == identifier && !reserved.contains($0.key) }
-    var place = known?.key ?? 0
+    var storeIndex = known?.key ?? 0
     if known == nil {
-      while reserved.contains(place) || former[place] != nil || store(at: place) != nil {
-        place += 1
+      while reserved.contains(storeIndex) || former[storeIndex] != nil
+        || store(at: storeIndex) != nil
+      {
+        storeIndex += 1
       }
     }
-    reserved.insert(place)
-    return place
+    reserved.insert(storeIndex)
+    return storeIndex
   }
 
   /// Releases an index that was reserved but not filled.
-  mutating func release(_ place: Int) {
-    reserved.remove(place)
+  mutating func release(_ storeIndex: Int) {
+    reserved.remove(storeIndex)
   }
 
   /// Adds a store.
   ///
   /// - Throws: 134080 for a file that was already added, or a copy of it: URIs would be ambiguous.
   /// - Returns: Whether from now on objects of several stores must be distinguished.
-  mutating func fill(_ place: Int, with store: RowStore) throws -> Bool {
+  mutating func fill(_ storeIndex: Int, with store: RowStore) throws -> Bool {
     if let twin = all.first(where: { $0.identifier == store.identifier }) {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
@@ -44,23 +46,23 @@ struct CoordinatedStores {
           + "\(twin.url?.path ?? "in memory"). The same store cannot be added twice.",
         [NSFilePathErrorKey: store.url?.path ?? ""])
     }
-    reserved.remove(place)
-    former[place] = nil
+    reserved.remove(storeIndex)
+    former[storeIndex] = nil
     all.append(store)
-    return all.count > 1 || place != 0 || store.configuration != nil
+    return all.count > 1 || storeIndex != 0 || store.configuration != nil
   }
 
   /// Removes and returns a store; nil if it isn't there.
   mutating func remove(_ store: AnyObject) -> RowStore? {
     guard let index = all.firstIndex(where: { $0 === store }) else { return nil }
     let removed = all.remove(at: index)
-    former[removed.place] = removed
+    former[removed.storeIndex] = removed
     return removed
   }
 
   /// Returns the store at an index.
-  func store(at place: Int) -> RowStore? {
-    all.first { $0.place == place }
+  func store(at storeIndex: Int) -> RowStore? {
+    all.first { $0.storeIndex == storeIndex }
   }
 }
 

@@ -100,15 +100,11 @@ extension NSPersistentStoreCoordinator {
   ) throws {
     try Self.refuseDevice(url)
     let remains = MigrationRemains(of: url)
-    if type == .sqlite, StoreFile.isPartlyRemoved(at: url) {
-      try StoreFile.remove(at: url)
-      return try remains.removeAll()
-    }
+    if type == .sqlite, StoreFile.isPartlyRemoved(at: url) { return try remains.removeWithStore() }
     try Self.checkIsStore(url, type, isForced: Self.isForced(options))
     if let document = try Self.documentFile(type, at: url) { return try document.remove() }
     try Self.checkUnused(url, options)
-    try StoreFile.remove(at: url)
-    try remains.removeAll()
+    try remains.removeWithStore()
   }
 
   /// The older spelling of `destroyPersistentStore(at:type:)`.

@@ -138,15 +138,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
     let identifier = original?.identifier ?? formerIdentifier(type, at: url)
     // Two threads may add stores at the same time.
-    let place = stores.withLock { $0.reserve(for: identifier) }
+    let storeIndex = stores.withLock { $0.reserve(for: identifier) }
     do {
       let store = try open(
-        type, configuration, at: url, options: options, place: place, copying: original,
+        type, configuration, at: url, options: options, storeIndex: storeIndex, copying: original,
         containing: document)
       store.persistentStoreCoordinator = self
       store.handle.join(self)
       do {
-        let isSpread = try stores.withLock { try $0.fill(place, with: store) }
+        let isSpread = try stores.withLock { try $0.fill(storeIndex, with: store) }
         if isSpread { isSpreadNow.store(true, ordering: .relaxed) }
       } catch {
         store.close()
@@ -155,7 +155,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       postStoresDidChange([NSAddedPersistentStoresKey: [store]])
       return store
     } catch {
-      stores.withLock { $0.release(place) }
+      stores.withLock { $0.release(storeIndex) }
       throw error as NSError
     }
   }
@@ -169,7 +169,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   private func open(
     _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
-    options: [AnyHashable: Any]?, place: Int, copying original: SQLiteStore?,
+    options: [AnyHashable: Any]?, storeIndex: Int, copying original: SQLiteStore?,
     containing document: StoreDocument?
   ) throws -> RowStore {
     switch type {
@@ -180,21 +180,22 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       }
       if let original {
         return try original.openCopyInMemory(
-          at: url, place: place, options: options, model: managedObjectModel, hub: eventHub)
+          at: url, storeIndex: storeIndex, options: options, model: managedObjectModel,
+          hub: eventHub)
       }
       return try migrating(url, type, configuration, options) {
         try SQLiteStore.open(
-          at: url, configuration: configuration, place: place, options: options,
+          at: url, configuration: configuration, storeIndex: storeIndex, options: options,
           model: managedObjectModel, hub: eventHub)
       }
     case .inMemory:
       if let document {
         return try MemoryStore(
-          document, model: managedObjectModel, configuration: configuration, place: place,
+          document, model: managedObjectModel, configuration: configuration, storeIndex: storeIndex,
           url: url, options: options)
       }
       return MemoryStore(
-        model: managedObjectModel, configuration: configuration, place: place, url: url,
+        model: managedObjectModel, configuration: configuration, storeIndex: storeIndex, url: url,
         options: options)
     default:
       guard let form = AtomicStoreForm(type) else {
@@ -208,7 +209,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       }
       return try migrating(url, type, configuration, options) {
         try AtomicStoreDocument.open(
-          form, at: url, model: managedObjectModel, configuration: configuration, place: place,
+          form, at: url, model: managedObjectModel, configuration: configuration,
+          storeIndex: storeIndex,
           options: options)
       }
     }
@@ -221,7 +223,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Adds a removed store again.
   func attach(_ store: RowStore) {
-    _ = stores.withLock { try? $0.fill(store.place, with: store) }
+    _ = stores.withLock { try? $0.fill(store.storeIndex, with: store) }
   }
 
   /// The classes of stores by their types.
@@ -247,24 +249,24 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         url.host?.caseInsensitiveCompare($0.identifier) == .orderedSame
       })
     else { return nil }
-    let layout = EntityLayout.of(entity).at(store.place)
-    guard store.layouts.holds(layout) else { return nil }
+    let layout = EntityLayout.of(entity).at(store.storeIndex)
+    guard store.layouts.contains(layout) else { return nil }
     return NSManagedObjectID(layout: layout, primaryKey: key, store: store)
   }
 
   /// Returns the store at an index, if it was added.
-  func store(at place: Int) -> RowStore? {
-    stores.withLock { $0.store(at: place) }
+  func store(at storeIndex: Int) -> RowStore? {
+    stores.withLock { $0.store(at: storeIndex) }
   }
 
   /// Returns the store that was removed from an index that's still unused.
-  func formerStore(at place: Int) -> RowStore? {
-    stores.withLock { $0.former[place] }
+  func formerStore(at storeIndex: Int) -> RowStore? {
+    stores.withLock { $0.former[storeIndex] }
   }
 
   /// Returns the stores that can contain an entity, in order.
-  func stores(holding layout: EntityLayout) -> [RowStore] {
-    rowStores.filter { $0.layouts.holds(layout) }
+  func stores(containing layout: EntityLayout) -> [RowStore] {
+    rowStores.filter { $0.layouts.contains(layout) }
   }
 
   /// Returns any store, for information that all of them have.
@@ -275,7 +277,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Removes rows that were changed elsewhere from the row cache of each store.
   func forget(_ changes: MergedChanges) {
-    for store in rowStores { store.forget(changes.of(store.place)) }
+    for store in rowStores { store.forget(changes.of(store.storeIndex)) }
   }
 
   /// Returns the store for new objects of an entity: the first writable one that can contain it.
@@ -284,8 +286,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   func homeStore(of layout: EntityLayout) throws -> RowStore {
     let stores = rowStores
     guard !stores.isEmpty else { throw NSError.noStore() }
-    let holding = stores.filter { $0.layouts.holds(layout) }
-    guard let store = holding.first(where: { !$0.isReadOnly }) ?? holding.first else {
+    let candidates = stores.filter { $0.layouts.contains(layout) }
+    guard let store = candidates.first(where: { !$0.isReadOnly }) ?? candidates.first else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
         "No store of the coordinator contains the entity '\(layout.entity.name ?? "")': "

@@ -6,12 +6,12 @@ import ManagedModel
 /// changes; deleting costs two DELETEs in a transaction. Apple counterpart: the same.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   /// The position in the history at which a request begins, or up to which it deletes.
-  enum Place {
+  enum Position {
     case date(Date)
     case token(NSPersistentHistoryToken?)
   }
 
-  private let place: Place
+  private let position: Position
   private let deletes: Bool
   /// The type of the result.
   open var resultType = NSPersistentHistoryResultType.transactionsAndChanges
@@ -21,12 +21,12 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
   /// The token that the request was created with; nil for a date, and for the whole history.
   public var token: NSPersistentHistoryToken? {
-    if case .token(let token) = place { return token }
+    if case .token(let token) = position { return token }
     return nil
   }
 
-  private init(_ place: Place, deletes: Bool) {
-    self.place = place
+  private init(_ position: Position, deletes: Bool) {
+    self.position = position
     self.deletes = deletes
     super.init()
   }
@@ -98,7 +98,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
       context.endReadTransaction()
       var count = 0
       for store in stores {
-        count += try store.writable().deleteHistory(before: place, in: context)
+        count += try store.writable().deleteHistory(before: position, in: context)
       }
       return NSPersistentHistoryResult(resultType == .count ? count : true, resultType)
     } catch {
@@ -111,7 +111,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     _ stores: [SQLiteStore], withChanges: Bool, _ context: NSManagedObjectContext
   ) throws -> [NSPersistentHistoryTransaction] {
     let found = try stores.map {
-      try $0.history(after: place, withChanges: withChanges, in: context)
+      try $0.history(after: position, withChanges: withChanges, in: context)
     }
     guard found.count > 1 else { return found.first ?? [] }
     return found.joined().enumerated()

@@ -9,7 +9,7 @@ extension SQLiteStore {
   ///
   /// Its SELECTs are housekeeping and not counted.
   func history(
-    after place: NSPersistentHistoryChangeRequest.Place, withChanges: Bool,
+    after position: NSPersistentHistoryChangeRequest.Position, withChanges: Bool,
     in context: NSManagedObjectContext
   ) throws -> [NSPersistentHistoryTransaction] {
     context.endReadTransaction()
@@ -18,18 +18,18 @@ extension SQLiteStore {
         let tables = try historyTables(on: connection)
       else { return [] }
       let reading = HistoryReading(store: self, tables: tables, connection: connection)
-      return try reading.transactions(after: place, withChanges: withChanges)
+      return try reading.transactions(after: position, withChanges: withChanges)
     }
   }
 
   /// Deletes the history before a position.
   /// - Returns: The number of deleted transactions.
   func deleteHistory(
-    before place: NSPersistentHistoryChangeRequest.Place, in context: NSManagedObjectContext
+    before position: NSPersistentHistoryChangeRequest.Position, in context: NSManagedObjectContext
   ) throws -> Int {
     try pool.withWriter { connection in
       guard try historyTables(on: connection) != nil else { return 0 }
-      let (condition, bind) = HistoryReading.condition(place, "<", in: identifier)
+      let (condition, bind) = HistoryReading.condition(position, "<", in: identifier)
       guard let bind else { return 0 }
       return try transaction(on: connection, in: context.scope) {
         try change(
@@ -96,9 +96,9 @@ struct HistoryReading {
   /// Returns the condition for transactions after or before a position, and its bound value; no value
   /// if the position isn't in this store.
   static func condition(
-    _ place: NSPersistentHistoryChangeRequest.Place, _ comparison: String, in store: String
+    _ position: NSPersistentHistoryChangeRequest.Position, _ comparison: String, in store: String
   ) -> (String, SQLiteValue?) {
-    switch place {
+    switch position {
     case .date(let date):
       return ("ZTIMESTAMP \(comparison) ?", .real(date.timeIntervalSinceReferenceDate))
     case .token(let token):
@@ -110,10 +110,10 @@ struct HistoryReading {
   ///
   /// - Throws: 134301 for a token after which transactions were deleted.
   func transactions(
-    after place: NSPersistentHistoryChangeRequest.Place, withChanges: Bool
+    after position: NSPersistentHistoryChangeRequest.Position, withChanges: Bool
   ) throws -> [NSPersistentHistoryTransaction] {
-    if case .token(let token?) = place { try check(token) }
-    let (condition, bind) = HistoryReading.condition(place, ">", in: store.identifier)
+    if case .token(let token?) = position { try check(token) }
+    let (condition, bind) = HistoryReading.condition(position, ">", in: store.identifier)
     let filter = bind == nil ? "1" : condition
     let binds = [bind].compactMap { $0 }
     let changes =
@@ -189,7 +189,7 @@ struct HistoryReading {
   ) -> [AnyHashable: Any]? {
     var result: [AnyHashable: Any] = [:]
     for (attribute, value) in zip(layout.entity.preservedAttributes, values) {
-      guard case .slot(let index)? = layout.place(of: attribute.name) else { continue }
+      guard case .slot(let index)? = layout.position(of: attribute.name) else { continue }
       let kind = layout.slots[index].kind
       result[attribute.name] = KeyedValue.boxed(value.rowValue.value(kind), kind)
     }

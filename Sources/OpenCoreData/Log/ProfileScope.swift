@@ -6,24 +6,29 @@ import SQLiteDriver
 /// Passed to the store with each request, so that a statement is counted and nested where it was
 /// requested. Used only on the context's queue.
 final class ProfileScope {
-  var hub: EventHub
+  @exclusivity(unchecked) var hub: EventHub {
+    didSet { demand = hub.demand }
+  }
+  /// What the sinks of `hub` require; valid because this scope retains the hub.
+  @exclusivity(unchecked) private(set) var demand: EventDemand
   @exclusivity(unchecked) var counters = Counters()
   /// The call site of events until it's changed.
-  var callSite: CallSite?
+  @exclusivity(unchecked) var callSite: CallSite?
   /// The context's name.
-  var contextName: String?
+  @exclusivity(unchecked) var contextName: String?
   /// The transaction author for the history.
   var author: String?
   @exclusivity(unchecked) private var parent = 0
 
   init(hub: EventHub) {
     self.hub = hub
+    demand = hub.demand
   }
 
   /// Begins an event; nil, at the cost of one load, if there's no observer.
   @inline(__always)
   func begin(_ kind: EventKind) -> OpenEvent? {
-    guard hub.isListening else { return nil }
+    guard demand.isListening else { return nil }
     return open(kind)
   }
 
@@ -44,15 +49,15 @@ final class ProfileScope {
       duration: end &- open.begin, thread: MonotonicClock.threadID())
     event.context = contextName
     event.callSite = callSite
-    if hub.detail.contains(.stacks) { event.stack = CallStack.addresses() }
+    if demand.includes(.stacks) { event.stack = CallStack.addresses() }
     complete(&event)
     hub.emit(event)
   }
 
   /// Emits an event without a duration.
   @inline(__always)
-  func tell(_ kind: EventKind, _ complete: (inout Event) -> Void) {
-    guard hub.isListening else { return }
+  func emit(_ kind: EventKind, _ complete: (inout Event) -> Void) {
+    guard demand.isListening else { return }
     let now = MonotonicClock.now()
     emit(OpenEvent(id: hub.nextID(), parent: parent, kind: kind, begin: now), end: now, complete)
   }
@@ -66,16 +71,16 @@ final class ProfileScope {
 
   /// Runs a body on behalf of another context: its events are nested in that context's event.
   func working<R>(for other: ProfileScope, _ body: () throws -> R) rethrows -> R {
-    let (outer, place) = (parent, callSite)
+    let (outer, site) = (parent, callSite)
     parent = other.parent
     if callSite == nil { callSite = other.callSite }
-    defer { (parent, callSite) = (outer, place) }
+    defer { (parent, callSite) = (outer, site) }
     return try body()
   }
 
   /// Returns the counters of a statement before its run; nil unless a sink requires them.
   func work(of statement: Statement) -> StatementWork? {
-    hub.detail.contains(.work) ? statement.work : nil
+    demand.includes(.work) ? statement.work : nil
   }
 
   private func open(_ kind: EventKind) -> OpenEvent {

@@ -66,7 +66,7 @@ package final class SQLDebugLog: EventSink {
       lines.run(statement)
       if statement.kind == .select {
         let select = SQLDebugSelect(
-          event, told: earlier.map { $0.told + $0.duration } ?? 0)
+          event, logged: earlier.map { $0.logged + $0.duration } ?? 0)
         if !select.isCount { lines.connectionTime(event.duration) }
         if event.parent == 0 {
           lines.total(of: select, duration: select.duration)
@@ -226,7 +226,7 @@ struct SQLDebugLines {
   }
 
   private mutating func total(of select: SQLDebugSelect, in event: Event) {
-    total(of: select, duration: event.duration - min(event.duration, select.told))
+    total(of: select, duration: event.duration - min(event.duration, select.logged))
   }
 
   private mutating func fetch(_ event: Event, _ select: SQLDebugSelect) {
@@ -344,15 +344,15 @@ struct SQLDebugSelect {
   let duration: UInt64
   let thread: UInt64
   /// The total written for the same event's earlier SELECTs, in nanoseconds.
-  let told: UInt64
+  let logged: UInt64
 
-  init(_ event: Event, told: UInt64) {
+  init(_ event: Event, logged: UInt64) {
     statement = event.statement ?? StatementRecord(kind: .select, sql: "")
     entity = event.entity
     rows = event.rows
     duration = event.duration
     thread = event.thread
-    self.told = told
+    self.logged = logged
   }
 
   /// Whether it's the SELECT of a count; a dictionary fetch that counts has a space after the parenthesis.

@@ -17,7 +17,7 @@ struct EntityMappingPlan {
   private struct AttributeStep {
     let mapping: NSPropertyMapping
     let name: String
-    let place: PropertyPlace
+    let position: PropertyPosition
     let value: Value
 
     enum Value {
@@ -47,15 +47,15 @@ struct EntityMappingPlan {
     attributes = (mapping.attributeMappings ?? []).compactMap { property in
       guard let name = property.name, let expression = property.valueExpression,
         let attribute = destination?.attributesByName[name], !attribute.isDerived,
-        let after, let place = after.place(of: name)
+        let after, let position = after.position(of: name)
       else { return nil }
       let value: AttributeStep.Value =
-        if let (from, to) = Self.slots(before, after, place, expression) {
+        if let (from, to) = Self.slots(before, after, position, expression) {
           .slot(source: from, destination: to)
         } else {
           .expression(expression)
         }
-      return AttributeStep(mapping: property, name: name, place: place, value: value)
+      return AttributeStep(mapping: property, name: name, position: position, value: value)
     }
     relationships = (mapping.relationshipMappings ?? []).compactMap { property in
       guard let relationship = property.name.flatMap({ destination?.relationshipsByName[$0] }),
@@ -85,13 +85,13 @@ struct EntityMappingPlan {
 
   /// Returns the slots of an attribute that is copied without conversion; nil for any other.
   private static func slots(
-    _ before: EntityLayout?, _ after: EntityLayout, _ place: PropertyPlace,
+    _ before: EntityLayout?, _ after: EntityLayout, _ position: PropertyPosition,
     _ expression: NSExpression
   ) -> (RowSlot, RowSlot)? {
     guard case .path(let operand, let path) = expression.node,
       case .variable(NSMigrationSourceObjectKey) = operand.node,
-      case .keyPath(let keyPath) = path.node, let before, case .slot(let index) = place,
-      case .slot(let former)? = before.place(of: keyPath.text)
+      case .keyPath(let keyPath) = path.node, let before, case .slot(let index) = position,
+      case .slot(let former)? = before.position(of: keyPath.text)
     else { return nil }
     let (from, to) = (before.slots[former], after.slots[index])
     guard from.kind == to.kind, before.transformer(from) == nil, after.transformer(to) == nil,
@@ -116,7 +116,7 @@ struct EntityMappingPlan {
           of: expression, for: mapping, step.mapping, source, object, policy
         ).boxed
         try check(value, for: step, object)
-        object.write(value, to: step.place)
+        object.write(value, to: step.position)
       }
     }
   }
@@ -157,7 +157,7 @@ struct EntityMappingPlan {
         others = try instances(value, relationship)
       }
       for other in others { try check(other, relationship, manager) }
-      if step.setsOneSide, case .slot(let index)? = object.layout.place(of: relationship.name) {
+      if step.setsOneSide, case .slot(let index)? = object.layout.position(of: relationship.name) {
         object.willAccess()
         object.noteChange()
         object.storeDestination(others.first, object.layout.slots[index])
@@ -204,7 +204,7 @@ struct EntityMappingPlan {
   }
 
   private func check(_ value: Any?, for step: AttributeStep, _ object: NSManagedObject) throws {
-    switch step.place {
+    switch step.position {
     case .slot(let index):
       let slot = object.layout.slots[index]
       guard object.layout.transformer(slot) == nil, RowValue(value, kind: slot.kind) == nil else {

@@ -11,7 +11,6 @@ extension MappedMigration {
   func migrateDocument() throws {
     let lock = try DocumentLock(url)
     defer { lock.release() }
-    try removeUnfinishedDocuments()
     let temporary = TemporaryStore(replacing: url)
     defer { temporary.remove() }
     let new = temporary.url
@@ -33,16 +32,6 @@ extension MappedMigration {
     }
     try? StoreFile.sync(url.deletingLastPathComponent())
     end(events)
-  }
-
-  /// Removes what saving the new document of an interrupted migration had begun.
-  private func removeUnfinishedDocuments() throws {
-    let folder = url.deletingLastPathComponent()
-    let prefix = "..\(url.lastPathComponent).migrationdestination_"
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    where name.hasPrefix(prefix) {
-      try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
-    }
   }
 }
 

@@ -61,12 +61,12 @@ private struct InstanceList {
 
   /// Records the position of an instance, which is the next one of the list.
   private mutating func link(_ key: InstanceKey, _ position: Int) {
-    let place = UInt32(position)
-    if let former = last?.updateValue(place, forKey: key) {
+    let position = UInt32(position)
+    if let former = last?.updateValue(position, forKey: key) {
       next.append(next[Int(former)])
-      next[Int(former)] = place
+      next[Int(former)] = position
     } else {
-      next.append(place)
+      next.append(position)
     }
   }
 

@@ -161,7 +161,7 @@ final class MigrationPasses {
     guard mapping.mappingType != .removeEntityMappingType else { return nil }
     // Entities of other configurations are in other stores.
     if let source = plan.source,
-      manager.sourceContext.coordinator?.stores(holding: EntityLayout.of(source)).isEmpty == true
+      manager.sourceContext.coordinator?.stores(containing: EntityLayout.of(source)).isEmpty == true
     {
       return nil
     }
@@ -258,6 +258,8 @@ final class MigrationPasses {
         do {
           try object.validateForInsert()
         } catch {
+          // A value that can't be read isn't invalid.
+          try checkReading()
           failures.append(error as NSError)
           if failures.count == Self.mostErrors { try NSError.throwValidation(failures) }
         }

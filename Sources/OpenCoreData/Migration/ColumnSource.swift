@@ -122,7 +122,7 @@ extension LightweightMigrationPlan {
     of attribute: NSAttributeDescription, in entity: SQLEntity
   ) -> SQLiteValue {
     let layout = EntityLayout.of(entity.description)
-    guard case .slot(let index)? = layout.place(of: attribute.name) else { return .null }
+    guard case .slot(let index)? = layout.position(of: attribute.name) else { return .null }
     return layout.defaultRow.rawValue(layout.slots[index]).sqliteValue
   }
 

@@ -87,7 +87,8 @@ struct LightweightMigration {
     committed()
     events?.end(.inferred, "migration in place, inferred")
     // What can't be removed now is removed when the store is opened.
-    if !lostFiles.isEmpty, ExternalStorage(storeURL: url).remove(lostFiles) { remains.finish() }
+    let unused = Set(lostFiles.map(\.name))
+    if !unused.isEmpty, ExternalStorage(storeURL: url).remove(named: unused) { remains.finish() }
   }
 
   private func run(

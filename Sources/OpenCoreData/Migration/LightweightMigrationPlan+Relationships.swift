@@ -153,7 +153,7 @@ extension LightweightMigrationPlan {
   ) {
     let (table, column) = (SQLNames.quoted(table), SQLNames.quoted(column))
     let (owner, key) = (SQLNames.quoted(owner), SQLNames.quoted(key))
-    let place = OrderKeyAllocator.placeSQL(partition: owner, order: key)
+    let place = OrderKeyAllocator.orderKeySQL(partition: owner, order: key)
     add(
       .fillColumns, "\(relationship): set order keys",
       "UPDATE \(table) SET \(column) = p.place FROM (SELECT rowid AS k, \(place) AS place "

@@ -15,17 +15,17 @@ public protocol ManagedValue {
   ///
   /// - Parameters:
   ///   - object: Any object with the property, realized or a fault.
-  ///   - place: The property's slot if it's known and one of `slotKinds`; nil to look it up by name.
+  ///   - position: The property's slot if it's known and one of `slotKinds`; nil to look it up by name.
   ///   - name: The property's name, null-terminated.
   static func read(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self
   /// Reads a property that may be nil.
   static func readOptional(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self?
   /// Sets a property.
-  func write(_ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>)
+  func write(_ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>)
 }
 
 extension ManagedValue {
@@ -37,9 +37,9 @@ extension ManagedValue {
 
   /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another type.
   public static func read(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self {
-    guard let value = Self(managedValue: object.anyValue(at: place, name)) else {
+    guard let value = Self(managedValue: object.anyValue(at: position, name)) else {
       object.wrongType(name, Self.self)
     }
     return value
@@ -47,18 +47,18 @@ extension ManagedValue {
 
   /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another type.
   public static func readOptional(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {
-    guard let found = object.anyValue(at: place, name) else { return nil }
+    guard let found = object.anyValue(at: position, name) else { return nil }
     guard let value = Self(managedValue: found) else { object.wrongType(name, Self.self) }
     return value
   }
 
   /// Sets the property as `setValue(_:forKey:)` does.
   public func write(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
-    object.setAny(managedValue, at: place, name)
+    object.setAny(managedValue, at: position, name)
   }
 }
 
@@ -84,20 +84,20 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
   /// Reads the property, or nil.
   @inlinable @inline(__always)
   public static func read(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Wrapped? {
-    Wrapped.readOptional(object, at: place, name)
+    Wrapped.readOptional(object, at: position, name)
   }
 
   /// Sets the wrapped value, or nil.
   @inlinable
   public func write(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
     if let self {
-      self.write(object, at: place, name)
+      self.write(object, at: position, name)
     } else {
-      object.setAny(nil, at: place, name)
+      object.setAny(nil, at: position, name)
     }
   }
 }
@@ -112,28 +112,31 @@ extension String: EmptyManagedValue {
   /// Reads the cached string, or decodes and caches it.
   @inlinable @inline(__always)
   public static func read(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> String {
-    readOptional(object, at: place, name) ?? ""
+    // Joining an optional string with a literal would retain the string; neither cell contains nil.
+    let cell =
+      position.flatMap { object.keptText(at: $0) } ?? object.presentText(at: position, name)
+    return cell.pointee.unsafelyUnwrapped
   }
 
   /// Reads the cached string, or decodes and caches it.
   @inlinable @inline(__always)
   public static func readOptional(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> String? {
     // One load for both cases, which the compiler can borrow: a retain and release would cost more
     // than everything else.
-    let cell = place.flatMap { object.keptText(at: $0) } ?? object.text(at: place, name)
+    let cell = position.flatMap { object.keptText(at: $0) } ?? object.text(at: position, name)
     return cell.pointee
   }
 
   /// Sets a slot, or a property by name.
   @inlinable
   public func write(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
-    object.set(self, at: place, name)
+    object.set(self, at: position, name)
   }
 }
 
@@ -277,7 +280,7 @@ extension EmptyManagedValue {
 /// (`registerClass(named:slots:)`). Without that, or if the loaded entity has other slots, the
 /// property is looked up by name. No Apple counterpart.
 public struct PropertySlot<Value: ManagedValue>: Sendable {
-  @usableFromInline let place: SlotPosition
+  @usableFromInline let position: SlotPosition
   @usableFromInline let name: StaticString
 
   /// Declares the position of a value.
@@ -288,12 +291,12 @@ public struct PropertySlot<Value: ManagedValue>: Sendable {
   ///   - name: The property's name in the model.
   @inlinable @inline(__always)
   public init(_ index: Int, offset: Int, _ name: StaticString) {
-    self.place = SlotPosition(index: index, offset: offset)
+    self.position = SlotPosition(index: index, offset: offset)
     self.name = name
   }
 
   /// The slot that the loaded entity is expected to have.
   public var declaration: SlotDeclaration {
-    SlotDeclaration(name: name.description, place: place, kinds: Value.slotKinds)
+    SlotDeclaration(name: name.description, position: position, kinds: Value.slotKinds)
   }
 }

@@ -37,7 +37,7 @@ extension NSManagedObject {
     var result: [String: Any] = [:]
     for name in changedNames() {
       willAccess()
-      result[name] = keyedValue(place(of: name)) ?? NSNull()
+      result[name] = keyedValue(position(of: name)) ?? NSNull()
     }
     return result
   }
@@ -53,7 +53,7 @@ extension NSManagedObject {
     for slot in layout.slots {
       let was = values.earlier?.changed.contains(slot.index) == true
       guard was || values.isChanged(slot.index), hasChangedInEvent(slot) else { continue }
-      if case .composite(let index)? = layout.place(of: layout.propertyName(slot)) {
+      if case .composite(let index)? = layout.position(of: layout.propertyName(slot)) {
         result[layout.composites[index].name] =
           KeyedValue.boxedElements(layout.gathered(index) { earlierValue($0) }) ?? NSNull()
       } else {
@@ -61,9 +61,9 @@ extension NSManagedObject {
       }
     }
     for (index, relationship) in layout.toMany.enumerated() {
-      let place = layout.holdingIndex(.toMany(index))
-      guard case .toMany(let value) = values[place], value.hasChangedInEvent else { continue }
-      _ = destinations(relationship, at: place)
+      let position = layout.valueIndex(.toMany(index))
+      guard case .toMany(let value) = values[position], value.hasChangedInEvent else { continue }
+      _ = destinations(relationship, at: position)
       result[relationship.name] =
         relationship.isOrdered ? value.earlierList : value.earlierObjects
     }
@@ -94,9 +94,9 @@ extension NSManagedObject {
     }
     for (index, relationship) in layout.toMany.enumerated()
     where keys?.contains(relationship.name) ?? false {
-      let place = layout.holdingIndex(.toMany(index))
-      _ = destinations(relationship, at: place)
-      result[relationship.name] = toManyValue(at: place).committedObjects ?? []
+      let position = layout.valueIndex(.toMany(index))
+      _ = destinations(relationship, at: position)
+      result[relationship.name] = toManyValue(at: position).committedObjects ?? []
     }
     return result
   }
@@ -160,8 +160,8 @@ extension NSManagedObject {
     return rawValue(values[slot.index])
   }
 
-  private func rawValue(_ held: HeldValue) -> RowValue {
-    switch held {
+  private func rawValue(_ cells: ObjectValue) -> RowValue {
+    switch cells {
     case .object(let object):
       let number = context?.entityNumber(of: object) ?? 0
       return .toOne(primaryKey: object.primaryKey, entityNumber: Int64(number))
@@ -180,14 +180,14 @@ extension NSManagedObject {
     guard let earlier = values?.earlier, earlier.changed.contains(slot.index) else {
       return row.rawValue(slot)
     }
-    return rawValue(earlier.held[slot.index])
+    return rawValue(earlier.cells[slot.index])
   }
 
   private func earlierValue(_ slot: RowSlot) -> Any? {
     guard let earlier = values?.earlier, earlier.changed.contains(slot.index) else {
       return slot.kind.isToOne ? committedDestination(slot) : layout.value(slot, in: row)
     }
-    switch earlier.held[slot.index] {
+    switch earlier.cells[slot.index] {
     case .object(let object): return object
     case .raw(let value): return layout.value(slot, of: value)
     case .transformed(let value): return value.value
@@ -200,7 +200,7 @@ extension NSManagedObject {
     guard hasChanges else { return [] }
     var names = changedSlots().map(layout.propertyName)
     for (index, relationship) in layout.toMany.enumerated() where !relationship.isTransient {
-      if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))], value.hasChanges {
+      if case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))], value.hasChanges {
         names.append(relationship.name)
       }
     }

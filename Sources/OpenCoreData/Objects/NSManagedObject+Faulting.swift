@@ -6,7 +6,21 @@ extension NSManagedObject {
   /// Every access calls this method.
   @inline(__always)
   final func willAccess() {
-    if !state.isDisjoint(with: .watched) { willAccessSlowPath() }
+    if !state.isDisjoint(with: .watched) { willAccessWatched() }
+  }
+
+  /// Fulfills a fault whose row is retained, without changing a reference count; other states take the
+  /// slow path.
+  ///
+  /// The context isn't retained, so nothing may use it after `finishFulfillment`, which can run the
+  /// application's code.
+  private func willAccessWatched() {
+    if !state.contains(.guarded), hasCachedRow, let contextReference,
+      contextReference._withUnsafeGuaranteedRef({ $0.countCachedHitIfPossible() })
+    {
+      return finishFulfillment()
+    }
+    willAccessSlowPath()
   }
 
   /// Turns a new, empty instance into a fault of a row.
@@ -42,6 +56,11 @@ extension NSManagedObject {
   @inline(__always)
   final func finishFulfillment() {
     state.remove(.fault)
+    if state.contains(.awakes) { awake() }
+  }
+
+  @inline(never)
+  private func awake() {
     if layout.hasTransformers { transformValues() }
     state.insert(.awaking)
     awakeFromFetch()
@@ -93,6 +112,7 @@ extension NSManagedObject {
     prefetched = nil
   }
 
+  @inline(never)
   private func willAccessSlowPath() {
     if state.contains(.guarded) { context?.checkQueue(of: self) }
     if state.contains(.fault) { fire() }
@@ -101,7 +121,6 @@ extension NSManagedObject {
   private func fire() {
     // Without a context nothing can be read: the object stays a fault, and its values are nil.
     guard let context else { return retainCachedRow(layout.faultRow) }
-    if hasCachedRow, context.countCachedHitIfPossible() { return finishFulfillment() }
     context.fire(self)
   }
 }

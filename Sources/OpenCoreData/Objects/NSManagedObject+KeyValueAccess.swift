@@ -17,9 +17,9 @@ extension NSManagedObject: KeyValueReadable {
     if layout.accessors != nil, let found = accessedValue(key) {
       return found.value.map { KeyedValue.boxed($0) }
     }
-    guard let place = layout.place(of: key) else { return ownValue(key) }
+    guard let position = layout.position(of: key) else { return ownValue(key) }
     willAccess()
-    return keyedValue(place)
+    return keyedValue(position)
   }
 
   /// Returns the value of a property, with numbers as the Swift type of their attribute, for
@@ -28,9 +28,9 @@ extension NSManagedObject: KeyValueReadable {
   /// Otherwise the same as `value(forKey:)`. Cost: no allocation for a number.
   package final func storedValue(forKey key: String) -> Any? {
     if layout.accessors != nil, let found = accessedValue(key) { return found.value }
-    guard let place = layout.place(of: key) else { return ownValue(key) }
+    guard let position = layout.position(of: key) else { return ownValue(key) }
     willAccess()
-    return read(place)
+    return read(position)
   }
 
   /// Returns the result of the class's own accessor for a key; nil without one.
@@ -39,14 +39,14 @@ extension NSManagedObject: KeyValueReadable {
   }
 
   /// Returns a property's value of a realized object as key-value coding returns it.
-  final func keyedValue(_ place: PropertyPlace) -> Any? {
-    switch place {
+  final func keyedValue(_ position: PropertyPosition) -> Any? {
+    switch position {
     case .slot(let index):
       let slot = layout.slots[index]
       return slot.kind.isToOne ? destination(slot) : KeyedValue.boxed(attribute(slot), slot.kind)
-    case .toMany: return read(place)
-    case .transient: return read(place).map { KeyedValue.boxed($0) }
-    case .composite: return KeyedValue.boxedElements(read(place))
+    case .toMany: return read(position)
+    case .transient: return read(position).map { KeyedValue.boxed($0) }
+    case .composite: return KeyedValue.boxedElements(read(position))
     }
   }
 
@@ -60,7 +60,8 @@ extension NSManagedObject: KeyValueReadable {
     var object = self
     while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
       guard object.layout.accessors == nil,
-        let place = object.layout.place(of: String(rest[..<dot])), case .slot(let index) = place,
+        let position = object.layout.position(of: String(rest[..<dot])),
+        case .slot(let index) = position,
         object.layout.slots[index].kind.isToOne
       else { return KeyedValue.boxedElements(object.resolve(keyPath: String(rest))) }
       object.willAccess()
@@ -68,9 +69,9 @@ extension NSManagedObject: KeyValueReadable {
       object = next
       rest = rest[rest.index(after: dot)...]
     }
-    if object.layout.accessors == nil, let place = object.layout.place(of: String(rest)) {
+    if object.layout.accessors == nil, let position = object.layout.position(of: String(rest)) {
       object.willAccess()
-      return object.keyedValue(place)
+      return object.keyedValue(position)
     }
     return KeyedValue.boxedElements(object.resolve(keyPath: String(rest)))
   }
@@ -84,9 +85,11 @@ extension NSManagedObject: KeyValueReadable {
   /// and the new destination.
   public final func setValue(_ value: Any?, forKey key: String) {
     if let accessor = layout.accessors?[key], accessor.write(self, value) { return }
-    guard let place = layout.place(of: key) else { return setValue(value, forUndefinedKey: key) }
+    guard let position = layout.position(of: key) else {
+      return setValue(value, forUndefinedKey: key)
+    }
     willAccess()
-    write(value, to: place)
+    write(value, to: position)
   }
 
   /// Returns whether a relationship is a fault, without firing it.
@@ -94,16 +97,16 @@ extension NSManagedObject: KeyValueReadable {
   /// A to-one is a fault while its destination is. It's a programmer error to pass a key that isn't a
   /// relationship.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
-    let place = place(of: key)
-    switch place {
+    let position = position(of: key)
+    switch position {
     case .toMany(let index):
       if isFault { return true }
-      guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] else {
+      guard case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))] else {
         return !isInserted
       }
       return value.objects == nil
     case .slot(let index) where layout.slots[index].kind.isToOne:
-      return isFault || (read(place) as? NSManagedObject)?.isFault == true
+      return isFault || (read(position) as? NSManagedObject)?.isFault == true
     default:
       preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
     }
@@ -123,17 +126,17 @@ extension NSManagedObject: KeyValueReadable {
   }
 
   /// Returns the position of a property; it's a programmer error if the entity has none with that name.
-  final func place(of key: String) -> PropertyPlace {
-    guard let place = layout.place(of: key) else {
+  final func position(of key: String) -> PropertyPosition {
+    guard let position = layout.position(of: key) else {
       preconditionFailure("the entity '\(layout.entity.name ?? "")' has no property '\(key)'")
     }
-    return place
+    return position
   }
 
   /// Returns the stored value of a position as a Swift value; nil if none is stored or it's nil.
-  final func heldValue(_ place: PropertyPlace) -> Any? {
-    switch values?[layout.holdingIndex(place)] {
-    case .raw(let value): heldKind(place).flatMap { value.value($0) }
+  final func cachedValue(_ position: PropertyPosition) -> Any? {
+    switch values?[layout.valueIndex(position)] {
+    case .raw(let value): cachedKind(position).flatMap { value.value($0) }
     case .value(let value): value
     case .string(let text): text
     case .transformed(let value): value.value
@@ -146,17 +149,17 @@ extension NSManagedObject: KeyValueReadable {
   /// Returns a property's value of a realized object.
   ///
   /// Fires a to-many relationship that is a fault.
-  final func read(_ place: PropertyPlace) -> Any? {
-    switch place {
+  final func read(_ position: PropertyPosition) -> Any? {
+    switch position {
     case .slot(let index):
       let slot = layout.slots[index]
       if slot.kind.isToOne { return destination(slot) }
       return attribute(slot)
     case .toMany(let index):
-      let (relationship, place) = (layout.toMany[index], layout.holdingIndex(place))
-      let objects = destinations(relationship, at: place)
+      let (relationship, position) = (layout.toMany[index], layout.valueIndex(position))
+      let objects = destinations(relationship, at: position)
       return relationship.isOrdered
-        ? toManyValue(at: place).orderedSet ?? NSOrderedSet() : objects
+        ? toManyValue(at: position).orderedSet ?? NSOrderedSet() : objects
     case .transient(let index):
       return transient(index)
     case .composite(let index):
@@ -167,16 +170,16 @@ extension NSManagedObject: KeyValueReadable {
   /// Returns a transient property's value: the one that was set, or the model's default value.
   final func transient(_ index: Int) -> Any? {
     if let values {
-      let held = values[layout.holdingIndex(.transient(index))]
-      if case .none = held {} else { return heldValue(.transient(index)) }
+      let stored = values[layout.valueIndex(.transient(index))]
+      if case .none = stored {} else { return cachedValue(.transient(index)) }
     }
     return layout.transientDefaults[index]
   }
 
   /// Sets a transient property without recording a change.
   final func setTransient(_ value: Any?, at index: Int) {
-    let held = value.flatMap { $0 is NSNull ? nil : HeldValue.value($0) } ?? .null
-    storage.change(held, at: layout.holdingIndex(.transient(index)))
+    let stored = value.flatMap { $0 is NSNull ? nil : ObjectValue.value($0) } ?? .null
+    storage.change(stored, at: layout.valueIndex(.transient(index)))
   }
 
   /// Returns an attribute of a realized object; caches strings and other values that are costly to decode.
@@ -229,13 +232,13 @@ extension NSManagedObject: KeyValueReadable {
     return value
   }
 
-  private func heldKind(_ place: PropertyPlace) -> RowSlot.Kind? {
-    if case .slot(let index) = place { return layout.slots[index].kind }
+  private func cachedKind(_ position: PropertyPosition) -> RowSlot.Kind? {
+    if case .slot(let index) = position { return layout.slots[index].kind }
     return nil
   }
 
   /// Caches a value derived from the row.
-  final func keep(_ value: HeldValue, at index: Int) {
+  final func keep(_ value: ObjectValue, at index: Int) {
     storage.keep(value, at: index)
   }
 
@@ -245,20 +248,20 @@ extension NSManagedObject: KeyValueReadable {
   }
 
   private func makeStorage() -> ObjectValues {
-    let made = ObjectValues(count: layout.placeCount)
+    let made = ObjectValues(count: layout.positionCount)
     values = made
     return made
   }
 
   /// Sets a property of a realized object: records the change and updates inverse relationships.
-  final func write(_ value: Any?, to place: PropertyPlace) {
-    store(value, in: place)
-    if state.contains(.reportsChanges) { reportChange(of: place) }
+  final func write(_ value: Any?, to position: PropertyPosition) {
+    store(value, in: position)
+    if state.contains(.reportsChanges) { reportChange(of: position) }
   }
 
   /// Calls the class's own `didChangeValue(forKey:)` for a property that was set.
-  private func reportChange(of place: PropertyPlace) {
-    switch place {
+  private func reportChange(of position: PropertyPosition) {
+    switch position {
     case .slot(let index): didChangeValue(forKey: layout.slotNames[index])
     case .toMany(let index): didChangeValue(forKey: layout.toMany[index].name)
     case .transient(let index): didChangeValue(forKey: layout.transients[index].name)
@@ -266,16 +269,16 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  private func store(_ value: Any?, in place: PropertyPlace) {
-    switch place {
+  private func store(_ value: Any?, in position: PropertyPosition) {
+    switch position {
     case .slot(let index):
       let slot = layout.slots[index]
       if slot.kind.isToOne {
         setDestination(checkedDestination(value, slot.relationship), slot)
       } else {
-        let held = heldValue(value, for: slot)
+        let stored = cachedValue(value, for: slot)
         noteChange()
-        change(held, at: index)
+        change(stored, at: index)
       }
     case .toMany(let index):
       setDestinations(checkedDestinations(value, layout.toMany[index]), layout.toMany[index])
@@ -295,7 +298,7 @@ extension NSManagedObject: KeyValueReadable {
   }
 
   /// Returns an attribute's value in its stored form; it's a programmer error to pass another type.
-  final func heldValue(_ value: Any?, for slot: RowSlot) -> HeldValue {
+  final func cachedValue(_ value: Any?, for slot: RowSlot) -> ObjectValue {
     if slot.kind == .transformable || slot.kind == .external, let value, !(value is NSNull),
       let transformer = layout.transformer(slot)
     {
@@ -312,7 +315,7 @@ extension NSManagedObject: KeyValueReadable {
   }
 
   /// Replaces a slot's value; reading checks the changed values from now on.
-  final func change(_ value: HeldValue, at index: Int) {
+  final func change(_ value: ObjectValue, at index: Int) {
     state.insert(.overridden)
     // Without retaining the storage: releasing the old value is the last thing it does.
     Unmanaged.passUnretained(storage)._withUnsafeGuaranteedRef { $0.change(value, at: index) }
@@ -326,7 +329,7 @@ extension NSManagedObject {
   /// Does nothing if a relationship along the path is nil. The programmer errors are those of
   /// `setValue(_:forKey:)`, and a to-many along the path. Cost: that of each property along the path.
   public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-    if layout.place(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
+    if layout.position(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
     guard let point = keyPath.firstIndex(of: ".") else {
       return setValue(value, forKey: keyPath)
     }

@@ -8,20 +8,20 @@ extension NSManagedObject: PredicateRecord {
   ///
   /// Returns nil for a composite attribute, and for a property with an accessor of the class's own,
   /// which are read by name too.
-  package final func placeNumber(ofKey key: String) -> UInt32? {
+  package final func position(ofKey key: String) -> UInt32? {
     if layout.accessors?[key] != nil { return nil }
-    return switch layout.place(of: key) {
+    return switch layout.position(of: key) {
     case .composite, nil: nil
-    case .some(let place): UInt32(layout.holdingIndex(place))
+    case .some(let position): UInt32(layout.valueIndex(position))
     }
   }
 
   /// Returns the value at a position, without boxing numbers and dates.
   ///
   /// Cost: as `value(forKey:)`.
-  package final func predicateValue(at place: UInt32) -> PredicateValue {
+  package final func predicateValue(at position: UInt32) -> PredicateValue {
     willAccess()
-    let index = Int(place)
+    let index = Int(position)
     guard index < layout.slots.count else { return unslottedValue(at: index) }
     let slot = layout.slots[index]
     if slot.kind.isToOne {

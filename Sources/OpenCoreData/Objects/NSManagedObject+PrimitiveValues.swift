@@ -21,7 +21,7 @@ extension NSManagedObject {
   /// Numbers are returned as by `value(forKey:)`. It's a programmer error to pass an unknown key.
   /// Cost: as `value(forKey:)`; a to-many that is a fault fires. Apple counterpart: the same.
   public final func primitiveValue(forKey key: String) -> Any? {
-    isFault ? nil : keyedValue(place(of: key))
+    isFault ? nil : keyedValue(position(of: key))
   }
 
   /// Sets a property without recording a change and without updating a relationship's inverse.
@@ -30,15 +30,15 @@ extension NSManagedObject {
   /// an object without other changes isn't saved. On a fault, the value is lost. The programmer
   /// errors are those of `setValue(_:forKey:)`. No statements.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
-    let place = place(of: key)
+    let position = position(of: key)
     guard !isFault else { return }
-    switch place {
+    switch position {
     case .slot(let index):
       let slot = layout.slots[index]
       if slot.kind.isToOne {
         storeDestination(checkedDestination(value, slot.relationship), slot)
       } else {
-        change(heldValue(value, for: slot), at: index)
+        change(cachedValue(value, for: slot), at: index)
       }
     case .toMany(let index):
       let relationship = layout.toMany[index]
@@ -46,7 +46,7 @@ extension NSManagedObject {
     case .transient(let index): setTransient(value, at: index)
     case .composite(let index):
       for leaf in leaves(of: index, for: value) {
-        change(heldValue(leaf.value, for: leaf.slot), at: leaf.slot.index)
+        change(cachedValue(leaf.value, for: leaf.slot), at: leaf.slot.index)
       }
     }
   }
@@ -66,20 +66,20 @@ extension NSManagedObject {
   ///
   /// Fulfills the object. A to-many is read, so that `didChangeValue` can determine the change.
   public final func willChangeValue(forKey key: String) {
-    let place = place(of: key)
+    let position = position(of: key)
     willAccess()
-    if case .transient = place { return noteTransientChange() }
+    if case .transient = position { return noteTransientChange() }
     noteChange()
-    guard let relationship = relationship(at: place) else { return }
+    guard let relationship = relationship(at: position) else { return }
     storage.beingChanged = storage.beingChanged ?? [:]
-    storage.beingChanged?[layout.holdingIndex(place)] = Set(relatedObjects(relationship))
+    storage.beingChanged?[layout.valueIndex(position)] = Set(relatedObjects(relationship))
   }
 
   /// Updates a relationship's inverses for the values set since `willChangeValue`.
   final func finishChange(forKey key: String) {
-    let place = place(of: key)
-    guard let relationship = relationship(at: place),
-      let before = values?.beingChanged?.removeValue(forKey: layout.holdingIndex(place)),
+    let position = position(of: key)
+    guard let relationship = relationship(at: position),
+      let before = values?.beingChanged?.removeValue(forKey: layout.valueIndex(position)),
       propagates
     else { return }
     let now = Set(relatedObjects(relationship))
@@ -122,8 +122,8 @@ extension NSManagedObject {
   }
 
   /// Returns the relationship at a position; nil if it's an attribute.
-  private func relationship(at place: PropertyPlace) -> NSRelationshipDescription? {
-    switch place {
+  private func relationship(at position: PropertyPosition) -> NSRelationshipDescription? {
+    switch position {
     case .slot(let index):
       layout.slots[index].kind.isToOne ? layout.slots[index].relationship : nil
     case .toMany(let index): layout.toMany[index]
@@ -152,14 +152,15 @@ extension NSManagedObject {
   @inlinable @inline(__always)
   final func fixedPlace<Value: ManagedValue>(_ slot: PropertySlot<Value>) -> SlotPosition? {
     guard state.hasFixedSlots else { return nil }
-    assert(isSlot(slot.place, named: slot.name), "slots must be declared with their class")
-    return slot.place
+    assert(isSlot(slot.position, named: slot.name), "slots must be declared with their class")
+    return slot.position
   }
 
   @usableFromInline
-  final func isSlot(_ place: SlotPosition, named name: StaticString) -> Bool {
-    layout.slots.indices.contains(place.index) && layout.slots[place.index].name == name.description
-      && layout.slots[place.index].offset == place.offset
+  final func isSlot(_ position: SlotPosition, named name: StaticString) -> Bool {
+    layout.slots.indices.contains(position.index)
+      && layout.slots[position.index].name == name.description
+      && layout.slots[position.index].offset == position.offset
   }
 
   /// Returns the slot of a literal, if it was looked up before and is of one of the kinds.
@@ -167,49 +168,49 @@ extension NSManagedObject {
   final func rememberedPlace(
     _ name: UnsafePointer<UInt8>, as kinds: SlotKinds
   ) -> SlotPosition? {
-    layout.slotTable.place(of: name, as: kinds)
+    layout.slotTable.position(of: name, as: kinds)
   }
 
   /// Returns the slot of a literal, and caches it; nil if it isn't a slot or of none of the kinds.
   @usableFromInline @inline(never)
-  final func place(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
+  final func position(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
     if let index = layout.slotTable.index(of: name) {
-      return layout.slotTable.place(at: index, as: kinds)
+      return layout.slotTable.position(at: index, as: kinds)
     }
-    guard case .slot(let index) = place(of: String(cString: name)) else { return nil }
+    guard case .slot(let index) = position(of: String(cString: name)) else { return nil }
     layout.slotTable.remember(name, at: index)
-    return layout.slotTable.place(at: index, as: kinds)
+    return layout.slotTable.position(at: index, as: kinds)
   }
 
   // MARK: Reading
 
   /// Returns an integer or Boolean value, whatever the object's state.
   @usableFromInline @inline(never)
-  final func integer(at place: SlotPosition) -> Int64? {
+  final func integer(at position: SlotPosition) -> Int64? {
     willAccess()
-    if let values, values.isChanged(place.index) {
-      guard case .raw(.int64(let number)) = values[place.index] else { return nil }
+    if let values, values.isChanged(position.index) {
+      guard case .raw(.int64(let number)) = values[position.index] else { return nil }
       return number
     }
-    return row.isNull(place) ? nil : row.int64(place)
+    return row.isNull(position) ? nil : row.int64(position)
   }
 
   /// Returns a floating-point number or a date, whatever the object's state.
   @usableFromInline @inline(never)
-  final func number(at place: SlotPosition) -> Double? {
+  final func number(at position: SlotPosition) -> Double? {
     willAccess()
-    if let values, values.isChanged(place.index) {
-      guard case .raw(.double(let number)) = values[place.index] else { return nil }
+    if let values, values.isChanged(position.index) {
+      guard case .raw(.double(let number)) = values[position.index] else { return nil }
       return number
     }
-    return row.isNull(place) ? nil : row.double(place)
+    return row.isNull(position) ? nil : row.double(position)
   }
 
   /// Returns a string that was read before.
   @inlinable @inline(__always)
-  final func keptText(at place: SlotPosition) -> UnsafePointer<String?>? {
+  final func keptText(at position: SlotPosition) -> UnsafePointer<String?>? {
     guard let values, let texts = values.texts else { return nil }
-    let cell = UnsafePointer(texts + place.index)
+    let cell = UnsafePointer(texts + position.index)
     return cell.pointee == nil ? nil : cell
   }
 
@@ -222,19 +223,28 @@ extension NSManagedObject {
     at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> UnsafePointer<String?> {
     willAccess()
-    guard let place = fixed ?? place(name, as: .string) else { return otherText(name) }
-    if let kept = keptText(at: place) { return kept }
-    guard let text = attribute(layout.slots[place.index]) as? String else { return noText }
-    return storage.keepText(text, at: place.index)
+    guard let position = fixed ?? position(name, as: .string) else { return otherText(name) }
+    if let kept = keptText(at: position) { return kept }
+    guard let text = attribute(layout.slots[position.index]) as? String else { return noText }
+    return storage.keepText(text, at: position.index)
+  }
+
+  /// Returns a string as `text` does, and an empty one for nil: the pointer's value isn't nil.
+  @usableFromInline @inline(never)
+  final func presentText(
+    at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
+  ) -> UnsafePointer<String?> {
+    let cell = text(at: fixed, name)
+    return cell.pointee == nil ? emptyText : cell
   }
 
   /// Returns the string of a property that isn't a string slot.
   private final func otherText(_ name: UnsafePointer<UInt8>) -> UnsafePointer<String?> {
     let name = String(cString: name)
-    let place = place(of: name)
-    guard let value = read(place) else { return noText }
+    let position = position(of: name)
+    guard let value = read(position) else { return noText }
     guard let text = value as? String else { wrongType(name, String.self) }
-    return storage.keepText(text, at: layout.holdingIndex(place))
+    return storage.keepText(text, at: layout.valueIndex(position))
   }
 
   /// Returns a property as any value that its type can be created from.
@@ -246,10 +256,10 @@ extension NSManagedObject {
 
   private final func anyPlace(
     _ fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
-  ) -> PropertyPlace {
+  ) -> PropertyPosition {
     if let fixed { return .slot(fixed.index) }
     if let index = layout.slotTable.index(of: name) { return .slot(index) }
-    let found = place(of: String(cString: name))
+    let found = position(of: String(cString: name))
     if case .slot(let index) = found { layout.slotTable.remember(name, at: index) }
     return found
   }
@@ -268,24 +278,24 @@ extension NSManagedObject {
 
   /// Sets an integer or a Boolean; nil is nil.
   @usableFromInline @inline(never)
-  final func set(_ value: Int64?, at place: SlotPosition) {
+  final func set(_ value: Int64?, at position: SlotPosition) {
     willAccess()
-    set(value.map { .int64($0) } ?? .null, at: place.index)
+    set(value.map { .int64($0) } ?? .null, at: position.index)
   }
 
   /// Sets a floating-point number or a date; nil is nil.
   @usableFromInline @inline(never)
-  final func set(_ value: Double?, at place: SlotPosition) {
+  final func set(_ value: Double?, at position: SlotPosition) {
     willAccess()
-    set(value.map { .double($0) } ?? .null, at: place.index)
+    set(value.map { .double($0) } ?? .null, at: position.index)
   }
 
   /// Sets a string; nil is nil.
   @usableFromInline @inline(never)
   final func set(_ value: String?, at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) {
     willAccess()
-    if let place = fixed ?? place(name, as: .string) {
-      set(value.map { .text($0) } ?? .null, at: place.index)
+    if let position = fixed ?? position(name, as: .string) {
+      set(value.map { .text($0) } ?? .null, at: position.index)
     } else {
       write(value, to: anyPlace(fixed, name))
     }
@@ -302,11 +312,18 @@ extension NSManagedObject {
 /// The storage from which nil strings are read.
 ///
 /// Never freed or written.
-nonisolated(unsafe) private let noText: UnsafePointer<String?> = {
+nonisolated(unsafe) private let noText = constantText(nil)
+
+/// The storage from which nil strings are read as nonoptional ones.
+///
+/// Never freed or written.
+nonisolated(unsafe) private let emptyText = constantText("")
+
+private func constantText(_ text: String?) -> UnsafePointer<String?> {
   let cell = UnsafeMutablePointer<String?>.allocate(capacity: 1)
-  cell.initialize(to: nil)
+  cell.initialize(to: text)
   return UnsafePointer(cell)
-}()
+}
 
 extension ObjectState {
   /// Whether an unchanged slot's value is the row's, and the row is loaded.

@@ -17,7 +17,7 @@ extension NSManagedObject {
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let relationship = toMany(key, isOrdered: true)
     willAccess()
-    let value = changeable(relationship, at: place(of: key))
+    let value = changeable(relationship, at: position(of: key))
     if let mirror = value.mirror { return mirror }
     let made = MutableRelationshipList(self, relationship)
     made.noteList(value.list ?? [])
@@ -30,14 +30,14 @@ extension NSManagedObject {
   /// Creates no objects: a to-many that is a fault stays one. Cost: the object's fault if it is one, and for
   /// such a to-many a relationship fault. It's a programmer error to pass a key that isn't a relationship.
   public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
-    let place = place(of: key)
+    let position = position(of: key)
     willAccess()
-    switch place {
+    switch position {
     case .slot(let index) where layout.slots[index].kind.isToOne:
-      return (read(place) as? NSManagedObject).map { [$0.objectID] } ?? []
+      return (read(position) as? NSManagedObject).map { [$0.objectID] } ?? []
     case .toMany(let index):
       let relationship = layout.toMany[index]
-      let value = toManyValue(at: layout.holdingIndex(place))
+      let value = toManyValue(at: layout.valueIndex(position))
       guard value.objects == nil, let context else {
         return relatedObjects(relationship).map(\.objectID)
       }
@@ -50,7 +50,7 @@ extension NSManagedObject {
   }
 
   private func toMany(_ key: String, isOrdered: Bool) -> NSRelationshipDescription {
-    guard case .toMany(let index) = place(of: key), layout.toMany[index].isOrdered == isOrdered
+    guard case .toMany(let index) = position(of: key), layout.toMany[index].isOrdered == isOrdered
     else {
       preconditionFailure(
         "'\(key)' of '\(layout.entity.name ?? "")' isn't a \(isOrdered ? "" : "un")ordered to-many")

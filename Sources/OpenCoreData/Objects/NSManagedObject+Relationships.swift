@@ -72,7 +72,7 @@ extension NSManagedObject {
   final func storeDestinations(
     _ new: [NSManagedObject], _ relationship: NSRelationshipDescription
   ) -> (removed: Set<NSManagedObject>, added: Set<NSManagedObject>) {
-    let index = layout.holdingIndex(place(of: relationship.name))
+    let index = layout.valueIndex(position(of: relationship.name))
     let old = destinations(relationship, at: index)
     let value = toManyValue(at: index)
     let set = Set(new)
@@ -96,7 +96,7 @@ extension NSManagedObject {
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription, at index: Int? = nil
   ) {
     willAccess()
-    let value = changeable(relationship, at: place(of: relationship.name))
+    let value = changeable(relationship, at: position(of: relationship.name))
     guard value.objects?.contains(object) != true else { return }
     noteChange()
     value.insert(object, at: index)
@@ -112,7 +112,7 @@ extension NSManagedObject {
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription
   ) {
     willAccess()
-    let value = changeable(relationship, at: place(of: relationship.name))
+    let value = changeable(relationship, at: position(of: relationship.name))
     guard value.objects?.contains(object) != false else { return }
     noteChange()
     value.remove(object)
@@ -140,15 +140,15 @@ extension NSManagedObject {
   private func membership(
     of object: NSManagedObject, forKey key: String
   ) -> (NSRelationshipDescription, isThere: Bool) {
-    guard case .toMany(let number) = place(of: key) else {
+    guard case .toMany(let number) = position(of: key) else {
       preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-many relationship")
     }
     let relationship = layout.toMany[number]
-    let index = layout.holdingIndex(.toMany(number))
+    let index = layout.valueIndex(.toMany(number))
     check(object, relationship)
     willAccess()
     if toManyValue(at: index).objects == nil, let inverse = relationship.inverseRelationship,
-      !inverse.isToMany, case .slot(let slot) = object.place(of: inverse.name)
+      !inverse.isToMany, case .slot(let slot) = object.position(of: inverse.name)
     {
       object.willAccess()
       return (relationship, object.destination(object.layout.slots[slot]) === self)
@@ -161,10 +161,10 @@ extension NSManagedObject {
     guard let inverse = relationship.inverseRelationship else { return }
     object.willAccess()
     object.noteChange()
-    let place = object.place(of: inverse.name)
-    switch place {
+    let position = object.position(of: inverse.name)
+    switch position {
     case .toMany:
-      object.changeable(inverse, at: place).insert(self)
+      object.changeable(inverse, at: position).insert(self)
     case .slot(let index):
       let slot = object.layout.slots[index]
       if let previous = object.destination(slot), previous !== self {
@@ -188,10 +188,10 @@ extension NSManagedObject {
   {
     willAccess()
     noteChange()
-    let place = place(of: relationship.name)
-    switch place {
+    let position = position(of: relationship.name)
+    switch position {
     case .toMany:
-      changeable(relationship, at: place).remove(object)
+      changeable(relationship, at: position).remove(object)
     case .slot(let index):
       if destination(layout.slots[index]) === object { storeDestination(nil, layout.slots[index]) }
     case .transient, .composite:
@@ -201,9 +201,9 @@ extension NSManagedObject {
 
   /// Returns the state of a to-many that is about to change; an ordered one is read first.
   final func changeable(
-    _ relationship: NSRelationshipDescription, at place: PropertyPlace
+    _ relationship: NSRelationshipDescription, at position: PropertyPosition
   ) -> ToManyValue {
-    let index = layout.holdingIndex(place)
+    let index = layout.valueIndex(position)
     if relationship.isOrdered { _ = destinations(relationship, at: index) }
     return toManyValue(at: index)
   }

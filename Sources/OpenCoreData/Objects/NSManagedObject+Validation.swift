@@ -31,24 +31,24 @@ extension NSManagedObject {
   }
 
   private func validate(
-    _ place: PropertyPlace, _ key: String, _ hasOverrides: Bool
+    _ position: PropertyPosition, _ key: String, _ hasOverrides: Bool
   ) -> NSError? {
-    if case .slot(let index) = place, values?.isChanged(index) == true,
+    if case .slot(let index) = position, values?.isChanged(index) == true,
       layout.slots[index].kind.isExact
     {
       return validate(layout.slots[index], key, hasOverrides)
     }
-    let present = hasOverrides ? keyedValue(place) : read(place)
+    let present = hasOverrides ? keyedValue(position) : read(position)
     var value = present
     do {
       try validateValue(&value, forKey: key)
     } catch {
       return error as NSError
     }
-    if let failure = transformationFailure(place, key) { return failure }
+    if let failure = transformationFailure(position, key) { return failure }
     // `NSManagedObject`'s own rules replace no value.
     guard hasOverrides else { return nil }
-    if !isEqual(value, present, at: place) { write(value is NSNull ? nil : value, to: place) }
+    if !isEqual(value, present, at: position) { write(value is NSNull ? nil : value, to: position) }
     return nil
   }
 
@@ -69,8 +69,8 @@ extension NSManagedObject {
   }
 
   /// Returns the error for a value that its transformer can't encode: it would be saved as nil.
-  private func transformationFailure(_ place: PropertyPlace, _ key: String) -> NSError? {
-    guard layout.hasTransformers, case .slot(let index) = place, let values,
+  private func transformationFailure(_ position: PropertyPosition, _ key: String) -> NSError? {
+    guard layout.hasTransformers, case .slot(let index) = position, let values,
       case .transformed(let value) = values[index], values.isChanged(index),
       value.rawValue == .null
     else { return nil }
@@ -82,15 +82,15 @@ extension NSManagedObject {
   /// Reads from the store only what a rule of the model must count.
   private func isToBeValidated(toMany index: Int, _ hasOverrides: Bool) -> Bool {
     let isDemanded = layout.rules.demands(.toMany(index))
-    guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] else {
+    guard case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))] else {
       return isInserted && isDemanded
     }
     return (isInserted || value.hasChanges) && (isDemanded || hasOverrides && value.objects != nil)
   }
 
   /// Returns whether replacing the old value with the new one would change nothing.
-  private func isEqual(_ new: Any?, _ old: Any?, at place: PropertyPlace) -> Bool {
-    switch place {
+  private func isEqual(_ new: Any?, _ old: Any?, at position: PropertyPosition) -> Bool {
+    switch position {
     case .slot(let index) where layout.slots[index].kind.isToOne:
       return new as? NSManagedObject === old as? NSManagedObject
     case .slot(let index):
@@ -142,7 +142,7 @@ extension NSManagedObject {
       if case .object(let object) = values[slot.index] { check(object, slot.name) }
     }
     for (index, relationship) in layout.toMany.enumerated() {
-      if case .toMany(let value) = values[layout.holdingIndex(.toMany(index))] {
+      if case .toMany(let value) = values[layout.valueIndex(.toMany(index))] {
         for object in value.added { check(object, relationship.name) }
       }
     }
@@ -154,7 +154,7 @@ extension NSManagedObject {
   /// Fires faults.
   final func relatedObjects(_ relationship: NSRelationshipDescription) -> [NSManagedObject] {
     willAccess()
-    switch read(place(of: relationship.name)) {
+    switch read(position(of: relationship.name)) {
     case let object as NSManagedObject: return [object]
     case let objects as Set<NSManagedObject>:
       return objects.sorted { $0.primaryKey < $1.primaryKey }
@@ -169,7 +169,7 @@ extension NSManagedObject {
 ///
 /// Saving calls `validateValue(_:forKey:)` for each property of each object, with the value as `Any`:
 /// most of a save's time, and useless if a class has no rules of its own. The same is true of
-/// `didChangeValue(forKey:)` and properties that are set. Swift's runtime doesn't provide which
+/// `didChangeValue(forKey:)` and properties that are set, and of `awakeFromFetch()`. Swift's runtime doesn't provide which
 /// methods a class overrides, but a class stores its methods as words of its metadata, each at the
 /// same offset as in its superclass (ABI/TypeMetadata in Swift's documents). The method's offset is
 /// the one at which the word equals `NSManagedObject`'s for a class that overrides nothing, and
@@ -180,17 +180,19 @@ struct MethodOverrides {
   static let ofValidation = MethodOverrides(of: Validating.self)
   /// Detects overrides of `didChangeValue(forKey:)`.
   static let ofChanges = MethodOverrides(of: Observing.self)
+  /// Detects overrides of `awakeFromFetch()`.
+  static let ofAwaking = MethodOverrides(of: Awaking.self)
 
   /// The method's offset in the metadata of each class.
-  private let place: Int?
+  private let position: Int?
 
   /// Returns whether a class may override the method.
   ///
   /// Cost: two loads.
   func mayExist(in type: NSManagedObject.Type) -> Bool {
-    guard let place else { return true }
-    return MethodOverrides.words(of: type)[place]
-      != MethodOverrides.words(of: NSManagedObject.self)[place]
+    guard let position else { return true }
+    return MethodOverrides.words(of: type)[position]
+      != MethodOverrides.words(of: NSManagedObject.self)[position]
   }
 
   private class Plain: NSManagedObject {}
@@ -203,18 +205,23 @@ struct MethodOverrides {
     override func didChangeValue(forKey key: String) {}
   }
 
+  /// Its method isn't empty as the overridden one is: equal functions may be merged into one.
+  private class Awaking: NSManagedObject {
+    override func awakeFromFetch() { willSave() }
+  }
+
   /// - Parameter overriding: A class that overrides only the method.
   private init(of overriding: NSManagedObject.Type) {
     #if canImport(ObjectiveC)
-      place = nil  // The metadata begins otherwise, and its words are signed.
+      position = nil  // The metadata begins otherwise, and its words are signed.
     #else
       let base = MethodOverrides.words(of: NSManagedObject.self)
       let plain = MethodOverrides.words(of: Plain.self)
       let overriding = MethodOverrides.words(of: overriding)
-      let places = MethodOverrides.methodPlaces(base).filter {
+      let positions = MethodOverrides.methodPlaces(base).filter {
         plain[$0] == base[$0] && overriding[$0] != base[$0]
       }
-      place = places.count == 1 ? places[0] : nil
+      position = positions.count == 1 ? positions[0] : nil
     #endif
   }
 

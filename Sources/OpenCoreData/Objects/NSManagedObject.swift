@@ -18,8 +18,11 @@ open class NSManagedObject: NSObject {
   @exclusivity(unchecked) final var primaryKey: Int64
   /// Reassigned only while the object has no row: the entity stays, the store may change.
   @usableFromInline @exclusivity(unchecked) final var layout: EntityLayout
-  /// Nil for an object without a context, and after its context was released or has deregistered it.
-  @exclusivity(unchecked) final unowned(unsafe) var context: NSManagedObjectContext?
+  /// The context, not retained; nil for an object without a context, and after its context was
+  /// released or has deregistered it.
+  ///
+  /// Stored in this form so that `willAccess` can use the context without retaining it.
+  @exclusivity(unchecked) final var contextReference: Unmanaged<NSManagedObjectContext>?
   @usableFromInline @exclusivity(unchecked) final var state: ObjectState
   /// Changed, decoded, and related values; nil if there are none.
   @usableFromInline @exclusivity(unchecked) final var values: ObjectValues?
@@ -53,6 +56,12 @@ open class NSManagedObject: NSObject {
 
   deinit {
     row.release()
+  }
+
+  /// The context; reading it retains it.
+  final var context: NSManagedObjectContext? {
+    get { contextReference?.takeUnretainedValue() }
+    set { contextReference = newValue.map(Unmanaged.passUnretained) }
   }
 
   // MARK: Identity
@@ -164,14 +173,14 @@ open class NSManagedObject: NSObject {
   ///
   /// An override may return a value; this method stops with a precondition failure that names the key.
   open func value(forUndefinedKey key: String) -> Any? {
-    read(place(of: key))
+    read(position(of: key))
   }
 
   /// Called by `setValue(_:forKey:)` for a key that the object doesn't have.
   ///
   /// An override may store the value; this method stops with a precondition failure that names the key.
   open func setValue(_ value: Any?, forUndefinedKey key: String) {
-    write(value, to: place(of: key))
+    write(value, to: position(of: key))
   }
 
   /// Ends the change that `willChangeValue(forKey:)` began: a relationship's inverses are updated.
@@ -223,7 +232,7 @@ open class NSManagedObject: NSObject {
 
   private var describedValues: String {
     let pairs = layout.slots.map { slot -> String in
-      let value = heldValue(.slot(slot.index)).map { "\($0)" } ?? row.value(slot).map { "\($0)" }
+      let value = cachedValue(.slot(slot.index)).map { "\($0)" } ?? row.value(slot).map { "\($0)" }
       return "\(slot.name) = \(value ?? "nil")"
     }
     return "{" + pairs.joined(separator: "; ") + "}"
@@ -316,10 +325,13 @@ struct ObjectState: OptionSet, Sendable {
   static let watched: ObjectState = [.fault, .guarded]
   /// The class overrides `didChangeValue(forKey:)`, which is called whenever a property is set.
   static let reportsChanges = ObjectState(rawValue: 1 << 19)
-  /// The states determined by an object's class.
-  static let ofClass: ObjectState = [.fixedSlots, .reportsChanges]
+  /// Fulfilling the object takes more than its row: the class overrides `awakeFromFetch`, or the
+  /// entity has transformable attributes, which are decoded then.
+  static let awakes = ObjectState(rawValue: 1 << 20)
+  /// The states determined by an object's class and entity.
+  static let ofClass: ObjectState = [.fixedSlots, .reportsChanges, .awakes]
   /// The states that an object keeps for life.
-  static let lasting: ObjectState = [.fixedSlots, .reportsChanges, .guarded]
+  static let lasting: ObjectState = [.fixedSlots, .reportsChanges, .awakes, .guarded]
 
   /// Whether setting another property needs no further notification of the context.
   var isNotedChange: Bool {

@@ -10,7 +10,7 @@ import ManagedModel
 final class ObjectValues {
   private let count: Int
   /// `count` values; nil until one is stored that isn't a string.
-  @exclusivity(unchecked) private var held: UnsafeMutablePointer<HeldValue>?
+  @exclusivity(unchecked) private var cells: UnsafeMutablePointer<ObjectValue>?
   @exclusivity(unchecked) private var changed = SlotSet()
   /// The decoded strings by position, changed or not; nil where none was read.
   @usableFromInline @exclusivity(unchecked) private(set) var texts: UnsafeMutablePointer<String?>?
@@ -30,15 +30,15 @@ final class ObjectValues {
   }
 
   deinit {
-    held?.deinitialize(count: count)
-    held?.deallocate()
+    cells?.deinitialize(count: count)
+    cells?.deallocate()
     texts?.deinitialize(count: count)
     texts?.deallocate()
   }
 
-  subscript(index: Int) -> HeldValue {
-    checkPlace(index)
-    if let value = held?[index] {
+  subscript(index: Int) -> ObjectValue {
+    checkPosition(index)
+    if let value = cells?[index] {
       if case .none = value {} else { return value }
     }
     if let text = texts?[index] { return .string(text) }
@@ -47,9 +47,9 @@ final class ObjectValues {
 
   /// Returns the address of a position's changed value, valid until its next change; nil if it's the row's.
   @inline(__always)
-  func changedValue(_ index: Int) -> UnsafePointer<HeldValue>? {
-    guard changed.contains(index), let held else { return nil }
-    return UnsafePointer(held + index)
+  func changedValue(_ index: Int) -> UnsafePointer<ObjectValue>? {
+    guard changed.contains(index), let cells else { return nil }
+    return UnsafePointer(cells + index)
   }
 
   /// Returns whether the value at a position differs from the row's.
@@ -59,18 +59,18 @@ final class ObjectValues {
   }
 
   /// Caches a value derived from the row.
-  func keep(_ value: HeldValue, at index: Int) {
+  func keep(_ value: ObjectValue, at index: Int) {
     if case .string(let text) = value {
       keepText(text, at: index)
     } else {
-      hold(value, at: index)
+      store(value, at: index)
     }
   }
 
   /// Caches the string of a position, and returns its address.
   @discardableResult
   func keepText(_ text: String, at index: Int) -> UnsafePointer<String?> {
-    checkPlace(index)
+    checkPosition(index)
     let cells = texts ?? makeTexts()
     cells[index] = text
     return UnsafePointer(cells + index)
@@ -79,30 +79,30 @@ final class ObjectValues {
   /// Stores a value that replaces the row's.
   ///
   /// The old value is released last: nothing here is used after its `deinit` may have run.
-  func change(_ value: HeldValue, at index: Int) {
+  func change(_ value: ObjectValue, at index: Int) {
     changed.insert(index)
-    hold(value, at: index)
+    store(value, at: index)
   }
 
   /// Records the changes so far, because an event begins.
   func beginEvent() {
-    let values = UnsafeBufferPointer(start: held, count: held == nil ? 0 : count)
+    let values = UnsafeBufferPointer(start: cells, count: cells == nil ? 0 : count)
     earlier =
-      changed.isEmpty ? nil : EarlierValues(held: ContiguousArray(values), changed: changed)
+      changed.isEmpty ? nil : EarlierValues(cells: ContiguousArray(values), changed: changed)
     for case .toMany(let value) in values { value.beginEvent() }
   }
 
   /// Marks all values as unchanged; cached values stay.
-  func settle() {
+  func markSaved() {
     earlier = nil
     changed.removeAll()
   }
 
   /// Undoes a change.
   func forget(_ index: Int) {
-    checkPlace(index)
+    checkPosition(index)
     texts?[index] = nil
-    held?[index] = .none
+    cells?[index] = .none
     changed.remove(index)
   }
 
@@ -112,11 +112,11 @@ final class ObjectValues {
     fetched = nil
     for index in 0..<firstTransient where !isChanged(index) {
       texts?[index] = nil
-      guard let held else { continue }
-      if case .toMany(let value) = held[index], value.hasChanges {
+      guard let cells else { continue }
+      if case .toMany(let value) = cells[index], value.hasChanges {
         value.turnIntoFault()
       } else {
-        held[index] = .none
+        cells[index] = .none
       }
     }
   }
@@ -125,9 +125,9 @@ final class ObjectValues {
   func forgetObjects() {
     earlier = nil
     fetched = nil
-    guard let held else { return }
+    guard let cells else { return }
     for index in 0..<count {
-      switch held[index] {
+      switch cells[index] {
       case .object, .toMany: forget(index)
       default: break
       }
@@ -137,7 +137,7 @@ final class ObjectValues {
   /// Whether an object of a relationship is retained, so that releasing this one may free more.
   var holdsObjects: Bool {
     if fetched != nil { return true }
-    return UnsafeBufferPointer(start: held, count: held == nil ? 0 : count).contains { value in
+    return UnsafeBufferPointer(start: cells, count: cells == nil ? 0 : count).contains { value in
       switch value {
       case .object, .toMany: true
       default: false
@@ -145,23 +145,23 @@ final class ObjectValues {
     }
   }
 
-  private func hold(_ value: HeldValue, at index: Int) {
-    checkPlace(index)
+  private func store(_ value: ObjectValue, at index: Int) {
+    checkPosition(index)
     if let texts { texts[index] = nil }
-    let values = held ?? makeHeld()
+    let values = cells ?? makeCells()
     values[index] = value
   }
 
-  private func makeHeld() -> UnsafeMutablePointer<HeldValue> {
-    let values = UnsafeMutablePointer<HeldValue>.allocate(capacity: count)
+  private func makeCells() -> UnsafeMutablePointer<ObjectValue> {
+    let values = UnsafeMutablePointer<ObjectValue>.allocate(capacity: count)
     values.initialize(repeating: .none, count: count)
-    held = values
+    cells = values
     return values
   }
 
   @inline(__always)
-  private func checkPlace(_ index: Int) {
-    precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "no such place")
+  private func checkPosition(_ index: Int) {
+    precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "no such position")
   }
 
   private func makeTexts() -> UnsafeMutablePointer<String?> {
@@ -173,7 +173,7 @@ final class ObjectValues {
 }
 
 /// A value stored by an object.
-enum HeldValue {
+enum ObjectValue {
   /// None: the row has the value.
   case none
   /// Set to nil.
@@ -194,7 +194,7 @@ enum HeldValue {
 
 /// The changed values of an object at an earlier time.
 struct EarlierValues {
-  let held: ContiguousArray<HeldValue>
+  let cells: ContiguousArray<ObjectValue>
   let changed: SlotSet
 }
 
@@ -210,36 +210,36 @@ struct SlotSet {
   }
 
   @inline(__always)
-  func contains(_ place: Int) -> Bool {
-    if place < 64 { return first &>> UInt64(place) & 1 != 0 }
-    return containsBeyond(place)
+  func contains(_ position: Int) -> Bool {
+    if position < 64 { return first &>> UInt64(position) & 1 != 0 }
+    return containsBeyond(position)
   }
 
-  private func containsBeyond(_ place: Int) -> Bool {
-    let word = place / 64 - 1
-    return word < more.count && more[word] >> UInt64(place % 64) & 1 != 0
+  private func containsBeyond(_ position: Int) -> Bool {
+    let word = position / 64 - 1
+    return word < more.count && more[word] >> UInt64(position % 64) & 1 != 0
   }
 
   @inline(__always)
-  mutating func insert(_ place: Int) {
-    if place < 64 {
-      first |= 1 &<< UInt64(place)
+  mutating func insert(_ position: Int) {
+    if position < 64 {
+      first |= 1 &<< UInt64(position)
     } else {
-      insertBeyond(place)
+      insertBeyond(position)
     }
   }
 
-  private mutating func insertBeyond(_ place: Int) {
-    let word = place / 64 - 1
+  private mutating func insertBeyond(_ position: Int) {
+    let word = position / 64 - 1
     while more.count <= word { more.append(0) }
-    more[word] |= 1 << UInt64(place % 64)
+    more[word] |= 1 << UInt64(position % 64)
   }
 
-  mutating func remove(_ place: Int) {
-    if place < 64 {
-      first &= ~(1 << UInt64(place))
-    } else if place / 64 - 1 < more.count {
-      more[place / 64 - 1] &= ~(1 << UInt64(place % 64))
+  mutating func remove(_ position: Int) {
+    if position < 64 {
+      first &= ~(1 << UInt64(position))
+    } else if position / 64 - 1 < more.count {
+      more[position / 64 - 1] &= ~(1 << UInt64(position % 64))
     }
   }
 

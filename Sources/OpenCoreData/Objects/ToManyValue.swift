@@ -129,7 +129,7 @@ final class ToManyValue {
   }
 
   /// Marks the relationship as equal to the store.
-  func settle() {
+  func markSaved() {
     added = []
     removed = []
     isReordered = false

@@ -65,8 +65,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   }
 
   /// Whether there's a rule for the property at a position.
-  func demands(_ place: PropertyPlace) -> Bool {
-    switch place {
+  func demands(_ position: PropertyPosition) -> Bool {
+    switch position {
     case .slot(let index): slots[index] != nil
     case .toMany(let index): toMany[index] != nil
     case .composite(let index): composites[index].hasRequiredElement
@@ -99,7 +99,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   /// - Throws: 1570 for a missing value, 1580 and 1590 for numbers of destinations, 1610 to 1680 for
   ///   limits; several violated limits as one 1560.
   func check(_ value: Any?, forKey key: String, of object: NSManagedObject) throws {
-    switch object.layout.place(of: key) {
+    switch object.layout.position(of: key) {
     case .slot(let index):
       if let rule = slots[index] { try check(value, by: rule, limits[index], key, object) }
     case .toMany(let index):

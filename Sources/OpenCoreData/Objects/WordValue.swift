@@ -3,51 +3,51 @@ import ManagedModel
 /// A type whose values are the 8 bytes of a slot: numbers, Booleans, dates.
 public protocol WordValue: EmptyManagedValue {
   /// Reads a slot of an unchanged realized object; the empty value for nil.
-  static func load(_ object: NSManagedObject, at place: SlotPosition) -> Self
+  static func load(_ object: NSManagedObject, at position: SlotPosition) -> Self
   /// Reads a slot of an object in any state.
-  static func value(of object: NSManagedObject, at place: SlotPosition) -> Self?
+  static func value(of object: NSManagedObject, at position: SlotPosition) -> Self?
   /// Sets a slot of an object in any state; nil is nil.
-  static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPosition)
+  static func set(_ value: Self?, of object: NSManagedObject, at position: SlotPosition)
 }
 
 extension WordValue {
   /// Loads the value of an unchanged realized object; other states take the slow path.
   @inlinable @inline(__always)
   public static func read(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self {
-    if let place, object.state.isClean { return load(object, at: place) }
-    return readSlowly(object, at: place, name) ?? Self.empty
+    if let position, object.state.isClean { return load(object, at: position) }
+    return readSlowly(object, at: position, name) ?? Self.empty
   }
 
   /// Loads the value of an unchanged realized object; other states take the slow path.
   @inlinable @inline(__always)
   public static func readOptional(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {
-    if let place, object.state.isClean {
-      return object.row.isNull(place) ? nil : load(object, at: place)
+    if let position, object.state.isClean {
+      return object.row.isNull(position) ? nil : load(object, at: position)
     }
-    return readSlowly(object, at: place, name)
+    return readSlowly(object, at: position, name)
   }
 
   /// Sets a slot, or a property by name.
   @inlinable
   public func write(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
-    guard let place = place ?? object.place(name, as: Self.slotKinds) else {
+    guard let position = position ?? object.position(name, as: Self.slotKinds) else {
       return object.setAny(managedValue, at: nil, name)
     }
-    Self.set(self, of: object, at: place)
+    Self.set(self, of: object, at: position)
   }
 
   @inlinable @inline(never)
   static func readSlowly(
-    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {
-    if let place = place ?? object.place(name, as: Self.slotKinds) {
-      return value(of: object, at: place)
+    if let position = position ?? object.position(name, as: Self.slotKinds) {
+      return value(of: object, at: position)
     }
     guard let found = object.anyValue(at: nil, name) else { return nil }
     guard let value = Self(managedValue: found) else { object.wrongType(name, Self.self) }
@@ -63,20 +63,20 @@ extension Bool: WordValue {
 
   /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Bool {
-    object.row.int64(place) != 0
+  public static func load(_ object: NSManagedObject, at position: SlotPosition) -> Bool {
+    object.row.int64(position) != 0
   }
 
   /// Reads a slot of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Bool? {
-    object.integer(at: place).map { $0 != 0 }
+  public static func value(of object: NSManagedObject, at position: SlotPosition) -> Bool? {
+    object.integer(at: position).map { $0 != 0 }
   }
 
   /// Sets the slot.
   @inlinable
-  public static func set(_ value: Bool?, of object: NSManagedObject, at place: SlotPosition) {
-    object.set(value.map { $0 ? Int64(1) : 0 }, at: place)
+  public static func set(_ value: Bool?, of object: NSManagedObject, at position: SlotPosition) {
+    object.set(value.map { $0 ? Int64(1) : 0 }, at: position)
   }
 }
 
@@ -88,20 +88,20 @@ extension Double: WordValue {
 
   /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Double {
-    object.row.double(place)
+  public static func load(_ object: NSManagedObject, at position: SlotPosition) -> Double {
+    object.row.double(position)
   }
 
   /// Reads a slot of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Double? {
-    object.number(at: place)
+  public static func value(of object: NSManagedObject, at position: SlotPosition) -> Double? {
+    object.number(at: position)
   }
 
   /// Sets the slot.
   @inlinable
-  public static func set(_ value: Double?, of object: NSManagedObject, at place: SlotPosition) {
-    object.set(value, at: place)
+  public static func set(_ value: Double?, of object: NSManagedObject, at position: SlotPosition) {
+    object.set(value, at: position)
   }
 }
 
@@ -113,20 +113,20 @@ extension Float: WordValue {
 
   /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Float {
-    Float(object.row.double(place))
+  public static func load(_ object: NSManagedObject, at position: SlotPosition) -> Float {
+    Float(object.row.double(position))
   }
 
   /// Reads a slot of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Float? {
-    object.number(at: place).map { Float($0) }
+  public static func value(of object: NSManagedObject, at position: SlotPosition) -> Float? {
+    object.number(at: position).map { Float($0) }
   }
 
   /// Sets the slot.
   @inlinable
-  public static func set(_ value: Float?, of object: NSManagedObject, at place: SlotPosition) {
-    object.set(value.map { Double($0) }, at: place)
+  public static func set(_ value: Float?, of object: NSManagedObject, at position: SlotPosition) {
+    object.set(value.map { Double($0) }, at: position)
   }
 }
 
@@ -138,20 +138,20 @@ extension Date: WordValue {
 
   /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Date {
-    Date(timeIntervalSinceReferenceDate: object.row.double(place))
+  public static func load(_ object: NSManagedObject, at position: SlotPosition) -> Date {
+    Date(timeIntervalSinceReferenceDate: object.row.double(position))
   }
 
   /// Reads a slot of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Date? {
-    object.number(at: place).map { Date(timeIntervalSinceReferenceDate: $0) }
+  public static func value(of object: NSManagedObject, at position: SlotPosition) -> Date? {
+    object.number(at: position).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
   /// Sets the slot.
   @inlinable
-  public static func set(_ value: Date?, of object: NSManagedObject, at place: SlotPosition) {
-    object.set(value?.timeIntervalSinceReferenceDate, at: place)
+  public static func set(_ value: Date?, of object: NSManagedObject, at position: SlotPosition) {
+    object.set(value?.timeIntervalSinceReferenceDate, at: position)
   }
 }
 
@@ -180,20 +180,20 @@ extension IntegerWordValue {
 
   /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Self {
-    Self(truncatingIfNeeded: object.row.int64(place))
+  public static func load(_ object: NSManagedObject, at position: SlotPosition) -> Self {
+    Self(truncatingIfNeeded: object.row.int64(position))
   }
 
   /// Reads a slot of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Self? {
-    object.integer(at: place).map { Self(truncatingIfNeeded: $0) }
+  public static func value(of object: NSManagedObject, at position: SlotPosition) -> Self? {
+    object.integer(at: position).map { Self(truncatingIfNeeded: $0) }
   }
 
   /// Sets the slot.
   @inlinable
-  public static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPosition) {
-    object.set(value.map { Int64($0) }, at: place)
+  public static func set(_ value: Self?, of object: NSManagedObject, at position: SlotPosition) {
+    object.set(value.map { Int64($0) }, at: position)
   }
 }
 

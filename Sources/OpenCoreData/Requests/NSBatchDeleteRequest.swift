@@ -82,7 +82,9 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
       store, plan in
       let keys = objectIDs.map { ids in
         ContiguousArray(
-          ids.filter { $0.layout.place == store.place }.map(\.primaryKey).filter { $0 > 0 })
+          ids.filter { $0.layout.storeIndex == store.storeIndex }.map(\.primaryKey).filter {
+            $0 > 0
+          })
       }
       return try store.delete(plan, keys: keys, returning: wantsIDs, in: context)
     }

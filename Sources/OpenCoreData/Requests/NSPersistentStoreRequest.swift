@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     _ body: (SQLiteStore, FetchPlan) throws -> BatchOutcome
   ) throws -> [BatchOutcome] {
     endReadTransaction()
-    var stores = requiredCoordinator.stores(holding: plan.layout)
+    var stores = requiredCoordinator.stores(containing: plan.layout)
     if let affected { stores = stores.filter { store in affected.contains { $0 === store } } }
     if isInsertion { stores = Array(stores.prefix(1)) }
     if stores.isEmpty, affected == nil { throw NSError.noStore() }
@@ -186,7 +186,7 @@ extension NSManagedObjectContext {
   final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
     guard !retainsRegisteredObjects else { return }
     let swept = registry.sweep(keys)
-    notifyDeregistered(swept.told)
+    notifyDeregistered(swept.notified)
     disown(swept.keys)
   }
 }

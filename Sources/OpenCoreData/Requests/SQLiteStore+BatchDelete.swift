@@ -29,7 +29,7 @@ extension SQLiteStore {
         ? deletion.delete(rows, returning: returning)
         : deletion.delete(rows, cascades)
     }
-    external.remove(obsolete)
+    removeExternalData(obsolete)
     return outcome
   }
 

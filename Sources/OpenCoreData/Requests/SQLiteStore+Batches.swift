@@ -61,7 +61,7 @@ extension SQLiteStore {
         in: columns, of: entity, keys: rows.keysText, rows.binds, rows.intArrays, on: connection)
       return try body(connection, history)
     }
-    external.remove(obsolete)
+    removeExternalData(obsolete)
     return outcome
   }
 
@@ -171,7 +171,7 @@ extension SQLiteStore {
   func leafValues(
     _ name: String, _ value: Any, _ layout: EntityLayout
   ) throws -> [(name: String, value: Any)] {
-    guard case .composite(let index)? = layout.place(of: name) else { return [(name, value)] }
+    guard case .composite(let index)? = layout.position(of: name) else { return [(name, value)] }
     var given: Any? = value
     if let expression = value as? NSExpression, expression.expressionType == .constantValue {
       given = expression.constantValue
@@ -203,7 +203,8 @@ extension SQLiteStore {
 
   /// Returns the slot of an attribute in a batch request.
   func attributeSlot(_ name: String, _ layout: EntityLayout) throws -> RowSlot {
-    guard case .slot(let index)? = layout.place(of: name), !layout.slots[index].kind.isToOne else {
+    guard case .slot(let index)? = layout.position(of: name), !layout.slots[index].kind.isToOne
+    else {
       let isRelationship = layout.entity.relationshipsByName[name] != nil
       throw NSError.fetch(
         isRelationship

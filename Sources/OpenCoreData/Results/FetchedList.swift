@@ -79,7 +79,7 @@ final class PagedList: FetchedList {
   private var keys: [FetchedIdentity]
   /// Objects without a permanent key, by the key they are listed with.
   private var unsaved: [Int64: NSManagedObject]
-  private var held: [RowKey: NSManagedObject] = [:]
+  private var loaded: [RowKey: NSManagedObject] = [:]
   /// The keys of each loaded batch, least recently used first.
   private var pages: [[RowKey]] = []
   private var positions: [RowKey: Int]?
@@ -110,12 +110,12 @@ final class PagedList: FetchedList {
     let identity = keys[position]
     if let object = unsaved[identity.primaryKey] { return object }
     let key = RowKey(identity)
-    if let object = held[key] {
+    if let object = loaded[key] {
       touch(key)
       return object
     }
     load(pageOf: position)
-    return held[key] ?? context.registered(identity.layout, identity.primaryKey)
+    return loaded[key] ?? context.registered(identity.layout, identity.primaryKey)
   }
 
   func position(of object: NSManagedObject) -> Int? {
@@ -153,7 +153,7 @@ final class PagedList: FetchedList {
   private func load(pageOf position: Int) {
     let start = position / plan.batchSize * plan.batchSize
     let slice = keys[start..<min(start + plan.batchSize, keys.count)].filter {
-      held[RowKey($0)] == nil && unsaved[$0.primaryKey] == nil
+      loaded[RowKey($0)] == nil && unsaved[$0.primaryKey] == nil
     }
     var objects: [NSManagedObject]
     do {
@@ -162,14 +162,14 @@ final class PagedList: FetchedList {
       context.noteFailure(error, "the batch with index \(position) could not be read")
       objects = slice.map { context.registered($0.layout, $0.primaryKey) }
     }
-    for object in objects { held[RowKey(object.identity)] = object }
+    for object in objects { loaded[RowKey(object.identity)] = object }
     pages.append(objects.map { RowKey($0.identity) })
     objects = []
     if pages.count > BatchedPages.kept + 1 { letGo(pages.removeFirst()) }
   }
 
   private func letGo(_ page: [RowKey]) {
-    for key in page { held[key] = nil }
+    for key in page { loaded[key] = nil }
     context.letGo(page.map { ($0.rootIndex, $0.primaryKey) })
   }
 

@@ -189,7 +189,7 @@ extension FetchedResults {
     list.edit(removing: change.removed.map(\.position), inserting: change.inserted)
     (sectionNames, sectionStarts) = names
     tellSections(delegate, controller, from: oldNames, oldSections)
-    change.tell(delegate, controller, updated: updated, from: oldStarts, to: sectionStarts)
+    change.notify(delegate, controller, updated: updated, from: oldStarts, to: sectionStarts)
     if sectionNameKeyPath == nil, let difference = change.difference {
       delegate.controller(controller, didChangeContentWith: difference)
     }

@@ -35,7 +35,7 @@ struct ListChange {
       }
     }
     candidates.sort { $0.position < $1.position }
-    let moving = settle(candidates, in: results)
+    let moving = separateMoves(candidates, in: results)
     removed = (removed + moving).sorted { $0.position < $1.position }
     insert(coming + moving.map(\.object), in: results)
   }
@@ -57,7 +57,7 @@ struct ListChange {
   }
 
   /// Records the updated objects that stay and returns those that move.
-  private mutating func settle(
+  private mutating func separateMoves(
     _ candidates: [(object: NSManagedObject, position: Int)], in results: FetchedResults
   ) -> [(object: NSManagedObject, position: Int)] {
     let list = results.list
@@ -191,33 +191,33 @@ extension ListChange {
   }
 
   /// Reports each object's change: deletions, insertions, moves, updates.
-  func tell(
+  func notify(
     _ delegate: any NSFetchedResultsControllerDelegate,
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
     updated objects: [NSManagedObject], from oldStarts: [Int], to newStarts: [Int]
   ) {
     func old(_ position: Int) -> IndexPath { FetchedResults.path(of: position, starts: oldStarts) }
     func new(_ position: Int) -> IndexPath { FetchedResults.path(of: position, starts: newStarts) }
-    func tell(
+    func notify(
       _ object: NSManagedObject, _ type: NSFetchedResultsChangeType, _ from: IndexPath?,
       _ to: IndexPath?
     ) {
       delegate.controller(controller, didChange: object, at: from, for: type, newIndexPath: to)
     }
-    let places = Dictionary(
+    let insertions = Dictionary(
       inserted.map { (ObjectIdentifier($0.object), $0.position) }, uniquingKeysWith: { $1 })
     let movers = Set(removed.map { ObjectIdentifier($0.object) })
-    for (object, position) in removed where places[ObjectIdentifier(object)] == nil {
-      tell(object, .delete, old(position), nil)
+    for (object, position) in removed where insertions[ObjectIdentifier(object)] == nil {
+      notify(object, .delete, old(position), nil)
     }
     for (object, position) in inserted where !movers.contains(ObjectIdentifier(object)) {
-      tell(object, .insert, nil, new(position))
+      notify(object, .insert, nil, new(position))
     }
     for (object, position) in removed {
-      guard let place = places[ObjectIdentifier(object)] else { continue }
-      tell(object, .move, old(position), new(place))
+      guard let insertion = insertions[ObjectIdentifier(object)] else { continue }
+      notify(object, .move, old(position), new(insertion))
     }
-    for (object, position) in zip(objects, updated) { tell(object, .update, old(position), nil) }
+    for (object, position) in zip(objects, updated) { notify(object, .update, old(position), nil) }
   }
 
   /// The removed and inserted object IDs, with moves associated; nil if there are none.

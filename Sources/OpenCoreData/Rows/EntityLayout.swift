@@ -14,7 +14,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// The entity's reference to this layout is released with the model, which breaks the cycle.
   let entity: NSEntityDescription
   /// The index in its coordinator of the store that contains the rows, from 0.
-  let place: Int
+  let storeIndex: Int
   /// The index in the model's order of entities; the same in every store.
   let modelIndex: Int
   /// An index that is unique in the family.
@@ -72,7 +72,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let hasTransformers: Bool
   /// The transformers of transformable attributes, by slot.
   private let transformers: [AttributeTransformer?]
-  private let places: NameTable
+  private let positions: NameTable
   private static let numbers = Atomic<UInt32>(0)
   /// Retains the slots' properties: slots don't, and an entity doesn't retain its superentity's.
   private let properties: [NSPropertyDescription]
@@ -88,15 +88,15 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   ///   - modelIndex: The index of the entity in the model.
   ///   - rootIndex: The index of its root entity in the model.
   init(
-    entity: NSEntityDescription, modelIndex: Int, rootIndex: Int, place: Int = 0,
+    entity: NSEntityDescription, modelIndex: Int, rootIndex: Int, storeIndex: Int = 0,
     objectClass: NSManagedObject.Type, family: LayoutFamily
   ) {
     self.entity = entity
     self.family = family
-    self.place = place
+    self.storeIndex = storeIndex
     self.modelIndex = modelIndex
-    index = place * family.entityCount + modelIndex
-    rootOffset = place * family.rootCount
+    index = storeIndex * family.entityCount + modelIndex
+    rootOffset = storeIndex * family.rootCount
     self.rootIndex = rootOffset + rootIndex
     self.objectClass = objectClass
     self.hasOwnClass = objectClass != NSManagedObject.self
@@ -117,16 +117,15 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       list.destinationEntity.map { entity.isKind(of: $0) } ?? false
     }
     self.listings = Set((otherEnds + oneWay).map(\.name)).sorted()
-    self.transients = entity.propertiesByName.values.filter(Self.isHeldByObjectAlone)
+    self.transients = entity.propertiesByName.values.filter(Self.isStoredOnlyInObject)
       .sorted { $0.name < $1.name }
     self.transientDefaults = transients.map(Self.defaultValue)
     self.composites = entity.attributesByName.values
       .compactMap { $0 as? NSCompositeAttributeDescription }
       .filter { !$0.isTransient }.sorted { $0.name < $1.name }
-    self.places = NameTable(
-      Self.places(slots, toMany, transients: transients, composites: composites))
+    self.positions = NameTable(
+      Self.positions(slots, toMany, transients: transients, composites: composites))
     self.slotTable = SlotTable(slots)
-    self.objectState = Self.state(of: objectClass, with: slots)
     self.accessors = Self.accessors(of: objectClass)
     constraints = UniquenessConstraint.all(of: entity) { name in
       slots.first { $0.name == name }?.index
@@ -135,6 +134,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       ($0 as? NSAttributeDescription).flatMap(AttributeTransformer.init)
     }
     self.hasTransformers = transformers.contains { $0 != nil }
+    self.objectState = Self.state(
+      of: objectClass, with: slots, hasTransformers: hasTransformers)
     self.rules = ValidationRules(slots: slots, toMany: toMany, composites: composites)
     var nulls = RowBuilder(slots: slots, fixedSize: geometry.fixedSize, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
@@ -151,14 +152,25 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 
   /// Returns the initial state of objects of a class whose entity has these slots.
   private static func state(
-    of objectClass: NSManagedObject.Type, with slots: [RowSlot]
+    of objectClass: NSManagedObject.Type, with slots: [RowSlot], hasTransformers: Bool
   ) -> ObjectState {
     let isAsGenerated =
       ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
       ?? false
-    let state: ObjectState = isAsGenerated ? .fixedSlots : []
-    return MethodOverrides.ofChanges.mayExist(in: objectClass)
-      ? state.union(.reportsChanges) : state
+    let state = state(of: objectClass, hasTransformers: hasTransformers)
+    return isAsGenerated ? state.union(.fixedSlots) : state
+  }
+
+  /// Returns the initial state that follows from the methods which a class overrides.
+  private static func state(
+    of objectClass: NSManagedObject.Type, hasTransformers: Bool
+  ) -> ObjectState {
+    var state: ObjectState = []
+    if MethodOverrides.ofChanges.mayExist(in: objectClass) { state.insert(.reportsChanges) }
+    if hasTransformers || MethodOverrides.ofAwaking.mayExist(in: objectClass) {
+      state.insert(.awakes)
+    }
+    return state
   }
 
   /// Returns the accessors of a class by key, the last one of each; nil if it has none.
@@ -175,25 +187,25 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     return RowValue(value, kind: kind)?.value(kind) ?? value
   }
 
-  private static func places(
+  private static func positions(
     _ slots: [RowSlot], _ toMany: [NSRelationshipDescription],
     transients: [NSPropertyDescription], composites: [NSCompositeAttributeDescription]
-  ) -> [String: PropertyPlace] {
-    var places: [String: PropertyPlace] = [:]
-    for slot in slots { places[slot.name] = .slot(slot.index) }
+  ) -> [String: PropertyPosition] {
+    var positions: [String: PropertyPosition] = [:]
+    for slot in slots { positions[slot.name] = .slot(slot.index) }
     for (number, relationship) in toMany.enumerated() {
-      places[relationship.name] = .toMany(number)
+      positions[relationship.name] = .toMany(number)
     }
     for (number, property) in transients.enumerated() {
-      places[property.name] = .transient(number)
+      positions[property.name] = .transient(number)
     }
     for (number, attribute) in composites.enumerated() {
-      places[attribute.name] = .composite(number)
+      positions[attribute.name] = .composite(number)
     }
-    return places
+    return positions
   }
 
-  private static func isHeldByObjectAlone(_ property: NSPropertyDescription) -> Bool {
+  private static func isStoredOnlyInObject(_ property: NSPropertyDescription) -> Bool {
     guard let relationship = property as? NSRelationshipDescription else {
       return property is NSAttributeDescription && property.isTransient
     }
@@ -203,7 +215,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 
   deinit {
     slotTable.free()
-    places.free()
+    positions.free()
     faultRow.freeImmortal()
     defaultRow.freeImmortal()
   }
@@ -211,16 +223,17 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// Returns the layout of the same entity in another of a coordinator's stores.
   ///
   /// Any thread may call it.
-  func at(_ place: Int) -> EntityLayout {
-    if place == self.place { return self }
+  func at(_ storeIndex: Int) -> EntityLayout {
+    if storeIndex == self.storeIndex { return self }
     let first = EntityLayout.of(entity)
-    if place == 0 { return first }
+    if storeIndex == 0 { return first }
     return first.variants.withLock { variants in
-      if let known = variants[place] { return known }
+      if let known = variants[storeIndex] { return known }
       let made = EntityLayout(
-        entity: entity, modelIndex: modelIndex, rootIndex: rootIndex - rootOffset, place: place,
+        entity: entity, modelIndex: modelIndex, rootIndex: rootIndex - rootOffset,
+        storeIndex: storeIndex,
         objectClass: objectClass, family: family)
-      variants[place] = made
+      variants[storeIndex] = made
       return made
     }
   }
@@ -228,22 +241,22 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// Creates an object of the layout's class without a context.
   func makeObject() -> NSManagedObject {
     let object = objectClass.init(entity: entity, insertInto: nil)
-    if place != 0 { object.layout = self }
+    if storeIndex != 0 { object.layout = self }
     return object
   }
 
   /// Returns the position of a property by name; nil if the entity has no such property.
-  func place(of name: String) -> PropertyPlace? {
-    places[name]
+  func position(of name: String) -> PropertyPosition? {
+    positions[name]
   }
 
-  /// Returns the state determined by an object's class: whether it uses fixed slots, and whether it's
-  /// notified of changed properties.
+  /// Returns the state determined by an object's class: whether it uses fixed slots, whether it's
+  /// notified of changed properties, and whether fulfilling it takes more than its row.
   ///
   /// A class other than the entity's own may have been generated from another entity.
   func initialState(of type: NSManagedObject.Type) -> ObjectState {
     if type == objectClass { return objectState }
-    return MethodOverrides.ofChanges.mayExist(in: type) ? .reportsChanges : []
+    return Self.state(of: type, hasTransformers: hasTransformers)
   }
 
   /// Returns the transformer of a transformable slot; nil if its values are bytes.
@@ -269,7 +282,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   }
 
   /// The number of values an object can store in addition to its row.
-  var placeCount: Int {
+  var positionCount: Int {
     slots.count + toMany.count + transients.count
   }
 
@@ -279,8 +292,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   }
 
   /// Returns the position of a property among the values that an object stores in addition to its row.
-  func holdingIndex(_ place: PropertyPlace) -> Int {
-    switch place {
+  func valueIndex(_ position: PropertyPosition) -> Int {
+    switch position {
     case .slot(let index): index
     case .toMany(let index): slots.count + index
     case .transient(let index): slots.count + toMany.count + index
@@ -290,7 +303,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 }
 
 /// The position of a property's value.
-enum PropertyPlace: Hashable {
+enum PropertyPosition: Hashable {
   /// In the row: a persistent attribute or a to-one relationship.
   case slot(Int)
   /// In the object: a to-many relationship.
@@ -337,13 +350,13 @@ extension EntityLayout {
   /// Returns the name of the property that a slot belongs to: for a leaf, that of its composite attribute.
   func propertyName(_ slot: RowSlot) -> String {
     guard !composites.isEmpty, let point = slot.name.firstIndex(of: "."),
-      case .composite? = place(of: String(slot.name[..<point]))
+      case .composite? = position(of: String(slot.name[..<point]))
     else { return slot.name }
     return String(slot.name[..<point])
   }
 
   private func slot(at path: String) -> RowSlot? {
-    guard case .slot(let index)? = place(of: path) else { return nil }
+    guard case .slot(let index)? = position(of: path) else { return nil }
     return slots[index]
   }
 }

@@ -72,9 +72,9 @@ struct MergedChanges: Sendable {
   }
 
   /// Returns the changes in the store at an index.
-  func of(_ place: Int) -> MergedChanges {
+  func of(_ storeIndex: Int) -> MergedChanges {
     func here(_ identities: [FetchedIdentity]) -> [FetchedIdentity] {
-      identities.filter { $0.layout.place == place }
+      identities.filter { $0.layout.storeIndex == storeIndex }
     }
     return MergedChanges(
       inserted: here(inserted), updated: here(updated), deleted: here(deleted))

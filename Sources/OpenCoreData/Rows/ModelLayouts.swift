@@ -104,16 +104,17 @@ final class StoreLayouts: Sendable {
   /// The upper bound of the root indexes of the store's rows.
   let rootCount: Int
   /// The store's index in its coordinator, from 0.
-  let place: Int
+  let storeIndex: Int
   private let byNumber: [Int: EntityLayout]
   /// By the index of the entity in the model; 0 for entities that the store can't contain.
   private let numbers: [Int]
 
-  init(_ entities: some Sequence<(number: Int, description: NSEntityDescription)>, place: Int) {
-    self.place = place
+  init(_ entities: some Sequence<(number: Int, description: NSEntityDescription)>, storeIndex: Int)
+  {
+    self.storeIndex = storeIndex
     var byNumber: [Int: EntityLayout] = [:]
     for entity in entities {
-      byNumber[entity.number] = EntityLayout.of(entity.description).at(place)
+      byNumber[entity.number] = EntityLayout.of(entity.description).at(storeIndex)
     }
     self.byNumber = byNumber
     let last = byNumber.values.map(\.modelIndex).max() ?? -1
@@ -140,7 +141,7 @@ final class StoreLayouts: Sendable {
   }
 
   /// Returns whether the store can contain objects of an entity.
-  func holds(_ layout: EntityLayout) -> Bool {
+  func contains(_ layout: EntityLayout) -> Bool {
     entityNumber(layout) != 0
   }
 }

@@ -174,9 +174,9 @@ extension Row {
     }
 
     @usableFromInline
-    func check(_ place: SlotPosition) {
+    func check(_ position: SlotPosition) {
       check()
-      precondition(place.offset + 8 <= size, "slot \(place.index) is out of bounds")
+      precondition(position.offset + 8 <= size, "slot \(position.index) is out of bounds")
     }
 
     func checkRange(_ start: Int, _ length: Int) {
@@ -189,7 +189,7 @@ extension Row {
     @inline(__always) func markDead() {}
     @inline(__always) func check() {}
     @inline(__always) func check(_ slot: RowSlot) {}
-    @inlinable @inline(__always) func check(_ place: SlotPosition) {}
+    @inlinable @inline(__always) func check(_ position: SlotPosition) {}
     @inline(__always) func checkRange(_ start: Int, _ length: Int) {}
   #endif
 }

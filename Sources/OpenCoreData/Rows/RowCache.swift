@@ -65,10 +65,10 @@ struct RowCache: ~Copyable {
   /// - Returns: The cached row, or `row` itself, retained for the caller.
   func install(_ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double) -> Row {
     guard let entry = tables[rootIndex].find(key) else { return row }
-    return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
+    return RowCache.store(row, in: entry, commit: commit, timestamp: timestamp)
   }
 
-  private static func place(
+  private static func store(
     _ row: Row, in entry: UnsafeMutablePointer<Entry>, commit: UInt64, timestamp: Double
   ) -> Row {
     if entry.pointee.commit > commit {
@@ -106,7 +106,7 @@ struct RowCache: ~Copyable {
   ) -> Row {
     let entry = entry(rootIndex, key)
     entry.pointee.owners += 1
-    return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
+    return RowCache.store(row, in: entry, commit: commit, timestamp: timestamp)
   }
 
   /// Removes an owner; the entry is removed with the last one.

@@ -120,24 +120,24 @@ public struct SlotPosition: Sendable, Hashable {
 extension Row {
   /// Returns whether a slot's value is nil.
   @inlinable @inline(__always)
-  func isNull(_ place: SlotPosition) -> Bool {
-    check(place)
-    let word = base.load(fromByteOffset: 24 + (place.index >> 6) * 8, as: UInt64.self)
-    return word & (1 << UInt64(place.index & 63)) != 0
+  func isNull(_ position: SlotPosition) -> Bool {
+    check(position)
+    let word = base.load(fromByteOffset: 24 + (position.index >> 6) * 8, as: UInt64.self)
+    return word & (1 << UInt64(position.index & 63)) != 0
   }
 
   /// Returns a slot's 8 bytes as an integer; 0 for nil.
   @inlinable @inline(__always)
-  func int64(_ place: SlotPosition) -> Int64 {
-    check(place)
-    return base.load(fromByteOffset: place.offset, as: Int64.self)
+  func int64(_ position: SlotPosition) -> Int64 {
+    check(position)
+    return base.load(fromByteOffset: position.offset, as: Int64.self)
   }
 
   /// Returns a slot's 8 bytes as a number; 0 for nil.
   @inlinable @inline(__always)
-  func double(_ place: SlotPosition) -> Double {
-    check(place)
-    return base.load(fromByteOffset: place.offset, as: Double.self)
+  func double(_ position: SlotPosition) -> Double {
+    check(position)
+    return base.load(fromByteOffset: position.offset, as: Double.self)
   }
 }
 

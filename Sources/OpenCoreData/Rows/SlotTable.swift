@@ -34,11 +34,11 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
 
   /// Returns the slot of a literal, if it's cached at its first index and has one of the kinds.
   @inlinable @inline(__always)
-  func place(of name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
+  func position(of name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
     let address = UInt64(UInt(bitPattern: name))
     let entry = entry(at: home(of: address))
     guard entry >> 16 == address else { return nil }
-    return place(at: Int(entry & 0xFFFF), as: kinds)
+    return position(at: Int(entry & 0xFFFF), as: kinds)
   }
 
   /// Returns an entry, which is 0 or its final value.
@@ -57,7 +57,7 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
 
   /// Returns a slot's position, if it has one of the kinds.
   @inlinable @inline(__always)
-  func place(at index: Int, as kinds: SlotKinds) -> SlotPosition? {
+  func position(at index: Int, as kinds: SlotKinds) -> SlotPosition? {
     let word = slots[index]
     guard UInt32(truncatingIfNeeded: word >> 32) & kinds.rawValue != 0 else { return nil }
     return SlotPosition(index: index, offset: Int(word & 0xFFFF_FFFF))
@@ -104,21 +104,21 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
 /// Generated code registers the declarations of a class; see `registerClass(named:slots:)`.
 public struct SlotDeclaration: Sendable {
   private let name: String
-  private let place: SlotPosition
+  private let position: SlotPosition
   private let kinds: SlotKinds
 
-  init(name: String, place: SlotPosition, kinds: SlotKinds) {
+  init(name: String, position: SlotPosition, kinds: SlotKinds) {
     self.name = name
-    self.place = place
+    self.position = position
     self.kinds = kinds
   }
 
   /// Returns whether the slot at that index is the expected one.
   func matches(_ slots: [RowSlot]) -> Bool {
-    guard slots.indices.contains(place.index) else { return false }
-    let slot = slots[place.index]
+    guard slots.indices.contains(position.index) else { return false }
+    let slot = slots[position.index]
     // A type that reads no slot directly accepts values converted from any kind.
-    return slot.name == name && slot.offset == place.offset
+    return slot.name == name && slot.offset == position.offset
       && (kinds.isEmpty || !kinds.isDisjoint(with: SlotKinds(slot.kind)))
   }
 }
@@ -129,21 +129,21 @@ public struct SlotDeclaration: Sendable {
 /// the rest of `value(forKey:)`. Names that are equal with different bytes are found by the
 /// dictionary used after it. Immutable; freed manually, with the layout.
 struct NameTable: @unchecked Sendable {  // immutable after init
-  private let entries: UnsafeMutablePointer<(name: String, place: PropertyPlace)?>
+  private let entries: UnsafeMutablePointer<(name: String, position: PropertyPosition)?>
   private let mask: Int
-  private let all: [String: PropertyPlace]
+  private let all: [String: PropertyPosition]
 
-  init(_ places: [String: PropertyPlace]) {
-    all = places
+  init(_ positions: [String: PropertyPosition]) {
+    all = positions
     var count = 8
-    while count < places.count * 2 { count *= 2 }
+    while count < positions.count * 2 { count *= 2 }
     mask = count - 1
     entries = .allocate(capacity: count)
     entries.initialize(repeating: nil, count: count)
-    for (name, place) in places {
+    for (name, position) in positions {
       guard var index = NameTable.hash(name).map({ $0 & mask }) else { continue }
       while entries[index] != nil { index = (index + 1) & mask }
-      entries[index] = (name, place)
+      entries[index] = (name, position)
     }
   }
 
@@ -152,10 +152,10 @@ struct NameTable: @unchecked Sendable {  // immutable after init
     entries.deallocate()
   }
 
-  subscript(name: String) -> PropertyPlace? {
+  subscript(name: String) -> PropertyPosition? {
     if var index = NameTable.hash(name).map({ $0 & mask }) {
       while let entry = entries[index] {
-        if entry.name == name { return entry.place }
+        if entry.name == name { return entry.position }
         index = (index + 1) & mask
       }
     }

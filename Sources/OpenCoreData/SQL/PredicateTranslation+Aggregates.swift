@@ -103,7 +103,7 @@ extension PredicateTranslation {
   /// Returns a value at the end of a path of to-ones: nil if one of them is nil, like the rest of a
   /// key path after a nil.
   private func present(_ value: SQLFragment, _ path: ToManyPath) -> SQLFragment {
-    guard case .reference = path.source.place, path.source.key != path.scope.start?.key else {
+    guard case .reference = path.source.location, path.source.key != path.scope.start?.key else {
       return value
     }
     return "CASE WHEN \(raw: path.source.key) IS NOT NULL THEN \(value) END"

@@ -19,14 +19,14 @@ extension PredicateTranslation {
     // A comparison with nil must also match a row without a partner, so an inner join can't be used;
     // ALL is true for such a row.
     let looksForNil = try looksForNil(comparison)
-    let place = looksForNil || modifier == .all ? site.optional : site
-    let left = try settled(try operand(comparison.leftExpression, at: place), at: place)
+    let site = looksForNil || modifier == .all ? site.optional : site
+    let left = try applyingOperator(try operand(comparison.leftExpression, at: site), at: site)
     guard modifier != .direct else {
-      return try compare(left, comparison.rightExpression, rules, at: place)
+      return try compare(left, comparison.rightExpression, rules, at: site)
     }
     guard case .toMany(let path) = left else {
       return try compare(
-        eachOf: left, comparison, rules, looksForNil: looksForNil, at: place)
+        eachOf: left, comparison, rules, looksForNil: looksForNil, at: site)
     }
     let test = { (element: SQLOperand, inner: Site) throws(TranslationError) -> SQLCondition in
       try self.compare(element, comparison.rightExpression, rules, at: inner)
@@ -65,7 +65,7 @@ extension PredicateTranslation {
   }
 
   /// Replaces a path with an operator after its to-many with the operator's value.
-  private func settled(
+  private func applyingOperator(
     _ operand: SQLOperand, at site: Site
   ) throws(TranslationError) -> SQLOperand {
     guard case .toMany(let path) = operand, case .operator = path.rest.first else {
@@ -106,7 +106,7 @@ extension PredicateTranslation {
   private func compare(
     _ left: SQLOperand, _ rightExpression: NSExpression, _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
-    let right = try settled(try operand(rightExpression, at: site), at: site)
+    let right = try applyingOperator(try operand(rightExpression, at: site), at: site)
     if case .entity(let column, let entity, let isName) = left {
       return try entityCondition(column, entity, isName: isName, right, rules)
     }

@@ -176,7 +176,7 @@ extension PredicateTranslation {
     let alias = aliases.next()
     let (position, table, back) = elements(of: path, alias: alias)
     let holder =
-      switch path.source.place {
+      switch path.source.location {
       case .table(let alias): alias
       case .reference(let holder, _): holder
       }

@@ -36,7 +36,7 @@ extension PredicateTranslation {
   private static func reason(_ expression: NSExpression) -> String {
     switch expression.node {
     case .subscripted: "Rows have no index in a list; subscripts can be evaluated only in memory."
-    case .method: "Only memory can call a method; the store needs SQL."
+    case .method: "A method can be called only in memory."
     case .setOperation: "Only memory can combine collections; the store needs SQL."
     case .anyKey: "ANYKEY is for dictionaries; it can't be translated to SQL."
     case .block: "Only memory can run a block; the store needs SQL."
@@ -262,10 +262,10 @@ extension PredicateTranslation {
       return name + (try collation(descriptor, key, isText: isText))
         + (descriptor.ascending ? "" : "DESC")
     }
-    if let place = root.entity.column(named: key)?.orderColumn, let start = root.start {
+    if let orderColumn = root.entity.column(named: key)?.orderColumn, let start = root.start {
       // The order keys of the to-one's inverse.
       let alias = root.alias(of: start, isRequired: false)
-      return "\(alias).\(SQLNames.quoted(place))" + (descriptor.ascending ? "" : " DESC")
+      return "\(alias).\(SQLNames.quoted(orderColumn))" + (descriptor.ascending ? "" : " DESC")
     }
     let path = PredicateKeyPath(key)
     var column: SQLFragment

@@ -163,7 +163,7 @@ final class TranslationScope {
   ///
   /// - Parameter isRequired: Whether rows without a partner may be removed.
   func alias(of position: TranslationPosition, isRequired: Bool) -> String {
-    switch position.place {
+    switch position.location {
     case .table(let alias):
       if isRequired { require(alias) }
       return alias
@@ -216,7 +216,7 @@ final class TranslationScope {
 
 /// An object that a key path has reached.
 struct TranslationPosition {
-  enum Place {
+  enum Location {
     /// Its row is already in a table of the `FROM`.
     case table(alias: String)
     /// Only its key is known. Its row is joined when one of its columns is needed, with the alias if
@@ -229,18 +229,18 @@ struct TranslationPosition {
   /// The object's key as SQL: `t0.Z_PK`, `t0.ZCOUNTRY`.
   let key: String
 
-  let place: Place
+  let location: Location
 
   init(entity: SQLEntity, alias: String) {
     self.entity = entity
     key = "\(alias).\(SQLNames.primaryKey)"
-    place = .table(alias: alias)
+    location = .table(alias: alias)
   }
 
   init(entity: SQLEntity, key: String, holder: String, alias: String? = nil) {
     self.entity = entity
     self.key = key
-    place = .reference(holder: holder, alias: alias)
+    location = .reference(holder: holder, alias: alias)
   }
 }
 

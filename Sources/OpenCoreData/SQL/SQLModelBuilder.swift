@@ -27,15 +27,15 @@ struct SQLModelBuilder {
   }
 
   mutating func build() throws(SchemaMismatch) -> [SQLEntity] {
-    try placeEntities()
-    for entity in entities { try placeColumns(of: entity) }
+    try addEntities()
+    for entity in entities { try addColumns(of: entity) }
     var joins = JoinTables(file: file, ignoresMissing: ignoresMissing)
     for entity in entities {
       var own: [SQLToMany] = []
       // Relationships to entities of another store have no column.
       for relationship in entity.description.ownStoredRelationships
       where relationship.isToMany && self.entity(of: relationship) != nil {
-        own.append(try place(relationship, of: entity, joins: &joins))
+        own.append(try add(relationship, of: entity, joins: &joins))
       }
       entity.setOwnToMany(own)
     }
@@ -44,7 +44,7 @@ struct SQLModelBuilder {
 
   // MARK: Entities and tables
 
-  private mutating func placeEntities() throws(SchemaMismatch) {
+  private mutating func addEntities() throws(SchemaMismatch) {
     let descriptions = model.entitiesInNumberingOrder(of: configuration)
     let numbers = try EntityNumbers(
       descriptions, file: file, ignoresMissing: ignoresMissing)
@@ -91,7 +91,7 @@ struct SQLModelBuilder {
 
   // MARK: Columns
 
-  private mutating func placeColumns(of entity: SQLEntity) throws(SchemaMismatch) {
+  private mutating func addColumns(of entity: SQLEntity) throws(SchemaMismatch) {
     var columns: [SQLColumn] = []
     for attribute in entity.description.ownStoredAttributes {
       let name = try claim(
@@ -101,12 +101,12 @@ struct SQLModelBuilder {
         SQLColumn(property: attribute, name: name, entityColumn: nil, orderColumn: nil))
     }
     for relationship in entity.description.ownStoredRelationships where !relationship.isToMany {
-      columns.append(try placeToOne(relationship, of: entity))
+      columns.append(try addToOne(relationship, of: entity))
     }
     entity.setOwnColumns(columns)
   }
 
-  private mutating func placeToOne(
+  private mutating func addToOne(
     _ relationship: NSRelationshipDescription, of entity: SQLEntity
   ) throws(SchemaMismatch) -> SQLColumn {
     let name = try claim(SQLNames.plain, for: relationship, of: entity)
@@ -144,7 +144,7 @@ struct SQLModelBuilder {
 
   // MARK: To-many relationships
 
-  private mutating func place(
+  private mutating func add(
     _ relationship: NSRelationshipDescription, of entity: SQLEntity, joins: inout JoinTables
   ) throws(SchemaMismatch) -> SQLToMany {
     guard let destination = self.entity(of: relationship) else {
@@ -165,12 +165,12 @@ struct SQLModelBuilder {
       // Core Data's files have no second column for a to-many whose inverse belongs to another one.
       storage = .foreignKey(column: column.name, orderColumn: nil)
     } else {
-      storage = try placeHiddenInverse(relationship, of: entity, in: destination)
+      storage = try addHiddenInverse(relationship, of: entity, in: destination)
     }
     return SQLToMany(relationship: relationship, destination: destination, storage: storage)
   }
 
-  private mutating func placeHiddenInverse(
+  private mutating func addHiddenInverse(
     _ relationship: NSRelationshipDescription, of entity: SQLEntity, in destination: SQLEntity
   ) throws(SchemaMismatch) -> SQLToMany.Storage {
     let number = entity.number
@@ -192,7 +192,7 @@ struct JoinTables {
   /// Join columns in use, of which a second one with the same name gets the suffix 1; with a file,
   /// the join tables in use.
   private var taken: Set<String> = []
-  private var placed: [ObjectIdentifier: SQLToMany.Storage] = [:]
+  private var storages: [ObjectIdentifier: SQLToMany.Storage] = [:]
 
   init(file: FileSchema?, ignoresMissing: Bool = false) {
     self.file = file
@@ -205,7 +205,7 @@ struct JoinTables {
   mutating func storage(
     of relationship: NSRelationshipDescription, from source: SQLEntity, to destination: SQLEntity
   ) throws(SchemaMismatch) -> SQLToMany.Storage {
-    if let storage = placed[ObjectIdentifier(relationship)] { return storage }
+    if let storage = storages[ObjectIdentifier(relationship)] { return storage }
     guard let inverse = relationship.inverseRelationship else {
       preconditionFailure("A many-to-many relationship has an inverse.")
     }
@@ -221,7 +221,7 @@ struct JoinTables {
       throw SchemaMismatch(
         entity: source.name, property: relationship.name, table: wanted.table, column: nil)
     }
-    placed[ObjectIdentifier(inverse)] = .joinTable(
+    storages[ObjectIdentifier(inverse)] = .joinTable(
       table: pair.table, sourceColumn: pair.destinationColumn,
       destinationColumn: pair.sourceColumn,
       orderColumn: try orderColumn(of: inverse, destination, pair.sourceColumn, in: pair.table))
@@ -230,7 +230,7 @@ struct JoinTables {
       destinationColumn: pair.destinationColumn,
       orderColumn: try orderColumn(of: relationship, source, pair.destinationColumn, in: pair.table)
     )
-    placed[ObjectIdentifier(relationship)] = storage
+    storages[ObjectIdentifier(relationship)] = storage
     return storage
   }
 

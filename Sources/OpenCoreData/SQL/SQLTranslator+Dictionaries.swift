@@ -130,7 +130,7 @@ extension SQLTranslator {
   ) -> (text: SelectText, binds: [SQLBind], columns: [DictionaryQuery.Column]) {
     var list: [SQLFragment] = []
     var columns: [DictionaryQuery.Column] = []
-    func place(_ fragment: SQLFragment) -> Int32 {
+    func append(_ fragment: SQLFragment) -> Int32 {
       var fragment = fragment
       if fragment.sql.first == " " { fragment.sql.removeFirst() }
       list.append(fragment)
@@ -143,10 +143,10 @@ extension SQLTranslator {
       }
       let source: DictionaryQuery.Source
       switch text.kind {
-      case .value(let type): source = .value(place(fragment), type)
+      case .value(let type): source = .value(append(fragment), type)
       case .object(let entity, let number):
-        let key = place(fragment)
-        source = .objectID(key: key, entity: entity, number: number.map(place))
+        let key = append(fragment)
+        source = .objectID(key: key, entity: entity, number: number.map(append))
       }
       columns.append(
         DictionaryQuery.Column(

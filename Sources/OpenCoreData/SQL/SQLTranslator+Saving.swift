@@ -39,14 +39,14 @@ extension SQLTranslator {
     entity: SQLEntity, slots: some Collection<Int>, orderedSlots: some Collection<Int> = [Int]()
   ) -> RowStatement {
     let written = Set(slots)
-    let placed = Set(orderedSlots)
+    let ordered = Set(orderedSlots)
     var sets: [String] = []
     var parameters: [RowStatement.Parameter] = []
     for (column, parameter) in writtenColumns(of: entity) {
       switch parameter {
       case .slot(let slot) where written.contains(slot),
         .entity(ofSlot: let slot) where written.contains(slot),
-        .order(ofSlot: let slot) where placed.contains(slot):
+        .order(ofSlot: let slot) where ordered.contains(slot):
         sets.append("\(SQLNames.quoted(column)) = ?")
         parameters.append(parameter)
       default: break
@@ -89,10 +89,10 @@ extension SQLTranslator {
   /// Bound values: the source's key, the destination's, and the order key if the relationship is
   /// ordered. Nil for a one-to-many.
   func insertJoinRow(_ relationship: SQLToMany) -> String? {
-    guard case .joinTable(let table, let from, let to, let place) = relationship.storage
+    guard case .joinTable(let table, let from, let to, let orderKey) = relationship.storage
     else { return nil }
     let (source, destination) = (SQLNames.quoted(from), SQLNames.quoted(to))
-    guard let order = place.map(SQLNames.quoted) else {
+    guard let order = orderKey.map(SQLNames.quoted) else {
       return "INSERT OR IGNORE INTO \(SQLNames.quoted(table))(\(source), \(destination))"
         + " VALUES(?, ?)"
     }

@@ -122,7 +122,7 @@ extension SQLTranslator {
   /// Returns the SELECT of the primary keys and order keys of an ordered to-many's destinations.
   ///
   /// One bound value: the source's key.
-  func places(_ relationship: SQLToMany) -> SelectQuery {
+  func orderKeys(_ relationship: SQLToMany) -> SelectQuery {
     let projection = Projection(entity: relationship.destination, extent: .identifiers)
     let (table, key, source, order) =
       switch relationship.storage {
@@ -131,9 +131,9 @@ extension SQLTranslator {
       case .joinTable(let table, let source, let destination, let orderColumn):
         (table, destination, source, orderColumn)
       }
-    let place = order.map { "t0.\(SQLNames.quoted($0))" } ?? "NULL"
+    let orderKey = order.map { "t0.\(SQLNames.quoted($0))" } ?? "NULL"
     let sql =
-      "SELECT t0.\(SQLNames.quoted(key)), \(place) FROM \(SQLNames.quoted(table)) t0"
+      "SELECT t0.\(SQLNames.quoted(key)), \(orderKey) FROM \(SQLNames.quoted(table)) t0"
       + " WHERE  t0.\(SQLNames.quoted(source)) = ?"
     return SelectQuery(sql: sql, projection: projection)
   }
@@ -141,7 +141,7 @@ extension SQLTranslator {
   /// Returns the UPDATE of a row's order key in the ordered inverse of a to-one, regardless of its version.
   ///
   /// Bound values: the order key, the row's key. Nil for a to-one whose inverse isn't ordered.
-  func updatePlace(entity: SQLEntity, slot: Int) -> String? {
+  func updateOrderKey(entity: SQLEntity, slot: Int) -> String? {
     entity.columns[slot].orderColumn.map { order in
       "UPDATE \(SQLNames.quoted(entity.table)) SET \(SQLNames.quoted(order)) = ? WHERE Z_PK=?"
     }

@@ -14,7 +14,7 @@ extension CachingStore {
           cached in
           guard cached.version != old else { return nil }
           return SaveConflict(
-            object: object, place: .rowCache, oldVersion: old, newVersion: cached.version,
+            object: object, location: .rowCache, oldVersion: old, newVersion: cached.version,
             cached: cached.snapshot(object.layout, self), persisted: nil)
         }
       }
@@ -48,7 +48,7 @@ extension CachingStore {
         ).release()
       }
       return SaveConflict(
-        object: object, place: .store, oldVersion: object.row.version, newVersion: version,
+        object: object, location: .store, oldVersion: object.row.version, newVersion: version,
         cached: cached, persisted: persisted)
     }
     return SaveConflicts(conflicts: conflicts)

@@ -6,30 +6,30 @@ import ManagedModel
 /// New files are written before a row refers to them, and old ones are removed after no row does: a crash in
 /// between leaves an unused file, but never a missing one.
 struct ExternalWrites {
-  private struct Place: Hashable {
+  private struct ValueKey: Hashable {
     let object: ObjectIdentifier
     let slot: Int
   }
 
-  private let storage: ExternalStorage
-  private var references: [Place: Data] = [:]
+  private let store: SQLiteStore
+  private var references: [ValueKey: Data] = [:]
   private var written: [ExternalFile] = []
   private var obsolete: [ExternalFile] = []
 
   /// Writes the large values of a save to files.
   ///
   /// - Throws: The file system's errors; written files are removed then.
-  init(_ plan: SavePlan, in storage: ExternalStorage) throws {
-    self.storage = storage
+  init(_ plan: SavePlan, of store: SQLiteStore) throws {
+    self.store = store
     do {
       for object in plan.written where !object.layout.externalSlots.isEmpty {
         let changed = object.isInserted ? nil : object.changedSlotIndices()
         for slot in object.layout.externalSlots where changed?.contains(slot.index) != false {
-          try place(slot, of: object)
+          try write(slot, of: object)
         }
       }
     } catch {
-      takeBack()
+      removeWrittenFiles()
       throw error
     }
     for object in plan.deleted {
@@ -37,15 +37,16 @@ struct ExternalWrites {
     }
   }
 
-  private mutating func place(_ slot: RowSlot, of object: NSManagedObject) throws {
+  private mutating func write(_ slot: RowSlot, of object: NSManagedObject) throws {
     if !object.isInserted { leave(slot, of: object) }
     guard case .bytes(let bytes) = object.rawValue(slot),
       let value = ExternalStorage.contents(bytes) as? Data,
-      value.count > storage.largestInRow
+      value.count > store.external.largestInRow
     else { return }
-    let file = try storage.write(value)
+    let file = ExternalFile()
     written.append(file)
-    references[Place(object: ObjectIdentifier(object), slot: slot.index)] =
+    try store.external.write(value, to: file)
+    references[ValueKey(object: ObjectIdentifier(object), slot: slot.index)] =
       ExternalStorage.reference(to: file)
   }
 
@@ -61,7 +62,7 @@ struct ExternalWrites {
   /// Returns the column value of an externally stored value; nil for a value in the row.
   func reference(of object: NSManagedObject, _ slot: Int) -> Data? {
     guard !references.isEmpty else { return nil }
-    return references[Place(object: ObjectIdentifier(object), slot: slot)]
+    return references[ValueKey(object: ObjectIdentifier(object), slot: slot)]
   }
 
   /// Sets the references to the files in the rows of written objects.
@@ -79,12 +80,12 @@ struct ExternalWrites {
   }
 
   /// Removes the files that no row refers to, after the commit.
-  func settle() {
-    storage.remove(obsolete)
+  func removeObsoleteFiles() {
+    store.removeExternalData(obsolete)
   }
 
   /// Removes the files that were written, after a failure.
-  func takeBack() {
-    storage.remove(written)
+  func removeWrittenFiles() {
+    store.removeExternalData(written)
   }
 }

@@ -53,7 +53,7 @@ final class HistoryWriter {
     var tombstones: [SQLiteValue] = []
     if type == .delete, tables.tombstoneCount > 0 {
       tombstones = object.layout.entity.preservedAttributes.prefix(tables.tombstoneCount).map {
-        guard case .slot(let slot)? = object.layout.place(of: $0.name) else { return .null }
+        guard case .slot(let slot)? = object.layout.position(of: $0.name) else { return .null }
         return object.row.rawValue(object.layout.slots[slot]).sqliteValue
       }
     }
@@ -177,7 +177,7 @@ extension NSManagedObject {
     if state.contains(.overwritten) { return layout.slots.map(\.name) }
     var names = changedSlotIndices().map { layout.slots[$0].name }
     for (index, relationship) in layout.toMany.enumerated() {
-      if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))], value.hasChanges {
+      if case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))], value.hasChanges {
         names.append(relationship.name)
       }
     }

@@ -21,7 +21,7 @@ extension NSManagedObject {
       }
     }
     for (index, relationship) in layout.toMany.enumerated() {
-      guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))],
+      guard case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))],
         value.hasChanges
       else { continue }
       follow(relationship, value, in: &links, commit: commit)
@@ -123,20 +123,21 @@ extension ObjectKey {
   /// Creates the key of a managed object or an object ID; nil for any other value.
   ///
   /// Objects of another store have no key: no row equals them.
-  /// - Parameter place: The index of the store that is being read.
-  init?(of value: Any, place: Int) {
+  /// - Parameter storeIndex: The index of the store that is being read.
+  init?(of value: Any, storeIndex: Int) {
     switch value {
     case let object as NSManagedObject:
-      self.init(object.primaryKey, object.layout, place)
+      self.init(object.primaryKey, object.layout, storeIndex)
     case let objectID as NSManagedObjectID:
-      self.init(objectID.primaryKey, objectID.layout, place)
+      self.init(objectID.primaryKey, objectID.layout, storeIndex)
     default:
       return nil
     }
   }
 
-  private init(_ key: Int64, _ layout: EntityLayout, _ place: Int) {
+  private init(_ key: Int64, _ layout: EntityLayout, _ storeIndex: Int) {
     self.init(
-      primaryKey: key > 0 && layout.place == place ? key : nil, entityName: layout.entity.name)
+      primaryKey: key > 0 && layout.storeIndex == storeIndex ? key : nil,
+      entityName: layout.entity.name)
   }
 }

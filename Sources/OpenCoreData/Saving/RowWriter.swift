@@ -19,7 +19,7 @@ final class RowWriter {
   private var insertedRows: [Row] = []
   private var updatedRows: [Row] = []
   /// The order keys of ordered relationships; those that are written with a row are taken from here.
-  var placed = OrderKeyChanges()
+  var orderKeys = OrderKeyChanges()
 
   /// A prepared statement for the objects of one entity.
   ///
@@ -197,7 +197,7 @@ final class RowWriter {
         event.entity = prepared.entity.name
         event.statement = store.record(
           prepared.shape.sql,
-          scope.hub.detail.contains(.binds) ? binds(prepared, object, row) : [], 0, kind, scope)
+          scope.demand.includes(.binds) ? binds(prepared, object, row) : [], 0, kind, scope)
         event.statement?.work = before.map { statement.work - $0 }
       }
     }
@@ -223,8 +223,8 @@ final class RowWriter {
           try statement.bind(row.entityNumber(slot), at: index)
         }
       case .order(ofSlot: let slot):
-        if let place = placed.take(object, slot: slot) {
-          try statement.bind(place, at: index)
+        if let orderKey = orderKeys.take(object, slot: slot) {
+          try statement.bind(orderKey, at: index)
         } else {
           try statement.bindNull(at: index)
         }
@@ -248,7 +248,7 @@ final class RowWriter {
       case .entity(ofSlot: let index):
         row.rawValue(prepared.layout.slots[index]).destinationEntityNumber
       case .order(ofSlot: let slot):
-        placed.place(of: object, slot: slot).map { .integer($0) } ?? .null
+        orderKeys.orderKey(of: object, slot: slot).map { .integer($0) } ?? .null
       }
     }
   }

@@ -41,7 +41,7 @@ extension SQLiteStore {
     let layout = object.layout
     guard !layout.toMany.isEmpty, let values = object.values else { return [] }
     return layout.toMany.enumerated().compactMap { index, relationship in
-      guard case .toMany(let value) = values[layout.holdingIndex(.toMany(index))],
+      guard case .toMany(let value) = values[layout.valueIndex(.toMany(index))],
         value.hasChanges, let mapped = entity(layout).toMany[relationship.name],
         mapped.isManyToMany ? relationship.writesPairs : relationship.inverseRelationship == nil
       else { return nil }
@@ -78,53 +78,57 @@ extension SQLiteStore {
   /// Returns the order keys that a save changes.
   ///
   /// Cost: one SELECT of primary keys and order keys for each changed list of a saved owner.
-  func placedLinks(
+  func orderKeyChanges(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws -> OrderKeyChanges {
-    var placed = OrderKeyChanges()
+    var changed = OrderKeyChanges()
     for owner in plan.written where owner.layout.hasLists {
       for (mapped, value) in changedLists(of: owner) {
         let list = (value.list ?? []).filter { !$0.isDeleted }
         let present =
-          owner.isInserted ? [:] : try places(mapped, of: owner, on: connection, in: scope)
+          owner.isInserted ? [:] : try orderKeys(mapped, of: owner, on: connection, in: scope)
         let changes = OrderKeyAllocator.changes(list.map { present[$0.primaryKey] })
-        let places = zip(list, changes).compactMap { object, place in
-          place.map { (destination: object, place: $0) }
+        let orderKeys = zip(list, changes).compactMap { object, orderKey in
+          orderKey.map { (destination: object, orderKey: $0) }
         }
         if let inverse = mapped.relationship.inverseRelationship, !inverse.isToMany {
-          for (object, place) in places {
-            guard case .slot(let slot)? = object.layout.place(of: inverse.name) else { continue }
-            placed.put(object, at: place, ofSlot: slot)
+          for (object, orderKey) in orderKeys {
+            guard case .slot(let slot)? = object.layout.position(of: inverse.name) else { continue }
+            changed.put(object, at: orderKey, ofSlot: slot)
           }
         } else {
-          placed.put(.init(relationship: mapped, owner: owner, places: places))
+          changed.put(.init(relationship: mapped, owner: owner, orderKeys: orderKeys))
         }
       }
     }
-    return placed
+    return changed
   }
 
   /// Writes the order keys that weren't written with a row.
-  func writePlaces(
-    _ placed: OrderKeyChanges, on connection: Connection, in scope: ProfileScope
+  func writeOrderKeys(
+    _ changed: OrderKeyChanges, on connection: Connection, in scope: ProfileScope
   ) throws {
-    for (object, slot, place) in placed.left {
+    for (object, slot, orderKey) in changed.left {
       let entity = entity(object.layout)
-      guard let sql = translator.updatePlace(entity: entity, slot: slot) else { continue }
+      guard let sql = translator.updateOrderKey(entity: entity, slot: slot) else { continue }
       try change(
-        sql, [.integer(place), .integer(object.primaryKey)], kind: .update, for: entity.name,
+        sql, [.integer(orderKey), .integer(object.primaryKey)], kind: .update, for: entity.name,
         on: connection, in: scope)
     }
-    for list in placed.apart {
+    for list in changed.apart {
       let (owner, name) = (
         SQLiteValue.integer(list.owner.primaryKey), list.owner.layout.entity.name
       )
-      for (object, place) in list.places {
-        let (key, place) = (SQLiteValue.integer(object.primaryKey), SQLiteValue.integer(place))
+      for (object, orderKey) in list.orderKeys {
+        let (key, orderKey) = (
+          SQLiteValue.integer(object.primaryKey), SQLiteValue.integer(orderKey)
+        )
         if let sql = translator.insertJoinRow(list.relationship) {
-          try change(sql, [owner, key, place], kind: .insert, for: name, on: connection, in: scope)
+          try change(
+            sql, [owner, key, orderKey], kind: .insert, for: name, on: connection, in: scope)
         } else if let sql = translator.updateHiddenInverse(list.relationship) {
-          try change(sql, [owner, place, key], kind: .update, for: name, on: connection, in: scope)
+          try change(
+            sql, [owner, orderKey, key], kind: .update, for: name, on: connection, in: scope)
         }
       }
     }
@@ -137,24 +141,24 @@ extension SQLiteStore {
     return layout.toMany.enumerated().compactMap { index, relationship in
       guard relationship.isOrdered, let mapped = entity(layout).toMany[relationship.name],
         mapped.orderColumn != nil,
-        case .toMany(let value) = values[layout.holdingIndex(.toMany(index))], value.hasChanges
+        case .toMany(let value) = values[layout.valueIndex(.toMany(index))], value.hasChanges
       else { return nil }
       return (mapped, value)
     }
   }
 
   /// Returns the current order keys of an owner's destinations, by primary key.
-  private func places(
+  private func orderKeys(
     _ mapped: SQLToMany, of owner: NSManagedObject, on connection: Connection,
     in scope: ProfileScope
   ) throws -> [Int64: Int64] {
-    var query = translator.places(mapped)
+    var query = translator.orderKeys(mapped)
     query.binds = [.integer(owner.primaryKey)]
-    var places: [Int64: Int64] = [:]
+    var orderKeys: [Int64: Int64] = [:]
     try select(query, on: connection, for: mapped.destination.name, in: scope) { statement in
-      if !statement.isNull(1) { places[statement.int64(0)] = statement.int64(1) }
+      if !statement.isNull(1) { orderKeys[statement.int64(0)] = statement.int64(1) }
     }
-    return places
+    return orderKeys
   }
 }
 
@@ -165,7 +169,7 @@ struct OrderKeyChanges {
   struct Apart {
     let relationship: SQLToMany
     let owner: NSManagedObject
-    let places: [(destination: NSManagedObject, place: Int64)]
+    let orderKeys: [(destination: NSManagedObject, orderKey: Int64)]
   }
 
   /// An order key in the column of a to-one slot.
@@ -174,36 +178,36 @@ struct OrderKeyChanges {
     let slot: Int
   }
 
-  private var bySlot: [SlotKey: (object: NSManagedObject, slot: Int, place: Int64)] = [:]
+  private var bySlot: [SlotKey: (object: NSManagedObject, slot: Int, orderKey: Int64)] = [:]
   private var taken: Set<SlotKey> = []
   private(set) var apart: [Apart] = []
 
   /// Records the order key of an object in the inverse of one of its to-ones.
-  mutating func put(_ object: NSManagedObject, at place: Int64, ofSlot slot: Int) {
-    bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)] = (object, slot, place)
+  mutating func put(_ object: NSManagedObject, at orderKey: Int64, ofSlot slot: Int) {
+    bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)] = (object, slot, orderKey)
   }
 
   /// Records the order keys of the destinations of one owner's relationship.
-  mutating func put(_ places: Apart) {
-    apart.append(places)
+  mutating func put(_ orderKeys: Apart) {
+    apart.append(orderKeys)
   }
 
   /// Returns the order key of an object in the inverse of one of its to-ones; nil if it has none.
-  func place(of object: NSManagedObject, slot: Int) -> Int64? {
-    bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)]?.place
+  func orderKey(of object: NSManagedObject, slot: Int) -> Int64? {
+    bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)]?.orderKey
   }
 
   /// Removes and returns the order key that is written with an object's own row, which then needs no separate
   /// statement.
   mutating func take(_ object: NSManagedObject, slot: Int) -> Int64? {
     let key = SlotKey(object: ObjectIdentifier(object), slot: slot)
-    guard let place = bySlot[key]?.place else { return nil }
+    guard let orderKey = bySlot[key]?.orderKey else { return nil }
     taken.insert(key)
-    return place
+    return orderKey
   }
 
   /// The order keys that weren't written with a row, in the order of the objects' primary keys.
-  var left: [(object: NSManagedObject, slot: Int, place: Int64)] {
+  var left: [(object: NSManagedObject, slot: Int, orderKey: Int64)] {
     bySlot.filter { !taken.contains($0.key) }.values
       .sorted { ($0.object.primaryKey, $0.slot) < ($1.object.primaryKey, $1.slot) }
   }

@@ -10,13 +10,13 @@ extension SQLiteStore {
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
-    let outside = try ExternalWrites(plan, in: external)
+    let outside = try ExternalWrites(plan, of: self)
     do {
       let rows = try commit(plan, outside, in: scope, beforeCommit)
-      outside.settle()
+      outside.removeObsoleteFiles()
       return rows
     } catch {
-      outside.takeBack()
+      outside.removeWrittenFiles()
       throw error
     }
   }
@@ -99,7 +99,7 @@ extension SQLiteStore {
   private func write(
     _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
-    writer.placed = try placedLinks(of: plan, on: connection, in: scope)
+    writer.orderKeys = try orderKeyChanges(of: plan, on: connection, in: scope)
     for object in plan.inserted { try writer.insert(object) }
     for object in plan.updated { try writer.update(object) }
     try writeLinks(of: plan, writer, on: connection, in: scope)
@@ -112,7 +112,7 @@ extension SQLiteStore {
   private func rewrite(
     _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
-    writer.placed = try placedLinks(of: plan, on: connection, in: scope)
+    writer.orderKeys = try orderKeyChanges(of: plan, on: connection, in: scope)
     for object in plan.deleted { try writer.delete(object) }
     for object in plan.updated { try writer.park(object) }
     for object in plan.updated { try writer.update(object) }
@@ -128,7 +128,7 @@ extension SQLiteStore {
     // All removals first: another object may have what one no longer has.
     for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
-    try writePlaces(writer.placed, on: connection, in: scope)
+    try writeOrderKeys(writer.orderKeys, on: connection, in: scope)
   }
 
   /// Compares the versions of rows that aren't written, and writes what every save writes.

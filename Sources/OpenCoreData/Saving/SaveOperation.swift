@@ -100,7 +100,7 @@ struct SaveOperation {
         guard attempt < Self.mostAttempts else { throw NSError.mergeConflicts(conflicts) }
         try policy.resolve(optimisticLockingConflicts: conflicts)
       } catch let error as ConstraintViolations {
-        let conflicts = error.violations.map(constraintConflict)
+        let conflicts = try error.violations.map(constraintConflict)
         guard attempt < Self.mostAttempts else { throw NSError.constraintConflicts(conflicts) }
         try policy.resolve(constraintConflicts: conflicts)
       }
@@ -128,11 +128,13 @@ struct SaveOperation {
   /// If one fails, none is changed, unless a COMMIT itself fails after another has succeeded.
   private mutating func writeAcross(_ plan: SavePlan) throws {
     guard !plan.isEmpty else { return }
-    try context.settlePlaces()
+    try context.assignUnassignedObjects()
     try context.checkStores(of: plan.written)
     // An in-memory store applies its part after all files have been written.
-    let parts = try plan.parts.map { place, part in
-      guard let store = try context.store(at: place)?.writable() else { throw NSError.noStore() }
+    let parts = try plan.parts.map { storeIndex, part in
+      guard let store = try context.store(at: storeIndex)?.writable() else {
+        throw NSError.noStore()
+      }
       return (store: store, plan: part)
     }.sorted { $0.store is MemoryStore && !($1.store is MemoryStore) }
     for (_, part) in parts { try part.checkConstraints() }
@@ -173,7 +175,7 @@ struct SaveOperation {
         store.disown(
           rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       }
-      for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
+      for (object, row) in zip(plan.written, rows) { object.adopt(saved: row) }
       for object in plan.deleted { context.detach(object) }
     } catch {
       for (object, key) in zip(unkeyed, temporary) where object.primaryKey > 0 {
@@ -186,10 +188,19 @@ struct SaveOperation {
     }
   }
 
-  private func constraintConflict(_ violation: ConstraintViolation) -> NSConstraintConflict {
-    NSConstraintConflict(
-      constraint: violation.constraint.names,
-      database: violation.stored.map { context.registered($0.layout, $0.primaryKey) },
+  /// - Throws: The store's error if the stored object is a fault that can't be filled: a policy would overwrite
+  ///   its values.
+  private func constraintConflict(
+    _ violation: ConstraintViolation
+  ) throws -> NSConstraintConflict {
+    let stored = violation.stored.map { context.registered($0.layout, $0.primaryKey) }
+    do {
+      if let stored, stored.isFault { _ = try context.fill(stored) }
+    } catch {
+      throw NSError.from(error, store: context.firstStore)
+    }
+    return NSConstraintConflict(
+      constraint: violation.constraint.names, database: stored,
       databaseSnapshot: violation.storedSnapshot, conflictingObjects: violation.objects,
       conflictingSnapshots: violation.objects.map { $0.isInserted ? [:] : $0.snapshot })
   }

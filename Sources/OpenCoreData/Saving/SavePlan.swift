@@ -34,7 +34,7 @@ struct SavePlan {
 /// A row that a save found changed since its object was read.
 struct SaveConflict {
   /// The comparison that found the conflict.
-  enum Place {
+  enum Location {
     /// The object's snapshot against the row cache.
     case rowCache
     /// The row cache against the stored rows.
@@ -42,7 +42,7 @@ struct SaveConflict {
   }
 
   let object: NSManagedObject
-  let place: Place
+  let location: Location
   /// The `Z_OPT` that the object was read with.
   let oldVersion: Int64
   /// The current `Z_OPT`; 0 if the row no longer exists.
@@ -81,7 +81,8 @@ extension Row {
     let number = slot.kind == .toOnePolymorphic ? Int(exactly: entityNumber(slot)) : nil
     let layout = number.flatMap { store?.layouts.layout(entityNumber: $0) }
     return NSManagedObjectID(
-      layout: layout ?? EntityLayout.of(declared).at(store?.place ?? 0), primaryKey: int64(slot),
+      layout: layout ?? EntityLayout.of(declared).at(store?.storeIndex ?? 0),
+      primaryKey: int64(slot),
       store: store)
   }
 }

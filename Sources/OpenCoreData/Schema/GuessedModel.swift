@@ -56,7 +56,7 @@ struct GuessedModel {
   }
 
   private mutating func model() throws -> NSManagedObjectModel {
-    placeEntities()
+    addEntities()
     let indexed = try indexedColumns()
     var toOne: [ToOne] = []
     for (root, table) in roots {
@@ -77,27 +77,27 @@ struct GuessedModel {
 
   // MARK: Entities
 
-  private mutating func placeEntities() {
+  private mutating func addEntities() {
     var names: Set<String> = []
     var byParent: [Int: [FileSchema.NumberedEntity]] = [:]
     for entity in file.entities
     where entity.number < FileSchema.firstHistoryEntity && names.insert(entity.name).inserted {
       byParent[entity.superNumber, default: []].append(entity)
     }
-    for root in byParent[0] ?? [] { placeRoot(root, byParent) }
+    for root in byParent[0] ?? [] { addRoot(root, byParent) }
     // Corrupt parent IDs form a cycle, or refer to no entity: every entity with a table is read.
     let all = byParent.values.joined().sorted { $0.number < $1.number }
-    for entity in all where entities[entity.number] == nil { placeRoot(entity, byParent) }
+    for entity in all where entities[entity.number] == nil { addRoot(entity, byParent) }
   }
 
-  private mutating func placeRoot(
+  private mutating func addRoot(
     _ root: FileSchema.NumberedEntity, _ byParent: [Int: [FileSchema.NumberedEntity]]
   ) {
     guard let table = file.tables[SQLNames.plain(root.name)] else { return }
-    roots.append((place(root, byParent, depth: 0), table))
+    roots.append((add(root, byParent, depth: 0), table))
   }
 
-  private mutating func place(
+  private mutating func add(
     _ numbered: FileSchema.NumberedEntity, _ byParent: [Int: [FileSchema.NumberedEntity]],
     depth: Int
   ) -> NSEntityDescription {
@@ -108,7 +108,7 @@ struct GuessedModel {
     // An entity that was already added would be a cycle.
     entity.subentities = (byParent[numbered.number] ?? [])
       .filter { entities[$0.number] == nil }
-      .map { place($0, byParent, depth: depth + 1) }
+      .map { add($0, byParent, depth: depth + 1) }
     return entity
   }
 

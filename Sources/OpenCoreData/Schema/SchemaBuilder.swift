@@ -41,7 +41,14 @@ struct SchemaBuilder: Sendable {
       + rangeIndexes.flatMap(\.statements) + triggers + Self.housekeeping
   }
 
-  /// Creates the schema and the initial rows, in one transaction.
+  /// Returns whether a file has had no schema: it's empty, or its creation was interrupted.
+  ///
+  /// Cost: a read of the header, which isn't an event.
+  static func isBlank(_ connection: Connection) throws -> Bool {
+    try connection.values("PRAGMA schema_version") == [[.integer(0)]]
+  }
+
+  /// Creates the schema and the initial rows, in one transaction, unless another process has created them.
   ///
   /// - Parameters:
   ///   - connection: A connection to an empty file, opened with `newFilePragmas`.
@@ -60,6 +67,7 @@ struct SchemaBuilder: Sendable {
     }
     try run("BEGIN EXCLUSIVE", .transaction)
     do {
+      guard try Self.isBlank(connection) else { return try run("ROLLBACK", .transaction) }
       for statement in statements { try run(statement) }
       for entity in model.entities {
         try insert(

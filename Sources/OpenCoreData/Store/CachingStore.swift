@@ -9,7 +9,7 @@ import Synchronization
 class CachingStore: NSPersistentStore, @unchecked Sendable {
   final let layouts: StoreLayouts
   /// The store's index in its coordinator, from 0; reusable after the store is removed.
-  final var place: Int { layouts.place }
+  final var storeIndex: Int { layouts.storeIndex }
   private final let shared: Mutex<SharedRows>
   #if CHECKED_ROWS
     /// The thread sanitizer supports Foundation's locks but not `Mutex`: it would report races inside.
@@ -154,7 +154,7 @@ extension CachingStore {
       var seen: Set<Int64> = []
       var keys: ContiguousArray<Int64> = []
       for source in sources {
-        guard case .slot(let index)? = source.layout.place(of: name),
+        guard case .slot(let index)? = source.layout.position(of: name),
           let row = shared.row(
             rootIndex: source.layout.rootIndex, key: source.primaryKey, of: generation)
         else { continue }

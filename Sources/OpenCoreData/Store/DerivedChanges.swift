@@ -31,7 +31,7 @@ extension CachingStore {
     withShared { shared in
       for change in changes {
         guard let layout = layouts.layout(entityNumber: change.entityNumber),
-          case .slot(let index)? = layout.place(of: change.property)
+          case .slot(let index)? = layout.position(of: change.property)
         else { continue }
         let slot = layout.slots[index]
         let row = shared.rows.peek(rootIndex: layout.rootIndex, key: change.primaryKey) { row in

@@ -64,8 +64,8 @@ extension ExternalStorage {
   /// Writes a value to a new file, and syncs it to disk.
   ///
   /// - Throws: 640 if the disk is full, 512 if it can't be written.
-  func write(_ value: Data) throws -> ExternalFile {
-    let file = ExternalFile()
+  @discardableResult
+  func write(_ value: Data, to file: ExternalFile = ExternalFile()) throws -> ExternalFile {
     do {
       let folder = try openFolder(creates: true)
       defer { close(folder) }
@@ -79,14 +79,6 @@ extension ExternalStorage {
         "An externally stored value can't be written in \(folder.path): \(error.reason).",
         [NSFilePathErrorKey: folder.path])
     }
-  }
-
-  /// Removes files; one that can't be removed stays, and `cdprof doctor` lists it.
-  ///
-  /// - Returns: Whether none of them exists any longer.
-  @discardableResult
-  func remove(_ files: [ExternalFile]) -> Bool {
-    remove(named: Set(files.map(\.name)))
   }
 
   /// Removes the files with names of `fileNames()`.
@@ -279,12 +271,18 @@ enum FileDescriptors {
     let file = openat(folder, name, creating, 0o666)
     guard file >= 0 else { throw FileProblem(errno) }
     defer { close(file) }
-    guard
-      let problem = value.withUnsafeBytes({ put($0, into: file) })
-        ?? (fsync(file) == 0 ? nil : FileProblem(errno))
-    else { return }
-    unlinkat(folder, name, 0)
-    throw problem
+    do throws(FileProblem) {
+      try append(value, to: file)
+    } catch {
+      unlinkat(folder, name, 0)
+      throw error
+    }
+  }
+
+  /// Writes bytes at the end of an open file, and syncs it to disk.
+  static func append(_ value: Data, to file: Int32) throws(FileProblem) {
+    if let problem = value.withUnsafeBytes({ put($0, into: file) }) { throw problem }
+    guard fsync(file) == 0 else { throw FileProblem(errno) }
   }
 
   /// Adds a file to another folder on the same volume, replacing one with the same name.

@@ -30,14 +30,14 @@ struct FetchPlan {
         || (includesSubentities && candidate.entity.isKind(of: entity))
     else { return false }
     guard let affectedStores else { return true }
-    return affectedStores.contains { ($0 as? CachingStore)?.place == candidate.place }
+    return affectedStores.contains { ($0 as? CachingStore)?.storeIndex == candidate.storeIndex }
   }
 
   /// Returns the plan for the rows of one of several stores.
   func at(_ store: CachingStore) -> FetchPlan {
-    guard store.place != layout.place else { return self }
+    guard store.storeIndex != layout.storeIndex else { return self }
     var plan = self
-    plan.layout = layout.at(store.place)
+    plan.layout = layout.at(store.storeIndex)
     return plan
   }
 

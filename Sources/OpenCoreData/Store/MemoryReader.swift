@@ -83,17 +83,20 @@ final class MemoryReader: StoreReader {
   }
 
   /// Returns a descriptor for the order keys of the inverse's list, for a to-one with an ordered inverse.
-  private func placed(_ descriptor: NSSortDescriptor, _ plan: FetchPlan) -> NSSortDescriptor {
+  private func orderedByIndex(_ descriptor: NSSortDescriptor, _ plan: FetchPlan) -> NSSortDescriptor
+  {
     guard let key = descriptor.key,
       plan.entity.relationshipsByName[key]?.inverseRelationship?.isOrdered == true
     else { return descriptor }
-    return NSSortDescriptor(key: MemoryRecord.placeKey + key, ascending: descriptor.ascending)
+    return NSSortDescriptor(key: MemoryRecord.orderKeyPrefix + key, ascending: descriptor.ascending)
   }
 
   /// Returns the matching rows, in the fetch's order; by key if it has none.
   private func matches(_ plan: FetchPlan) throws -> [MemoryRow] {
     var records = try records(plan)
-    if !plan.sort.isEmpty { records = records.sorted(using: plan.sort.map { placed($0, plan) }) }
+    if !plan.sort.isEmpty {
+      records = records.sorted(using: plan.sort.map { orderedByIndex($0, plan) })
+    }
     try checkUnknownKey()
     let skipped = records.dropFirst(plan.offset)
     return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.row)
@@ -188,13 +191,13 @@ extension MemoryReader {
     guard dictionary.isAggregated else { return records.map { [$0] } }
     guard !dictionary.groups.isEmpty else { return [records] }
     var groups: [[MemoryRecord]] = []
-    var places: [[PredicateValue]: Int] = [:]
+    var positions: [[PredicateValue]: Int] = [:]
     for record in records {
       let key = try dictionary.groups.map { try $0.expression.value(for: record) }
-      if let place = places[key] {
-        groups[place].append(record)
+      if let position = positions[key] {
+        groups[position].append(record)
       } else {
-        places[key] = groups.count
+        positions[key] = groups.count
         groups.append([record])
       }
     }

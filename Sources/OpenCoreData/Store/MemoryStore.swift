@@ -27,10 +27,11 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   /// Creates an empty store.
   convenience init(
-    model: NSManagedObjectModel, configuration: String?, place: Int, url: URL?,
+    model: NSManagedObjectModel, configuration: String?, storeIndex: Int, url: URL?,
     options: [AnyHashable: Any]?
   ) {
-    let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
+    let layouts = MemoryStore.layouts(
+      of: model, configuration: configuration, storeIndex: storeIndex)
     let identifier = UUID().uuidString
     self.init(
       layouts: layouts, type: NSInMemoryStoreType, url: url, identifier: identifier,
@@ -47,10 +48,11 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   ///
   /// - Throws: 134020 if its objects don't fit the model.
   convenience init(
-    _ document: StoreDocument, model: NSManagedObjectModel, configuration: String?, place: Int,
+    _ document: StoreDocument, model: NSManagedObjectModel, configuration: String?, storeIndex: Int,
     url: URL?, options: [AnyHashable: Any]?
   ) throws {
-    let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
+    let layouts = MemoryStore.layouts(
+      of: model, configuration: configuration, storeIndex: storeIndex)
     let tables: MemoryTables
     do {
       tables = try document.tables(layouts)
@@ -82,12 +84,12 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   /// Returns the layouts of a model's entities, numbered as in a new SQLite file.
   static func layouts(
-    of model: NSManagedObjectModel, configuration: String?, place: Int
+    of model: NSManagedObjectModel, configuration: String?, storeIndex: Int
   ) -> StoreLayouts {
     let entities = model.entitiesInNumberingOrder(of: configuration).enumerated().map {
       index, entity in (number: index + 1, description: entity)
     }
-    return StoreLayouts(entities, place: place)
+    return StoreLayouts(entities, storeIndex: storeIndex)
   }
 
   func beginReading() throws -> any StoreReader {
@@ -232,7 +234,7 @@ final class MemoryRecord: PredicateRecord {
 
   func value(forKey key: String) -> Any? {
     let layout = row.layout
-    switch layout.place(of: key) {
+    switch layout.position(of: key) {
     case .slot(let index):
       let slot = layout.slots[index]
       return slot.kind.isToOne ? destination(slot) : layout.value(slot, in: row.row)
@@ -244,8 +246,8 @@ final class MemoryRecord: PredicateRecord {
       switch key {
       case "objectID": return objectID
       case "entity": return layout.entity
-      case _ where key.hasPrefix(MemoryRecord.placeKey):
-        return place(inInverseOf: String(key.dropFirst(MemoryRecord.placeKey.count)))
+      case _ where key.hasPrefix(MemoryRecord.orderKeyPrefix):
+        return index(inInverseOf: String(key.dropFirst(MemoryRecord.orderKeyPrefix.count)))
       default:
         if reader.unknownKey == nil { reader.unknownKey = (key, layout.entity.name ?? "") }
         return nil
@@ -255,17 +257,17 @@ final class MemoryRecord: PredicateRecord {
 
   var placesNumber: UInt32 { row.layout.number }
 
-  func placeNumber(ofKey key: String) -> UInt32? {
-    switch row.layout.place(of: key) {
+  func position(ofKey key: String) -> UInt32? {
+    switch row.layout.position(of: key) {
     case .slot(let index): UInt32(index)
     case .toMany(let index): UInt32(row.layout.slots.count + index)
     case .transient, .composite, nil: nil
     }
   }
 
-  func predicateValue(at place: UInt32) -> PredicateValue {
+  func predicateValue(at position: UInt32) -> PredicateValue {
     let layout = row.layout
-    let index = Int(place)
+    let index = Int(position)
     guard index < layout.slots.count else {
       let relationship = layout.toMany[index - layout.slots.count]
       return .collection(
@@ -289,10 +291,10 @@ final class MemoryRecord: PredicateRecord {
   }
 
   /// The prefix of a to-one's name that reads the order key in the inverse's list.
-  static let placeKey = "Z_FOK_"
+  static let orderKeyPrefix = "Z_FOK_"
 
-  private func place(inInverseOf name: String) -> Int? {
-    guard case .slot(let index)? = row.layout.place(of: name) else { return nil }
+  private func index(inInverseOf name: String) -> Int? {
+    guard case .slot(let index)? = row.layout.position(of: name) else { return nil }
     let slot = row.layout.slots[index]
     guard !row.row.isNull(slot), let inverse = slot.relationship.inverseRelationship,
       let entity = slot.relationship.destinationEntity

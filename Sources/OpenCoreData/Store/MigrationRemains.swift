@@ -46,14 +46,18 @@ struct MigrationRemains {
   }
 
   /// Ends an operation that has removed its remains.
-  func finish() {
-    unlink("\(folder)/\(list)")
+  ///
+  /// - Returns: Whether no list is left.
+  @discardableResult
+  func finish() -> Bool {
+    !exist || unlink("\(folder)/\(list)") == 0
   }
 
-  /// Removes all remains of a store that's removed.
+  /// Removes a store and all remains of operations on it.
   ///
+  /// After an error, the store is complete, or `StoreFile.isPartlyRemoved(at:)` is true.
   /// - Throws: 512, 513, or 642 for a file that can't be removed.
-  func removeAll() throws {
+  func removeWithStore() throws {
     do throws(FileProblem) {
       let directory = try FileDescriptors.openFolder(folder)
       defer { close(directory) }
@@ -61,7 +65,8 @@ struct MigrationRemains {
     } catch {
       throw NSError.file(url.path, "removed", error.number)
     }
-    finish()
+    try StoreFile.remove(at: url)
+    guard finish() else { throw NSError.file(url.path, "removed", errno) }
   }
 
   /// Removes temporary stores that no running operation is writing.
@@ -80,6 +85,10 @@ struct MigrationRemains {
     guard !stems.isEmpty else { return true }
     guard flock(directory, LOCK_EX | LOCK_NB) == 0 else { return false }
     defer { flock(directory, LOCK_UN) }
+    // The new files of documents.
+    for name in names where name.hasPrefix("." + prefix) && !name.hasSuffix("_SUPPORT") {
+      guard unlink("\(folder)/\(name)") == 0 || errno == ENOENT else { throw FileProblem(errno) }
+    }
     for stem in Set(stems) {
       do {
         try StoreFile.remove(

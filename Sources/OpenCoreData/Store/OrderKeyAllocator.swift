@@ -12,7 +12,7 @@ enum OrderKeyAllocator {
   /// - Parameters:
   ///   - partition: The quoted column of the owner's key.
   ///   - order: The quoted column by which the rows are in order.
-  static func placeSQL(partition: String, order: String) -> String {
+  static func orderKeySQL(partition: String, order: String) -> String {
     "\(first - step) + \(step) * row_number() OVER (PARTITION BY \(partition) ORDER BY \(order))"
   }
 
@@ -42,23 +42,23 @@ enum OrderKeyAllocator {
   }
 
   private static func renumbered(_ present: [Int64?]) -> [Int64?] {
-    present.enumerated().map { index, place in
+    present.enumerated().map { index, key in
       let wanted = first + step * Int64(index)
-      return place == wanted ? nil : wanted
+      return key == wanted ? nil : wanted
     }
   }
 
   /// Returns the indexes of a longest ascending subsequence of the order keys.
-  private static func longestAscent(of places: [Int64?]) -> [Int] {
+  private static func longestAscent(of keys: [Int64?]) -> [Int] {
     /// For each length, the index of the lowest order key that ends such a subsequence.
     var ends: [Int] = []
-    var previous = [Int](repeating: -1, count: places.count)
-    for (index, place) in places.enumerated() {
-      guard let place, place > 0 else { continue }
+    var previous = [Int](repeating: -1, count: keys.count)
+    for (index, key) in keys.enumerated() {
+      guard let key, key > 0 else { continue }
       var (low, high) = (0, ends.count)
       while low < high {
         let middle = (low + high) / 2
-        if (places[ends[middle]] ?? 0) < place { low = middle + 1 } else { high = middle }
+        if (keys[ends[middle]] ?? 0) < key { low = middle + 1 } else { high = middle }
       }
       if low > 0 { previous[index] = ends[low - 1] }
       if low == ends.count { ends.append(index) } else { ends[low] = index }

@@ -309,7 +309,7 @@ extension SQLiteReader {
     case .objectID(let keyColumn, let entity, let numberColumn):
       if statement.isNull(keyColumn) { return nil }
       let key = statement.int64(keyColumn)
-      var layout = EntityLayout.of(entity.description).at(sqlite.place)
+      var layout = EntityLayout.of(entity.description).at(sqlite.storeIndex)
       // A dangling reference has no entity ID; the relationship's entity is used then.
       if let numberColumn, !statement.isNull(numberColumn) {
         let number = Int(statement.int64(numberColumn))

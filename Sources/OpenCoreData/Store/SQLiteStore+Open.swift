@@ -9,7 +9,7 @@ extension SQLiteStore {
   /// - Parameter contents: The database that a new in-memory store is a copy of; nil for an empty
   ///   store.
   static func open(
-    at url: URL, configuration: String?, place: Int, options: [AnyHashable: Any]?,
+    at url: URL, configuration: String?, storeIndex: Int, options: [AnyHashable: Any]?,
     model: NSManagedObjectModel, hub: EventHub, contents: Connection? = nil
   ) throws -> SQLiteStore {
     let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
@@ -20,11 +20,7 @@ extension SQLiteStore {
         "A SQLite store at /dev/null is kept in memory and starts out empty, so it can't be opened "
           + "read-only.", [NSFilePathErrorKey: url.path])
     }
-    let exists =
-      isInMemory ? contents != nil : FileManager.default.fileExists(atPath: url.path)
-    if !isInMemory, exists || isReadOnly, let problem = StoreFileProblem.examine(path: url.path) {
-      throw NSError.unusableStore(problem, url)
-    }
+    var exists = try isInMemory ? contents != nil : fileExists(at: url, isReadOnly: isReadOnly)
     let readers = try readerCount(options)
     do {
       if exists, !isInMemory, !isReadOnly {
@@ -45,10 +41,11 @@ extension SQLiteStore {
       for pragma in settings.statements(for: access) { logger?.log(pragma) }
       do {
         if let contents { try pool.withWriter { try contents.copy(into: $0) } }
+        if exists, !isReadOnly { exists = try !pool.withWriter(SchemaBuilder.isBlank) }
         let file = OpenedStore(
           pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, logger: logger)
         return try open(
-          file, configuration: configuration, place: place, options, model, derived)
+          file, configuration: configuration, storeIndex: storeIndex, options, model, derived)
       } catch {
         pool.close()
         throw error
@@ -73,19 +70,29 @@ extension SQLiteStore {
     }
   }
 
+  /// Returns whether there's a file that isn't empty.
+  ///
+  /// - Throws: 134080 if it can't be a store, or there's none and it's to be read.
+  private static func fileExists(at url: URL, isReadOnly: Bool) throws -> Bool {
+    guard isReadOnly || FileManager.default.fileExists(atPath: url.path) else { return false }
+    guard let problem = StoreFileProblem.examine(path: url.path) else { return true }
+    if case .empty = problem, !isReadOnly { return false }
+    throw NSError.unusableStore(problem, url)
+  }
+
   /// A readable file.
   private struct OpenedStore {
     let pool: ConnectionPool
     let url: URL
     let isReadOnly: Bool
-    /// Whether it existed before.
+    /// Whether it has a schema.
     let exists: Bool
     /// Logs the statements, if a sink requires them.
     let logger: StoreOpeningLogger?
   }
 
   private static func open(
-    _ file: OpenedStore, configuration: String?, place: Int, _ options: [AnyHashable: Any]?,
+    _ file: OpenedStore, configuration: String?, storeIndex: Int, _ options: [AnyHashable: Any]?,
     _ model: NSManagedObjectModel, _ derived: DerivedChanges
   ) throws -> SQLiteStore {
     let (pool, url, isReadOnly) = (file.pool, file.url, file.isReadOnly)
@@ -110,7 +117,7 @@ extension SQLiteStore {
     let mapping = try SQLModel(
       model: model, configuration: configuration, connection: connection, ignoresMissing: ignores)
     let store = SQLiteStore(
-      pool: pool, mapping: mapping, place: place, url: url, identifier: metadata.uuid,
+      pool: pool, mapping: mapping, storeIndex: storeIndex, url: url, identifier: metadata.uuid,
       configuration: configuration, isReadOnly: isReadOnly, options: options,
       metadata: metadata.publicValues, derived: derived)
     let remains = MigrationRemains(of: url)

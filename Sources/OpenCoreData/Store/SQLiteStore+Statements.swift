@@ -66,7 +66,7 @@ extension SQLiteStore {
       }
     }
     try bind(statement)
-    guard event != nil, scope.hub.detail.contains(.rows), query.givesObjects else {
+    guard event != nil, scope.demand.includes(.rows), query.givesObjects else {
       try forEachRow(of: statement, counting: &rows, body)
       return rows
     }
@@ -137,7 +137,7 @@ extension SQLiteStore {
   ) -> StatementRecord {
     StatementRecord(
       kind: kind, sql: sql,
-      binds: scope.hub.detail.contains(.binds) ? binds.map(\.description) : nil,
+      binds: scope.demand.includes(.binds) ? binds.map(\.description) : nil,
       intArrays: intArrays)
   }
 }
@@ -164,7 +164,7 @@ extension SQLiteStore {
     of sql: String, _ binds: @autoclosure () -> [SQLiteValue], on connection: Connection,
     in scope: ProfileScope
   ) -> [String]? {
-    guard scope.hub.detail.contains(.plans) else { return nil }
+    guard scope.demand.includes(.plans) else { return nil }
     return (try? connection.explainQueryPlan(sql, binds: binds()))?.lines
   }
 }

@@ -24,9 +24,11 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let writtenTransaction = Mutex<Int64?>(nil)
   /// Watches the file for other writers, if the store was opened with remote change notifications.
   let watcher = Mutex<StoreWatcher?>(nil)
+  /// The names of external data files that couldn't be removed, and to which no row refers.
+  private let unused = Mutex<Set<String>>([])
 
   init(
-    pool: ConnectionPool, mapping: SQLModel, place: Int, url: URL, identifier: String,
+    pool: ConnectionPool, mapping: SQLModel, storeIndex: Int, url: URL, identifier: String,
     configuration: String?, isReadOnly: Bool, options: [AnyHashable: Any]?,
     metadata: [String: Any], derived: DerivedChanges
   ) {
@@ -35,15 +37,15 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     damagedRows = options?[SkippedRows.option] as? SkippedRows
     external = pool.isInMemory ? .inRows : ExternalStorage(storeURL: url)
     self.mapping = mapping
-    translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, place: place) }
+    translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, storeIndex: storeIndex) }
     statements = WriteStatements(translator: translator)
-    let held = Dictionary(
+    let known = Dictionary(
       mapping.entities.map { (EntityLayout.of($0.description).modelIndex, $0) },
       uniquingKeysWith: { first, _ in first })
-    entities = (0...(held.keys.max() ?? 0)).map { held[$0] }
+    entities = (0...(known.keys.max() ?? 0)).map { known[$0] }
     super.init(
       layouts: StoreLayouts(
-        mapping.entities.lazy.map { ($0.number, $0.description) }, place: place),
+        mapping.entities.lazy.map { ($0.number, $0.description) }, storeIndex: storeIndex),
       type: NSSQLiteStoreType, url: url, identifier: identifier, configuration: configuration,
       isReadOnly: isReadOnly, options: options, metadata: metadata)
   }
@@ -89,6 +91,17 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     try external.read(file)
   }
 
+  /// Removes external data files to which no row refers.
+  ///
+  /// Those that can't be removed are tried again with the next ones, and when the store is closed. After that,
+  /// they stay, and `cdprof doctor` lists them.
+  func removeExternalData(_ files: [ExternalFile]) {
+    unused.withLock { names in
+      names.formUnion(files.map(\.name))
+      if !names.isEmpty, external.remove(named: names) { names = [] }
+    }
+  }
+
   func saveMetadata() throws {
     try pool.withWriter { connection in
       guard hasUnsavedMetadata else { return }
@@ -105,6 +118,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   func close() {
     markRemoved()
+    removeExternalData([])
     pool.close()
   }
 
@@ -144,12 +158,13 @@ extension SQLiteStore {
   /// Cost: as many bytes as the store has; a store file is copied to a temporary folder first.
   /// External data files become values in rows; a missing one stays a reference.
   func openCopyInMemory(
-    at url: URL, place: Int, options: [AnyHashable: Any]?, model: NSManagedObjectModel,
+    at url: URL, storeIndex: Int, options: [AnyHashable: Any]?, model: NSManagedObjectModel,
     hub: EventHub
   ) throws -> SQLiteStore {
     func open(_ contents: Connection) throws -> SQLiteStore {
       try SQLiteStore.open(
-        at: url, configuration: configuration, place: place, options: options, model: model,
+        at: url, configuration: configuration, storeIndex: storeIndex, options: options,
+        model: model,
         hub: hub, contents: contents)
     }
     if pool.isInMemory {

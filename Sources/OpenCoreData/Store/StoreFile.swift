@@ -146,7 +146,9 @@ package enum StoreFile {
       return lstat(path, &info) == 0
     }
     guard !exists(url.path) else { return false }
-    if companions.contains(where: { exists(url.path + $0) }) { return true }
+    if MigrationRemains(of: url).exist || companions.contains(where: { exists(url.path + $0) }) {
+      return true
+    }
     let support = ExternalStorage(storeURL: url).folder.deletingLastPathComponent()
     guard exists(support.path) else { return false }
     let stem = url.deletingPathExtension().lastPathComponent

@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
     opposite.appeared = unit.vanished
     opposite.vanished = unit.appeared
     opposite.relationships = unit.relationships.map {
-      RelationshipChange(object: $0.object, place: $0.place, gained: $0.lost, lost: $0.gained)
+      RelationshipChange(object: $0.object, position: $0.position, gained: $0.lost, lost: $0.gained)
     }
     for object in unit.appeared {
       // The object releases its related objects, and gets them back with this.

@@ -62,7 +62,7 @@ final class ObjectSnapshot {
   private var row: Row
   private let wasFault: Bool
   /// Changed slots and transients, by position; other slots are those of `row`.
-  private let held: [Int: HeldValue]
+  private let changedValues: [Int: ObjectValue]
   /// The changes of each to-many since the last save, by position.
   private let toMany: [Int: ToManyChange]
 
@@ -78,18 +78,18 @@ final class ObjectSnapshot {
     let layout = object.layout
     row = wasFault ? layout.faultRow : object.row
     row.retain()
-    var held: [Int: HeldValue] = [:]
+    var changedValues: [Int: ObjectValue] = [:]
     var toMany: [Int: ToManyChange] = [:]
     if let values = object.values {
-      for index in 0..<layout.placeCount {
+      for index in 0..<layout.positionCount {
         if case .toMany(let value) = values[index] {
           toMany[index] = ToManyChange(added: value.added, removed: value.removed)
         } else if index >= layout.firstTransient || values.isChanged(index) {
-          held[index] = values[index]
+          changedValues[index] = values[index]
         }
       }
     }
-    self.held = held
+    self.changedValues = changedValues
     self.toMany = toMany
   }
 
@@ -100,7 +100,7 @@ final class ObjectSnapshot {
   /// Its unsaved to-many destinations, as changes whose undo restores them.
   var links: [RelationshipChange] {
     toMany.sorted { $0.key < $1.key }.map { index, then in
-      RelationshipChange(object: object, place: index, gained: then.removed, lost: then.added)
+      RelationshipChange(object: object, position: index, gained: then.removed, lost: then.added)
     }
   }
 
@@ -112,7 +112,7 @@ final class ObjectSnapshot {
       let gained = now.added.subtracting(then.added).union(then.removed.subtracting(now.removed))
       let lost = now.removed.subtracting(then.removed).union(then.added.subtracting(now.added))
       guard !gained.isEmpty || !lost.isEmpty else { return nil }
-      return RelationshipChange(object: object, place: index, gained: gained, lost: lost)
+      return RelationshipChange(object: object, position: index, gained: gained, lost: lost)
     }
   }
 
@@ -122,14 +122,14 @@ final class ObjectSnapshot {
     adoptRow()
     let layout = object.layout
     for slot in layout.slots {
-      if let value = held[slot.index] {
+      if let value = changedValues[slot.index] {
         object.change(value, at: slot.index)
       } else {
         restoreFromRow(slot)
       }
     }
-    for index in layout.firstTransient..<layout.placeCount {
-      object.keep(held[index] ?? .none, at: index)
+    for index in layout.firstTransient..<layout.positionCount {
+      object.keep(changedValues[index] ?? .none, at: index)
     }
   }
 
@@ -163,13 +163,13 @@ final class ObjectSnapshot {
 /// The objects added to and removed from one to-many of one object.
 struct RelationshipChange {
   let object: NSManagedObject
-  let place: Int
+  let position: Int
   let gained: Set<NSManagedObject>
   let lost: Set<NSManagedObject>
 
   /// Undoes the change; inverses have changes of their own.
   func undo() {
-    let value = object.toManyValue(at: place)
+    let value = object.toManyValue(at: position)
     for other in gained { value.remove(other) }
     for other in lost { value.takeBackRemoval(of: other) }
   }

@@ -17,11 +17,11 @@ package struct Finding: Sendable, Equatable {
   package var sql: String?
   package var fix: SuggestedFix
   /// The counts without and with the fix, or `nil` if the fix wasn't verified.
-  package var tried: VerifiedFix?
+  package var verification: VerifiedFix?
 
   package init(
     rule: RuleName, subject: String, count: Int, callSite: CallSite?, what: String,
-    sql: String? = nil, fix: SuggestedFix, tried: VerifiedFix? = nil
+    sql: String? = nil, fix: SuggestedFix, verification: VerifiedFix? = nil
   ) {
     self.rule = rule
     self.subject = subject
@@ -30,7 +30,7 @@ package struct Finding: Sendable, Equatable {
     self.what = what
     self.sql = sql
     self.fix = fix
-    self.tried = tried
+    self.verification = verification
   }
 
   /// The name that a scenario's `findings` lists: `fault-storm(Mood)`.
@@ -62,7 +62,7 @@ package struct Finding: Sendable, Equatable {
   }
 
   /// The result of verifying the fix: `verified: 5,061 → 61 SELECTs (plain)`, or `not verified`.
-  package var triedText: String { tried?.description ?? "not verified" }
+  package var verificationText: String { verification?.description ?? "not verified" }
 }
 
 extension FindingSuppression {
@@ -158,8 +158,8 @@ enum LikelyCause {
       Rule.named($0.rule)?.metrics.contains(metric) == true && $0.count * 2 >= surplus
     }
     guard let finding = fitting.max(by: { $0.count < $1.count }) else { return nil }
-    let place = finding.callSite.map { " at \($0)" } ?? ""
-    return "likely: \(finding.name)\(place), \(finding.counted)"
+    let location = finding.callSite.map { " at \($0)" } ?? ""
+    return "likely: \(finding.name)\(location), \(finding.counted)"
       + " (\(NumberText.grouped(surplus)) over the expected count); fix: \(finding.fix.text)"
   }
 }

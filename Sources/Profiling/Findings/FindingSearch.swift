@@ -67,13 +67,13 @@ package enum FindingSearch {
       var callSite: CallSite?
       var what: String
     }
-    var places: [Key: Int] = [:]
+    var positions: [Key: Int] = [:]
     let grouped = findings.reduce(into: [Finding]()) { grouped, finding in
       let key = Key(name: finding.name, callSite: finding.callSite, what: finding.what)
-      if let place = places[key] {
-        grouped[place].count += finding.count
+      if let position = positions[key] {
+        grouped[position].count += finding.count
       } else {
-        places[key] = grouped.count
+        positions[key] = grouped.count
         grouped.append(finding)
       }
     }
@@ -140,9 +140,9 @@ package struct FinishedWork: Sendable {
   /// rows.
   ///
   /// Returns `nil` if the result isn't from a fetch of objects.
-  func source(ofResultAt place: Int) -> (place: Int, rows: Int)? {
-    let name = parts[place].step.subject
-    guard let source = parts[..<place].lastIndex(where: { $0.step.name == name }),
+  func source(ofResultAt position: Int) -> (position: Int, rows: Int)? {
+    let name = parts[position].step.subject
+    guard let source = parts[..<position].lastIndex(where: { $0.step.name == name }),
       parts[source].step.verb == .fetch, parts[source].step.resultKind == .objects,
       let rows = events(of: parts[source]).first(where: { $0.kind == .fetch })?.rows
     else { return nil }
@@ -153,10 +153,10 @@ package struct FinishedWork: Sendable {
   /// objects.
   ///
   /// The search ends where the name is released or reused.
-  func users(ofResultAt place: Int) -> [Part] {
-    guard let name = parts[place].step.name else { return [] }
+  func users(ofResultAt position: Int) -> [Part] {
+    guard let name = parts[position].step.name else { return [] }
     var users: [Part] = []
-    for part in parts[(place + 1)...] {
+    for part in parts[(position + 1)...] {
       if part.step.verb == .reset || part.step.name == name { break }
       let isGiven = (part.step.assignments + part.step.removals).contains { $0.value == name }
       guard part.step.subject == name || isGiven else { continue }

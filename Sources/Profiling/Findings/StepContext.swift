@@ -69,7 +69,7 @@ package struct StepContext: Sendable {
   ///
   /// A relationship can refer to its own entity, as `manager` does, so the entity's name doesn't
   /// distinguish these objects. If the set is empty, only the name is used.
-  package var held: Set<ObjectReference>
+  package var resultObjects: Set<ObjectReference>
   /// The key path to the objects of each entity, by the name of an object's own entity.
   ///
   /// Each concrete subentity of a destination has its own entry.
@@ -89,11 +89,12 @@ package struct StepContext: Sendable {
   package var counted: Set<String> = []
 
   package init(
-    fetch: Step? = nil, held: Set<ObjectReference> = [], reachedThrough: [String: Path] = [:],
+    fetch: Step? = nil, resultObjects: Set<ObjectReference> = [],
+    reachedThrough: [String: Path] = [:],
     routes: [Route] = []
   ) {
     self.fetch = fetch
-    self.held = held
+    self.resultObjects = resultObjects
     self.reachedThrough = reachedThrough
     self.routes = routes
   }

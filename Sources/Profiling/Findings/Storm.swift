@@ -6,7 +6,7 @@ struct Storm: Hashable {
   /// The way in which the objects were reached.
   enum Way: Hashable {
     /// They're the objects of the result that the step works on.
-    case held
+    case result
     /// They were reached through this key path from the objects of the result.
     case through(keyPath: String)
   }
@@ -54,12 +54,12 @@ struct Storm: Hashable {
 
   private init?(_ event: Event, sql: String?, context: StepContext) {
     guard let entity = event.object?.entity ?? event.entity else { return nil }
-    let isHeld = event.object.map { context.held.contains($0) } ?? false
-    let path = isHeld ? nil : context.path(of: event, entity: entity)
+    let isInResult = event.object.map { context.resultObjects.contains($0) } ?? false
+    let path = isInResult ? nil : context.path(of: event, entity: entity)
     switch event.kind {
     case .objectFault:
       isRelationship = false
-      way = path.map { .through(keyPath: $0.keyPath) } ?? .held
+      way = path.map { .through(keyPath: $0.keyPath) } ?? .result
       subject = path.map { "\($0.owner).\($0.relationship)" } ?? entity
     case .relationshipFault:
       guard let relationship = event.relationship else { return nil }

@@ -87,19 +87,19 @@ extension Recording {
   /// save form their own groups. Row-cache events are omitted because they duplicate fault events.
   package var groups: [EventGroup] {
     var collector = GroupCollector()
-    var told: Set<Int> = []
+    var counted: Set<Int> = []
     let statements = events.filter { $0.kind == .statement && $0.statement?.isCounted == true }
     var byOwner: [Int: [Event]] = [:]
     for statement in statements {
       if let owner = owner(of: statement) {
         byOwner[owner.id, default: []].append(statement)
-        told.insert(statement.id)
+        counted.insert(statement.id)
       }
     }
     for event in events {
       let step = steps.firstIndex { $0.contains(event) } ?? -1
       if event.kind == .statement {
-        guard event.statement?.isCounted == true, !told.contains(event.id) else { continue }
+        guard event.statement?.isCounted == true, !counted.contains(event.id) else { continue }
         collector.add(event, word: event.statement?.kind.rawValue ?? "", sql: event, step: step)
       } else if let word = event.kind.groupWord {
         let own = byOwner[event.id] ?? []
@@ -128,7 +128,7 @@ private struct GroupCollector {
   }
 
   private(set) var groups: [EventGroup] = []
-  private var places: [Key: Int] = [:]
+  private var positions: [Key: Int] = [:]
 
   mutating func add(_ event: Event, word: String, sql statement: Event?, step: Int) {
     let key = Key(
@@ -136,15 +136,15 @@ private struct GroupCollector {
       sql: statement?.statement?.sql)
     let rows = statement?.rows ?? event.rows
     let nanoseconds = statement?.duration ?? event.duration
-    if let place = places[key] {
-      groups[place].count += 1
-      groups[place].rows += rows
-      groups[place].nanoseconds += nanoseconds
+    if let position = positions[key] {
+      groups[position].count += 1
+      groups[position].rows += rows
+      groups[position].nanoseconds += nanoseconds
       if let work = statement?.statement?.work {
-        groups[place].work = (groups[place].work ?? .init()) + work
+        groups[position].work = (groups[position].work ?? .init()) + work
       }
     } else {
-      places[key] = groups.count
+      positions[key] = groups.count
       groups.append(
         EventGroup(
           number: groups.count + 1, count: 1, word: word, subject: key.subject,

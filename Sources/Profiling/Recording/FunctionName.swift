@@ -33,12 +33,12 @@ struct FunctionName: Equatable {
     guard !FunctionName.thunks.contains(where: rest.hasPrefix) else { return nil }
     if rest.hasPrefix("protocol witness for ") {
       rest = rest.dropFirst("protocol witness for ".count)
-      if let end = FunctionName.place(of: " in conformance ", in: rest) { rest = rest[..<end] }
+      if let end = FunctionName.position(of: " in conformance ", in: rest) { rest = rest[..<end] }
       rest = FunctionName.withoutHeads(rest)
     }
     var inner: [String] = []
     // Closures and local functions: the enclosing function comes last.
-    while let end = FunctionName.place(of: " in ", in: rest) {
+    while let end = FunctionName.position(of: " in ", in: rest) {
       inner.append(FunctionName.local(rest[..<end]))
       rest = FunctionName.withoutHeads(rest[end...].dropFirst(" in ".count))
     }
@@ -69,7 +69,7 @@ struct FunctionName: Equatable {
       } else if let head = heads.first(where: rest.hasPrefix) {
         rest = rest.dropFirst(head.count)
       } else if specializations.contains(where: rest.hasPrefix),
-        let end = place(of: " of ", in: rest)
+        let end = position(of: " of ", in: rest)
       {
         rest = rest[end...].dropFirst(" of ".count)
       } else {
@@ -97,7 +97,7 @@ struct FunctionName: Equatable {
     }
     // After the name: the type of a property, or the effects and the result of a function.
     for mark in [" : ", " -> ", " throws", " async"] {
-      if let end = place(of: mark, in: rest) { rest = rest[..<end] }
+      if let end = position(of: mark, in: rest) { rest = rest[..<end] }
     }
     let parts = components(of: rest)
     guard parts.count > 1, let first = parts.first,
@@ -125,7 +125,7 @@ struct FunctionName: Equatable {
         let end = closing(of: rest)
         // A parenthesis that's never closed has no contents.
         let inside = rest[..<end].dropFirst()
-        if let mark = place(of: " in _", in: inside) {
+        if let mark = position(of: " in _", in: inside) {
           part += inside[..<mark]
         } else {
           part += "(\(labels(of: inside)))"
@@ -145,8 +145,8 @@ struct FunctionName: Equatable {
     var labels = ""
     var rest = parameters
     while !rest.isEmpty {
-      let end = place(of: ", ", in: rest) ?? rest.endIndex
-      let label = place(of: ": ", in: rest[..<end]).map { String(rest[..<$0]) }
+      let end = position(of: ", ", in: rest) ?? rest.endIndex
+      let label = position(of: ": ", in: rest[..<end]).map { String(rest[..<$0]) }
       labels += "\(label ?? "_"):"
       rest = rest[end...].dropFirst(2)
     }
@@ -154,7 +154,7 @@ struct FunctionName: Equatable {
   }
 
   /// Returns the first position of a string outside all brackets, or `nil` if it doesn't occur.
-  private static func place(of text: String, in symbol: Substring) -> Substring.Index? {
+  private static func position(of text: String, in symbol: Substring) -> Substring.Index? {
     var depth = 0
     var index = symbol.startIndex
     var last: Character = " "

@@ -271,18 +271,18 @@ extension Recording {
   /// As in the counters, housekeeping and `BEGIN`/`COMMIT` aren't included.
   package var statementShapes: [StatementShape] {
     var shapes: [StatementShape] = []
-    var places: [String: Int] = [:]
+    var positions: [String: Int] = [:]
     for event in events {
       guard let statement = event.statement, event.kind == .statement, statement.isCounted else {
         continue
       }
-      if let place = places[statement.sql] {
-        shapes[place].count += 1
-        shapes[place].rows += event.rows
-        shapes[place].nanoseconds += event.duration
-        if let work = statement.work { shapes[place].work = (shapes[place].work ?? .init()) + work }
+      if let position = positions[statement.sql] {
+        shapes[position].count += 1
+        shapes[position].rows += event.rows
+        shapes[position].nanoseconds += event.duration
+        if let work = statement.work { shapes[position].work = (shapes[position].work ?? .init()) + work }
       } else {
-        places[statement.sql] = shapes.count
+        positions[statement.sql] = shapes.count
         shapes.append(
           StatementShape(
             number: shapes.count + 1, kind: statement.kind, sql: statement.sql,

@@ -18,8 +18,8 @@ package enum FixVerification {
     precondition(variants.count == steps.count, "each variant needs its steps")
     return variants.indices.map { index in
       var variant = variants[index]
-      for finding in variant.findings.indices where variant.findings[finding].tried == nil {
-        variant.findings[finding].tried = verified(
+      for finding in variant.findings.indices where variant.findings[finding].verification == nil {
+        variant.findings[finding].verification = verified(
           variant.findings[finding].fix, of: index, among: variants, steps)
       }
       return variant
@@ -30,13 +30,13 @@ package enum FixVerification {
     _ fix: SuggestedFix, of index: Int, among variants: [VariantResult], _ steps: [[Step]]
   ) -> VerifiedFix? {
     guard let fetch = fix.fetch,
-      let place = steps[index].lastIndex(where: {
+      let target = steps[index].lastIndex(where: {
         $0.verb == .fetch && $0.name == fetch.name && $0.subject == fetch.subject
       })
     else { return nil }
     let fixed = steps[index].enumerated().map { position, step in
-      if position == place { return fetch }
-      guard position > place, let spared = fix.spares, step.subject == fetch.name else {
+      if position == target { return fetch }
+      guard position > target, let spared = fix.spares, step.subject == fetch.name else {
         return step
       }
       return step.without(spared)

@@ -58,7 +58,7 @@ package struct RunResult: Sendable {
   }
 
   /// The number of variants whose expectations are all met at all scales.
-  package var heldVariants: Int {
+  package var passingVariants: Int {
     variants.count { variant in
       variant.passes
         && scales.allSatisfy { $0.variants.first { $0.name == variant.name }?.passes ?? true }
@@ -78,7 +78,7 @@ package struct RunResult: Sendable {
   /// The number of variants and expectations that are met,
   /// `6 of 6 variants, 23 of 23 expectations`, and the number of scales if there are several.
   package var summary: String {
-    NumberText.counted(heldVariants, of: variants.count, "variant") + ", "
+    NumberText.counted(passingVariants, of: variants.count, "variant") + ", "
       + NumberText.counted(metExpectations, of: expectations, "expectation")
       + (scales.isEmpty ? "" : " at \(scales.count + 1) scales")
   }

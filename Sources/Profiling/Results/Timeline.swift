@@ -113,19 +113,19 @@ extension Recording {
     let texts = statementTexts()
     let origin = begin
     var timeline = Timeline()
-    var places: [Key: Int] = [:]
-    let told = events.filter { $0.kind != .rowCacheHit && $0.kind != .rowCacheMiss }
+    var positions: [Key: Int] = [:]
+    let shown = events.filter { $0.kind != .rowCacheHit && $0.kind != .rowCacheMiss }
       .sorted { ($0.begin, $0.id) < ($1.begin, $1.id) }
-    for event in told.prefix(most) {
+    for event in shown.prefix(most) {
       let entity = event.object?.entity ?? event.entity
       let sql = event.statement?.sql ?? texts[event.id]
       let key = Key(
         kind: event.kind, context: event.context,
         subject: [entity, event.relationship, event.object?.store], source: event.source,
         sql: sql, purpose: event.migration?.purpose, callSite: event.callSite)
-      let place = places[key] ?? timeline.lanes.count
-      if place == timeline.lanes.count {
-        places[key] = place
+      let position = positions[key] ?? timeline.lanes.count
+      if position == timeline.lanes.count {
+        positions[key] = position
         var lane = Timeline.Lane(kind: event.kind)
         lane.context = event.context
         lane.entity = entity
@@ -138,12 +138,12 @@ extension Recording {
         lane.store = event.object?.store
         timeline.lanes.append(lane)
       }
-      timeline.lanes[place].marks.append(
+      timeline.lanes[position].marks.append(
         Timeline.Mark(
           begin: event.begin > origin ? event.begin - origin : 0, duration: event.duration,
           rows: event.rows, key: event.object?.primaryKey))
     }
-    timeline.leftOut = max(0, told.count - most)
+    timeline.leftOut = max(0, shown.count - most)
     return timeline
   }
 }

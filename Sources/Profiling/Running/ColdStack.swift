@@ -84,7 +84,7 @@ final class ColdStack {
 
   /// Waits until the contexts have completed the work they do for each other, such as merging
   /// changes into child contexts and releasing a parent's objects.
-  func settle() {
+  func waitForContexts() {
     guard contexts.count > 1 else { return }
     for named in contexts + contexts.reversed() { named.context.performAndWait {} }
   }

@@ -46,7 +46,7 @@ struct ExpectationEvaluator {
   func result(
     of expectation: PlanExpectation, in statements: [StepPlans.Explained], entities: [String]
   ) -> ExpectationResult {
-    let (isMet, actual) = expectation.demand.judge(statements, entities: entities)
+    let (isMet, actual) = expectation.demand.evaluate(statements, entities: entities)
     let text = expectation.demand.description
     return ExpectationResult(
       metric: expectation.text, formula: text, relation: .plan, expected: .text(text),
@@ -88,7 +88,7 @@ struct ExpectationEvaluator {
 extension Finding {
   /// The description of a finding that isn't expected.
   fileprivate var difference: String {
-    let place = callSite.map { " from \($0)" } ?? ""
-    return "\(name) fired: \(counted)\(place); fix: \(fix.text)"
+    let location = callSite.map { " from \($0)" } ?? ""
+    return "\(name) fired: \(counted)\(location); fix: \(fix.text)"
   }
 }

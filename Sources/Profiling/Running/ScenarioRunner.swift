@@ -137,7 +137,7 @@ package struct ScenarioRunner {
     ScenarioDiagnostic(
       file: scenario.path, keyPath: "",
       problem: LanguageProblem(
-        "`\(error.text)` has no value at scale \(scale): \(error.message)", at: error.place,
+        "`\(error.text)` has no value at scale \(scale): \(error.message)", at: error.range,
         nextStep: "run it with another --scale, or change the expression"),
       sourceLine: nil)
   }

@@ -18,9 +18,9 @@ extension Session {
       objects.append(object)
     }
     if let name = step.name {
-      let result = HeldResult(
+      let result = NamedResult(
         content: .objects(objects), entity: step.subject, context: input.contextName)
-      hold(result, as: name)
+      keep(result, as: name)
     }
     let head = step.name.map { "\($0): " } ?? ""
     return "\(head)\(NumberText.grouped(count)) \(step.subject) inserted"
@@ -59,9 +59,9 @@ extension Session {
     ]
     if let name = step.name {
       let notification = try notificationOfSave(step, context)
-      let result = HeldResult(
+      let result = NamedResult(
         content: .save(notification), entity: "", context: input.contextName)
-      hold(result, as: name)
+      keep(result, as: name)
     } else {
       try context.save(file: step.location.file, line: step.location.line)
     }
@@ -167,9 +167,9 @@ extension Session {
   ) -> String {
     let ids = result as? [NSManagedObjectID] ?? []
     if let name = step.name {
-      let rows = HeldResult(
+      let rows = NamedResult(
         content: .rows(key: key, ids), entity: step.subject, context: input.contextName)
-      hold(rows, as: name)
+      keep(rows, as: name)
     }
     let count = result as? Int ?? ids.count
     let head = step.name.map { "\($0): " } ?? ""

@@ -15,7 +15,7 @@ extension Session {
   /// Cost: none for a did-save notification; by object IDs, one SELECT for each entity with
   /// registered objects.
   func merge(_ step: Step, into context: NSManagedObjectContext) -> String {
-    guard let result = held[step.subject] else { return "" }
+    guard let result = namedResults[step.subject] else { return "" }
     let isRemote = step.flag(of: .remote) ?? false
     switch result.content {
     case .save(nil): return "nothing was saved, so there's nothing to merge"

@@ -8,7 +8,7 @@ extension Session {
   func fetch(_ step: Step, _ input: StepInput) throws -> String {
     let context = input.context
     let (file, line) = (step.location.file, step.location.line)
-    var content: HeldResult.Content
+    var content: NamedResult.Content
     switch step.resultKind {
     case .count:
       return try count(step, in: context)
@@ -26,9 +26,9 @@ extension Session {
         content = .objects(try context.fetch(request, file: file, line: line))
       }
     }
-    let result = HeldResult(
+    let result = NamedResult(
       content: content, entity: step.subject, context: input.contextName, fetch: step.fetch)
-    if let name = step.name { hold(result, as: name) }
+    if let name = step.name { keep(result, as: name) }
     return "\(step.name.map { "\($0): " } ?? "")\(result.summary)"
       + (step.name == nil ? ", released" : "")
   }
@@ -86,7 +86,7 @@ extension NSManagedObject {
   }
 }
 
-extension HeldResult {
+extension NamedResult {
   /// A summary of the result: `5,000 Mood, all faults`, `5,000 Mood, no faults`,
   /// `2 Mood, in batches of 20`, `2 Mood, as IDs`, `3 dictionaries of Mood`.
   ///

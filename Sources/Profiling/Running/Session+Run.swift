@@ -14,7 +14,7 @@ extension Session {
       + unknown.map { option in
         LanguageProblem(
           "the row count of `\(option.value.text)` isn't known",
-          at: step.places.place(of: option.word), nextStep: "use a number")
+          at: step.ranges.range(of: option.word), nextStep: "use a number")
       }
   }
 
@@ -28,7 +28,7 @@ extension Session {
   ///   `fails` fails with another code, or not at all, `StepOutcome.endedAsExpected` is `false`.
   package func run(_ step: Step) throws -> StepOutcome {
     if let problem = problems(of: step).first { throw problem }
-    let fetch = held[step.subject]?.fetch
+    let fetch = namedResults[step.subject]?.fetch
     routes = []
     sorting = nil
     migration = nil
@@ -44,7 +44,7 @@ extension Session {
       failure = error as NSError
     }
     if let failure, StepInterruption.isBehind(failure) { revertInterruptedFaults() }
-    stack.settle()
+    stack.waitForContexts()
     let recorded = RecordedStep(
       name: step.name, location: step.location, text: step.text, after: after,
       through: stack.recorder.mark, begin: begin, end: MonotonicClock.now(),
@@ -120,7 +120,8 @@ extension Session {
       context.migration = migration
       return context
     }
-    guard let result = held[step.subject], let entity = model.entitiesByName[result.entity] else {
+    guard let result = namedResults[step.subject], let entity = model.entitiesByName[result.entity]
+    else {
       return StepContext(fetch: fetch)
     }
     let reached = Dictionary(
@@ -128,7 +129,8 @@ extension Session {
       uniquingKeysWith: { first, _ in first })
     let isAmbiguous = entity.namesWithSubentities.contains { reached[$0] != nil }
     var context = StepContext(
-      fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached,
+      fetch: fetch, resultObjects: isAmbiguous ? references(of: result) : [],
+      reachedThrough: reached,
       routes: routes)
     context.sorting = sorting
     if step.flag(of: .array) == true { context.makesArray = true }
@@ -167,13 +169,14 @@ extension Session {
   private func ways(of step: Step) -> [[Way]] {
     var keyPaths = step.reads
     if let keys = step.sortKeys(of: .sort) { keyPaths += keys.map(\.keyPath) }
-    guard let entity = held[step.subject].flatMap({ model.entitiesByName[$0.entity] }) else {
+    guard let entity = namedResults[step.subject].flatMap({ model.entitiesByName[$0.entity] })
+    else {
       return keyPaths.map { _ in [] }
     }
     let names = ModelNames(model)
     return keyPaths.map { keyPath in
       let path = try? names.resolve(
-        Step.countedPath(keyPath) ?? keyPath, from: entity, at: step.places.verb)
+        Step.countedPath(keyPath) ?? keyPath, from: entity, at: step.ranges.verb)
       var prefix: [String] = []
       return (path?.steps ?? []).map { relationship in
         prefix.append(relationship.name)
@@ -188,7 +191,7 @@ extension Session {
 
   /// Returns references to the objects of a result, as in events; none for a batched result, which
   /// this would load.
-  private func references(of result: HeldResult) -> Set<ObjectReference> {
+  private func references(of result: NamedResult) -> Set<ObjectReference> {
     guard case .objects(let objects) = result.content else { return [] }
     return stack.context(result.context).performAndWait {
       Set(objects.compactMap { ObjectReference($0.objectID) })

@@ -63,7 +63,7 @@ extension Session {
     let names = ModelNames(model)
     let areStored = keys.allSatisfy { key in
       guard let entity = list.first?.entity,
-        let path = try? names.resolve(key.keyPath, from: entity, at: step.places.verb)
+        let path = try? names.resolve(key.keyPath, from: entity, at: step.ranges.verb)
       else { return false }
       return path.isStoredAttribute
     }
@@ -80,20 +80,20 @@ extension Session {
   func relate(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     var counts = (added: 0, removed: 0)
-    var place = 0
+    var position = 0
     try input.objects.forEach(at: range, in: input.context) { owner in
       try interruption.check()
       for assignment in step.assignments {
-        counts.added += input.forEachShare(of: assignment.value, at: place, of: range.count) {
+        counts.added += input.forEachShare(of: assignment.value, at: position, of: range.count) {
           owner.toMany(assignment.key).add($0)
         }
       }
       for removal in step.removals {
-        counts.removed += input.forEachShare(of: removal.value, at: place, of: range.count) {
+        counts.removed += input.forEachShare(of: removal.value, at: position, of: range.count) {
           owner.toMany(removal.key).remove($0)
         }
       }
-      place += 1
+      position += 1
     }
     let words = [(counts.added, "related"), (counts.removed, "removed")]
       .filter { $0.0 > 0 }.map { "\(NumberText.counted($0.0, "object")) \($0.1)" }
@@ -114,11 +114,11 @@ extension StepInput {
   ///
   /// - Returns: The number of objects.
   fileprivate func forEachShare(
-    of name: String, at place: Int, of owners: Int, _ body: (NSManagedObject) -> Void
+    of name: String, at position: Int, of owners: Int, _ body: (NSManagedObject) -> Void
   ) -> Int {
     guard let objects = named[name] else { return 0 }
     var count = 0
-    objects.forEach(at: stride(from: place, to: objects.count, by: owners), in: context) {
+    objects.forEach(at: stride(from: position, to: objects.count, by: owners), in: context) {
       body($0)
       count += 1
     }

@@ -26,7 +26,7 @@ package final class Session {
 
   // The properties that the extensions in `Session+….swift` set.
   var stack: ColdStack
-  var held: [String: HeldResult] = [:]
+  var namedResults: [String: NamedResult] = [:]
   var recordedSteps: [RecordedStep] = []
   /// The session's own SQLite connection, which is opened on first use.
   var raw: RawConnection?
@@ -94,33 +94,33 @@ package final class Session {
   }
 
   /// The current results, by name.
-  package var heldShapes: [String: HeldShape] {
-    held.mapValues(\.shape)
+  package var resultShapes: [String: ResultShape] {
+    namedResults.mapValues(\.shape)
   }
 
   /// The names of the current results and contexts.
   package var knownNames: KnownNames {
-    KnownNames(results: heldShapes, contexts: stack.shapes)
+    KnownNames(results: resultShapes, contexts: stack.shapes)
   }
 
   /// Keeps a result under a name, and releases the previous result of that name on its context's
   /// queue.
-  func hold(_ result: HeldResult, as name: String) {
-    if let old = held[name], old.context != result.context { letGo(of: name) }
-    held[name] = result
+  func keep(_ result: NamedResult, as name: String) {
+    if let old = namedResults[name], old.context != result.context { letGo(of: name) }
+    namedResults[name] = result
   }
 
   /// Releases a named result on its context's queue.
   func letGo(of name: String) {
-    guard let result = held[name] else { return }
-    stack.context(result.context).performAndWait { held[name] = nil }
+    guard let result = namedResults[name] else { return }
+    stack.context(result.context).performAndWait { namedResults[name] = nil }
   }
 
   /// Releases the results and objects of a context.
   func letGo(ofContext name: String) {
     let context = stack.context(name)
     context.performAndWait {
-      held = held.filter { $0.value.context != name }
+      namedResults = namedResults.filter { $0.value.context != name }
       context.reset()
     }
   }

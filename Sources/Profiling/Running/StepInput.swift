@@ -23,10 +23,10 @@ extension Session {
     let name = knownNames.context(of: step)
     var named: [String: StepObjects] = [:]
     for value in (step.assignments + step.removals).map(\.value) {
-      guard let result = held[value] else { continue }
+      guard let result = namedResults[value] else { continue }
       named[value] = try objects(of: result, called: value, in: name)
     }
-    let subject = try held[step.subject].map {
+    let subject = try namedResults[step.subject].map {
       try objects(of: $0, called: step.subject, in: name)
     }
     return StepInput(
@@ -35,7 +35,7 @@ extension Session {
   }
 
   private func objects(
-    of result: HeldResult, called name: String, in context: String
+    of result: NamedResult, called name: String, in context: String
   ) throws -> StepObjects {
     switch result.content {
     case .save, .dictionaries: return .objects([])
@@ -61,7 +61,7 @@ extension Session {
 
   /// Returns the object IDs of the same rows for a context of another coordinator.
   private func adopt(
-    _ ids: [NSManagedObjectID], of result: HeldResult, in context: String
+    _ ids: [NSManagedObjectID], of result: NamedResult, in context: String
   ) throws -> [NSManagedObjectID] {
     let (from, to) = (stack.shapes[result.context], stack.shapes[context])
     guard from?.coordinator != to?.coordinator,
@@ -123,7 +123,7 @@ enum StepObjects {
 }
 
 /// A named result, retained until it's dropped.
-struct HeldResult {
+struct NamedResult {
   /// The content of the result.
   enum Content {
     case objects([NSManagedObject])
@@ -144,8 +144,8 @@ struct HeldResult {
   /// The fetch that returned the result, or `nil` if it isn't from a fetch.
   var fetch: Step?
 
-  var shape: HeldShape {
-    let kind: HeldShape.Kind =
+  var shape: ResultShape {
+    let kind: ResultShape.Kind =
       switch content {
       case .objects, .batched: .objects
       case .ids: .ids
@@ -153,7 +153,7 @@ struct HeldResult {
       case .save: .save
       case .rows: .rows
       }
-    return HeldShape(entity: entity, kind: kind, context: context)
+    return ResultShape(entity: entity, kind: kind, context: context)
   }
 
   var count: Int {

@@ -111,16 +111,18 @@ struct VariantRun {
   private func expectations(
     _ recording: Recording, _ outcomes: [StepOutcome], _ plans: StepPlans, findings: [Finding]
   ) throws -> [ExpectationResult] {
-    let judge = ExpectationEvaluator(scope: scope, path: path)
+    let evaluator = ExpectationEvaluator(scope: scope, path: path)
     var results = try variant.expect.expectations.map { expectation in
-      try judge.result(of: expectation, in: recording, firing: findings)
+      try evaluator.result(of: expectation, in: recording, firing: findings)
     }
     let entities = Array(model.entitiesByName.keys)
     results += variant.expect.plans.map { expectation in
-      judge.result(
+      evaluator.result(
         of: expectation, in: plans.statements(of: expectation.step), entities: entities)
     }
-    if let result = judge.result(of: variant.expect, firing: findings) { results.append(result) }
+    if let result = evaluator.result(of: variant.expect, firing: findings) {
+      results.append(result)
+    }
     for outcome in outcomes {
       let fired = FindingSearch.grouped(outcome.findings, silence: silence).findings
       let slice = Recording(
@@ -128,18 +130,18 @@ struct VariantRun {
         gauges: outcome.gauges)
       for expectation in outcome.step.expect?.expectations ?? [] {
         results.append(
-          try judge.result(of: expectation, in: slice, firing: fired))
+          try evaluator.result(of: expectation, in: slice, firing: fired))
       }
       results += (outcome.step.expect?.plans ?? []).map { expectation in
-        judge.result(
+        evaluator.result(
           of: expectation, in: plans.statements(of: outcome.recorded), entities: entities)
       }
       if let block = outcome.step.expect, block.findings != nil,
-        let result = judge.result(of: block, firing: fired)
+        let result = evaluator.result(of: block, firing: fired)
       {
         results.append(result)
       }
-      if let result = judge.result(ofFailing: outcome) { results.append(result) }
+      if let result = evaluator.result(ofFailing: outcome) { results.append(result) }
     }
     return results
   }
@@ -191,7 +193,7 @@ extension PlanRequirement {
   /// - Parameters:
   ///   - statements: The statements with their plans.
   ///   - entities: The names of the model's entities, which are part of an index's name.
-  func judge(
+  func evaluate(
     _ statements: [StepPlans.Explained], entities: [String]
   ) -> (isMet: Bool, actual: String) {
     guard !statements.isEmpty else { return (false, "no SELECT") }

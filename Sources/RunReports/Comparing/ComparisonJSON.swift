@@ -8,7 +8,7 @@ package enum ComparisonJSON {
   ///
   /// - Parameters:
   ///   - comparison: The comparison.
-  ///   - failures: The messages that `ComparisonGate.failures(of:)` returned.
+  ///   - failures: The messages that `ComparisonFailureCriteria.failures(of:)` returned.
   /// - Throws: An `EncodingError`, which no comparison can cause.
   package static func data(_ comparison: RunComparison, failures: [String]) throws -> Data {
     try JSONOutput.flat(

@@ -63,11 +63,11 @@ struct LogEntries {
     _ name: String, _ costs: LogCosts, _ storms: [LogStorm], subjects: Set<MetricScope>,
     hits: Bool
   ) -> RunComparison.Entry {
-    let told = Metric.allCases.filter { $0.isAvailableInLogs(withHits: hits) }
+    let available = Metric.allCases.filter { $0.isAvailableInLogs(withHits: hits) }
     let scoped = subjects.map { ScopedMetric(.misses, $0) }
     let variant = ScaledRun.Variant(
       name: name,
-      metrics: Dictionary(uniqueKeysWithValues: told.map { ($0, costs.value(of: $0)) }),
+      metrics: Dictionary(uniqueKeysWithValues: available.map { ($0, costs.value(of: $0)) }),
       scopedMetrics: Dictionary(
         uniqueKeysWithValues: scoped.map { ($0, costs.value(of: $0) { _ in nil }) }),
       nanoseconds: UInt64(costs.microseconds) * 1_000)

@@ -255,7 +255,7 @@ package struct ComparedVariant: Sendable {
 }
 
 /// The differences between two results or logs that fail a comparison; times never do.
-package struct ComparisonGate: Sendable, Equatable {
+package struct ComparisonFailureCriteria: Sendable, Equatable {
   /// A value of `--fail-on` that isn't a metric.
   package enum Word: String, CaseIterable, Sendable {
     /// A count that's a cost increased.
@@ -280,7 +280,8 @@ package struct ComparisonGate: Sendable, Equatable {
   }
 
   /// The default: `more`, `findings`, and `missing`.
-  package static let standard = ComparisonGate(words: [.more, .findings, .missing], metrics: [])
+  package static let standard = ComparisonFailureCriteria(
+    words: [.more, .findings, .missing], metrics: [])
 
   private init(words: Set<Word>, metrics: Set<Metric>) {
     self.words = words
@@ -310,7 +311,7 @@ package struct ComparisonGate: Sendable, Equatable {
 
     /// The error message, with a suggestion and the valid values.
     package var description: String {
-      let known = ComparisonGate.words
+      let known = ComparisonFailureCriteria.words
       let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
       return "`\(word)` isn't a value of --fail-on\(near)\nuse one or more of: "
         + known.joined(separator: ",")

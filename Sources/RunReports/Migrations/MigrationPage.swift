@@ -42,7 +42,7 @@ struct MigrationPage {
   let outcome: String
   let isGood: Bool
   let lead: String
-  let told: String
+  let summary: String
   /// What is lost or fails; nil if nothing is.
   let issues: Issues?
   let notes: [Notes]
@@ -63,7 +63,7 @@ struct MigrationPage {
     outcome = Self.outcome(rehearsal)
     isGood = rehearsal.isPreserving
     lead = Self.lead(rehearsal)
-    told = Self.told(rehearsal)
+    summary = Self.summary(rehearsal)
     let groups = Self.groups(rehearsal, showsValues)
     issues = groups.isEmpty ? nil : Issues(groups: groups)
     notes = Self.notes(rehearsal)
@@ -126,7 +126,7 @@ struct MigrationPage {
       + "\(MigrationPageStep.time(rehearsal.seconds))."
   }
 
-  private static func told(_ rehearsal: MigrationRehearsal) -> String {
+  private static func summary(_ rehearsal: MigrationRehearsal) -> String {
     let route = rehearsal.route.steps
     guard let first = route.first else { return "" }
     let names = [first.from] + route.map(\.to)

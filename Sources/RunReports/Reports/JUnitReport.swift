@@ -40,12 +40,12 @@ package enum JUnitReport {
     guard !expectations.isEmpty else { return [head + "\"runs\" time=\"0\"/>"] }
     return expectations.map { expectation in
       let title = escaped("\(expectation.metric): \(expectation.formula)")
-      let place = expectation.location
+      let location = expectation.location
       let open =
-        head + "\"\(title)\" file=\"\(escaped(place.file))\" line=\"\(place.line)\" time=\"0\""
+        head + "\"\(title)\" file=\"\(escaped(location.file))\" line=\"\(location.line)\" time=\"0\""
       guard !expectation.isMet else { return open + "/>" }
       let message = "expected \(expectation.expectedText), actual \(expectation.actualText)"
-      let text = (["\(place): \(message)"] + expectation.differences).joined(separator: "\n")
+      let text = (["\(location): \(message)"] + expectation.differences).joined(separator: "\n")
       return """
         \(open)>
               <failure type="expectation" message="\(escaped(message))">\(escaped(text))</failure>
@@ -56,8 +56,8 @@ package enum JUnitReport {
 
   private static func seconds(_ nanoseconds: UInt64) -> String {
     let microseconds = nanoseconds / 1_000
-    let places = String(1_000_000 + microseconds % 1_000_000).dropFirst()
-    return "\(microseconds / 1_000_000).\(places)"
+    let decimals = String(1_000_000 + microseconds % 1_000_000).dropFirst()
+    return "\(microseconds / 1_000_000).\(decimals)"
   }
 
   /// Escapes text for XML, including attributes, and replaces characters that XML doesn't allow.

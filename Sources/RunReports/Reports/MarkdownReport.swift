@@ -8,7 +8,7 @@ package enum MarkdownReport {
     let table = ReportTable(result)
     let lesson = ReportSummary(result, lead: table.lead)
     let most = lesson.most.map { " and **\(MarkdownText.plain($0))**" } ?? ""
-    let story = ReportStory(result.story).told
+    let story = ReportStory(result.story).text
     var blocks = [
       "## \(result.passes ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]
@@ -73,13 +73,13 @@ package enum MarkdownReport {
   }
 
   private static func text(_ finding: ReportFinding) -> String {
-    let place = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
+    let location = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
     let fix =
       finding.fix.map(MarkdownText.code) + (finding.advice.isEmpty ? [] : [finding.advice])
     let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
-      + "\(MarkdownText.plain(finding.what))\(place)\(now)  \n"
-      + "  fix \(fix.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
+      + "\(MarkdownText.plain(finding.what))\(location)\(now)  \n"
+      + "  fix \(fix.joined(separator: " ")); \(MarkdownText.plain(finding.verification))"
   }
 }
 

@@ -91,8 +91,8 @@ struct ReportChart {
     }
     // Label as many ticks as fit below each other.
     let step = (ticks.count * (Self.leading - 1)) / (Self.bottom - Self.top) + 1
-    values = ticks.enumerated().compactMap { place, value in
-      guard place.isMultiple(of: step) else { return nil }
+    values = ticks.enumerated().compactMap { position, value in
+      guard position.isMultiple(of: step) else { return nil }
       return Label(left: left - Self.gap, top: y(value) + 4, text: NumberText.grouped(value))
     }
   }

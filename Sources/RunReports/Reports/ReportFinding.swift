@@ -18,8 +18,8 @@ struct ReportFinding {
   let fix: [String]
   let advice: String
   let step: String?
-  let tried: String
-  let wasTried: Bool
+  let verification: String
+  let isVerified: Bool
 
   /// The properties by which the findings of several variants are combined.
   private struct Key: Hashable {
@@ -44,9 +44,11 @@ struct ReportFinding {
     }
     return order.compactMap { key in
       guard let all = found[key], let first = all.first else { return nil }
-      let tried = all.filter { $0.finding.tried != nil }
+      let verified = all.filter { $0.finding.verification != nil }
       let spoken =
-        tried.min { ($0.finding.tried?.before ?? 0) < ($1.finding.tried?.before ?? 0) } ?? first
+        verified.min {
+          ($0.finding.verification?.before ?? 0) < ($1.finding.verification?.before ?? 0)
+        } ?? first
       return ReportFinding(
         spoken.finding, in: spoken.variant, of: all.map(\.variant.name))
     }
@@ -95,8 +97,8 @@ struct ReportFinding {
     advice =
       finding.fix.advice.nonEmpty ?? (finding.fix.swift.isEmpty ? "delete this line" : "")
     step = finding.fix.step
-    tried = finding.triedText
-    wasTried = finding.tried != nil
+    verification = finding.verificationText
+    isVerified = finding.verification != nil
   }
 }
 

@@ -54,7 +54,7 @@ struct ReportPage {
     summary = result.summary
     misses = ReportMiss.all(of: result)
     lesson = ReportSummary(result, lead: table.lead)
-    self.story = story.told
+    self.story = story.text
     question = story.question
     data = result.data.map { DataCount(name: $0.name, count: NumberText.grouped($0.count)) }
     seed = String(result.seed)

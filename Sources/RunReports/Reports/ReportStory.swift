@@ -5,7 +5,7 @@ import WorkbenchText
 
 /// A scenario's story in two parts: the description, and the questions for the reader to guess.
 struct ReportStory {
-  let told: String
+  let text: String
   let question: String
 
   /// Splits a story; the questions are the sentences at its end that end with a question mark.
@@ -16,7 +16,7 @@ struct ReportStory {
       asked.insert(last, at: 0)
       sentences.removeLast()
     }
-    told = sentences.joined(separator: " ")
+    text = sentences.joined(separator: " ")
     question =
       asked.isEmpty
       ? "For each variant: how many SELECTs, how many faults, how many of them miss the row cache?"

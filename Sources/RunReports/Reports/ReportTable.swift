@@ -105,9 +105,9 @@ struct ReportTable {
   /// Returns a number with two decimal places, or without any if it's an integer.
   private static func percent(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
-    let places = hundredths % 100
-    return places == 0
-      ? "\(hundredths / 100)" : "\(hundredths / 100).\(places < 10 ? "0" : "")\(places)"
+    let decimals = hundredths % 100
+    return decimals == 0
+      ? "\(hundredths / 100)" : "\(hundredths / 100).\(decimals < 10 ? "0" : "")\(decimals)"
   }
 }
 

@@ -68,13 +68,13 @@ struct ReportTracks {
 
   /// Returns a time with as many decimal places as the step between ticks requires.
   private static func label(_ time: UInt64, step: UInt64) -> String {
-    let places = places(of: step)
-    guard places > 0 else { return NumberText.time(time) }
-    return NumberText.milliseconds(time).dropLast(3 - places) + " ms"
+    let decimals = decimals(of: step)
+    guard decimals > 0 else { return NumberText.time(time) }
+    return NumberText.milliseconds(time).dropLast(3 - decimals) + " ms"
   }
 
   /// Returns the number of decimal places of a step in milliseconds.
-  private static func places(of step: UInt64) -> Int {
+  private static func decimals(of step: UInt64) -> Int {
     switch step {
     case 1_000_000...: 0
     case 100_000...: 1
@@ -162,14 +162,14 @@ struct ReportLane {
 
   /// Returns the outline of the bars; a bar that isn't empty is at least two units high.
   private static func strip(_ bars: [Double], units: Int, tallest: Int) -> String {
-    func place(_ index: Int) -> Int { index * units / bins }
+    func x(_ index: Int) -> Int { index * units / bins }
     var path = ""
     var level = 0
     for (index, bar) in bars.enumerated() {
       let height = bar > 0 ? max(2, Int((bar / Double(max(1, tallest)) * 16).rounded())) : 0
       guard height != level else { continue }
       path +=
-        level == 0 ? "M\(place(index)) 16V\(16 - height)" : "H\(place(index))V\(16 - height)"
+        level == 0 ? "M\(x(index)) 16V\(16 - height)" : "H\(x(index))V\(16 - height)"
       if height == 0 { path += "Z" }
       level = height
     }
@@ -272,8 +272,8 @@ struct ReportPanel {
 
   static func percent(_ part: UInt64, of whole: UInt64) -> String {
     let hundredths = Int((Double(part) / Double(whole) * 10_000).rounded())
-    let places = hundredths % 100
-    return "\(hundredths / 100).\(places < 10 ? "0" : "")\(places)"
+    let decimals = hundredths % 100
+    return "\(hundredths / 100).\(decimals < 10 ? "0" : "")\(decimals)"
   }
 }
 

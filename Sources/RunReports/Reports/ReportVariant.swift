@@ -42,7 +42,7 @@ struct ReportVariant {
 
   let name: String
   let anchor: String
-  let isHeld: Bool
+  let passes: Bool
   let why: String?
   let differences: [String]
   let request: String
@@ -61,7 +61,7 @@ struct ReportVariant {
   init(_ variant: VariantResult, number: Int, of result: RunResult, eventLimit: Int) {
     name = variant.name
     anchor = "variant-\(number)"
-    isHeld = variant.passes
+    passes = variant.passes
     why = variant.why.nonEmpty
     differences =
       variant.set.map { "set \($0)" } + variant.first.map { "first \($0)" }

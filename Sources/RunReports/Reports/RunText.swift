@@ -101,11 +101,11 @@ package enum TextReport {
   }
 
   private static func lines(_ finding: ReportFinding) -> [String] {
-    let place = finding.location.map { " from \($0)" } ?? ""
-    var lines = ["▲ \(finding.name): \(finding.count) \(finding.what)\(place)"]
+    let location = finding.location.map { " from \($0)" } ?? ""
+    var lines = ["▲ \(finding.name): \(finding.count) \(finding.what)\(location)"]
     if let now = finding.now { lines.append("    now   \(now)") }
     let fix = (finding.fix + [finding.advice]).filter { !$0.isEmpty }
-    lines.append("    fix   \(fix.joined(separator: "; "))   \(finding.tried)")
+    lines.append("    fix   \(fix.joined(separator: "; "))   \(finding.verification)")
     return lines + ["    in    \(finding.variants)"]
   }
 }

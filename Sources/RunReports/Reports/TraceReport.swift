@@ -88,19 +88,19 @@ struct TraceProcess {
     on track: TraceTrack
   ) {
     var rows = open[track] ?? []
-    var place = 0
-    while place < rows.count {
-      rows[place].removeAll { $0 <= mark.begin }
-      guard let end = rows[place].last, end < mark.end else { break }
-      place += 1
+    var row = 0
+    while row < rows.count {
+      rows[row].removeAll { $0 <= mark.begin }
+      guard let end = rows[row].last, end < mark.end else { break }
+      row += 1
     }
-    if place == rows.count {
+    if row == rows.count {
       rows.append([])
-      introduce(track, row: place)
+      introduce(track, row: row)
     }
-    rows[place].append(mark.end)
+    rows[row].append(mark.end)
     open[track] = rows
-    var fields = header("X", name, id(of: track, row: place))
+    var fields = header("X", name, id(of: track, row: row))
     fields.add("cat", category)
     fields.add("ts", microseconds: mark.begin)
     fields.add("dur", microseconds: mark.duration)

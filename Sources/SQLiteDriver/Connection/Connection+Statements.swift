@@ -264,7 +264,7 @@ struct StatementCache {
 
   private let limit: Int
   private var slots: [Slot] = []
-  private var places: [String: Int] = [:]
+  private var positions: [String: Int] = [:]
   private var latest = 0
   private var uses: UInt64 = 0
 
@@ -277,8 +277,8 @@ struct StatementCache {
   /// **Cost:** no hashing if the SQL is the same as in the previous lookup.
   mutating func find(_ sql: String) -> Found {
     if latest >= slots.count || slots[latest].statement.sql != sql {
-      guard let place = places[sql] else { return .absent }
-      latest = place
+      guard let position = positions[sql] else { return .absent }
+      latest = position
     }
     uses &+= 1
     slots[latest].lastUse = uses
@@ -292,7 +292,7 @@ struct StatementCache {
     if slots.count >= limit { evict() }
     uses &+= 1
     latest = slots.count
-    places[statement.sql] = latest
+    positions[statement.sql] = latest
     slots.append(Slot(statement: statement, lastUse: uses))
   }
 
@@ -301,26 +301,26 @@ struct StatementCache {
   /// Those that are still referenced stay valid until they're released.
   mutating func removeAll() {
     slots.removeAll()
-    places.removeAll()
+    positions.removeAll()
     latest = 0
   }
 
   /// Returns whether a statement is available, which includes one that was released while in use:
   /// only the cache references it.
-  private mutating func isIdle(_ place: Int) -> Bool {
-    slots[place].statement.state != .inUse
-      || isKnownUniquelyReferenced(&slots[place].statement)
+  private mutating func isIdle(_ position: Int) -> Bool {
+    slots[position].statement.state != .inUse
+      || isKnownUniquelyReferenced(&slots[position].statement)
   }
 
   private mutating func evict() {
     guard let oldest = slots.indices.min(by: { slots[$0].lastUse < slots[$1].lastUse }) else {
       return
     }
-    places[slots[oldest].statement.sql] = nil
+    positions[slots[oldest].statement.sql] = nil
     let last = slots.removeLast()
     if oldest < slots.count {
       slots[oldest] = last
-      places[last.statement.sql] = oldest
+      positions[last.statement.sql] = oldest
     }
   }
 }

@@ -173,13 +173,14 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Returns a reader to the pool.
   ///
-  /// Resets its statements, rolls back its transaction, and keeps or closes it.
+  /// Resets its statements, rolls back its transaction, and keeps or closes it. One that can't be rolled back
+  /// is closed.
   package func returnToPool(_ connection: Connection) {
     if connection === writer { return }
     connection.rest()
     let isKept = lock.withLock {
-      guard !isClosed, connection.handle != nil, idle.count < maximumReaders,
-        connection.inspection == lookedAt
+      guard !isClosed, connection.handle != nil, !connection.isInTransaction,
+        idle.count < maximumReaders, connection.inspection == lookedAt
       else { return false }
       idle.append(connection)
       return true
@@ -215,9 +216,9 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Runs a closure with exclusive use of the writer.
   ///
-  /// Other callers wait until the closure returns. A transaction that the closure leaves open stays
-  /// open for the next caller. It's a programmer error to call this method if the pool has no
-  /// writer, or from inside the closure.
+  /// Other callers wait until the closure returns. A transaction that the closure leaves open, because a
+  /// ROLLBACK failed, is rolled back before the next call. It's a programmer error to call this method if
+  /// the pool has no writer, or from inside the closure.
   ///
   /// - Throws: `SQLITE_MISUSE` after `close()`, which another thread can have called.
   package func withWriter<Result>(
@@ -236,6 +237,7 @@ package final class ConnectionPool: @unchecked Sendable {
       writerLock.unlock()
     }
     if lock.withLock({ isClosed }) { throw closedError }
+    if writer.isInTransaction { try writer.execute("ROLLBACK") }
     return try body(writer)
   }
 

@@ -92,10 +92,10 @@ extension QueryPlan.Node {
 
   /// The stored index that is used, or `nil` for none, the primary key, or an automatic index.
   package var index: String? {
-    guard !isAutomaticIndex, let place = words.firstIndex(of: "INDEX"), !isVirtualTable,
-      words[..<place].contains("USING"), place + 1 < words.count
+    guard !isAutomaticIndex, let position = words.firstIndex(of: "INDEX"), !isVirtualTable,
+      words[..<position].contains("USING"), position + 1 < words.count
     else { return nil }
-    return words[place + 1]
+    return words[position + 1]
   }
 
   /// The constraint of the search, such as `ZNAME=? AND ZAGE>?`, or `nil` if there is none.
@@ -105,10 +105,10 @@ extension QueryPlan.Node {
     let rest = words[using...].joined(separator: " ")
     guard let start = rest.firstIndex(of: "(") else { return nil }
     var depth = 0
-    for place in rest[start...].indices {
-      if rest[place] == "(" { depth += 1 }
-      if rest[place] == ")" { depth -= 1 }
-      if depth == 0 { return String(rest[rest.index(after: start)..<place]) }
+    for position in rest[start...].indices {
+      if rest[position] == "(" { depth += 1 }
+      if rest[position] == ")" { depth -= 1 }
+      if depth == 0 { return String(rest[rest.index(after: start)..<position]) }
     }
     return nil
   }
@@ -201,8 +201,8 @@ extension Connection {
     var depth = 0
     var quote: Character?
     var word = ""
-    for place in sql.indices {
-      let character = sql[place]
+    for position in sql.indices {
+      let character = sql[position]
       if let open = quote {
         if character == open { quote = nil }
       } else if "'\"`".contains(character) {
@@ -214,7 +214,7 @@ extension Connection {
       }
       word = character.isLetter && quote == nil && depth == 0 ? word + character.uppercased() : ""
       guard word == "WHERE" else { continue }
-      let condition = sql[sql.index(after: place)...].split(whereSeparator: \.isWhitespace)
+      let condition = sql[sql.index(after: position)...].split(whereSeparator: \.isWhitespace)
       return condition.joined(separator: " ")
     }
     return nil

@@ -46,7 +46,7 @@ package struct DataPlan: Sendable {
           message: count < 0
             ? "\(plan.entity) can't have \(count) rows"
             : "\(rows) exceed the limit for all data, \(NumberText.grouped(InputLimits.rows))",
-          place: plan.count.place)
+          range: plan.count.range)
       }
       scope.rows[plan.entity] = count
       counts.append(EntityCount(name: plan.entity, count: count))
@@ -105,13 +105,13 @@ struct DestinationCheck {
         guard targets.contains(where: { rows[$0] ?? 0 > 0 }) else {
           return LanguageProblem(
             "`\(name)` is required, but `data` has no \(destination?.name ?? "destination")",
-            at: plan.count.place,
+            at: plan.count.range,
             nextStep: "specify a count above 0 for \(ModelNames.list(targets))")
         }
         guard late[plan.entity]?.contains(relationship.name) != true else {
           return LanguageProblem(
             "`\(name)` is required, but its destination requires \(plan.entity) to exist first",
-            at: plan.count.place,
+            at: plan.count.range,
             nextStep: "make one of the relationships in the cycle optional in the model")
         }
         return nil

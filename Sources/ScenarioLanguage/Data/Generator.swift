@@ -27,9 +27,9 @@ package enum Generator: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - words: The words of the generator.
-  ///   - place: The source range of the value, used if there are no words.
+  ///   - range: The source range of the value, used if there are no words.
   /// - Throws: A problem at the first invalid word.
-  init(_ words: [Word], at place: SourceRange) throws(LanguageProblem) {
+  init(_ words: [Word], at range: SourceRange) throws(LanguageProblem) {
     let texts = words.map(\.text)
     switch texts.first {
     case "cycle" where texts.count == 1:
@@ -42,7 +42,7 @@ package enum Generator: Sendable, Equatable {
       guard let length = Int(texts[1]), (1...100_000).contains(length) else {
         throw LanguageProblem(
           "`text` needs a number of letters from 1 to 100,000, not `\(texts[1])`",
-          at: words[1].place,
+          at: words[1].range,
           nextStep: "write, for example, `text 12`")
       }
       self = .text(length)
@@ -52,7 +52,7 @@ package enum Generator: Sendable, Equatable {
       let known = ["cycle", "random", "every", "text", "one"]
       throw LanguageProblem(
         "unknown generator `\(texts.joined(separator: " "))`",
-        at: words.first?.place ?? place,
+        at: words.first?.range ?? range,
         didYouMean: texts.first.flatMap { first in
           known.contains(first) ? nil : NearestName.of(first, among: known)
         },
@@ -63,14 +63,14 @@ package enum Generator: Sendable, Equatable {
   private static func seconds(_ count: Word, _ unit: Word) throws(LanguageProblem) -> Int {
     guard let number = Int(count.text), (1...1_000_000).contains(number) else {
       throw LanguageProblem(
-        "`every` needs a number from 1 to 1,000,000, not `\(count.text)`", at: count.place,
+        "`every` needs a number from 1 to 1,000,000, not `\(count.text)`", at: count.range,
         nextStep: "write, for example, `every 1 minute`")
     }
     let name = unit.text.hasSuffix("s") ? String(unit.text.dropLast()) : unit.text
     guard let seconds = units[name] else {
       let known = units.keys.sorted()
       throw LanguageProblem(
-        "unknown unit `\(unit.text)`", at: unit.place,
+        "unknown unit `\(unit.text)`", at: unit.range,
         didYouMean: NearestName.of(unit.text, among: known),
         nextStep: "write one of: \(known.joined(separator: ", "))")
     }
@@ -96,20 +96,20 @@ struct GeneratorCheck {
   /// Checks a generator.
   ///
   /// - Throws: A problem at the generator, or at the key if the property can't have a generator.
-  func check(_ generator: Generator, at place: SourceRange) throws(LanguageProblem) {
+  func check(_ generator: Generator, at range: SourceRange) throws(LanguageProblem) {
     if let relationship = property as? NSRelationshipDescription {
-      try check(generator, relationship, at: place)
+      try check(generator, relationship, at: range)
     } else if let attribute = property as? NSAttributeDescription {
-      try check(generator, attribute, at: place)
+      try check(generator, attribute, at: range)
     }
   }
 
   private func check(
-    _ generator: Generator, _ relationship: NSRelationshipDescription, at place: SourceRange
+    _ generator: Generator, _ relationship: NSRelationshipDescription, at range: SourceRange
   ) throws(LanguageProblem) {
     guard !relationship.isToMany else {
       throw LanguageProblem(
-        "`\(entry.text)` is a to-many relationship", at: entry.place,
+        "`\(entry.text)` is a to-many relationship", at: entry.range,
         didYouMean: relationship.inverseRelationship.map {
           "\(relationship.destinationEntity?.name ?? "").\($0.name)"
         },
@@ -117,40 +117,40 @@ struct GeneratorCheck {
     }
     guard generator == .cycle || generator == .random else {
       throw LanguageProblem(
-        "`\(entry.text)` is a relationship", at: place, nextStep: "write `cycle` or `random`")
+        "`\(entry.text)` is a relationship", at: range, nextStep: "write `cycle` or `random`")
     }
   }
 
   private func check(
-    _ generator: Generator, _ attribute: NSAttributeDescription, at place: SourceRange
+    _ generator: Generator, _ attribute: NSAttributeDescription, at range: SourceRange
   ) throws(LanguageProblem) {
     let type = attribute.attributeType
     guard !attribute.isDerived, !attribute.isTransient else {
       throw LanguageProblem(
         "`\(entry.text)` is derived or transient, so its value can't be generated",
-        at: entry.place, nextStep: "remove it")
+        at: entry.range, nextStep: "remove it")
     }
     switch generator {
     case .cycle:
       throw LanguageProblem(
         "`cycle` is for relationships, but `\(entry.text)` is an attribute",
-        at: place, nextStep: "write `one of [a, b]` to cycle through values")
+        at: range, nextStep: "write `one of [a, b]` to cycle through values")
     case .every where type != .dateAttributeType:
       throw LanguageProblem(
         "`every` generates dates, but `\(entry.text)` is \(AttributeLiteral(type).typePhrase)",
-        at: place,
+        at: range,
         nextStep: "write `random` or `one of [...]`")
     case .text where type != .stringAttributeType:
       throw LanguageProblem(
         "`text` generates strings, but `\(entry.text)` is \(AttributeLiteral(type).typePhrase)",
-        at: place,
+        at: range,
         nextStep: "write `random` or `one of [...]`")
     case .oneOf(let words):
       let literal = AttributeLiteral(type)
       for word in words where !literal.accepts(word.text) {
         throw LanguageProblem(
           "`\(word.text)` isn't a valid value for `\(entry.text)` (\(literal.typeName))",
-          at: word.place,
+          at: word.range,
           nextStep: "write, for example, `\(literal.example)`")
       }
     default: break

@@ -22,15 +22,15 @@ struct ExportCheck {
         guard let reason = step.verb.whyNotExported else { continue }
         problems.append(
           LanguageProblem(
-            "`\(step.verb.rawValue)` can't be exported: \(reason)", at: step.places.verb,
+            "`\(step.verb.rawValue)` can't be exported: \(reason)", at: step.ranges.verb,
             nextStep: "remove the step from a copy of the scenario, and export the copy"))
       }
     }
     var seen: Set<SourceRange> = []
-    return problems.sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }
-      .filter { seen.insert($0.place).inserted }
+    return problems.sorted { ($0.range.line, $0.range.column) < ($1.range.line, $1.range.column) }
+      .filter { seen.insert($0.range).inserted }
       .map { problem in
-        let index = problem.place.line - 1
+        let index = problem.range.line - 1
         return ScenarioDiagnostic(
           file: scenario.path, keyPath: "", problem: problem,
           sourceLine: lines.indices.contains(index) ? lines[index] : nil)
@@ -42,7 +42,7 @@ struct ExportCheck {
       return [
         LanguageProblem(
           "data of an older version can't be exported: an exported program has one version of the model",
-          at: place(of: "version:", below: "data:"),
+          at: range(of: "version:", below: "data:"),
           nextStep: "remove `version` from a copy of the scenario, and export the copy")
       ]
     }
@@ -50,7 +50,7 @@ struct ExportCheck {
     return [
       LanguageProblem(
         "a copied store can't be exported: an exported program generates its rows",
-        at: place(of: "store:", below: "data:"),
+        at: range(of: "store:", below: "data:"),
         nextStep: "specify the counts of entities in `data`")
     ]
   }
@@ -59,13 +59,13 @@ struct ExportCheck {
     ExportedModel.problems(of: scenario.model).map { sentence in
       LanguageProblem(
         "the model can't be exported: \(sentence), which can't be expressed in code",
-        at: place(of: "model:", below: ""), nextStep: "export with a model that doesn't use it")
+        at: range(of: "model:", below: ""), nextStep: "export with a model that doesn't use it")
     }
   }
 
   /// Returns the source range of a key's first occurrence after a heading, or the start of the file
   /// if it isn't found.
-  private func place(of key: String, below head: String) -> SourceRange {
+  private func range(of key: String, below head: String) -> SourceRange {
     let start = head.isEmpty ? 0 : lines.firstIndex { $0.hasPrefix(head) } ?? 0
     for index in start..<max(start, lines.count) {
       guard let range = lines[index].range(of: key) else { continue }

@@ -36,18 +36,18 @@ enum ExportedSupport {
     }
 
     /// Runs a step that must fail with an error code.
-    static func failing(_ code: Int, _ place: String, _ body: () throws -> Void) {
+    static func failing(_ code: Int, _ location: String, _ body: () throws -> Void) {
       do {
         try body()
-        say("cdprof: \(place) was expected to fail with \(code) but succeeded")
+        say("cdprof: \(location) was expected to fail with \(code) but succeeded")
       } catch {
         guard (error as NSError).code != code else { return }
-        say("cdprof: \(place) was expected to fail with \(code), but failed with \((error as NSError).code): \(error)")
+        say("cdprof: \(location) was expected to fail with \(code), but failed with \((error as NSError).code): \(error)")
       }
     }
 
     /// Waits for the work that contexts do on each other's behalf.
-    static func settle(_ contexts: [NSManagedObjectContext]) {
+    static func waitFor(_ contexts: [NSManagedObjectContext]) {
       for context in contexts + contexts.reversed() { context.performAndWait {} }
     }
 
@@ -107,9 +107,9 @@ enum ExportedSupport {
 
     /// Returns an element of a list that repeats, or `nil` if the list is empty.
     static func cycling<List: RandomAccessCollection>(
-      _ list: List, _ place: Int
+      _ list: List, _ position: Int
     ) -> List.Element? where List.Index == Int {
-      list.isEmpty ? nil : list[place % list.count]
+      list.isEmpty ? nil : list[position % list.count]
     }
 
     /// Returns the object IDs of objects, read on their context's queue.

@@ -6,11 +6,11 @@ extension ExportedVariant {
   struct Assignments {
     /// The lines for each object.
     ///
-    /// They use `object` and, to cycle through objects, `place`.
+    /// They use `object` and, to cycle through objects, `position`.
     var lines: [String] = []
     /// The lines at the beginning of the block.
     var unwrapping: [String] = []
-    var usesPlace = false
+    var usesPosition = false
   }
 
   /// Returns the assignments of a step as lines for each object.
@@ -27,8 +27,8 @@ extension ExportedVariant {
       } else {
         let elements = elements(of: assignment.value, in: known.context(of: step))
         result.unwrapping += elements.unwrapping
-        result.usesPlace = true
-        let element = "cycling(\(elements.list), place)"
+        result.usesPosition = true
+        let element = "cycling(\(elements.list), position)"
         let value = elements.isIDs ? "\(element).map(\(context).object(with:))" : element
         result.lines.append("object.setValue(\(value), forKey: \(key))")
       }
@@ -42,7 +42,7 @@ extension ExportedVariant {
     let target = step.name.map { variable($0, .objects, of: step).identifier }
     var body = Body()
     if target != nil { body.lines.append("var made: [NSManagedObject] = []") }
-    body.lines.append("for \(assignments.usesPlace ? "place" : "_") in 0..<\(times) {")
+    body.lines.append("for \(assignments.usesPosition ? "position" : "_") in 0..<\(times) {")
     let name = SwiftNames.literal(step.subject)
     let isUsed = target != nil || !assignments.lines.isEmpty
     var inner = [
@@ -73,7 +73,7 @@ extension ExportedVariant {
         let element = "\(others.list)[other]"
         let value = others.isIDs ? "\(context).object(with: \(element))" : element
         inner += [
-          "for other in stride(from: place, to: \(others.list).count, by: owners) {",
+          "for other in stride(from: position, to: \(others.list).count, by: owners) {",
           "  object.\(proxy)(forKey: \(key)).\(call)(\(value))", "}",
         ]
       }

@@ -39,7 +39,7 @@ extension ExportedVariant {
     case .insert: return insert(step, context)
     case .set:
       let assignments = assignments(of: step, context, entity: entity(of: step))
-      var body = work(on: step, context, counting: assignments.usesPlace) { assignments.lines }
+      var body = work(on: step, context, counting: assignments.usesPosition) { assignments.lines }
       body.unwrap(assignments.unwrapping)
       return body
     case .relate: return relate(step, context)
@@ -99,7 +99,7 @@ extension ExportedVariant {
   /// - Parameters:
   ///   - step: The step.
   ///   - context: The identifier of the step's context.
-  ///   - counting: Whether the work uses `place`, the object's index.
+  ///   - counting: Whether the work uses `position`, the object's index.
   ///   - work: A closure that returns lines that use `object`.
   func work(
     on step: Step, _ context: String, counting: Bool = false, _ work: () -> [String]
@@ -132,10 +132,10 @@ extension ExportedVariant {
       let range =
         every > 1
         ? "stride(from: range.lowerBound, to: range.upperBound, by: \(every))" : "range"
-      head = counting ? "for (place, index) in \(range).enumerated()" : "for index in \(range)"
+      head = counting ? "for (position, index) in \(range).enumerated()" : "for index in \(range)"
       inner.append("let \(isIDs ? "id" : "object") = \(list)[index]")
     } else if counting {
-      head = "for (place, \(isIDs ? "id" : "object")) in \(list).enumerated()"
+      head = "for (position, \(isIDs ? "id" : "object")) in \(list).enumerated()"
     }
     if isIDs { inner.append("let object = \(context).object(with: id)") }
     body.lines.append(head + " {")

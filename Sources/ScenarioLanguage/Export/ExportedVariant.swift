@@ -33,8 +33,9 @@ struct ExportedVariant {
   var lines: SwiftLines
   var known = KnownNames()
   var identifiers = SwiftIdentifiers(reserved: [
-    "first", "main", "store", "model", "request", "object", "place", "index", "range", "id", "made",
-    "step", "failing", "settle", "read", "walk", "sorted", "part", "cycling", "ids", "adopt",
+    "first", "main", "store", "model", "request", "object", "position", "index", "range", "id",
+    "made",
+    "step", "failing", "waitFor", "read", "walk", "sorted", "part", "cycling", "ids", "adopt",
     "changes", "say", "save", "other", "list", "ordered", "owners", "row", "values", "fetch",
     "result", "token", "told",
   ])
@@ -94,7 +95,7 @@ struct ExportedVariant {
     known = known.after(step)
     if contextOrder.count > 1 {
       let list = contextOrder.compactMap { contexts[$0] }.joined(separator: ", ")
-      lines.line("settle([\(list)])")
+      lines.line("waitFor([\(list)])")
     }
   }
 
@@ -134,10 +135,10 @@ struct ExportedVariant {
   /// Writes a block that releases the results of a context.
   mutating func letGo(ofContext name: String, resets: Bool) {
     guard let context = contexts[name] else { return }
-    let held = known.results.filter { $0.value.context == name }.keys.sorted()
+    let kept = known.results.filter { $0.value.context == name }.keys.sorted()
       .compactMap { variables[$0] }
     lines.block("step(\(context))") { lines in
-      for variable in held { lines.line("\(variable.identifier) = \(variable.kind.empty)") }
+      for variable in kept { lines.line("\(variable.identifier) = \(variable.kind.empty)") }
       if resets { lines.line("\(context).reset()") }
     }
   }

@@ -15,14 +15,14 @@ package struct CountConstraint: Sendable, Equatable {
   package let text: String
   package let relation: Relation
   /// The source range of the formula.
-  package let place: SourceRange
+  package let range: SourceRange
 
   /// Parses a formula.
   ///
   /// - Throws: A problem at the first character that can't be parsed.
   package init(_ word: Word) throws(LanguageProblem) {
     text = word.text
-    place = word.place
+    range = word.range
     if let bound = CountConstraint.rest(of: word, after: "at most") {
       relation = .atMost(try CountExpression(bound))
     } else if let bound = CountConstraint.rest(of: word, after: "at least") {
@@ -53,15 +53,15 @@ package struct CountConstraint: Sendable, Equatable {
   package func bounds(in scope: CountExpressionScope) throws(CountExpressionError) -> ClosedRange<
     Int
   > {
-    let bounds = try range(in: scope)
+    let bounds = try limits(in: scope)
     guard bounds.upperBound >= 0 else {
       throw CountExpressionError(
-        text: text, message: "a count can't be \(bounds.upperBound)", place: place)
+        text: text, message: "a count can't be \(bounds.upperBound)", range: range)
     }
     return bounds
   }
 
-  private func range(in scope: CountExpressionScope) throws(CountExpressionError) -> ClosedRange<
+  private func limits(in scope: CountExpressionScope) throws(CountExpressionError) -> ClosedRange<
     Int
   > {
     switch relation {
@@ -77,7 +77,7 @@ package struct CountConstraint: Sendable, Equatable {
       guard least <= most else {
         throw CountExpressionError(
           text: text, message: "its lower bound \(least) is greater than its upper bound \(most)",
-          place: place)
+          range: range)
       }
       return least...most
     }
@@ -124,7 +124,7 @@ package struct CountConstraint: Sendable, Equatable {
 
   private static func part(of word: Word, from start: Int, to end: Int) -> Word {
     let text = String(Array(word.text)[start..<end])
-    return Word(text, at: word.place(at: start, length: end - start))
+    return Word(text, at: word.range(at: start, length: end - start))
   }
 }
 
@@ -153,7 +153,7 @@ package struct CountExpressionError: Error, Sendable, CustomStringConvertible {
   /// A message that describes the error and what to do.
   package let message: String
   /// The source range of the expression.
-  package let place: SourceRange
+  package let range: SourceRange
 
   package var description: String { "`\(text)`: \(message)" }
 }

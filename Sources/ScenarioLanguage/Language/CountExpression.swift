@@ -10,7 +10,7 @@ package struct CountExpression: Sendable, Hashable {
   /// An entity name in an expression.
   package struct Name: Sendable, Hashable {
     package let text: String
-    package let place: SourceRange
+    package let range: SourceRange
   }
 
   indirect enum Node: Sendable, Hashable {
@@ -27,7 +27,7 @@ package struct CountExpression: Sendable, Hashable {
   /// The source text of the expression.
   package let text: String
   /// The source range of the expression.
-  package let place: SourceRange
+  package let range: SourceRange
   /// The entity names in the expression, in source order; `scale` isn't included.
   package let names: [Name]
   /// A Boolean value that indicates whether the expression contains `scale`.
@@ -45,7 +45,7 @@ package struct CountExpression: Sendable, Hashable {
     names = parser.names
     usesScale = parser.usesScale
     text = word.text
-    place = word.place
+    range = word.range
   }
 
   /// Creates an expression that consists of one integer.
@@ -54,7 +54,7 @@ package struct CountExpression: Sendable, Hashable {
     names = []
     usesScale = false
     text = String(number)
-    place = SourceRange(line: 1, column: 1)
+    range = SourceRange(line: 1, column: 1)
   }
 
   package static func == (first: CountExpression, second: CountExpression) -> Bool {
@@ -123,7 +123,7 @@ package struct CountExpression: Sendable, Hashable {
   }
 
   private func error(_ message: String) -> CountExpressionError {
-    CountExpressionError(text: text, message: message, place: place)
+    CountExpressionError(text: text, message: message, range: range)
   }
 }
 
@@ -134,7 +134,7 @@ extension ModelNames {
   package func checkRows(of name: CountExpression.Name) throws(LanguageProblem) {
     guard model.entitiesByName[name.text] == nil else { return }
     throw LanguageProblem(
-      "`\(name.text)` isn't an entity, so it has no row count", at: name.place,
+      "`\(name.text)` isn't an entity, so it has no row count", at: name.range,
       didYouMean: NearestName.of(name.text, among: entities + ["scale", "ceil"]),
       nextStep: "use integers, `scale`, and: \(ModelNames.list(entities))")
   }
@@ -193,7 +193,7 @@ struct CountExpressionParser {
     defer { depth -= 1 }
     guard depth <= CountExpressionParser.maximumDepth else {
       throw LanguageProblem(
-        "the expression is nested too deeply", at: word.place(at: position),
+        "the expression is nested too deeply", at: word.range(at: position),
         nextStep: "simplify the expression")
     }
     if take("-") != nil {
@@ -208,7 +208,7 @@ struct CountExpressionParser {
     guard terms <= InputLimits.terms else {
       throw LanguageProblem(
         "the expression has more than \(InputLimits.terms) numbers and names, the limit",
-        at: word.place(at: position), nextStep: "simplify the expression")
+        at: word.range(at: position), nextStep: "simplify the expression")
     }
     if characters[position].isNumber {
       return .number(try number())
@@ -226,7 +226,7 @@ struct CountExpressionParser {
     guard let number = Int(digits) else {
       throw LanguageProblem(
         "`\(digits)` is too large",
-        at: word.place(at: start, length: position - start), nextStep: "use a smaller integer")
+        at: word.range(at: start, length: position - start), nextStep: "use a smaller integer")
     }
     return number
   }
@@ -240,12 +240,12 @@ struct CountExpressionParser {
     }
     guard position > start else { throw unexpected("a number or a name") }
     let text = String(characters[start..<position])
-    let place = word.place(at: start, length: position - start)
+    let range = word.range(at: start, length: position - start)
     skipBlanks()
     if position < characters.count, characters[position] == "(" {
       guard text == "ceil" else {
         throw LanguageProblem(
-          "unknown function `\(text)`", at: place,
+          "unknown function `\(text)`", at: range,
           didYouMean: NearestName.of(text, among: ["ceil"]),
           nextStep: "ceil() is the only function")
       }
@@ -255,7 +255,7 @@ struct CountExpressionParser {
     if text == "scale" {
       usesScale = true
     } else {
-      names.append(CountExpression.Name(text: text, place: place))
+      names.append(CountExpression.Name(text: text, range: range))
     }
     return .name(text)
   }
@@ -283,7 +283,7 @@ struct CountExpressionParser {
   private func unexpected(_ wanted: String) -> LanguageProblem {
     let found = position < characters.count ? "`\(characters[position])`" : "the end"
     return LanguageProblem(
-      "expected \(wanted), found \(found)", at: word.place(at: position),
+      "expected \(wanted), found \(found)", at: word.range(at: position),
       nextStep: "write, for example, `1 + Mood` or `ceil(Mood / 20)`")
   }
 }

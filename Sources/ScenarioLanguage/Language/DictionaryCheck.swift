@@ -16,34 +16,34 @@ struct DictionaryCheck {
       throw LanguageProblem(
         "`\(option.word.rawValue)` requires dictionaries, but the fetch returns "
           + step.resultKind.rawValue,
-        at: step.places.place(of: option.word), nextStep: "add `result dictionaries`")
+        at: step.ranges.range(of: option.word), nextStep: "add `result dictionaries`")
     }
     switch option.value {
     case .columns(let columns):
       for (index, column) in columns.enumerated() {
-        let word = step.places.options[.columns].map { $0[index] }
+        let word = step.ranges.options[.columns].map { $0[index] }
         let offset = column.function.map { $0.rawValue.count + 1 } ?? 0
-        let place =
-          word?.place(at: offset, length: column.keyPath.count) ?? step.places.verb
-        try check(column.keyPath, at: place)
+        let range =
+          word?.range(at: offset, length: column.keyPath.count) ?? step.ranges.verb
+        try check(column.keyPath, at: range)
       }
     case .keyPaths(let keyPaths):
       for (index, keyPath) in keyPaths.enumerated() {
-        try check(keyPath, at: step.places.place(of: .group, at: index))
+        try check(keyPath, at: step.ranges.range(of: .group, at: index))
       }
     case .predicate(let format):
       try PredicateCheck(names: names, entity: entity, computed: Set(step.computedNames))
-        .check(format, at: step.places.options[.having]?.first)
+        .check(format, at: step.ranges.options[.having]?.first)
     default: break
     }
   }
 
-  private func check(_ keyPath: String, at place: SourceRange) throws(LanguageProblem) {
-    let path = try names.resolve(keyPath, from: entity, at: place)
+  private func check(_ keyPath: String, at range: SourceRange) throws(LanguageProblem) {
+    let path = try names.resolve(keyPath, from: entity, at: range)
     let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
     guard !path.passesToMany, !endsToMany else {
       throw LanguageProblem(
-        "`\(keyPath)` has many values, but a dictionary can contain only one", at: place,
+        "`\(keyPath)` has many values, but a dictionary can contain only one", at: range,
         nextStep: "name an attribute or a to-one relationship, or fetch the other entity")
     }
   }

@@ -87,7 +87,7 @@ package struct MetricReference: Sendable, Hashable {
   /// The text in parentheses: an entity, `Entity.relationship`, or a step's name.
   package let scope: Word?
   /// The source range of the metric and its scope.
-  package let place: SourceRange
+  package let range: SourceRange
 
   /// Parses a metric.
   ///
@@ -97,7 +97,7 @@ package struct MetricReference: Sendable, Hashable {
     let characters = Array(word.text)
     let opening = characters.firstIndex(of: "(") ?? characters.count
     let name = String(characters[..<opening])
-    let namePlace = word.place(at: 0, length: opening)
+    let namePlace = word.range(at: 0, length: opening)
     guard let metric = Metric(rawValue: name) else {
       let known = Metric.allCases.filter(\.isExact).map(\.rawValue)
       throw LanguageProblem(
@@ -110,18 +110,18 @@ package struct MetricReference: Sendable, Hashable {
         nextStep: "expect a count; the report shows times")
     }
     self.metric = metric
-    self.place = word.place
+    self.range = word.range
     guard opening < characters.count else {
       scope = nil
       return
     }
     guard characters.last == ")", opening + 2 < characters.count else {
       throw LanguageProblem(
-        "a scope requires parentheses, as in `\(name)(Country)`", at: word.place,
+        "a scope requires parentheses, as in `\(name)(Country)`", at: word.range,
         nextStep: "write `\(name)` without a scope, or close the parenthesis")
     }
     let inner = String(characters[(opening + 1)..<(characters.count - 1)])
-    scope = Word(inner, at: word.place(at: opening + 1, length: inner.count))
+    scope = Word(inner, at: word.range(at: opening + 1, length: inner.count))
   }
 
   package static func == (first: MetricReference, second: MetricReference) -> Bool {
@@ -154,16 +154,16 @@ package struct PlanExpectation: Sendable, Equatable {
   /// The line number in the source file.
   package var line: Int
   /// The source range of the requirement.
-  package var place: SourceRange?
+  package var range: SourceRange?
 
   package init(
-    step: String?, demand: PlanRequirement, source: SourceMark, line: Int, place: SourceRange? = nil
+    step: String?, demand: PlanRequirement, source: SourceMark, line: Int, range: SourceRange? = nil
   ) {
     self.step = step
     self.demand = demand
     self.source = source
     self.line = line
-    self.place = place
+    self.range = range
   }
 
   package static func == (first: PlanExpectation, second: PlanExpectation) -> Bool {
@@ -181,11 +181,11 @@ package struct PlanExpectation: Sendable, Equatable {
     guard characters.count > word.count else { return nil }
     guard characters.last == ")", characters.count > word.count + 2 else {
       throw LanguageProblem(
-        "a step's name requires parentheses, as in `plan(moods)`", at: key.place,
+        "a step's name requires parentheses, as in `plan(moods)`", at: key.range,
         nextStep: "write `plan` without a name, or close the parenthesis")
     }
     let inner = String(characters[(word.count + 1)..<(characters.count - 1)])
-    return Word(inner, at: key.place(at: word.count + 1, length: inner.count))
+    return Word(inner, at: key.range(at: word.count + 1, length: inner.count))
   }
 
   /// Returns a Boolean value that indicates whether a key of `expect` is a plan expectation.
@@ -225,7 +225,7 @@ package enum PlanRequirement: Sendable, Hashable, CustomStringConvertible {
     case ("avoids", "temp b-tree"): self = .avoidsTempBTree
     default:
       throw LanguageProblem(
-        "`\(word.text)` isn't a plan requirement", at: word.place,
+        "`\(word.text)` isn't a plan requirement", at: word.range,
         didYouMean: NearestName.of(word.text, among: PlanRequirement.forms),
         nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
     }
@@ -261,13 +261,13 @@ package struct FindingName: Sendable, Hashable {
       opening + 2 < characters.count
     else {
       throw LanguageProblem(
-        "a finding has the form `RULE(SUBJECT)`", at: word.place,
+        "a finding has the form `RULE(SUBJECT)`", at: word.range,
         nextStep: "write, for example, `fault-storm(Mood)`")
     }
     rule = Word(
-      String(characters[..<opening]), at: word.place(at: 0, length: opening))
+      String(characters[..<opening]), at: word.range(at: 0, length: opening))
     let inner = String(characters[(opening + 1)..<(characters.count - 1)])
-    subject = Word(inner, at: word.place(at: opening + 1, length: inner.count))
+    subject = Word(inner, at: word.range(at: opening + 1, length: inner.count))
   }
 
   package static func == (first: FindingName, second: FindingName) -> Bool {

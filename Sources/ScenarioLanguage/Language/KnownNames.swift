@@ -3,11 +3,11 @@ import WorkbenchText
 
 /// The named results and contexts that a step can refer to.
 package struct KnownNames: Sendable, Equatable {
-  package var results: [String: HeldShape]
+  package var results: [String: ResultShape]
   package var contexts: [String: ContextShape]
 
   package init(
-    results: [String: HeldShape] = [:],
+    results: [String: ResultShape] = [:],
     contexts: [String: ContextShape] = [ContextShape.main: ContextShape()]
   ) {
     self.results = results
@@ -42,8 +42,8 @@ package struct KnownNames: Sendable, Equatable {
     switch step.verb {
     case .fetch, .insert, .save, .batchInsert, .batchUpdate, .batchDelete:
       if let name = step.name {
-        names.results[name] = HeldShape(
-          entity: step.subject, kind: step.heldKind, context: context)
+        names.results[name] = ResultShape(
+          entity: step.subject, kind: step.shapeKind, context: context)
       }
     case .drop where contexts[step.subject] != nil:
       names.contexts[step.subject] = nil
@@ -61,7 +61,7 @@ package struct KnownNames: Sendable, Equatable {
 
 extension Step {
   /// The kind of result that the step's name refers to.
-  fileprivate var heldKind: HeldShape.Kind {
+  fileprivate var shapeKind: ResultShape.Kind {
     switch verb {
     case .save: .save
     case .batchInsert, .batchUpdate, .batchDelete: .rows
@@ -76,7 +76,7 @@ extension Step {
 }
 
 /// The static description of a named result.
-package struct HeldShape: Sendable, Equatable {
+package struct ResultShape: Sendable, Equatable {
   /// The contents of a named result.
   package enum Kind: String, Sendable {
     case objects
@@ -194,7 +194,7 @@ package struct ContextCheck {
   ///   context doesn't allow.
   func check(_ step: Step) throws(LanguageProblem) {
     if let name = step.name(of: .context) {
-      try check(name, at: step.places.place(of: .context))
+      try check(name, at: step.ranges.range(of: .context))
     }
     switch step.verb {
     case .context: try checkMaking(step)
@@ -206,11 +206,11 @@ package struct ContextCheck {
     }
   }
 
-  private func check(_ name: String, at place: SourceRange) throws(LanguageProblem) {
+  private func check(_ name: String, at range: SourceRange) throws(LanguageProblem) {
     guard known.contexts[name] == nil else { return }
     let contexts = known.contexts.keys.sorted()
     throw LanguageProblem(
-      "there's no context `\(name)`", at: place,
+      "there's no context `\(name)`", at: range,
       didYouMean: NearestName.of(name, among: contexts),
       nextStep:
         "create it with `context \(name)`, or use one of: \(ModelNames.list(contexts))")
@@ -220,35 +220,35 @@ package struct ContextCheck {
     if ContextCheck.generations.contains(step.subject) {
       throw LanguageProblem(
         "`\(step.subject)` is a keyword of `pin` and can't be the name of a context",
-        at: step.places.subject ?? step.places.verb, nextStep: "choose another name")
+        at: step.ranges.subject ?? step.ranges.verb, nextStep: "choose another name")
     }
     if known.contexts[step.subject] != nil {
       for word in [OptionWord.parent, .queue, .coordinator] where step.option(word) != nil {
         throw LanguageProblem(
           "the context `\(step.subject)` exists, and its \(word.rawValue) can't be changed",
-          at: step.places.place(of: word), nextStep: "create another context with it")
+          at: step.ranges.range(of: word), nextStep: "create another context with it")
       }
     }
     guard let parent = step.name(of: .parent) else { return }
-    try check(parent, at: step.places.place(of: .parent))
+    try check(parent, at: step.ranges.range(of: .parent))
     guard step.option(.coordinator) == nil else {
       throw LanguageProblem(
-        "a child context uses its parent's coordinator", at: step.places.place(of: .coordinator),
+        "a child context uses its parent's coordinator", at: step.ranges.range(of: .coordinator),
         nextStep: "remove `coordinator` or `parent`")
     }
   }
 
   private func checkDropping(_ step: Step) throws(LanguageProblem) {
     let name = step.subject
-    let place = step.places.subject ?? step.places.verb
+    let range = step.ranges.subject ?? step.ranges.verb
     guard name != ContextShape.main else {
       throw LanguageProblem(
-        "the context `\(name)` can't be dropped", at: place,
+        "the context `\(name)` can't be dropped", at: range,
         nextStep: "release its objects with `reset`")
     }
     if let child = known.contexts.first(where: { $0.value.parent == name })?.key {
       throw LanguageProblem(
-        "`\(name)` is the parent of `\(child)`", at: place, nextStep: "drop `\(child)` first")
+        "`\(name)` is the parent of `\(child)`", at: range, nextStep: "drop `\(child)` first")
     }
   }
 
@@ -258,7 +258,7 @@ package struct ContextCheck {
     else { return }
     let choices = ContextCheck.generations + known.contexts.keys.sorted()
     throw LanguageProblem(
-      "there's no generation or context `\(word)`", at: step.places.place(of: .to),
+      "there's no generation or context `\(word)`", at: step.ranges.range(of: .to),
       didYouMean: NearestName.of(word, among: choices),
       nextStep: "write one of: \(ModelNames.list(choices))")
   }
@@ -267,14 +267,14 @@ package struct ContextCheck {
     let context = known.context(of: step)
     guard let shape = known.contexts[context], shape.isUndoable != true else { return }
     throw LanguageProblem(
-      "`\(context)` has no undo manager", at: step.places.verb,
+      "`\(context)` has no undo manager", at: step.ranges.verb,
       nextStep: "add one with `context \(context) undoable yes`")
   }
 
   private func checkReopening(_ step: Step) throws(LanguageProblem) {
     guard let name = known.results.keys.sorted().first else { return }
     throw LanguageProblem(
-      "the store can't be reopened while result `\(name)` exists", at: step.places.verb,
+      "the store can't be reopened while result `\(name)` exists", at: step.ranges.verb,
       nextStep: step.verb == .migrate
         ? "`drop \(name)` first" : "set pragmas before fetching, or `drop \(name)` first")
   }

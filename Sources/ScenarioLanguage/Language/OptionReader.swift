@@ -60,7 +60,7 @@ struct OptionReader {
         expression, upTo: OptionWord(rawValue: key.text)?.greatestNumber ?? InputLimits.value)
     } catch {
       throw LanguageProblem(
-        "`\(key.text)` isn't valid: \(error.message)", at: error.place,
+        "`\(key.text)` isn't valid: \(error.message)", at: error.range,
         nextStep: "write, for example, `\(example)`")
     }
   }
@@ -70,7 +70,7 @@ struct OptionReader {
     let word = try single("a number")
     guard let number = Int(word.text), number >= 0, !word.text.hasPrefix("+") else {
       throw LanguageProblem(
-        "`\(key.text)` needs an integer, not `\(word.text)`", at: word.place,
+        "`\(key.text)` needs an integer, not `\(word.text)`", at: word.range,
         nextStep: "write, for example, `\(example)`")
     }
     return number
@@ -82,7 +82,7 @@ struct OptionReader {
     guard let seconds = Double(word.text), abs(seconds) <= InputLimits.seconds else {
       throw LanguageProblem(
         "`\(key.text)` needs a number of seconds, at most "
-          + "\(NumberText.grouped(Int(InputLimits.seconds))), not `\(word.text)`", at: word.place,
+          + "\(NumberText.grouped(Int(InputLimits.seconds))), not `\(word.text)`", at: word.range,
         nextStep: "write, for example, `\(example)`")
     }
     return seconds
@@ -93,12 +93,12 @@ struct OptionReader {
     let word = try single("a name")
     guard word.isName else {
       throw LanguageProblem(
-        "`\(word.text)` isn't a name", at: word.place,
+        "`\(word.text)` isn't a name", at: word.range,
         nextStep: "use letters, digits, `_`, and `-`, starting with a letter")
     }
     guard !LineWords.keywords.contains(word.text) else {
       throw LanguageProblem(
-        "`\(word.text)` is a keyword and can't be a name", at: word.place,
+        "`\(word.text)` is a keyword and can't be a name", at: word.range,
         nextStep: "choose another name")
     }
     return word
@@ -108,7 +108,7 @@ struct OptionReader {
     let word = try single("yes or no")
     guard let flag = Flag.value(of: word.text) else {
       throw LanguageProblem(
-        "`\(key.text)` needs yes or no, not `\(word.text)`", at: word.place,
+        "`\(key.text)` needs yes or no, not `\(word.text)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: ["yes", "no"]),
         nextStep: "write, for example, `\(example)`")
     }
@@ -121,7 +121,7 @@ struct OptionReader {
     let word = try single("one of \(list)")
     guard choices.contains(word.text) else {
       throw LanguageProblem(
-        "`\(key.text)` can't be `\(word.text)`", at: word.place,
+        "`\(key.text)` can't be `\(word.text)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: choices),
         nextStep: "write one of: \(list)")
     }
@@ -131,7 +131,7 @@ struct OptionReader {
   private func sortKey(_ word: Word) throws(LanguageProblem) -> SortKey {
     guard let key = SortKey(word.text) else {
       throw LanguageProblem(
-        "`\(word.text)` doesn't contain a key", at: word.place,
+        "`\(word.text)` doesn't contain a key", at: word.range,
         nextStep: "write, for example, `sort date-`, with `-` for descending")
     }
     return key
@@ -148,7 +148,7 @@ struct OptionReader {
     let words = try list(wanted)
     guard words.count == 1 else {
       throw LanguageProblem(
-        "`\(key.text)` takes one value", at: words[1].place,
+        "`\(key.text)` takes one value", at: words[1].range,
         nextStep: "write, for example, `\(example)`")
     }
     return words[0]
@@ -163,7 +163,7 @@ struct OptionReader {
 
   private func missing(_ wanted: String) -> LanguageProblem {
     LanguageProblem(
-      "`\(key.text)` needs \(wanted)", at: key.place, nextStep: "write, for example, `\(example)`")
+      "`\(key.text)` needs \(wanted)", at: key.range, nextStep: "write, for example, `\(example)`")
   }
 
   private var example: String {

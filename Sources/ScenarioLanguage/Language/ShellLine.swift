@@ -50,7 +50,7 @@ struct LineReader {
   mutating func form() throws(LanguageProblem) -> StepForm {
     guard let verb = nextWord() else {
       throw LanguageProblem(
-        "expected a step", at: tokens.first?.place ?? start,
+        "expected a step", at: tokens.first?.range ?? start,
         nextStep: "start with a verb, such as `fetch`")
     }
     var form = StepForm(verb: verb)
@@ -97,7 +97,7 @@ struct LineReader {
   private mutating func entry() throws(LanguageProblem) -> StepForm.Entry {
     guard let key = nextWord() else {
       throw LanguageProblem(
-        "expected an option", at: current?.place ?? start,
+        "expected an option", at: current?.range ?? start,
         nextStep: "write, for example, `\(OptionWord.limit.example)`")
     }
     guard !isAtKeyword else {
@@ -127,11 +127,11 @@ struct LineReader {
       "+-*/(".contains(last) || "+-*/()".contains(first) || whole.text.hasOpenBracket
     {
       position += 1
-      let end = whole.place.column + whole.place.length
-      let blanks = String(repeating: " ", count: max(0, next.place.column - end))
-      let length = next.place.column + next.place.length - whole.place.column
+      let end = whole.range.column + whole.range.length
+      let blanks = String(repeating: " ", count: max(0, next.range.column - end))
+      let length = next.range.column + next.range.length - whole.range.column
       whole = Word(
-        whole.text + blanks + next.text, at: whole.place.part(at: 0, length: length))
+        whole.text + blanks + next.text, at: whole.range.part(at: 0, length: length))
     }
     return whole
   }
@@ -139,7 +139,7 @@ struct LineReader {
   private mutating func list() throws(LanguageProblem) -> [Word] {
     var words = [Word]()
     let opening = current
-    if case .open(let place)? = opening {
+    if case .open(let range)? = opening {
       position += 1
       while let word = nextWord() {
         words.append(word)
@@ -147,7 +147,7 @@ struct LineReader {
       }
       guard case .close? = current else {
         throw LanguageProblem(
-          "unterminated list", at: place, nextStep: "close it with ]")
+          "unterminated list", at: range, nextStep: "close it with ]")
       }
       position += 1
       return words
@@ -165,7 +165,7 @@ struct LineReader {
     while let key = nextWord() {
       guard let value = nextWord() else {
         throw LanguageProblem(
-          "`\(key.text)` needs a value", at: key.place,
+          "`\(key.text)` needs a value", at: key.range,
           nextStep: "write, for example, `\(OptionWord.assignments.example)`")
       }
       pairs.append(StepForm.Pair(key: key, value: value))
@@ -208,10 +208,10 @@ package enum LineWords {
     case close(SourceRange)
 
     /// The source range of the token.
-    package var place: SourceRange {
+    package var range: SourceRange {
       switch self {
-      case .word(let word): word.place
-      case .comma(let place), .open(let place), .close(let place): place
+      case .word(let word): word.range
+      case .comma(let range), .open(let range), .close(let range): range
       }
     }
   }
@@ -233,18 +233,18 @@ package enum LineWords {
     var tokens = [Token]()
     var position = 0
     while position < characters.count {
-      let place = start.part(at: position)
+      let range = start.part(at: position)
       switch characters[position] {
       case let blank where blank.isWhitespace:
         position += 1
       case ",":
-        tokens.append(.comma(place))
+        tokens.append(.comma(range))
         position += 1
       case "[":
-        tokens.append(.open(place))
+        tokens.append(.open(range))
         position += 1
       case "]":
-        tokens.append(.close(place))
+        tokens.append(.close(range))
         position += 1
       case "#":
         return tokens
@@ -273,8 +273,8 @@ package enum LineWords {
       let character = characters[position]
       position += 1
       if character == quote {
-        let place = start.part(at: opening, length: position - opening)
-        return Word(text, at: place, isQuoted: true)
+        let range = start.part(at: opening, length: position - opening)
+        return Word(text, at: range, isQuoted: true)
       }
       if character == "\\", position < characters.count,
         "\\\"'".contains(characters[position])

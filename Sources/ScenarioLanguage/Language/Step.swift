@@ -25,12 +25,12 @@ package struct Step: Sendable {
   /// The call site of every event the step causes.
   package var location: CallSite
   /// The source ranges of the step's words.
-  package var places: StepPlaces
+  package var ranges: StepRanges
 
   package init(
     verb: Verb, subject: String = "", options: [StepOption] = [], name: String? = nil,
     reads: [String] = [], fails: Int? = nil, expect: ExpectBlock? = nil, location: CallSite,
-    places: StepPlaces? = nil
+    ranges: StepRanges? = nil
   ) {
     self.verb = verb
     self.subject = subject
@@ -40,8 +40,8 @@ package struct Step: Sendable {
     self.fails = fails
     self.expect = expect
     self.location = location
-    self.places =
-      places ?? StepPlaces(verb: SourceRange(line: max(1, location.line), column: 1))
+    self.ranges =
+      ranges ?? StepRanges(verb: SourceRange(line: max(1, location.line), column: 1))
     sortOptions()
   }
 
@@ -49,7 +49,7 @@ package struct Step: Sendable {
   package mutating func setOption(_ option: StepOption, words: [Word] = []) {
     options.removeAll { $0.word == option.word }
     options.append(option)
-    places.options[option.word] = words
+    ranges.options[option.word] = words
     sortOptions()
   }
 
@@ -149,7 +149,7 @@ extension Step: Equatable {
 }
 
 /// The source ranges of a step's words, for errors of checks that need the model.
-package struct StepPlaces: Sendable {
+package struct StepRanges: Sendable {
   /// The source range of the verb.
   package var verb: SourceRange
   package var subject: SourceRange?
@@ -166,9 +166,9 @@ package struct StepPlaces: Sendable {
 
   /// Returns the source range of a word in an option's value, or of the verb if the option isn't
   /// written.
-  package func place(of option: OptionWord, at index: Int = 0) -> SourceRange {
+  package func range(of option: OptionWord, at index: Int = 0) -> SourceRange {
     guard let words = options[option], index < words.count else { return verb }
-    return words[index].place
+    return words[index].range
   }
 }
 

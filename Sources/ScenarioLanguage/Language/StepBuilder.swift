@@ -25,20 +25,20 @@ struct StepBuilder {
   /// - Throws: The first problem, in source order.
   func step(at location: CallSite) throws(LanguageProblem) -> Step {
     let verb = try verb()
-    var places = StepPlaces(verb: form.verb.place)
+    var ranges = StepRanges(verb: form.verb.range)
     let subject = try subject(of: verb)
-    places.subject = form.subject?.place
+    ranges.subject = form.subject?.range
     try checkReads(of: verb)
-    places.reads = form.reads.map(\.place)
+    ranges.reads = form.reads.map(\.range)
 
     var step = Step(
       verb: verb, subject: subject, reads: form.reads.map(\.text), location: location,
-      places: places)
+      ranges: ranges)
     var seen = Set<String>()
     for entry in form.entries {
       guard seen.insert(entry.key.text).inserted else {
         throw LanguageProblem(
-          "duplicate `\(entry.key.text)`", at: entry.key.place, nextStep: "remove one of them")
+          "duplicate `\(entry.key.text)`", at: entry.key.range, nextStep: "remove one of them")
       }
       try add(entry, to: &step)
     }
@@ -51,7 +51,7 @@ struct StepBuilder {
     guard let verb = Verb(rawValue: word.text), !word.isQuoted else {
       let verbs = Verb.allCases.map(\.rawValue)
       throw LanguageProblem(
-        "unknown verb `\(word.text)`", at: word.place,
+        "unknown verb `\(word.text)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: verbs + otherVerbs),
         nextStep: "start with one of: \(ModelNames.list(verbs))")
     }
@@ -62,7 +62,7 @@ struct StepBuilder {
     if let subject = form.subject {
       guard verb.subject != .none else {
         throw LanguageProblem(
-          "`\(verb.rawValue)` doesn't take a subject", at: subject.place,
+          "`\(verb.rawValue)` doesn't take a subject", at: subject.range,
           nextStep: "write `\(verb.usage)`")
       }
       try check(subject, of: verb)
@@ -78,7 +78,7 @@ struct StepBuilder {
     case .text: wanted = verb == .pragma ? "the name of a pragma" : "a version of the model"
     }
     throw LanguageProblem(
-      "`\(verb.rawValue)` needs \(wanted)", at: form.verb.place, nextStep: "write `\(verb.usage)`")
+      "`\(verb.rawValue)` needs \(wanted)", at: form.verb.range, nextStep: "write `\(verb.usage)`")
   }
 
   /// Checks a subject that names something new, or that is passed to SQLite.
@@ -87,16 +87,16 @@ struct StepBuilder {
     case .context: _ = try OptionReader(key: form.verb, value: .words([subject])).name()
     case .pragma where !subject.isName:
       throw LanguageProblem(
-        "`\(subject.text)` isn't the name of a pragma", at: subject.place,
+        "`\(subject.text)` isn't the name of a pragma", at: subject.range,
         nextStep: "write `\(verb.usage)`, for example `pragma cache_size to 100`")
     case .pragma where !Connection.allows(pragma: subject.text):
       throw LanguageProblem(
-        "the pragma `\(subject.text)` can't be set", at: subject.place,
+        "the pragma `\(subject.text)` can't be set", at: subject.range,
         nextStep: "set a pragma that applies to the store and doesn't lock it, such as `cache_size`"
       )
     case .sql where subject.text.allSatisfy(\.isWhitespace):
       throw LanguageProblem(
-        "the statement is empty", at: subject.place, nextStep: "write `\(verb.usage)`")
+        "the statement is empty", at: subject.range, nextStep: "write `\(verb.usage)`")
     default: break
     }
   }
@@ -104,14 +104,14 @@ struct StepBuilder {
   private func checkReads(of verb: Verb) throws(LanguageProblem) {
     guard verb.pathsKey == nil, let first = form.reads.first else { return }
     throw LanguageProblem(
-      "`\(verb.rawValue)` doesn't take key paths", at: first.place,
+      "`\(verb.rawValue)` doesn't take key paths", at: first.range,
       nextStep: "write `\(verb.usage)`")
   }
 
   private func checkComplete(_ step: Step) throws(LanguageProblem) {
     guard let missing = step.verb.missing(from: step.words) else { return }
     throw LanguageProblem(
-      "`\(step.verb.rawValue)` needs \(missing)", at: step.places.verb,
+      "`\(step.verb.rawValue)` needs \(missing)", at: step.ranges.verb,
       nextStep: "write `\(step.verb.usage)`")
   }
 
@@ -122,11 +122,11 @@ struct StepBuilder {
       let word = try reader.name()
       guard step.verb.named != nil else {
         throw LanguageProblem(
-          "`\(step.verb.rawValue)` has no result to name", at: entry.key.place,
+          "`\(step.verb.rawValue)` has no result to name", at: entry.key.range,
           nextStep: "remove `as \(word.text)`")
       }
       step.name = word.text
-      step.places.name = word.place
+      step.ranges.name = word.range
     case "fails":
       step.fails = try reader.number()
     default:
@@ -147,7 +147,7 @@ struct StepBuilder {
       throw LanguageProblem(
         belongsElsewhere
           ? "`\(verb.rawValue)` doesn't take `\(key.text)`" : "unknown option `\(key.text)`",
-        at: key.place,
+        at: key.range,
         didYouMean: belongsElsewhere ? nil : NearestName.of(key.text, among: known),
         nextStep: "`\(verb.rawValue)` takes: \(known.joined(separator: ", "))")
     }

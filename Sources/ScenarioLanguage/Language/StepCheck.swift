@@ -61,12 +61,12 @@ package struct StepCheck: Sendable {
     }
     if let entity {
       for (index, keyPath) in step.reads.enumerated() {
-        let place = index < step.places.reads.count ? step.places.reads[index] : step.places.verb
+        let range = index < step.ranges.reads.count ? step.ranges.reads[index] : step.ranges.verb
         note { () throws(LanguageProblem) in
           if step.verb == .walk {
-            try checkWalk(keyPath, on: entity, at: place)
+            try checkWalk(keyPath, on: entity, at: range)
           } else {
-            try checkRead(keyPath, on: entity, at: place)
+            try checkRead(keyPath, on: entity, at: range)
           }
         }
       }
@@ -77,33 +77,33 @@ package struct StepCheck: Sendable {
   private func entity(
     of step: Step, known: KnownNames
   ) throws(LanguageProblem) -> NSEntityDescription? {
-    let place = step.places.subject ?? step.places.verb
+    let range = step.ranges.subject ?? step.ranges.verb
     switch step.verb.subject {
     case .none, .context, .text:
       return nil
     case .entity:
-      let entity = try names.entity(step.subject, at: place)
+      let entity = try names.entity(step.subject, at: range)
       guard !entity.isAbstract || (step.verb != .insert && step.verb != .batchInsert) else {
         throw LanguageProblem(
-          "`\(step.subject)` is abstract and has no objects", at: place,
+          "`\(step.subject)` is abstract and has no objects", at: range,
           nextStep: "insert one of: \(ModelNames.list(entity.concreteNames))")
       }
       return entity
     case .result:
       if step.verb == .drop, known.contexts[step.subject] != nil { return nil }
-      let shape = try shape(of: step, known, at: place)
+      let shape = try shape(of: step, known, at: range)
       // An unknown entity was reported at the step that named it.
       return names.model.entitiesByName[shape.entity]
     }
   }
 
   private func shape(
-    of step: Step, _ known: KnownNames, at place: SourceRange
-  ) throws(LanguageProblem) -> HeldShape {
+    of step: Step, _ known: KnownNames, at range: SourceRange
+  ) throws(LanguageProblem) -> ResultShape {
     guard let shape = known.results[step.subject] else {
       let results = known.results.keys.sorted()
       throw LanguageProblem(
-        "there's no result `\(step.subject)`", at: place,
+        "there's no result `\(step.subject)`", at: range,
         didYouMean: NearestName.of(step.subject, among: results),
         nextStep: results.isEmpty
           ? "name one with `as \(step.subject)` in the step that returns it"
@@ -114,13 +114,13 @@ package struct StepCheck: Sendable {
     case .merge:
       guard shape.canBeMerged else {
         throw LanguageProblem(
-          "`\(step.subject)` contains \(shape.contents), which can't be merged", at: place,
+          "`\(step.subject)` contains \(shape.contents), which can't be merged", at: range,
           nextStep: "merge a save (`save as NAME`) or a named batch request")
       }
     default:
       guard shape.hasObjects else {
         throw LanguageProblem(
-          "`\(step.subject)` contains \(shape.contents), not objects", at: place,
+          "`\(step.subject)` contains \(shape.contents), not objects", at: range,
           nextStep: shape.kind == .save
             ? "merge it with `merge \(step.subject)`"
             : "remove `result \(shape.kind.rawValue)` from the step that returns it")
@@ -131,7 +131,7 @@ package struct StepCheck: Sendable {
 
   private func checkName(_ step: Step, _ known: KnownNames) throws(LanguageProblem) {
     guard let name = step.label else { return }
-    let place = (step.verb == .context ? step.places.subject : step.places.name)
+    let range = (step.verb == .context ? step.ranges.subject : step.ranges.name)
     let isContext = step.verb == .context
     let owner: String
     if names.model.entitiesByName[name] != nil {
@@ -144,7 +144,7 @@ package struct StepCheck: Sendable {
       return
     }
     throw LanguageProblem(
-      "`\(name)` is the name of \(owner)", at: place ?? step.places.verb,
+      "`\(name)` is the name of \(owner)", at: range ?? step.ranges.verb,
       nextStep: "choose another name, so that formulas and scopes are unambiguous")
   }
 
@@ -153,38 +153,38 @@ package struct StepCheck: Sendable {
   ) throws(LanguageProblem) {
     if option.word == .result, step.resultKind == .count, step.name != nil {
       throw LanguageProblem(
-        "a count can't be named", at: step.places.name ?? step.places.verb,
+        "a count can't be named", at: step.ranges.name ?? step.ranges.verb,
         nextStep: "remove `as`")
     }
     for name in option.number?.expression.names ?? [] { try rowNames.checkRows(of: name) }
     guard let entity else { return }
     let word = option.word
-    func place(_ index: Int) -> SourceRange { step.places.place(of: word, at: index) }
+    func range(_ index: Int) -> SourceRange { step.ranges.range(of: word, at: index) }
     switch (word, option.value) {
     case (.columns, _), (.group, _), (.having, _), (.distinct, _):
       try DictionaryCheck(names: names, entity: entity, step: step).check(option)
     case (_, .predicate(let format)):
       try PredicateCheck(names: names, entity: entity)
-        .check(format, at: step.places.options[word]?.first)
+        .check(format, at: step.ranges.options[word]?.first)
     case (.sort, .sortKeys(let keys)):
       let computed = Set(step.computedNames)
       for (index, key) in keys.enumerated() where !computed.contains(key.keyPath) {
-        try checkSortKey(key, on: entity, at: place(index))
+        try checkSortKey(key, on: entity, at: range(index))
       }
     case (_, .sortKeys(let keys)):
       for (index, key) in keys.enumerated() {
-        try checkIndexKey(key, on: entity, at: place(index))
+        try checkIndexKey(key, on: entity, at: range(index))
       }
     case (_, .keyPaths(let keyPaths)):
       for (index, keyPath) in keyPaths.enumerated() {
-        try checkPrefetch(keyPath, on: entity, at: place(index))
+        try checkPrefetch(keyPath, on: entity, at: range(index))
       }
     case (_, .assignments(let assignments)):
       let check = AssignmentCheck(
-        names: names, entity: entity, held: known.results, verb: step.verb)
+        names: names, entity: entity, results: known.results, verb: step.verb)
       for (index, assignment) in assignments.enumerated() {
         try check.check(
-          assignment, keyAt: place(2 * index), valueAt: place(2 * index + 1))
+          assignment, keyAt: range(2 * index), valueAt: range(2 * index + 1))
       }
     default: break
     }
@@ -201,19 +201,19 @@ extension NSEntityDescription {
 extension StepCheck {
   /// Checks that a sort key has a single, comparable value.
   func checkSortKey(
-    _ key: SortKey, on entity: NSEntityDescription, at place: SourceRange
+    _ key: SortKey, on entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) {
-    let path = try names.resolve(key.keyPath, from: entity, at: place)
+    let path = try names.resolve(key.keyPath, from: entity, at: range)
     let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
     guard !path.passesToMany, !endsToMany else {
       throw LanguageProblem(
-        "`\(key.keyPath)` has many values, so it can't be sorted by", at: place,
+        "`\(key.keyPath)` has many values, so it can't be sorted by", at: range,
         nextStep: "sort by an attribute of the entity or of a to-one relationship")
     }
     if let relationship = path.last as? NSRelationshipDescription {
       let attributes = relationship.destinationEntity?.attributesByName.keys.sorted() ?? []
       throw LanguageProblem(
-        "`\(key.keyPath)` refers to objects, which have no order", at: place,
+        "`\(key.keyPath)` refers to objects, which have no order", at: range,
         nextStep: "sort by one of: "
           + ModelNames.list(attributes.map { "\(key.keyPath).\($0)" }))
     }
@@ -221,12 +221,12 @@ extension StepCheck {
 
   /// Checks that a key path to prefetch ends at a relationship.
   func checkPrefetch(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
+    _ keyPath: String, on entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) {
-    guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
+    guard try names.resolve(keyPath, from: entity, at: range).last is NSRelationshipDescription
     else {
       throw LanguageProblem(
-        "`\(keyPath)` is an attribute; attributes are loaded with their row", at: place,
+        "`\(keyPath)` is an attribute; attributes are loaded with their row", at: range,
         didYouMean: keyPath.lastIndex(of: ".").map { String(keyPath[..<$0]) },
         nextStep:
           "prefetch relationships: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
@@ -235,41 +235,41 @@ extension StepCheck {
 
   /// Checks that a key path to read ends at a property; before `@count`, at a to-many relationship.
   func checkRead(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
+    _ keyPath: String, on entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) {
     guard let counted = Step.countedPath(keyPath) else {
-      _ = try names.resolveRead(keyPath, from: entity, at: place)
+      _ = try names.resolveRead(keyPath, from: entity, at: range)
       return
     }
-    let last = try names.resolve(counted, from: entity, at: place).last
+    let last = try names.resolve(counted, from: entity, at: range).last
     guard (last as? NSRelationshipDescription)?.isToMany == true else {
       throw LanguageProblem(
-        "`\(counted)` isn't a to-many relationship, so it can't be counted", at: place,
+        "`\(counted)` isn't a to-many relationship, so it can't be counted", at: range,
         didYouMean: counted, nextStep: "write, for example, `moods.@count`")
     }
   }
 
   /// Checks that a key path to walk ends at a relationship.
   func checkWalk(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
+    _ keyPath: String, on entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) {
-    guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
+    guard try names.resolve(keyPath, from: entity, at: range).last is NSRelationshipDescription
     else {
       throw LanguageProblem(
-        "`\(keyPath)` is an attribute, so it can't be walked", at: place,
+        "`\(keyPath)` is an attribute, so it can't be walked", at: range,
         nextStep: "walk relationships, or read it with `touch`")
     }
   }
 
   /// Checks that an index key is a column of the entity's table.
   func checkIndexKey(
-    _ key: SortKey, on entity: NSEntityDescription, at place: SourceRange
+    _ key: SortKey, on entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) {
-    let property = try names.property(key.keyPath, of: entity, at: place)
+    let property = try names.property(key.keyPath, of: entity, at: range)
     let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
     guard !isToMany, !property.isTransient, !(property is NSFetchedPropertyDescription) else {
       throw LanguageProblem(
-        "`\(key.keyPath)` has no column in the table of `\(entity.name ?? "")`", at: place,
+        "`\(key.keyPath)` has no column in the table of `\(entity.name ?? "")`", at: range,
         nextStep: "index attributes and to-one relationships")
     }
   }
@@ -279,7 +279,7 @@ extension StepCheck {
 struct AssignmentCheck {
   let names: ModelNames
   let entity: NSEntityDescription
-  let held: [String: HeldShape]
+  let results: [String: ResultShape]
   let verb: Verb
 
   /// Checks an assignment.
@@ -334,10 +334,10 @@ struct AssignmentCheck {
         nextStep: "use `relate`, or set its inverse on the other side")
     }
     guard verb == .relate || !AttributeLiteral.isNil(assignment.value) else { return }
-    guard let shape = held[assignment.value], shape.hasObjects else {
+    guard let shape = results[assignment.value], shape.hasObjects else {
       throw LanguageProblem(
         "there's no result `\(assignment.value)` that contains objects", at: valuePlace,
-        didYouMean: NearestName.of(assignment.value, among: held.keys.sorted()),
+        didYouMean: NearestName.of(assignment.value, among: results.keys.sorted()),
         nextStep: "fetch or insert the objects first, with `as \(assignment.value)`, or write nil")
     }
     guard let destination = relationship.destinationEntity,

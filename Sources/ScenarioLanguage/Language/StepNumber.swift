@@ -63,13 +63,13 @@ package struct StepNumber: Sendable, Hashable {
     guard value >= 0 else {
       throw CountExpressionError(
         text: expression.text, message: "its value \(value) is less than 0",
-        place: expression.place)
+        range: expression.range)
     }
     guard value <= limit else {
       throw CountExpressionError(
         text: expression.text,
         message: "its value \(value) exceeds the limit, \(NumberText.grouped(limit))",
-        place: expression.place)
+        range: expression.range)
     }
     return value
   }

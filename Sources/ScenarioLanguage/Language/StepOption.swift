@@ -240,14 +240,14 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     let functions = Function.allCases.map(\.rawValue)
     guard let function = Function(rawValue: name) else {
       throw LanguageProblem(
-        "unknown function `\(name)`", at: word.place(at: 0, length: name.count),
+        "unknown function `\(name)`", at: word.range(at: 0, length: name.count),
         didYouMean: NearestName.of(name, among: functions),
         nextStep: "write one of: \(functions.joined(separator: ", "))")
     }
     let inner = word.text[word.text.index(after: opening)...]
     guard inner.last == ")", inner.count > 1 else {
       throw LanguageProblem(
-        "`\(name)` needs a key path in parentheses", at: word.place,
+        "`\(name)` needs a key path in parentheses", at: word.range,
         nextStep: "write, for example, `\(name)(date)`")
     }
     self.init(function: function, keyPath: String(inner.dropLast()))

@@ -44,7 +44,7 @@ package struct VersionedModel: Sendable {
   func version(_ name: Word) throws(LanguageProblem) -> MigrationPlanner.Version {
     if let version = version(name.text) { return version }
     throw LanguageProblem(
-      "the model has no version `\(name.text)`", at: name.place,
+      "the model has no version `\(name.text)`", at: name.range,
       didYouMean: NearestName.of(name.text, among: names),
       nextStep: "its versions are: \(ModelNames.list(names))")
   }
@@ -59,20 +59,20 @@ struct MigrationCheck {
   ///
   /// - Throws: A problem at the name of the version or of the mapping model.
   func check(_ step: Step) throws(LanguageProblem) {
-    let place = step.places.subject ?? step.places.verb
+    let range = step.ranges.subject ?? step.ranges.verb
     guard let versions else {
       throw LanguageProblem(
-        "the model has no versions, so the store can't be migrated", at: place,
+        "the model has no versions, so the store can't be migrated", at: range,
         nextStep: "use a scenario whose `model` is an .xcdatamodeld or .momd folder")
     }
-    _ = try versions.version(Word(step.subject, at: place))
+    _ = try versions.version(Word(step.subject, at: range))
     guard let name = step.text(of: .mapping) else { return }
     do {
       _ = try MappingModelFile(versions.mappingURL(name))
     } catch {
       throw LanguageProblem(
         "the mapping model `\(name)` can't be read: \(ErrorText.of(error))",
-        at: step.places.place(of: .mapping),
+        at: step.ranges.range(of: .mapping),
         nextStep: "use a path relative to \(versions.url.deletingLastPathComponent().path)")
     }
   }

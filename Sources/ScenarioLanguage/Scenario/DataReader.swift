@@ -26,7 +26,7 @@ struct DataReader {
     return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
       guard let versions else {
         throw LanguageProblem(
-          "the model has no versions", at: name.place,
+          "the model has no versions", at: name.range,
           nextStep: "remove `version`, or use a `model` that's an .xcdatamodeld or .momd folder")
       }
       return try versions.version(name)
@@ -62,7 +62,7 @@ struct DataReader {
         if store != nil {
           document.report(
             LanguageProblem(
-              "data can't be generated in a copied store", at: entry.key.place,
+              "data can't be generated in a copied store", at: entry.key.range,
               nextStep: "remove `\(entry.key.text)` or `store`"), at: entry.keyPath)
         } else if let entityPlan = entityPlan(of: entry, above: plans.map(\.entity)) {
           plans.append(entityPlan)
@@ -97,7 +97,7 @@ struct DataReader {
       if !hasCount {
         document.report(
           LanguageProblem(
-            "`\(entry.key.text)` has no count", at: entry.key.place,
+            "`\(entry.key.text)` has no count", at: entry.key.range,
             nextStep: "write `{count: 60}`"), at: entry.keyPath)
       }
       return nil
@@ -111,13 +111,13 @@ struct DataReader {
       guard let entity = scopes.names.model.entitiesByName[key.text] else {
         let known = scopes.names.entities
         throw LanguageProblem(
-          "the model has no entity `\(key.text)`", at: key.place,
+          "the model has no entity `\(key.text)`", at: key.range,
           didYouMean: NearestName.of(key.text, among: known + ["seed", "store", "version"]),
           nextStep: "use one of: \(ModelNames.list(known))")
       }
       guard !entity.isAbstract else {
         throw LanguageProblem(
-          "`\(key.text)` is abstract and has no rows", at: key.place,
+          "`\(key.text)` is abstract and has no rows", at: key.range,
           nextStep: "specify the counts of its subentities")
       }
       return entity
@@ -134,7 +134,7 @@ struct DataReader {
         try scopes.check(name)
         guard above.contains(name.text) else {
           throw LanguageProblem(
-            "the row count of `\(name.text)` isn't defined yet", at: name.place,
+            "the row count of `\(name.text)` isn't defined yet", at: name.range,
             nextStep: "a count can use the entities above it: \(ModelNames.list(above))")
         }
       }
@@ -146,11 +146,11 @@ struct DataReader {
     of entry: YAMLEntry, for entity: NSEntityDescription
   ) -> Generator? {
     document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
-      let property = try scopes.names.property(entry.key.text, of: entity, at: entry.key.place)
+      let property = try scopes.names.property(entry.key.text, of: entity, at: entry.key.range)
       let generator = try Generator(
-        try words(of: entry), at: document.place(of: entry.node))
+        try words(of: entry), at: document.range(of: entry.node))
       try GeneratorCheck(property: property, entry: entry.key).check(
-        generator, at: document.place(of: entry.node))
+        generator, at: document.range(of: entry.node))
       return generator
     }
   }
@@ -166,14 +166,14 @@ struct DataReader {
     }
     guard let word = document.text(of: entry, wanted: "a generator") else {
       throw LanguageProblem(
-        "expected a generator", at: entry.key.place,
+        "expected a generator", at: entry.key.range,
         nextStep: "write one of: \(Generator.usage)")
     }
     return try DataReader.words(word)
   }
 
   private static func words(_ word: Word) throws(LanguageProblem) -> [Word] {
-    try LineWords.tokens(of: word.text, startingAt: word.place(at: 0)).compactMap { token in
+    try LineWords.tokens(of: word.text, startingAt: word.range(at: 0)).compactMap { token in
       if case .word(let word) = token { word } else { nil }
     }
   }

@@ -17,7 +17,7 @@ struct ExpectReader {
       let entries = document.entries(
         of: entry.node, at: entry.keyPath, known: nil, what: "`expect`")
     else { return nil }
-    var block = ExpectBlock(line: entry.key.place.line)
+    var block = ExpectBlock(line: entry.key.range.line)
     var source = source
     if let mark = entries.first(where: { $0.key.text == "source" }) {
       source = document.sourceMark(of: mark) ?? source
@@ -50,7 +50,7 @@ struct ExpectReader {
     guard let (reference, scoped) = metric, let constraint else { return nil }
     return Expectation(
       metric: reference, scoped: scoped, constraint: constraint, source: source,
-      line: entry.key.place.line)
+      line: entry.key.range.line)
   }
 
   /// Returns the entry with the expected value, and its source: `{expected: …, source: …}`, or only
@@ -71,7 +71,7 @@ struct ExpectReader {
         LanguageProblem(
           expected.isEmpty
             ? "`\(entry.key.text)` has no value" : "`expected` and `law` can't be combined",
-          at: expected.last?.key.place ?? entry.key.place,
+          at: expected.last?.key.range ?? entry.key.range,
           nextStep: "write `{expected: \(example), source: book}`"), at: entry.keyPath)
       return nil
     }
@@ -97,12 +97,12 @@ struct ExpectReader {
       document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
-            "a plan requirement must be text", at: document.place(of: node),
+            "a plan requirement must be text", at: document.range(of: node),
             nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
         }
         return PlanExpectation(
           step: step??.text, demand: try PlanRequirement(word), source: source,
-          line: entry.key.place.line, place: word.place(at: 0, length: word.text.count))
+          line: entry.key.range.line, range: word.range(at: 0, length: word.text.count))
       }
     }
   }
@@ -115,7 +115,7 @@ struct ExpectReader {
         let near = NearestName.of(key.text, among: ["findings", "source", PlanExpectation.word])
       else { throw error }
       throw LanguageProblem(
-        error.message, at: error.place, didYouMean: near, nextStep: error.nextStep)
+        error.message, at: error.range, didYouMean: near, nextStep: error.nextStep)
     }
   }
 
@@ -125,7 +125,7 @@ struct ExpectReader {
       document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
-            "a finding must be a word", at: document.place(of: node),
+            "a finding must be a word", at: document.range(of: node),
             nextStep: "write, for example, `fault-storm(Mood)`")
         }
         let finding = try FindingName(word)
@@ -133,7 +133,7 @@ struct ExpectReader {
         return finding
       } ?? nil
     }
-    return ExpectBlock.Findings(names: names, source: source, line: entry.key.place.line)
+    return ExpectBlock.Findings(names: names, source: source, line: entry.key.range.line)
   }
 }
 
@@ -165,7 +165,7 @@ struct ScopeResolver {
       }
     guard isAllowed else {
       throw LanguageProblem(
-        "`\(metric.rawValue)` isn't available for `\(word.text)`", at: word.place,
+        "`\(metric.rawValue)` isn't available for `\(word.text)`", at: word.range,
         nextStep: "use \(ScopeResolver.words(metric.scopes))")
     }
     return ScopedMetric(metric, scope)
@@ -175,7 +175,7 @@ struct ScopeResolver {
   func checkStep(_ word: Word) throws(LanguageProblem) {
     guard !stepNames.contains(word.text) else { return }
     throw LanguageProblem(
-      "there's no step `\(word.text)`", at: word.place,
+      "there's no step `\(word.text)`", at: word.range,
       didYouMean: NearestName.of(word.text, among: stepNames),
       nextStep: stepNames.isEmpty
         ? "write `plan` without a name" : "use one of: \(ModelNames.list(stepNames))")
@@ -187,7 +187,7 @@ struct ScopeResolver {
     if finding.subject.text.contains(".") {
       _ = try relationship(finding.subject)
     } else {
-      _ = try names.entity(finding.subject.text, at: finding.subject.place)
+      _ = try names.entity(finding.subject.text, at: finding.subject.range)
     }
   }
 
@@ -196,7 +196,7 @@ struct ScopeResolver {
     let rules = RuleName.allCases.map(\.rawValue)
     guard rules.contains(rule.text) else {
       throw LanguageProblem(
-        "unknown finding `\(rule.text)`", at: rule.place,
+        "unknown finding `\(rule.text)`", at: rule.range,
         didYouMean: NearestName.of(rule.text, among: rules),
         nextStep: "use one of: \(rules.joined(separator: ", "))")
     }
@@ -232,7 +232,7 @@ struct ScopeResolver {
     if metric.scopes.contains(.step) { known += stepNames }
     if metric.scopes.contains(.context) { known += contextNames }
     throw LanguageProblem(
-      "`\(word.text)` isn't an entity, a step, or a context", at: word.place,
+      "`\(word.text)` isn't an entity, a step, or a context", at: word.range,
       didYouMean: NearestName.of(word.text, among: known),
       nextStep: known.isEmpty
         ? "write `Entity.relationship`" : "write one of: \(ModelNames.list(known))")
@@ -240,12 +240,12 @@ struct ScopeResolver {
 
   private func relationship(_ word: Word) throws(LanguageProblem) -> MetricScope {
     let parts = word.text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    let entity = try names.entity(parts[0], at: word.place(at: 0, length: parts[0].count))
+    let entity = try names.entity(parts[0], at: word.range(at: 0, length: parts[0].count))
     let name = parts.dropFirst().joined(separator: ".")
-    let place = word.place(at: parts[0].count + 1, length: name.count)
-    guard try names.property(name, of: entity, at: place) is NSRelationshipDescription else {
+    let range = word.range(at: parts[0].count + 1, length: name.count)
+    guard try names.property(name, of: entity, at: range) is NSRelationshipDescription else {
       throw LanguageProblem(
-        "`\(name)` is an attribute of \(parts[0]), not a relationship", at: place,
+        "`\(name)` is an attribute of \(parts[0]), not a relationship", at: range,
         nextStep:
           "use one of: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
     }

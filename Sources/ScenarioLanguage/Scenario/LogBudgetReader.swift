@@ -48,7 +48,7 @@ package enum LogBudgetReader {
       sections: scenario.variants.map {
         LogBudget.Section(
           name: $0.name, expect: $0.expect, line: $0.line,
-          judgedSteps: $0.steps(sharing: scenario.steps).filter { $0.expect != nil }
+          stepsWithExpectations: $0.steps(sharing: scenario.steps).filter { $0.expect != nil }
             .map(\.text))
       },
       scope: CountExpressionScope(
@@ -94,7 +94,7 @@ package enum LogBudgetReader {
     for row in document.entries(of: entry.node, at: entry.keyPath, known: nil, what: "`data`") ?? []
     {
       _ = document.noting(at: row.keyPath) { () throws(LanguageProblem) in
-        try names.entity(row.key.text, at: row.key.place)
+        try names.entity(row.key.text, at: row.key.range)
       }
       scope.rows[row.key.text] = count(of: row, document, names, above: scope) ?? 0
     }
@@ -115,7 +115,7 @@ package enum LogBudgetReader {
         return try number.resolved(in: scope).value ?? 0
       } catch {
         throw LanguageProblem(
-          "`\(error.text)` has no value: \(error.message)", at: error.place,
+          "`\(error.text)` has no value: \(error.message)", at: error.range,
           nextStep: "a number can use the entities above it")
       }
     }
@@ -128,7 +128,7 @@ package enum LogBudgetReader {
     if elements.isEmpty, let entry, entry.node.sequence != nil {
       document.report(
         LanguageProblem(
-          "`sections` is empty", at: entry.key.place,
+          "`sections` is empty", at: entry.key.range,
           nextStep: "write at least one: `- {name: list, expect: {selects: 1}}`"),
         at: entry.keyPath)
     }
@@ -140,19 +140,19 @@ package enum LogBudgetReader {
       else { return nil }
       let parts = Dictionary(
         entries.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
-      let place = document.place(of: node)
+      let range = document.range(of: node)
       let name = parts["name"].flatMap { document.text(of: $0) }?.text
       if name == nil || !seen.insert(name ?? "").inserted {
         document.report(
           LanguageProblem(
-            name.map { "two sections are named `\($0)`" } ?? "the section has no name", at: place,
+            name.map { "two sections are named `\($0)`" } ?? "the section has no name", at: range,
             nextStep: "use the name that follows `cdprof: begin` in the log"), at: keyPath)
       }
       let reader = ExpectReader(
         document: document, scopes: ScopeResolver(names: names, rowNames: names, stepNames: []),
         source: parts["source"].flatMap(document.sourceMark) ?? source)
-      let block = parts["expect"].flatMap(reader.block) ?? ExpectBlock(line: place.line)
-      return LogBudget.Section(name: name ?? "", expect: block, line: place.line)
+      let block = parts["expect"].flatMap(reader.block) ?? ExpectBlock(line: range.line)
+      return LogBudget.Section(name: name ?? "", expect: block, line: range.line)
     }
   }
 }
@@ -166,7 +166,7 @@ package struct LogBudget: Sendable {
     /// The line number of the section.
     package var line: Int
     /// The steps of a scenario's variant that have their own expectations, which a log can't show.
-    package var judgedSteps: [String] = []
+    package var stepsWithExpectations: [String] = []
   }
 
   /// The path of the file as it was given.

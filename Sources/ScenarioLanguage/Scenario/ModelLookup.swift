@@ -50,7 +50,7 @@ struct ModelLookup {
     guard FileManager.default.fileExists(atPath: url.path) else {
       document.report(
         LanguageProblem(
-          "there's no file `\(word.text)`", at: word.place,
+          "there's no file `\(word.text)`", at: word.range,
           nextStep: "use a path relative to the scenario's folder, \(folder.path)"),
         at: entry.keyPath)
       return nil
@@ -65,7 +65,7 @@ struct ModelLookup {
       document.report(
         LanguageProblem(
           "the model \(url.lastPathComponent) can't be read: \(ErrorText.of(error))",
-          at: name.place,
+          at: name.range,
           nextStep: "open it in Xcode, or run `cdprof inspect` on a store made with it"),
         at: entry.keyPath)
       return nil
@@ -79,7 +79,7 @@ struct ModelLookup {
       document.report(
         LanguageProblem(
           "the model in \(store.lastPathComponent) can't be read: \(ErrorText.of(error))",
-          at: data.key.place,
+          at: data.key.range,
           nextStep: "specify a model with `model:`"), at: data.keyPath)
       return nil
     }
@@ -117,7 +117,7 @@ struct ModelLookup {
         .map { $0.deletingPathExtension().lastPathComponent }
     ).sorted()
     return LanguageProblem(
-      "there's no model `\(name.text)`", at: name.place,
+      "there's no model `\(name.text)`", at: name.range,
       didYouMean: NearestName.of(name.text, among: known),
       nextStep: known.isEmpty
         ? "put \(name.text).xcdatamodel in \(models.path), or use a path"

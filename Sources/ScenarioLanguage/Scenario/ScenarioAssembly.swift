@@ -86,7 +86,7 @@ struct ScenarioAssembly {
     if word.text.allSatisfy(\.isWhitespace) {
       document.report(
         LanguageProblem(
-          "the scenario's name is empty", at: word.place, nextStep: "write `name: …`"),
+          "the scenario's name is empty", at: word.range, nextStep: "write `name: …`"),
         at: entry.keyPath)
     }
     return word.text
@@ -139,7 +139,7 @@ struct ScenarioAssembly {
   private func report(_ error: CountExpressionError, keyPath: String) {
     document.report(
       LanguageProblem(
-        "`\(error.text)` has no value: \(error.message)", at: error.place,
+        "`\(error.text)` has no value: \(error.message)", at: error.range,
         nextStep: "change the expression or the row counts in `data`"), at: keyPath)
   }
 
@@ -147,13 +147,13 @@ struct ScenarioAssembly {
     of entries: [String: YAMLEntry], reader: VariantReader, named name: String
   ) -> [Variant] {
     guard let entry = entries["variants"] else {
-      let line = entries["steps"]?.key.place.line ?? 1
+      let line = entries["steps"]?.key.range.line ?? 1
       return [reader.onlyVariant(named: name, expect: entries["expect"], line: line)]
     }
     if let expect = entries["expect"] {
       document.report(
         LanguageProblem(
-          "a scenario with variants can't have an `expect` block", at: expect.key.place,
+          "a scenario with variants can't have an `expect` block", at: expect.key.range,
           nextStep: "move `expect` into a variant"), at: expect.keyPath)
     }
     return reader.variants(of: entry)
@@ -189,7 +189,7 @@ struct ScenarioAssembly {
       guard let word, CatalogReference.isID(word.text) else {
         document.report(
           LanguageProblem(
-            "expected a behavior ID", at: word?.place ?? document.place(of: node),
+            "expected a behavior ID", at: word?.range ?? document.range(of: node),
             nextStep: "write, for example, `S6.01`, or `S6.01: book` to mark its source"),
           at: keyPath
         )

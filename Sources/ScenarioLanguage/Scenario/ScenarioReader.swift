@@ -86,9 +86,9 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
   }
 
   /// The line number, starting at 1.
-  package var line: Int { problem.place.line }
+  package var line: Int { problem.range.line }
   /// The column in characters, starting at 1.
-  package var column: Int { problem.place.column }
+  package var column: Int { problem.range.column }
   /// What to do about the problem.
   package var nextStep: String { problem.nextStep }
 
@@ -97,7 +97,7 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
   package var description: String {
     var lines = ["\(PrintableText.line(file)):\(line):\(column): error: \(problem.question)"]
     if let sourceLine {
-      lines.append(CaretExcerpt(line: sourceLine, place: problem.place).text)
+      lines.append(CaretExcerpt(line: sourceLine, range: problem.range).text)
     }
     lines.append(
       PrintableText.line(keyPath.isEmpty ? nextStep : "\(keyPath): \(nextStep)"))

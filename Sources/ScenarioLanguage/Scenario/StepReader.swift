@@ -19,12 +19,12 @@ struct StepReader {
   }
 
   private func step(of node: Node, at keyPath: String) -> Step? {
-    let place = document.place(of: node)
-    let location = CallSite(file: document.file, line: place.line)
+    let range = document.range(of: node)
+    let location = CallSite(file: document.file, line: range.line)
     if let word = document.word(of: node), !document.isEmpty(node) {
-      document.setKeyPath(keyPath, ofStepAt: word.place(at: 0))
+      document.setKeyPath(keyPath, ofStepAt: word.range(at: 0))
       return document.noting(at: keyPath) { () throws(LanguageProblem) in
-        let start = word.place(at: 0)
+        let start = word.range(at: 0)
         return try ShellLine.step(of: word.text, startingAt: start, location: location)
       }
     }
@@ -32,14 +32,14 @@ struct StepReader {
       return nil
     }
     do {
-      var step = try StepBuilder(try form(of: entries, at: place)).step(at: location)
+      var step = try StepBuilder(try form(of: entries, at: range)).step(at: location)
       if let expect = entries.first(where: { $0.key.text == "expect" }) {
         step.expect = expects.block(of: expect)
       }
-      document.setKeyPath(keyPath, ofStepAt: step.places.verb)
+      document.setKeyPath(keyPath, ofStepAt: step.ranges.verb)
       return step
     } catch {
-      document.report(error, at: self.keyPath(of: error.place, in: entries, or: keyPath))
+      document.report(error, at: self.keyPath(of: error.range, in: entries, or: keyPath))
       let naming = entries.first { ["as", Verb.context.rawValue].contains($0.key.text) }
       if let name = naming.flatMap({ document.word(of: $0.node) }) {
         document.lostNames.insert(name.text)
@@ -49,24 +49,24 @@ struct StepReader {
   }
 
   private func form(
-    of entries: [YAMLEntry], at place: SourceRange
+    of entries: [YAMLEntry], at range: SourceRange
   ) throws(LanguageProblem) -> StepForm {
     let verbs = entries.filter { Verb(rawValue: $0.key.text) != nil }
     guard let verb = verbs.first ?? entries.first else {
       throw LanguageProblem(
-        "expected a step", at: place,
+        "expected a step", at: range,
         nextStep: "write, for example, `{fetch: Mood, as: moods}`")
     }
     guard verbs.count < 2 else {
       throw LanguageProblem(
         "a step can have only one verb, not `\(verbs[0].key.text)` and `\(verbs[1].key.text)`",
-        at: verbs[1].key.place, nextStep: "write two steps")
+        at: verbs[1].key.range, nextStep: "write two steps")
     }
     var form = StepForm(verb: verb.key)
     if !document.isEmpty(verb.node) {
       guard let subject = document.word(of: verb.node) else {
         throw LanguageProblem(
-          "the subject of `\(verb.key.text)` must be one word", at: document.place(of: verb.node),
+          "the subject of `\(verb.key.text)` must be one word", at: document.range(of: verb.node),
           nextStep: "write `\(verb.key.text): NAME`")
       }
       form.subject = subject
@@ -88,7 +88,7 @@ struct StepReader {
       for (keyNode, valueNode) in mapping {
         guard let key = document.word(of: keyNode), let value = document.word(of: valueNode) else {
           throw LanguageProblem(
-            "a property's value must be one word", at: document.place(of: valueNode),
+            "a property's value must be one word", at: document.range(of: valueNode),
             nextStep: "write `KEY: VALUE`")
         }
         pairs.append(StepForm.Pair(key: key, value: value))
@@ -105,10 +105,10 @@ struct StepReader {
 
   /// Returns the key path of the entry that contains a source range.
   private func keyPath(
-    of place: SourceRange, in entries: [YAMLEntry], or whole: String
+    of range: SourceRange, in entries: [YAMLEntry], or whole: String
   ) -> String {
     let before = entries.filter {
-      ($0.key.place.line, $0.key.place.column) <= (place.line, place.column)
+      ($0.key.range.line, $0.key.range.column) <= (range.line, range.column)
     }
     return before.last?.keyPath ?? whole
   }

@@ -25,7 +25,7 @@ struct VariantReader {
     if elements.isEmpty, entry.node.sequence != nil {
       document.report(
         LanguageProblem(
-          "`variants` is empty", at: entry.key.place,
+          "`variants` is empty", at: entry.key.range,
           nextStep: "write at least one: `- {name: plain, expect: {selects: 1}}`"),
         at: entry.keyPath)
     }
@@ -35,7 +35,7 @@ struct VariantReader {
       if !seen.insert(variant.name).inserted {
         document.report(
           LanguageProblem(
-            "two variants are named `\(variant.name)`", at: document.place(of: node),
+            "two variants are named `\(variant.name)`", at: document.range(of: node),
             nextStep: "give each variant a unique name"), at: keyPath)
       }
       return variant
@@ -57,7 +57,7 @@ struct VariantReader {
       let entries = document.entries(
         of: node, at: keyPath, known: VariantReader.keys, what: "a variant")
     else { return nil }
-    let line = document.place(of: node).line
+    let line = document.range(of: node).line
     var variant = Variant(name: "", expect: ExpectBlock(line: line), line: line)
     var source = source
     var expect: YAMLEntry?
@@ -75,7 +75,7 @@ struct VariantReader {
     if variant.name.isEmpty {
       document.report(
         LanguageProblem(
-          "the variant has no name", at: document.place(of: node), nextStep: "write `name: …`"),
+          "the variant has no name", at: document.range(of: node), nextStep: "write `name: …`"),
         at: keyPath)
     }
     checkSteps(of: variant)
@@ -135,20 +135,20 @@ struct VariantReader {
       .map(String.init)
     guard parts.count == 2 else {
       throw LanguageProblem(
-        "`\(entry.key.text)` isn't an option of a named step", at: entry.key.place,
+        "`\(entry.key.text)` isn't an option of a named step", at: entry.key.range,
         nextStep: "write `NAME.option: value`, such as `moods.values: no`")
     }
     guard let step = shared.first(where: { $0.label == parts[0] }) else {
       let known = shared.compactMap(\.label)
       throw LanguageProblem(
         "there's no shared step `\(parts[0])`",
-        at: entry.key.place(at: 0, length: parts[0].count),
+        at: entry.key.range(at: 0, length: parts[0].count),
         didYouMean: NearestName.of(parts[0], among: known),
         nextStep: known.isEmpty
           ? "name a step with `as`" : "use one of: \(known.joined(separator: ", "))")
     }
     let option = Word(
-      parts[1], at: entry.key.place(at: parts[0].count + 1, length: parts[1].count))
+      parts[1], at: entry.key.range(at: parts[0].count + 1, length: parts[1].count))
     let value = try steps.value(of: entry)
     let (read, words) = try StepBuilder.option(option, value, of: step.verb)
     return Setting(target: parts[0], option: read, words: words)
@@ -205,24 +205,24 @@ struct IndexCheck {
     let steps = IndexCheck.steps(of: scenario)
     let blocks = scenario.variants.map(\.expect) + steps.compactMap(\.expect)
     let demands = blocks.flatMap(\.plans).compactMap { plan in
-      if case .uses(let name) = plan.demand, let place = plan.place {
-        (plan.text, name, place.part(at: place.length - name.count, length: name.count))
+      if case .uses(let name) = plan.demand, let range = plan.range {
+        (plan.text, name, range.part(at: range.length - name.count, length: name.count))
       } else {
         nil
       }
     }
     let removals = steps.compactMap { step in
       if let name = step.name(of: .remove) {
-        ("steps", name, step.places.place(of: .remove))
+        ("steps", name, step.ranges.range(of: .remove))
       } else {
         nil
       }
     }
-    return (demands + removals).filter { !isKnown($0.1) }.map { keyPath, name, place in
+    return (demands + removals).filter { !isKnown($0.1) }.map { keyPath, name, range in
       (
         keyPath,
         LanguageProblem(
-          "there's no index `\(name)` in the model, the store, or the steps", at: place,
+          "there's no index `\(name)` in the model, the store, or the steps", at: range,
           didYouMean: NearestName.of(name, among: offered),
           nextStep: "use one of: \(ModelNames.list(offered))")
       )

@@ -105,7 +105,7 @@ extension YAMLDocument {
           LanguageProblem(
             "the file has more than \(NumberText.grouped(InputLimits.expandedValues)) values, the "
               + "limit; an alias counts as its expanded value",
-            at: place(of: node), nextStep: "split it into several scenarios"), at: "")
+            at: range(of: node), nextStep: "split it into several scenarios"), at: "")
         return false
       }
       if let mapping = node.mapping {
@@ -126,13 +126,13 @@ extension YAMLDocument {
       // Report unterminated constructs where they begin.
       let begin = problem.contains("end of stream") ? context?.mark : nil
       return LanguageProblem(
-        "invalid YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
+        "invalid YAML: \(before)\(problem)", at: range(begin ?? mark, length: 1),
         nextStep: "check this line and the one above it: indentation, quotes, parentheses, `: `; "
           + "inside { }, quote a value that contains a comma or a bracket: \"one of [a, b]\"")
     case .duplicatedKeysInMapping(let duplicates, let context):
       let key = duplicates.first ?? ""
       return LanguageProblem(
-        "duplicate key `\(key)`", at: place(context.mark, length: key.count),
+        "duplicate key `\(key)`", at: range(context.mark, length: key.count),
         nextStep: "remove one of them")
     case .reader(let problem, let offset, _, let yaml):
       let bytes = yaml.utf8.prefix(offset ?? 0)

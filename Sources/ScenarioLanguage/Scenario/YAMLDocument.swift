@@ -51,20 +51,20 @@ final class YAMLDocument {
 
   /// Records a problem.
   func report(_ problem: LanguageProblem, at keyPath: String) {
-    let index = problem.place.line - 1
+    let index = problem.range.line - 1
     let line = lines.indices.contains(index) ? lines[index] : nil
     found.append(
       ScenarioDiagnostic(file: file, keyPath: keyPath, problem: problem, sourceLine: line))
   }
 
   /// Records the key path of a step.
-  func setKeyPath(_ keyPath: String, ofStepAt place: SourceRange) {
-    stepKeyPaths[place.part(at: 0)] = keyPath
+  func setKeyPath(_ keyPath: String, ofStepAt range: SourceRange) {
+    stepKeyPaths[range.part(at: 0)] = keyPath
   }
 
   /// Returns the key path of a step, or an empty string if it isn't recorded.
   func keyPath(of step: Step) -> String {
-    stepKeyPaths[step.places.verb.part(at: 0)] ?? ""
+    stepKeyPaths[step.ranges.verb.part(at: 0)] ?? ""
   }
 
   /// Runs a closure.
@@ -82,19 +82,19 @@ final class YAMLDocument {
   }
 
   /// Returns the source range of a node.
-  func place(of node: Node) -> SourceRange {
+  func range(of node: Node) -> SourceRange {
     guard let mark = node.mark else { return SourceRange(line: 1, column: 1) }
-    guard let scalar = node.scalar else { return place(mark, length: 1) }
+    guard let scalar = node.scalar else { return range(mark, length: 1) }
     switch scalar.style {
-    case .singleQuoted, .doubleQuoted: return place(mark, length: scalar.string.count + 2)
-    case .literal, .folded: return place(mark, length: 1)
-    case .any, .plain: return place(mark, length: scalar.string.count)
+    case .singleQuoted, .doubleQuoted: return range(mark, length: scalar.string.count + 2)
+    case .literal, .folded: return range(mark, length: 1)
+    case .any, .plain: return range(mark, length: scalar.string.count)
     }
   }
 
   /// Converts a position of libyaml, whose columns count Unicode scalars, to a source range, whose
   /// columns count characters.
-  func place(_ mark: Mark, length: Int) -> SourceRange {
+  func range(_ mark: Mark, length: Int) -> SourceRange {
     guard lines.indices.contains(mark.line - 1) else {
       return SourceRange(line: max(1, lines.count), column: 1)
     }
@@ -109,7 +109,7 @@ final class YAMLDocument {
   func word(of node: Node) -> Word? {
     guard let scalar = node.scalar else { return nil }
     let isQuoted = scalar.style == .singleQuoted || scalar.style == .doubleQuoted
-    return Word(scalar.string, at: place(of: node), isQuoted: isQuoted)
+    return Word(scalar.string, at: range(of: node), isQuoted: isQuoted)
   }
 
   /// Returns a Boolean value that indicates whether a node has no value: only `key:`, `~`, or
@@ -136,7 +136,7 @@ extension YAMLDocument {
     guard let mapping = node.mapping else {
       report(
         LanguageProblem(
-          "\(what) must be a map of keys and values", at: place(of: node),
+          "\(what) must be a map of keys and values", at: range(of: node),
           nextStep: "write `key: value` pairs"
             + (known.map { ": \($0.joined(separator: ", "))" } ?? "")
         ), at: keyPath)
@@ -147,7 +147,7 @@ extension YAMLDocument {
       guard let key = word(of: keyNode) else {
         report(
           LanguageProblem(
-            "a key must be a single word", at: place(of: keyNode), nextStep: "write `key: value`"),
+            "a key must be a single word", at: range(of: keyNode), nextStep: "write `key: value`"),
           at: keyPath)
         continue
       }
@@ -155,7 +155,7 @@ extension YAMLDocument {
       guard known?.contains(key.text) ?? true else {
         report(
           LanguageProblem(
-            "\(what) has no key `\(key.text)`", at: key.place,
+            "\(what) has no key `\(key.text)`", at: key.range,
             didYouMean: NearestName.of(key.text, among: known ?? []),
             nextStep: "use one of: \((known ?? []).joined(separator: ", "))"), at: path)
         continue
@@ -168,10 +168,10 @@ extension YAMLDocument {
   /// Returns the text of an entry, or records a problem and returns `nil` if the entry has none.
   func text(of entry: YAMLEntry, wanted: String = "text") -> Word? {
     guard let word = word(of: entry.node), !isEmpty(entry.node) else {
-      let place = isEmpty(entry.node) ? entry.key.place : place(of: entry.node)
+      let range = isEmpty(entry.node) ? entry.key.range : range(of: entry.node)
       report(
         LanguageProblem(
-          "`\(entry.key.text)` needs \(wanted)", at: place,
+          "`\(entry.key.text)` needs \(wanted)", at: range,
           nextStep: "write `\(entry.key.text): …`"), at: entry.keyPath)
       return nil
     }
@@ -185,7 +185,7 @@ extension YAMLDocument {
       report(
         LanguageProblem(
           "`\(entry.key.text)` needs an integer up to \(Int.max), not `\(word.text)`",
-          at: word.place,
+          at: word.range,
           nextStep: "write, for example, `\(entry.key.text): 7`"), at: entry.keyPath)
       return nil
     }
@@ -206,10 +206,10 @@ extension YAMLDocument {
   /// list.
   func list(of entry: YAMLEntry, what: String) -> [(node: Node, keyPath: String)]? {
     guard entry.node.sequence != nil else {
-      let place = isEmpty(entry.node) ? entry.key.place : place(of: entry.node)
+      let range = isEmpty(entry.node) ? entry.key.range : range(of: entry.node)
       report(
         LanguageProblem(
-          "`\(entry.key.text)` must be a list of \(what)", at: place,
+          "`\(entry.key.text)` must be a list of \(what)", at: range,
           nextStep: "start each element with `- ` on its own line, or write [ … ]"),
         at: entry.keyPath)
       return nil
@@ -228,20 +228,20 @@ extension YAMLDocument {
       guard let word = word(of: node) else {
         report(
           LanguageProblem(
-            "expected a word", at: place(of: node),
+            "expected a word", at: range(of: node),
             nextStep: "write words, not maps or lists"
           ), at: keyPath)
         continue
       }
       guard !word.text.isEmpty else {
         throw LanguageProblem(
-          "the word is empty", at: word.place, nextStep: "write a word or remove the quotes")
+          "the word is empty", at: word.range, nextStep: "write a word or remove the quotes")
       }
       guard splitting else {
         words.append(word)
         continue
       }
-      for token in try LineWords.tokens(of: word.text, startingAt: word.place(at: 0)) {
+      for token in try LineWords.tokens(of: word.text, startingAt: word.range(at: 0)) {
         if case .word(let part) = token { words.append(part) }
       }
     }
@@ -256,7 +256,7 @@ extension YAMLDocument {
     let known = SourceMark.allCases.map(\.rawValue)
     report(
       LanguageProblem(
-        "unknown source `\(word.text)`", at: word.place,
+        "unknown source `\(word.text)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: known),
         nextStep: "write one of: \(known.joined(separator: ", "))"), at: entry.keyPath)
     return nil

@@ -8,7 +8,7 @@ package enum AdviceText {
   package static func lines(_ advice: IndexAdvice) -> [String] {
     var lines = [
       "\(NumberText.counted(advice.statements, "statement")) read, "
-        + "\(NumberText.counted(advice.tried, "index", "indexes")) tested on a copy of the store"
+        + "\(NumberText.counted(advice.testedIndexes, "index", "indexes")) tested on a copy of the store"
     ]
     for sql in advice.unmeasured {
       lines.append("skipped (doesn't run on this store): \(SQLAbbreviation.short(sql))")
@@ -18,8 +18,8 @@ package enum AdviceText {
         "", "nothing to change: no tested index helps, and no existing index is redundant",
       ]
     }
-    for (place, proposal) in advice.proposals.enumerated() {
-      lines += [""] + self.lines(proposal, number: place + 1)
+    for (position, proposal) in advice.proposals.enumerated() {
+      lines += [""] + self.lines(proposal, number: position + 1)
     }
     for index in advice.redundant {
       let other = index.isServedByProposal ? "the proposed \(index.servedBy)" : index.servedBy
@@ -53,8 +53,8 @@ package enum AdviceText {
       lines += gain.planAfter.map { "        then  \($0)" }
     }
     lines.append("   costs  \(costs(of: proposal).joined(separator: " · "))")
-    for (place, line) in proposal.modelElement.enumerated() {
-      lines.append("   \(place == 0 ? "model" : "     ")  \(line)")
+    for (position, line) in proposal.modelElement.enumerated() {
+      lines.append("   \(position == 0 ? "model" : "     ")  \(line)")
     }
     return lines + ["   SQL    \(proposal.sql)"]
   }
@@ -142,7 +142,7 @@ package enum AdviceJSON {
   /// Returns the advice as an encodable value, which can be part of another document.
   package static func document(_ advice: IndexAdvice) -> Document {
     Document(
-      statements: advice.statements, tried: advice.tried, unmeasured: advice.unmeasured,
+      statements: advice.statements, tried: advice.testedIndexes, unmeasured: advice.unmeasured,
       proposals: advice.proposals.map(proposal),
       redundant: advice.redundant.map {
         Redundant(

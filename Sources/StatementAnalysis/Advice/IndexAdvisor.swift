@@ -50,7 +50,7 @@ package struct IndexAdvisor {
 
   /// Tries indexes for statements until interrupted, and returns those that helped.
   ///
-  /// - Parameter goOn: A closure that's called before each index is tried. An error that it throws
+  /// - Parameter goOn: A closure that's called before each index is tested. An error that it throws
   ///   ends the search.
   package func advice(
     on statements: [AdvisedStatement], while goOn: () throws -> Void
@@ -62,8 +62,8 @@ package struct IndexAdvisor {
     let ideas = ideas(for: trial)
     let usedBefore = trial.usedIndexes
     let kept = try trial.choose(from: ideas, while: goOn)
-    let proposals = kept.enumerated().map { place, candidate in
-      proposal(candidate, place: place, in: trial)
+    let proposals = kept.enumerated().map { position, candidate in
+      proposal(candidate, position: position, in: trial)
     }
     let redundant = redundant(with: proposals)
     let doubtful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
@@ -72,7 +72,7 @@ package struct IndexAdvisor {
         $0.stepsBefore - $0.stepsAfter > $1.stepsBefore - $1.stepsAfter
       },
       redundant: redundant, unused: unused(reading, used: doubtful), statements: reading.count,
-      unmeasured: unmeasured, tried: ideas.count)
+      unmeasured: unmeasured, testedIndexes: ideas.count)
   }
 
   /// Returns the number of rows that the work writes to each table.
@@ -102,9 +102,9 @@ package struct IndexAdvisor {
   }
 
   private func proposal(
-    _ candidate: IndexCandidate, place: Int, in trial: IndexTrial
+    _ candidate: IndexCandidate, position: Int, in trial: IndexTrial
   ) -> IndexProposal {
-    let name = IndexTrial.name(of: place)
+    let name = IndexTrial.name(of: position)
     let gains = trial.gains(of: name)
     let asking = gains.first.flatMap { gain in
       trial.statements.first { $0.sql == gain.sql }?.entity
@@ -130,11 +130,11 @@ package struct IndexAdvisor {
   }
 
   private func redundant(with proposals: [IndexProposal]) -> [IndexAdvice.Redundant] {
-    present.enumerated().compactMap { place, index -> IndexAdvice.Redundant? in
+    present.enumerated().compactMap { position, index -> IndexAdvice.Redundant? in
       guard index.isExplicit, !index.isUnique, !names.isAutomatic(index) else { return nil }
       let other = present.enumerated().first { other in
-        guard other.offset != place, other.element.covers(index) else { return false }
-        return other.element.parts.count > index.parts.count || other.offset < place
+        guard other.offset != position, other.element.covers(index) else { return false }
+        return other.element.parts.count > index.parts.count || other.offset < position
           || names.isAutomatic(other.element) || other.element.isUnique
       }?.element.name
       let proposed = proposals.first { proposal in
@@ -199,8 +199,8 @@ package struct IndexAdvice: Sendable {
   package var statements: Int
   /// The SQL of the statements that were skipped because they can't be run on the copy.
   package var unmeasured: [String]
-  /// The number of indexes that were tried.
-  package var tried: Int
+  /// The number of indexes that were tested.
+  package var testedIndexes: Int
 
   /// A Boolean value that indicates whether there's nothing to change.
   package var isEmpty: Bool { proposals.isEmpty && redundant.isEmpty && unused.isEmpty }
@@ -239,15 +239,15 @@ package struct AdvisedStatement: Sendable, Equatable {
   /// Returns the statements of several recordings, with the executions of the same SQL added up.
   package static func all(in shapes: [StatementShape]) -> [AdvisedStatement] {
     var statements: [AdvisedStatement] = []
-    var places: [String: Int] = [:]
+    var positions: [String: Int] = [:]
     for shape in shapes {
-      if let place = places[shape.sql] {
-        statements[place].count += shape.count
-        if statements[place].binds == nil {
-          statements[place].binds = shape.binds?.map(BindText.value)
+      if let position = positions[shape.sql] {
+        statements[position].count += shape.count
+        if statements[position].binds == nil {
+          statements[position].binds = shape.binds?.map(BindText.value)
         }
       } else {
-        places[shape.sql] = statements.count
+        positions[shape.sql] = statements.count
         statements.append(AdvisedStatement(shape))
       }
     }

@@ -130,7 +130,7 @@ extension IndexCandidate {
   }
 }
 
-/// An index that helped when it was tried on a copy of the store.
+/// An index that helped when it was tested on a copy of the store.
 package struct IndexProposal: Sendable {
   /// The gain of one statement.
   package struct Gain: Sendable, Equatable {

@@ -32,7 +32,7 @@ struct IndexTrial {
   }
 
   /// Returns the name of the index at a position of the chosen ones, on the scratch store.
-  static func name(of place: Int) -> String { "cdprof_advice_\(place)" }
+  static func name(of position: Int) -> String { "cdprof_advice_\(position)" }
 
   /// The statements, sorted by the descending cost of all their executions.
   var costliest: [AdvisedStatement] {
@@ -44,7 +44,7 @@ struct IndexTrial {
 
   /// Returns the candidates that help, and leaves their indexes on the scratch store.
   ///
-  /// - Parameter goOn: A closure that's called before each candidate is tried. An error that it
+  /// - Parameter goOn: A closure that's called before each candidate is tested. An error that it
   ///   throws ends the search.
   mutating func choose(
     from ideas: [IndexCandidate], while goOn: () throws -> Void
@@ -77,11 +77,11 @@ struct IndexTrial {
   /// Returns the gains of the statements that use an index, with all chosen indexes in place.
   func gains(of name: String) -> [IndexProposal.Gain] {
     statements.indices.filter { now[$0].plan.indexes.contains(name) }
-      .map { place in
+      .map { position in
         IndexProposal.Gain(
-          sql: statements[place].sql, count: statements[place].count,
-          before: before[place].vmSteps, after: now[place].vmSteps,
-          planBefore: before[place].plan.lines, planAfter: now[place].plan.lines)
+          sql: statements[position].sql, count: statements[position].count,
+          before: before[position].vmSteps, after: now[position].vmSteps,
+          planBefore: before[position].plan.lines, planAfter: now[position].plan.lines)
       }
       .sorted { ($0.before - $0.after) * $0.count > ($1.before - $1.after) * $1.count }
   }
@@ -113,21 +113,21 @@ struct IndexTrial {
   /// On the scratch store, the remaining indexes are renamed to match their positions.
   private mutating func pruned(_ kept: [IndexCandidate]) -> [IndexCandidate] {
     var remaining = kept
-    var place = 0
-    while remaining.count > 1, place < remaining.count {
-      let idea = remaining[place]
-      store.drop(IndexTrial.name(of: place))
+    var position = 0
+    while remaining.count > 1, position < remaining.count {
+      let idea = remaining[position]
+      store.drop(IndexTrial.name(of: position))
       let measures = measure(table: idea.table)
       let loss = statements.indices.reduce(0) { $0 + cost($1, measures) - cost($1, now) }
       if loss < IndexAdvisor.leastGain {
-        for later in place + 1..<remaining.count { store.drop(IndexTrial.name(of: later)) }
-        remaining.remove(at: place)
-        for later in place..<remaining.count {
+        for later in position + 1..<remaining.count { store.drop(IndexTrial.name(of: later)) }
+        remaining.remove(at: position)
+        for later in position..<remaining.count {
           _ = store.make(remaining[later], named: IndexTrial.name(of: later))
         }
       } else {
-        _ = store.make(idea, named: IndexTrial.name(of: place))
-        place += 1
+        _ = store.make(idea, named: IndexTrial.name(of: position))
+        position += 1
       }
     }
     if !remaining.isEmpty {
@@ -138,14 +138,14 @@ struct IndexTrial {
 
   /// Returns the current measures, with the statements that read a table measured again.
   private func measure(table: String) -> [ScratchStore.Measure] {
-    statements.indices.map { place in
-      guard tables[place].contains(table.uppercased()) else { return now[place] }
-      return store.measure(statements[place]) ?? now[place]
+    statements.indices.map { position in
+      guard tables[position].contains(table.uppercased()) else { return now[position] }
+      return store.measure(statements[position]) ?? now[position]
     }
   }
 
-  private func cost(_ place: Int, _ measures: [ScratchStore.Measure]) -> Int {
-    measures[place].vmSteps * statements[place].count
+  private func cost(_ position: Int, _ measures: [ScratchStore.Measure]) -> Int {
+    measures[position].vmSteps * statements[position].count
   }
 }
 
@@ -297,9 +297,9 @@ struct BindSampler {
     let outline = SQLOutline(sql)
     var values: [SQLiteValue] = []
     var latest: SQLiteValue = .integer(1)
-    for (place, word) in outline.words.enumerated() {
+    for (position, word) in outline.words.enumerated() {
       if word == "?" {
-        let previous = place > 0 ? outline.words[place - 1].uppercased() : ""
+        let previous = position > 0 ? outline.words[position - 1].uppercased() : ""
         switch previous {
         case "LIMIT": values.append(BindSampler.limit)
         case "OFFSET": values.append(.integer(0))

@@ -45,17 +45,17 @@ package struct TableNeeds: Equatable {
 
   private mutating func read(_ words: [String], column: (String) -> String?) {
     var sorted: [Key]? = []
-    var place = 0
-    while place < words.count {
-      let upper = words[place].uppercased()
-      if upper == "ORDER", place + 1 < words.count, words[place + 1].uppercased() == "BY" {
-        sorted = TableNeeds.keys(words[(place + 2)...], column: column)
+    var position = 0
+    while position < words.count {
+      let upper = words[position].uppercased()
+      if upper == "ORDER", position + 1 < words.count, words[position + 1].uppercased() == "BY" {
+        sorted = TableNeeds.keys(words[(position + 2)...], column: column)
       }
-      if let name = column(words[place]) {
+      if let name = column(words[position]) {
         if !columns.contains(name) { columns.append(name) }
-        compare(name, words, place, column)
+        compare(name, words, position, column)
       }
-      place += 1
+      position += 1
     }
     order = sorted ?? []
     // Index entries with equal columns are in the order of the primary key.
@@ -63,20 +63,20 @@ package struct TableNeeds: Equatable {
   }
 
   private mutating func compare(
-    _ name: String, _ words: [String], _ place: Int, _ column: (String) -> String?
+    _ name: String, _ words: [String], _ position: Int, _ column: (String) -> String?
   ) {
     guard name != "Z_PK", name != "Z_ENT" else { return }
-    let next = place + 1 < words.count ? words[place + 1].uppercased() : ""
-    let previous = place > 0 ? words[place - 1] : ""
+    let next = position + 1 < words.count ? words[position + 1].uppercased() : ""
+    let previous = position > 0 ? words[position - 1] : ""
     switch next {
     case "=", "==", "IN": add(name, to: \.equal)
     case "<", ">", "<=", ">=", "BETWEEN": add(name, to: \.ranges)
     case "IS":
-      let object = place + 2 < words.count ? words[place + 2].uppercased() : ""
+      let object = position + 2 < words.count ? words[position + 2].uppercased() : ""
       if object != "NOT" { add(name, to: \.equal) }
     default:
       // The right side of a join: `t0.Z_PK = t1.ZOWNER`.
-      if previous == "=", place > 1, words[place - 2].contains(".") { add(name, to: \.equal) }
+      if previous == "=", position > 1, words[position - 2].contains(".") { add(name, to: \.equal) }
     }
   }
 

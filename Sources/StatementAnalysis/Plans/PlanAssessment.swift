@@ -110,10 +110,10 @@ package struct PlanAssessment: Sendable, Equatable {
   /// cover.
   package var sentence: String {
     let hidden = remarks.filter { !isSaid($0) }.map(\.sentence)
-    return ([judgment] + hidden).joined(separator: " ")
+    return ([mainSentence] + hidden).joined(separator: " ")
   }
 
-  private var judgment: String {
+  private var mainSentence: String {
     deed.flatMap(changing) ?? reading
   }
 

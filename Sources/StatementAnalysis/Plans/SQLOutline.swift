@@ -175,11 +175,11 @@ package struct SQLOutline: Sendable {
 extension SQLOutline {
   private static func tables(in words: [String]) -> [(table: String, alias: String)] {
     var tables: [(table: String, alias: String)] = []
-    for (place, word) in words.enumerated() {
-      guard place > 0, introduces(words[place - 1], in: words, at: place - 1), isName(word) else {
+    for (position, word) in words.enumerated() {
+      guard position > 0, introduces(words[position - 1], in: words, at: position - 1), isName(word) else {
         continue
       }
-      var next = place + 1
+      var next = position + 1
       if next < words.count, words[next].uppercased() == "AS" { next += 1 }
       let alias = next < words.count && isName(words[next]) ? words[next] : word
       tables.append((word, alias))
@@ -189,13 +189,13 @@ extension SQLOutline {
 
   /// Returns whether a table can follow a word: `FROM`, `JOIN`, `UPDATE`, `INTO`, or a comma
   /// between tables.
-  private static func introduces(_ word: String, in words: [String], at place: Int) -> Bool {
+  private static func introduces(_ word: String, in words: [String], at position: Int) -> Bool {
     switch word.uppercased() {
     case "FROM", "JOIN", "INTO", "UPDATE": return true
     case ",":
       // `FROM A t0, B t1`: skip the alias and the name back to the word before the first table.
-      for back in [2, 3] where place >= back {
-        if ["FROM", "JOIN"].contains(words[place - back].uppercased()) { return true }
+      for back in [2, 3] where position >= back {
+        if ["FROM", "JOIN"].contains(words[position - back].uppercased()) { return true }
       }
       return false
     default: return false

@@ -89,8 +89,8 @@ package enum BindText {
       digits.last == UInt8(ascii: ">")
     else { return nil }
     var bytes: [UInt8] = []
-    for place in stride(from: 1, to: digits.count - 1, by: 2) {
-      let pair = String(decoding: digits[place..<(place + 2)], as: UTF8.self)
+    for position in stride(from: 1, to: digits.count - 1, by: 2) {
+      let pair = String(decoding: digits[position..<(position + 2)], as: UTF8.self)
       guard let byte = UInt8(pair, radix: 16) else { return nil }
       bytes.append(byte)
     }

@@ -16,7 +16,7 @@ package enum InspectionText {
     if inspection.writer == .apple { writer = "Apple's \(writer)" }
     if let version = inspection.frameworkVersion { writer += ", framework version \(version)" }
     let identifiers = inspection.modelIdentifiers.map { "\"\($0)\"" }.joined(separator: ", ")
-    let place =
+    let source =
       switch inspection.modelSource {
       case .cache: "in the store"
       case .schema: inspection.modelProblem == nil ? "not in the store" : "unreadable in the store"
@@ -24,7 +24,7 @@ package enum InspectionText {
     return [
       "\(inspection.url.lastPathComponent)   \(NumberText.counted(inspection.rowCount, "row"))",
       "  written by   \(writer)",
-      "  model        \(identifiers.isEmpty ? "no identifier" : identifiers), \(place)",
+      "  model        \(identifiers.isEmpty ? "no identifier" : identifiers), \(source)",
       "  hashes       \(inspection.hasOwnDigests ? "cdprof's own digests" : "Apple's")",
       "  store UUID   \(inspection.uuid)",
     ]

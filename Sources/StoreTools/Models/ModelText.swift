@@ -21,14 +21,14 @@ package enum ModelText {
       first += ", version \(version) of \(found.versions.count)"
     }
     var lines = [first]
-    let place =
+    let source =
       switch found.origin {
       case .document: "a document"
       case .compiled: "a compiled model"
       case .store: "the store's model"
       case .tables: "the store's tables"
       }
-    lines.append("  read from     \(place)")
+    lines.append("  read from     \(source)")
     if !identifiers.isEmpty {
       lines.append("  identifiers   \(identifiers.joined(separator: ", "))")
     }

@@ -29,13 +29,13 @@ package struct PredicateExplanation: Sendable {
     let names = ModelNames(model)
     let entity: NSEntityDescription
     do {
-      entity = try names.entity(name, at: PredicateExplanation.place(of: name, in: name))
+      entity = try names.entity(name, at: PredicateExplanation.range(of: name, in: name))
     } catch {
       throw CommandFailure(error, in: name)
     }
     do {
       try PredicateCheck(names: names, entity: entity).checkPaths(
-        of: predicate, in: Word(text, at: PredicateExplanation.place(of: text, in: text)))
+        of: predicate, in: Word(text, at: PredicateExplanation.range(of: text, in: text)))
     } catch {
       throw CommandFailure(error, in: text)
     }
@@ -57,7 +57,7 @@ package struct PredicateExplanation: Sendable {
 
   private static func read(_ text: String) throws -> NSPredicate {
     do {
-      return try PredicateCheck.predicate(text, at: Word(text, at: place(of: text, in: text)))
+      return try PredicateCheck.predicate(text, at: Word(text, at: range(of: text, in: text)))
     } catch {
       throw CommandFailure(error, in: text)
     }
@@ -65,7 +65,7 @@ package struct PredicateExplanation: Sendable {
 
   /// Returns the range of a part in a string, or of the whole string if it doesn't contain the
   /// part.
-  private static func place(of part: String, in text: String) -> SourceRange {
+  private static func range(of part: String, in text: String) -> SourceRange {
     guard let range = text.range(of: part) else {
       return SourceRange(line: 1, column: 1, length: text.count)
     }
@@ -78,7 +78,7 @@ package struct PredicateExplanation: Sendable {
     CommandFailure(
       LanguageProblem(
         "`\(refusal.piece)` can't be translated to SQL: \(sentence(refusal.reason))",
-        at: place(of: refusal.piece, in: text), didYouMean: refusal.suggestion,
+        at: range(of: refusal.piece, in: text), didYouMean: refusal.suggestion,
         nextStep: "rewrite it, or fetch without it and filter in memory"), in: text)
   }
 

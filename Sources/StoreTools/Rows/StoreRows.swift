@@ -26,8 +26,8 @@ package struct StoreRows {
     let source = try StoreModel.ofStore(at: url)
     isGuessed = source.isGuessed
     let names = ModelNames(source.model)
-    entity = try StoreRows.reading(name) { (place) throws(LanguageProblem) in
-      try names.entity(name, at: place)
+    entity = try StoreRows.reading(name) { (range) throws(LanguageProblem) in
+      try names.entity(name, at: range)
     }
     if let format {
       let (names, entity) = (names, entity)

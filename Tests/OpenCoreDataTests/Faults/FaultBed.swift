@@ -50,7 +50,7 @@ final class FaultBed {
 /// A migration that's run in copies of a folder with its store.
 final class MigrationBed {
   let scenario: MigrationScenario
-  let sweep: FailureSweep
+  let sweep: FailureSweep<URL>
   private let bed: FaultBed
   private let versions: [NSManagedObjectModel]
   /// The content of the first and the last version.

@@ -150,7 +150,7 @@ struct StoreFileFaultTests {
     }
     let sweep = FailureSweep(copying: bed.template, into: bed.scratch, destroy)
     for cause in [FailingFiles.Cause.inputOutput, .denied, .readOnly] {
-      try sweep.run(cause, limit: max(FailureSweep.limit, 8)) { attempt in
+      try sweep.run(cause, limit: max(FailingFiles.limit, 8)) { attempt in
         let name = attempt.description
         do {
           if let error = attempt.error {

@@ -7,6 +7,8 @@ final class TalkativeCar: NSManagedObject {
   nonisolated(unsafe) static var calls: [String] = []
   /// The driver that `awakeFromFetch` sets.
   nonisolated(unsafe) static var driverAtFetch: NSManagedObject?
+  /// The context that `awakeFromFetch` releases.
+  nonisolated(unsafe) static var contextUntilFetch: NSManagedObjectContext?
 
   private func note(_ call: String) {
     TalkativeCar.calls.append("\(primitiveValue(forKey: "name") ?? "-").\(call)")
@@ -21,6 +23,7 @@ final class TalkativeCar: NSManagedObject {
   override func awakeFromFetch() {
     super.awakeFromFetch()
     note("fetch")
+    TalkativeCar.contextUntilFetch = nil
     guard let driver = TalkativeCar.driverAtFetch else { return }
     setValue("fetched", forKey: "name")
     setValue(driver, forKey: "driver")
@@ -137,6 +140,23 @@ struct LifecycleTests {
       let cost = try costs(of: context) { try context.save() }
       #expect(cost.transactions == 0)
     }
+  }
+
+  @Test("awakeFromFetch may release the object's context", arguments: StoreKind.allCases)
+  func awakeFromFetchMayReleaseTheContext(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let writer = try stack.context()
+    try writer.performAndWait {
+      _ = writer.make("Car", ["name": "a"])
+      try writer.save()
+    }
+    var context: NSManagedObjectContext? = try stack.context()
+    let car = try #require(try context.flatMap { try $0.all("Car").first })
+    TalkativeCar.contextUntilFetch = context
+    context = nil
+    #expect(car.isFault && car.managedObjectContext != nil)
+    #expect(car.value(forKey: "name") as? String == "a")
+    #expect(!car.isFault && car.managedObjectContext == nil)
   }
 
   @Test(

@@ -44,6 +44,21 @@ struct MethodOverridesTests {
     override func didChangeValue(forKey key: String) {}
   }
 
+  private class Waking: NSManagedObject {
+    override func awakeFromFetch() { super.awakeFromFetch() }
+  }
+
+  private final class WakingHeir: Waking {}
+
+  @Test("Overriding awakeFromFetch is detected, and only that")
+  func overrideOfAwakeFromFetchIsDetected() {
+    #expect(MethodOverrides.ofAwaking.mayExist(in: Waking.self))
+    #expect(MethodOverrides.ofAwaking.mayExist(in: WakingHeir.self))
+    #expect(!MethodOverrides.ofAwaking.mayExist(in: NSManagedObject.self))
+    #expect(!MethodOverrides.ofAwaking.mayExist(in: Strict.self))
+    #expect(!MethodOverrides.ofAwaking.mayExist(in: Silent.self))
+  }
+
   @Test("Overrides are detected per method")
   func overridesAreDetectedPerMethod() {
     #expect(MethodOverrides.ofChanges.mayExist(in: Observer.self))

@@ -131,11 +131,11 @@ struct PropertySlotTests {
       context.refreshAllObjects()
       let slot = SlottedArticle.Slots.string
       #expect(article[slot] == "a text of more than 15 bytes, 1")
-      let kept = try #require(article.keptText(at: slot.place))
+      let kept = try #require(article.keptText(at: slot.position))
       _ = article[slot]
-      #expect(article.keptText(at: slot.place) == kept)
+      #expect(article.keptText(at: slot.position) == kept)
       article.setValue("another", forKey: "string")
-      #expect(article.keptText(at: slot.place) == nil)
+      #expect(article.keptText(at: slot.position) == nil)
       #expect(article[slot] == "another" && article.changedValues().keys.sorted() == ["string"])
       context.refresh(article, mergeChanges: false)
       #expect(article[slot] == "a text of more than 15 bytes, 1")

@@ -234,7 +234,7 @@ import Testing
     ("scan CONTAINS 'x'", "Item.scan isn't a string"),
     ("$free == 1", "$free: The variable has no value."),
     ("title MATCHES '('", "isn't a regular expression"),
-    ("FUNCTION(title, 'uppercaseString') == 'A'", "Only memory can call a method"),
+    ("FUNCTION(title, 'uppercaseString') == 'A'", "A method can be called only in memory"),
     ("tags[0].name == 'A'", "subscripts can be evaluated only in memory"),
     ("random() > weight", "A random number differs from row to row"),
     (

@@ -117,7 +117,7 @@ struct AppleStoreTests {
         for object in try context.fetch(
           NSFetchRequest<NSManagedObject>(entityName: entity.name ?? ""))
         {
-          for key in entity.propertiesByName.keys where object.layout.place(of: key) != nil {
+          for key in entity.propertiesByName.keys where object.layout.position(of: key) != nil {
             _ = object.value(forKey: key)
           }
         }

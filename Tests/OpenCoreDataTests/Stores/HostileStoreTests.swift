@@ -178,7 +178,7 @@ struct HostileStoreTests {
       try StoreFile.copy(from: stack.storeURL, to: copy)
     }
     #expect(ExternalStorage(storeURL: copy).files().isEmpty)
-    storage.remove([file])
+    storage.remove(named: [file.name])
     #expect(try files.contentsOfDirectory(atPath: outside.path) == [file.name])
     #expect(try Data(contentsOf: outside.appendingPathComponent(file.name)) == secret)
   }

@@ -43,7 +43,7 @@ struct FaultStormTests {
   ])
   func fixIsVerifiedOnlyIfAVariantRanIt(name: String, verified: [String]) throws {
     let variant = try #require(FaultStormScenario.full.variants.first { $0.name == name })
-    #expect(variant.findings.map(\.triedText) == verified)
+    #expect(variant.findings.map(\.verificationText) == verified)
   }
 
   @Test(arguments: [
@@ -71,7 +71,8 @@ struct FaultStormTests {
       for key in 101...115 { script.fault("Employee", key: key, sql: "one employee") }
     }
     let context = StepContext(
-      held: Set((1...20).map { ObjectReference(store: "S", entity: "Employee", primaryKey: $0) }),
+      resultObjects: Set(
+        (1...20).map { ObjectReference(store: "S", entity: "Employee", primaryKey: $0) }),
       reachedThrough: [
         "Employee": .init(owner: "Employee", relationship: "manager", keyPath: "manager")
       ])

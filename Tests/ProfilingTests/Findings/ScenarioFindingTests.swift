@@ -38,10 +38,10 @@ struct ScenarioFindingTests {
     let variant = try #require(try run(text("steps: [\(step)]")).variants.first)
     #expect(variant.findings.map(\.name) == names)
     for finding in variant.findings {
-      let tried = try #require(finding.tried)
-      #expect(tried.measure == "VM steps" && tried.after * 5 <= tried.before)
+      let verification = try #require(finding.verification)
+      #expect(verification.measure == "VM steps" && verification.after * 5 <= verification.before)
       #expect(finding.fix.text.contains("<fetchIndex name=\""))
-      #expect(finding.triedText.contains("VM steps (on a copy)"))
+      #expect(finding.verificationText.contains("VM steps (on a copy)"))
     }
   }
 
@@ -60,7 +60,7 @@ struct ScenarioFindingTests {
           - {name: batches, set: {m.sort: date-, m.batch: 20}, then: [{walk: m, limit: 5}]}
         """))
     #expect(
-      result.variants.map { $0.findings.map(\.triedText) } == [
+      result.variants.map { $0.findings.map(\.verificationText) } == [
         ["verified: 100 → 0 faults (request)"], ["verified: 6 → 2 SELECTs (batches)"], [], [], [],
       ])
   }

@@ -36,9 +36,9 @@ struct ScenarioRunnerTests {
     let storm = result.variants[0]
     #expect(storm.findings.map(\.name) == ["fault-storm(Mood)", "fault-storm(Mood.country)"])
     #expect(storm.findings[0].callSite?.description == "faults.yml:16")
-    #expect(storm.findings[0].tried?.description == "verified: 5,061 → 61 SELECTs (plain)")
+    #expect(storm.findings[0].verification?.description == "verified: 5,061 → 61 SELECTs (plain)")
     #expect(
-      result.variants[1].findings.first?.tried?.description
+      result.variants[1].findings.first?.verification?.description
         == "verified: 61 → 2 SELECTs (prefetched)")
     #expect(storm.requestSwift.contains("request.includesPropertyValues = false"))
     #expect(storm.statements.contains { $0.plan.first?.contains("INTEGER PRIMARY KEY") == true })
@@ -171,7 +171,7 @@ struct ScenarioRunnerTests {
     let error = try #require(throws: ScenarioDiagnostics.self) { try run(text, scale: 3) }
     let problem = try #require(error.diagnostics.first).problem
     #expect(problem.message.hasPrefix("`Mood / scale` has no value at scale 3: the result 40/3"))
-    #expect(problem.place.line == 4 && problem.place.column == 30)
+    #expect(problem.range.line == 4 && problem.range.column == 30)
   }
 
   /// Reading all entries of a partial index that contains exactly the requested rows isn't a full scan.

@@ -29,10 +29,10 @@ struct LogComparisonTests {
     ] as [(String?, Int)])
   func changedCountsFailTheComparison(words: String?, failures: Int) throws {
     let comparison = comparison(Self.log(3), Self.log(12))
-    let gate = try words.map { try ComparisonGate($0) } ?? .standard
-    let actual = gate.failures(of: comparison)
+    let criteria = try words.map { try ComparisonFailureCriteria($0) } ?? .standard
+    let actual = criteria.failures(of: comparison)
     #expect(actual.count == failures, "\(actual)")
-    #expect(gate.failures(of: self.comparison(Self.log(3), Self.log(3))) == [])
+    #expect(criteria.failures(of: self.comparison(Self.log(3), Self.log(3))) == [])
     #expect(comparison.variants.map(\.name) == ["the whole log", "list", "detail"])
     #expect(comparison.variants[1].newFindings == ["fault-storm(Country)"])
     #expect(comparison.variants[2].differences.isEmpty)
@@ -41,7 +41,8 @@ struct LogComparisonTests {
   @Test func missingSectionsFailTheComparison() throws {
     let comparison = comparison(Self.log(1), Self.log(1).replacing("begin detail", with: "end"))
     #expect(comparison.missing == ["detail"])
-    #expect(ComparisonGate.standard.failures(of: comparison) == ["detail: no longer exists"])
+    #expect(
+      ComparisonFailureCriteria.standard.failures(of: comparison) == ["detail: no longer exists"])
   }
 
   /// A statement is the same even if its lines are wrapped differently.
@@ -59,7 +60,7 @@ struct LogComparisonTests {
     #expect(text.contains("  removed, 1 call, 5 → 0 rows   \(Self.tags)"))
     #expect(text.contains { $0.hasPrefix("  new, 1 call") })
     // Executions that move to another statement are a change, but not an increase.
-    let failures = try ComparisonGate("change").failures(of: comparison)
+    let failures = try ComparisonFailureCriteria("change").failures(of: comparison)
     #expect(failures.contains { $0.hasPrefix("2 → 5 calls of SELECT 0, t0.Z_PK, t0.Z_OPT FROM") })
     let json = try JSONSerialization.jsonObject(
       with: ComparisonJSON.data(comparison, failures: failures))
@@ -86,7 +87,7 @@ struct LogComparisonTests {
       comparison(log(["0.0001s"]), slow).statements[0].time?.text.hasSuffix(
         "inconclusive: fewer than 3 calls each") == true)
     #expect(one.variants[0].time.text.hasSuffix("inconclusive: a log contains only one run"))
-    #expect(try ComparisonGate("change").failures(of: one) == [])
+    #expect(try ComparisonFailureCriteria("change").failures(of: one) == [])
     #expect(ComparisonText.lines(one).contains { $0.contains("10.0 times slower") })
   }
 
@@ -102,21 +103,25 @@ struct LogComparisonTests {
     #expect(both.notes.isEmpty)
   }
 
-  /// Two files, and the error message; `nil` if they can be compared.
+  /// Two files, and the number of statements if they can be compared or the error message.
   @Test(
     arguments: [
-      ("CoreData: sql: COMMIT\n", "CoreData: sql: BEGIN\n", nil),
+      ("CoreData: sql: COMMIT\n", "CoreData: sql: BEGIN\n", 2, nil),
       (
         "{\"eventMessage\":\"CoreData: sql: COMMIT\",\"threadID\":1}\n",
-        "CoreData: sql: COMMIT\n", nil
+        "CoreData: sql: COMMIT\n", 1, nil
       ),
-      ("{\"version\": 1}", "CoreData: sql: COMMIT\n", "is a log"),
-      ("CoreData: sql: COMMIT\n", "  \n{\"version\": 1}", "is a log"),
-      ("hello\n", "CoreData: sql: COMMIT\n", "is neither a result nor a log: none of its 1 line"),
-      ("CoreData: sql: COMMIT\n", "", "is neither a result nor a log"),
-      ("{\"version\": 1}", "{\"version\": 1}", "is missing"),
-    ] as [(String, String, String?)])
-  func onlyFilesOfTheSameKindAreCompared(one: String, other: String, problem: String?) throws {
+      ("{\"version\": 1}", "CoreData: sql: COMMIT\n", 0, "is a log"),
+      ("CoreData: sql: COMMIT\n", "  \n{\"version\": 1}", 0, "is a log"),
+      (
+        "hello\n", "CoreData: sql: COMMIT\n", 0, "is neither a result nor a log: none of its 1 line"
+      ),
+      ("CoreData: sql: COMMIT\n", "", 0, "is neither a result nor a log"),
+      ("{\"version\": 1}", "{\"version\": 1}", 0, "is missing"),
+    ] as [(String, String, Int, String?)])
+  func onlyFilesOfTheSameKindAreCompared(
+    one: String, other: String, statements: Int, problem: String?
+  ) throws {
     let folder = try TemporaryFolder()
     try Data(one.utf8).write(to: folder.file("one"))
     try Data(other.utf8).write(to: folder.file("other"))
@@ -124,7 +129,7 @@ struct LogComparisonTests {
     guard let problem else {
       let comparison = try ComparedInput.comparison(paths.0, paths.1)
       #expect(comparison.variants.count == 1)
-      #expect(comparison.statements.count == (other.contains("BEGIN") ? 2 : 1))
+      #expect(comparison.statements.count == statements)
       return
     }
     let error = #expect(throws: (any Error).self) {

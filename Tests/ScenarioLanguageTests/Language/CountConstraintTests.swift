@@ -46,7 +46,7 @@ struct CountConstraintTests {
   ])
   func reportsPositionOfSyntaxErrors(text: String, column: Int, message: String) throws {
     let problem = try #require(throws: LanguageProblem.self) { try CountExpression(word(text)) }
-    #expect(problem.place.column == column)
+    #expect(problem.range.column == column)
     #expect(problem.message == message)
   }
 
@@ -76,7 +76,7 @@ struct CountConstraintTests {
   @Test
   func reportsErrorsInTheUpperBoundOfARange() throws {
     let problem = try #require(throws: LanguageProblem.self) { try CountConstraint(word("1..*")) }
-    #expect(problem.place.column == 14)
+    #expect(problem.range.column == 14)
     let range = try CountConstraint(word("5..2"))
     #expect(throws: CountExpressionError.self) { try range.bounds(in: Self.scope) }
   }
@@ -91,7 +91,7 @@ struct CountConstraintTests {
     #expect(reference.metric.rawValue == metric)
     #expect(reference.scope?.text == scope)
     #expect(reference.text == text)
-    #expect(scope == nil || reference.scope?.place.column == 11 + metric.count + 1)
+    #expect(scope == nil || reference.scope?.range.column == 11 + metric.count + 1)
   }
 
   @Test(

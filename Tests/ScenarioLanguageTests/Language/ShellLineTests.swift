@@ -176,8 +176,8 @@ struct ShellLineTests {
     let error = try #require(throws: LineError.self) {
       try ShellLine.parse(line.typed, number: 7, commands: ["quit", "help"])
     }
-    #expect(error.problem.place.column == line.column)
-    #expect(error.problem.place.line == 7)
+    #expect(error.problem.range.column == line.column)
+    #expect(error.problem.range.line == 7)
     #expect(error.problem.message == line.message)
     #expect(error.problem.suggestion == line.suggestion)
     #expect(!error.problem.nextStep.isEmpty)

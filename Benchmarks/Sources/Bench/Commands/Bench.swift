@@ -8,6 +8,6 @@ struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Compare OpenCoreData with a C program and with GRDB.",
     subcommands: [
-      Measure.self, CheckGates.self, Profile.self, MemoryReading.self, CountReading.self,
+      Measure.self, CheckBaselines.self, Profile.self, MemoryReading.self, CountReading.self,
     ], defaultSubcommand: Measure.self)
 }

@@ -29,9 +29,9 @@ struct CountReading: ParsableCommand {
     for _ in 0..<2 { _ = try ours.run() }
     let counts = cfloor_measured_last()
     let operations = Double(workload.operations)
-    let gate = Gate(
+    let result = WorkloadCounts(
       name: name, rows: rows, operations: workload.operations, statements: counts.statements,
       stepped: counts.rows, allocations: Double(counts.allocations) / operations)
-    FileHandle.standardOutput.write(try JSONEncoder().encode(gate))
+    FileHandle.standardOutput.write(try JSONEncoder().encode(result))
   }
 }

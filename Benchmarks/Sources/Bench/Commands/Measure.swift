@@ -39,6 +39,7 @@ struct Measure: ParsableCommand {
   }
 
   func run() throws {
+    let digest = writeDocumentation ? try Documentation.hotPathDigest() : nil
     var report = Report(machine: Machine(rows: rows, rounds: rounds))
     Measure.print(Table.header)
     let builder = try StoreBuilder.inTemporaryFolder()
@@ -63,7 +64,9 @@ struct Measure: ParsableCommand {
       }
     }
     if let json { try report.json().write(to: URL(fileURLWithPath: json)) }
-    if writeDocumentation { try Documentation.write(report, to: URL(fileURLWithPath: page)) }
+    if let digest {
+      try Documentation.write(report, digest: digest, to: URL(fileURLWithPath: page))
+    }
   }
 
   private func growth(_ builder: StoreBuilder) -> [Plan.Row] {

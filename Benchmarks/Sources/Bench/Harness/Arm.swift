@@ -2,7 +2,10 @@
 struct Arm {
   enum Program: String {
     case floor = "C"
+    /// Objects of a plain class with stored properties.
     case swift = "plain Swift"
+    /// Objects of a plain class that may have to be loaded first.
+    case loadable = "loadable Swift"
     case copy = "fetch and insert"
     case ours
     case unheard = "ours, no sink"

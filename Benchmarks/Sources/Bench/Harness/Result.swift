@@ -26,6 +26,11 @@ struct Result {
   /// The ratio of OpenCoreData's minimum time to the floor's.
   var ratio: Double { times[1].minimum / times[0].minimum }
 
+  /// The ratio of OpenCoreData's minimum time to that of plain Swift, if that isn't the floor.
+  var plainRatio: Double? {
+    times.dropFirst(2).first { $0.program == .swift }.map { times[1].minimum / $0.minimum }
+  }
+
   /// The ratio of the minimum CPU times, which depends less on other programs and excludes disk
   /// time.
   var processorRatio: Double { times[1].processor / times[0].processor }

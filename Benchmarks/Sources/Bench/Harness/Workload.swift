@@ -7,7 +7,7 @@ struct Workload {
   let operations: Int
   /// The maximum ratio of OpenCoreData to the floor, or `nil` for an informational row.
   let limit: Double?
-  /// The arms: the floor, OpenCoreData, and then peers.
+  /// The arms: the floor, OpenCoreData, and then peers and, if it isn't the floor, plain Swift.
   var arms: [Arm]
   /// A note for interpreting the row.
   var note = ""

@@ -7,24 +7,35 @@ enum Documentation {
   private static let end = "<!-- end of measured -->"
 
   /// Replaces the text between the two marks of the page.
-  static func write(_ report: Report, to url: URL) throws {
+  ///
+  /// - Parameter digest: The digest of the measured sources, which a test compares with the present ones.
+  static func write(_ report: Report, digest: String, to url: URL) throws {
     let page = try String(contentsOf: url, encoding: .utf8)
     guard let first = page.range(of: begin), let last = page.range(of: end),
       first.upperBound <= last.lowerBound
     else { throw BenchError("\(url.path) doesn't contain the lines '\(begin)' and '\(end)'") }
-    let text = page[..<first.upperBound] + "\n\n" + table(report) + "\n" + page[last.lowerBound...]
+    let table = table(report, digest)
+    let text = page[..<first.upperBound] + "\n\n" + table + "\n" + page[last.lowerBound...]
     try String(text).write(to: url, atomically: true, encoding: .utf8)
   }
 
-  static func table(_ report: Report) -> String {
+  /// Returns the digest of the sources that decide the times, as `Scripts/hot-path.sh` prints it.
+  static func hotPathDigest() throws -> String {
+    let output = try Child.output(
+      of: URL(fileURLWithPath: "/bin/sh"), ["Scripts/hot-path.sh"])
+    return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  private static func table(_ report: Report, _ digest: String) -> String {
     let machine = report.machine
     var text = """
       Measured \(machine.date) on \(machine.processor), \(machine.cores) cores, \
       \(machine.memoryGiB) GiB, \(machine.system), Swift \(machine.swift), \
-      SQLite \(machine.sqlite); \(machine.rows) rows, \(machine.rounds) rounds.
+      SQLite \(machine.sqlite); \(machine.rows) rows, \(machine.rounds) rounds; \
+      hot path `\(digest)`.
 
-      | workload | against | floor, ns | ours, ns | ratio | of medians | of CPU | limit | |
-      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | workload | against | floor, ns | ours, ns | ratio | of medians | of CPU | to plain Swift | limit | |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 
       """
     for floor in report.floors {
@@ -33,6 +44,7 @@ enum Documentation {
       text += "| \(Table.pair(floor.oursMinimum, floor.oursMedian)) "
       text += "| \(Table.number(floor.ratio)) | \(floor.medianRatio.map(Table.number) ?? "") "
       text += "| \(floor.processorRatio.map(Table.number) ?? "") "
+      text += "| \(floor.plainRatio.map(Table.number) ?? "") "
       text += "| \(floor.limit.map { "\($0)" } ?? "") "
       text += "| \(floor.met.map { $0 ? "met" : "**missed**" } ?? "") |\n"
     }

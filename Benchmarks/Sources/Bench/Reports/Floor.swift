@@ -8,6 +8,8 @@ struct Floor: Codable {
   /// For memory, the number of bytes.
   let ratio: Double
   let medianRatio: Double?
+  /// The ratio to plain Swift, if OpenCoreData is compared with something else.
+  let plainRatio: Double?
   /// The ratio of the minimum CPU times.
   let processorRatio: Double?
   let limit: Double?
@@ -25,6 +27,7 @@ struct Floor: Codable {
     against = result.times[0].program.rawValue
     ratio = result.ratio
     medianRatio = result.medianRatio
+    plainRatio = result.plainRatio
     processorRatio = result.processorRatio
     limit = workload.limit
     met = workload.limit.map { result.ratio <= $0 }
@@ -42,6 +45,7 @@ struct Floor: Codable {
     self.against = against
     ratio = value
     medianRatio = nil
+    plainRatio = nil
     processorRatio = nil
     self.limit = limit
     met = limit.map { value <= $0 }

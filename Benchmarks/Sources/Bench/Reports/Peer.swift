@@ -10,7 +10,7 @@ struct Peer: Codable {
 
   /// Returns the peers in a result.
   static func all(in result: Result) -> [Peer] {
-    result.times.dropFirst(2).map { time in
+    result.times.dropFirst(2).filter { $0.program != .swift }.map { time in
       Peer(
         name: time.program.rawValue, workload: result.workload.name,
         ratio: time.minimum / result.times[0].minimum,

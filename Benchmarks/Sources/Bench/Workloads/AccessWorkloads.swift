@@ -1,6 +1,7 @@
 import OpenCoreData
 
-/// Reading properties of realized objects, compared with stored properties of a plain class.
+/// Reading properties of realized objects, compared with stored properties of a plain class; strings
+/// also with those of a class whose objects may have to be loaded first.
 ///
 /// The workloads read 1,024 objects repeatedly, in order. All loops have the same structure.
 struct AccessWorkloads {
@@ -17,7 +18,8 @@ struct AccessWorkloads {
   }
 
   func managedText() throws -> Workload {
-    try workload("@Managed, String", 12, texts, try held(WrappedMood.self)) { objects, repeats in
+    try workload("@Managed, String", 1.1, texts, try held(WrappedMood.self), loadableTexts) {
+      objects, repeats in
       var sum = 0
       for _ in 0..<repeats { for object in objects { sum &+= object.name.utf8.count } }
       use(sum)
@@ -38,7 +40,7 @@ struct AccessWorkloads {
 
   func generatedText() throws -> Workload {
     try workload(
-      "generated property, String", 4.4, texts, try generated()
+      "generated property, String", 1.1, texts, try generated(), loadableTexts
     ) { objects, repeats in
       var sum = 0
       for _ in 0..<repeats { for object in objects { sum &+= object.name?.utf8.count ?? 0 } }
@@ -63,7 +65,7 @@ struct AccessWorkloads {
 
   func computedText() throws -> Workload {
     try workload(
-      "computed property, String", nil, texts, try held(Mood.self)
+      "computed property, String", nil, texts, try held(Mood.self), loadableTexts
     ) { objects, repeats in
       var sum = 0
       for _ in 0..<repeats { for object in objects { sum &+= object.name.utf8.count } }
@@ -97,18 +99,37 @@ struct AccessWorkloads {
     }
   }
 
+  private var loadableTexts: (ContiguousArray<LoadableMood>, Int) -> Void {
+    { objects, repeats in
+      var sum = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.name.utf8.count } }
+      use(sum)
+    }
+  }
+
   private func workload<Object>(
     _ name: String, _ limit: Double?, _ plain: @escaping (ContiguousArray<PlainMood>, Int) -> Void,
-    _ held: HeldObjects<Object>, _ ours: @escaping (ContiguousArray<Object>, Int) -> Void
+    _ held: HeldObjects<Object>,
+    _ loadable: ((ContiguousArray<LoadableMood>, Int) -> Void)? = nil,
+    _ ours: @escaping (ContiguousArray<Object>, Int) -> Void
   ) throws -> Workload {
-    let objects = ContiguousArray((0..<count).map { PlainMood(MoodValues(number: $0)) })
+    let values = (0..<count).map { MoodValues(number: $0) }
     let repeats = repeats
+    let plainMoods = ContiguousArray(values.map { PlainMood($0) })
+    let plainArm = Arm(program: .swift) { timed { plain(plainMoods, repeats) }.time }
+    let oursArm = Arm(program: .ours) { timed { ours(held.objects, repeats) }.time }
+    var arms = [plainArm, oursArm]
+    if let loadable {
+      let moods = ContiguousArray(values.map { LoadableMood($0, isLoaded: true) })
+      let loadableArm = Arm(program: .loadable) { timed { loadable(moods, repeats) }.time }
+      arms = [loadableArm, oursArm, plainArm]
+    }
     return Workload(
-      name: name, unit: "read", operations: count * repeats, limit: limit,
-      arms: [
-        Arm(program: .swift) { timed { plain(objects, repeats) }.time },
-        Arm(program: .ours) { timed { ours(held.objects, repeats) }.time },
-      ], note: "Compared with a stored property.")
+      name: name, unit: "read", operations: count * repeats, limit: limit, arms: arms,
+      note: loadable == nil
+        ? "Compared with a stored property."
+        : "Loadable Swift reads a stored string after a test whether the object must be loaded. "
+          + "Plain Swift reads a stored string.")
   }
 
   private func held<Object: NSManagedObject>(_ type: Object.Type) throws -> HeldObjects<Object> {

@@ -54,7 +54,7 @@ struct FetchWorkloads {
       return time
     }
     return Workload(
-      name: "fetch, keys alone", unit: "row", operations: bed.rows,
+      name: "fetch, object IDs only", unit: "row", operations: bed.rows,
       limit: 2.0, arms: [floor, ours(request), GRDBArms(bed: bed).keys()],
       note: "`includesPropertyValues = false`: the floor and GRDB read primary keys; OpenCoreData "
         + "creates and registers objects.")

@@ -28,7 +28,7 @@ struct Plan {
     entries = [
       Entry(name: "fetch, realized", make: fetch.realized),
       Entry(name: "fetch, faults over cached rows", make: fetch.faults),
-      Entry(name: "fetch, keys alone", make: fetch.identities),
+      Entry(name: "fetch, object IDs only", make: fetch.identities),
       Entry(name: "fetch, row cache warm", make: fetch.warm),
       Entry(name: "fault from the database", make: faults.fromDatabase),
       Entry(name: "prefetch of a to-many", make: PrefetchWorkload(bed: bed).make),

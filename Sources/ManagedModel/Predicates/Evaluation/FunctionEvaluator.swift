@@ -92,14 +92,14 @@ package enum FunctionEvaluator {
     return target.cast(value) ?? .null
   }
 
-  // MARK: Places
+  // MARK: Locations
 
   /// The way along a great circle of the earth, in metres.
   private static func distance(
     _ first: PredicateValue, _ second: PredicateValue
   ) throws(PredicateEvaluationError) -> PredicateValue {
     if first.isNull || second.isNull { return .null }
-    let (start, end) = (try place(first), try place(second))
+    let (start, end) = (try position(first), try position(second))
     let latitudes = (end.latitude - start.latitude) / 2
     let longitudes = (end.longitude - start.longitude) / 2
     let part =
@@ -110,7 +110,7 @@ package enum FunctionEvaluator {
 
   /// Returns latitude and longitude in radians from an object with these keys, or from an array of
   /// two.
-  private static func place(
+  private static func position(
     _ value: PredicateValue
   ) throws(PredicateEvaluationError) -> (latitude: Double, longitude: Double) {
     let numbers: [Double?]

@@ -27,8 +27,8 @@ enum KeyPathReader {
   ) throws(PredicateEvaluationError) -> PredicateValue {
     var record = record
     var rest = components
-    while case .key(let key)? = rest.first, let place = record.placeNumber(ofKey: key) {
-      let value = record.predicateValue(at: place)
+    while case .key(let key)? = rest.first, let position = record.position(ofKey: key) {
+      let value = record.predicateValue(at: position)
       rest = rest.dropFirst()
       if rest.isEmpty || value.isNull { return value }
       guard case .object(let object) = value, let next = object.record else {

@@ -211,10 +211,11 @@ extension PredicateEvaluator {
       }
     case .between:
       if case .collection(let bounds) = right, bounds.elements.count == 2 {
-        guard try sides.isOrdered(.greaterThanOrEqualTo, left, bounds.elements[0], place: 0) else {
+        guard try sides.isOrdered(.greaterThanOrEqualTo, left, bounds.elements[0], position: 0)
+        else {
           return false
         }
-        return try sides.isOrdered(.lessThanOrEqualTo, left, bounds.elements[1], place: 1)
+        return try sides.isOrdered(.lessThanOrEqualTo, left, bounds.elements[1], position: 1)
       }
     case .beginsWith, .endsWith, .like, .matches, .customSelector: break
     }
@@ -245,17 +246,17 @@ extension PredicateEvaluator {
 
     /// Values of different kinds that have no common one are unequal.
     func equal(
-      _ left: PredicateValue, _ right: PredicateValue, place: Int? = nil
+      _ left: PredicateValue, _ right: PredicateValue, position: Int? = nil
     ) throws(PredicateEvaluationError) -> Bool {
-      guard let (left, right) = fitted(left, right, place) else { return false }
+      guard let (left, right) = fitted(left, right, position) else { return false }
       return PredicateEvaluator.equal(left, right, options)
     }
 
     func isOrdered(
       _ type: NSComparisonPredicate.Operator, _ left: PredicateValue, _ right: PredicateValue,
-      place: Int? = nil
+      position: Int? = nil
     ) throws(PredicateEvaluationError) -> Bool {
-      guard let (first, second) = fitted(left, right, place) else {
+      guard let (first, second) = fitted(left, right, position) else {
         throw .incomparable(left: left.kindText, operator: type.sign, right: right.kindText)
       }
       return try PredicateEvaluator.isOrdered(type, first, second, options)
@@ -264,8 +265,8 @@ extension PredicateEvaluator {
     func isContained(
       _ element: PredicateValue, in list: PredicateCollection
     ) throws(PredicateEvaluationError) -> Bool {
-      for (place, candidate) in list.elements.enumerated()
-      where try equal(element, candidate, place: place) {
+      for (position, candidate) in list.elements.enumerated()
+      where try equal(element, candidate, position: position) {
         return true
       }
       return false
@@ -273,13 +274,13 @@ extension PredicateEvaluator {
 
     /// Returns both values in comparable form; nil if there's no such form.
     ///
-    /// - Parameter place: The index of the second value in a literal list.
+    /// - Parameter position: The index of the second value in a literal list.
     private func fitted(
-      _ left: PredicateValue, _ right: PredicateValue, _ place: Int?
+      _ left: PredicateValue, _ right: PredicateValue, _ position: Int?
     ) -> (PredicateValue, PredicateValue)? {
       if left.fits(right) { return (left, right) }
       var (first, second) = (left, right)
-      switch (value.isIndependentOfObject, isConstant(place)) {
+      switch (value.isIndependentOfObject, isConstant(position)) {
       case (true, true): return nil
       case (false, true):
         guard let found = right.converted(toFit: left) else { return nil }
@@ -294,9 +295,11 @@ extension PredicateEvaluator {
       return first.fits(second) ? (first, second) : nil
     }
 
-    private func isConstant(_ place: Int?) -> Bool {
-      if let place, case .aggregate(let elements) = other.node, elements.indices.contains(place) {
-        return elements[place].isIndependentOfObject
+    private func isConstant(_ position: Int?) -> Bool {
+      if let position, case .aggregate(let elements) = other.node,
+        elements.indices.contains(position)
+      {
+        return elements[position].isIndependentOfObject
       }
       return other.isIndependentOfObject
     }

@@ -91,10 +91,10 @@ package enum StringMatching {
 
   private static func found(
     _ part: String, in text: String, _ options: NSComparisonPredicate.Options,
-    _ place: String.CompareOptions
+    _ anchor: String.CompareOptions
   ) -> Bool {
     text.range(
-      of: part, options: foundation(options).union(place), range: nil, locale: locale(options))
+      of: part, options: foundation(options).union(anchor), range: nil, locale: locale(options))
       != nil
   }
 
@@ -156,7 +156,7 @@ package enum StringMatching {
         length = match.range.length
         stop.pointee = true
       } else if flags.contains(.internalError) {
-        // ICU's stack of the places to go back to is full.
+        // ICU's stack of the positions to go back to is full.
         isOverLimit = true
       } else if flags.contains(.progress) {
         reports += 1

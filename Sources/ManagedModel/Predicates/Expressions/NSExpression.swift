@@ -43,8 +43,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   ///
   /// A placeholder isn't.
   let isConstant: Bool
-  /// Where `onlyKey` was found last: the number of the record's places, then that of the place.
-  private let lastPlace = Atomic<UInt64>(0)
+  /// Where `onlyKey` was found last: the number of the record's positions, then that of the position.
+  private let lastPosition = Atomic<UInt64>(0)
 
   /// How the expression was created, if the node doesn't determine it.
   package let origin: Origin
@@ -106,16 +106,16 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     in record: any PredicateRecord
   ) throws(PredicateEvaluationError) -> PredicateValue {
     let number = record.placesNumber
-    let last = lastPlace.load(ordering: .relaxed)
+    let last = lastPosition.load(ordering: .relaxed)
     if UInt32(truncatingIfNeeded: last >> 32) == number {
       return record.predicateValue(at: UInt32(truncatingIfNeeded: last))
     }
     let key = onlyKey ?? ""
-    guard let place = record.placeNumber(ofKey: key) else {
+    guard let position = record.position(ofKey: key) else {
       return PredicateValue(record.storedValue(forKey: key))
     }
-    lastPlace.store(UInt64(number) << 32 | UInt64(place), ordering: .relaxed)
-    return record.predicateValue(at: place)
+    lastPosition.store(UInt64(number) << 32 | UInt64(position), ordering: .relaxed)
+    return record.predicateValue(at: position)
   }
 
   /// Apple's name for the kind.

@@ -130,7 +130,7 @@ extension PredicateToken.Symbol {
 extension PredicateParser {
   /// A call such as `sum(a)`, `sum:(a, b)`, `modulus:by:(a, b)` or `now()`.
   mutating func call(_ name: String) throws(Failure) -> NSExpression {
-    let place = token
+    let first = token
     advance()
     try expect(.leftParenthesis, "before the arguments of \(name)")
     let arguments = try list(until: .rightParenthesis)
@@ -140,12 +140,12 @@ extension PredicateParser {
     guard let function = PredicateFunction.named(name, argumentCount: arguments.count) else {
       let names = PredicateFunction.allCases.map(\.formatName)
       throw error(
-        "there's no function \(name)", at: place.start,
+        "there's no function \(name)", at: first.start,
         suggestion: NearestName.of(name, among: names))
     }
     guard function.accepts(arguments.count) else {
       throw error(
-        "\(name) has \(PluralForm.counted(arguments.count, "argument"))", at: place.start,
+        "\(name) has \(PluralForm.counted(arguments.count, "argument"))", at: first.start,
         expected: function.arityText)
     }
     return try checked(NSExpression(.function(function, arguments)))
@@ -188,9 +188,9 @@ extension PredicateParser {
     try expect(.comma, "after the fetch request")
     let context = try expression()
     try expect(.comma, "after the context")
-    let place = token
+    let first = token
     guard case .constant(let flag) = try expression().node, flag.isNumber else {
-      throw error("countOnly isn't a Boolean", at: place.start, expected: "YES or NO")
+      throw error("countOnly isn't a Boolean", at: first.start, expected: "YES or NO")
     }
     try expect(.rightParenthesis, "to close FETCH")
     return NSExpression(
@@ -203,15 +203,15 @@ extension PredicateParser {
     try expect(.leftParenthesis, "after FUNCTION")
     let operand = try expression()
     try expect(.comma, "after the operand")
-    let place = token
+    let first = token
     guard case .constant(let name) = try expression().node else {
-      throw error("the method's name isn't a string", at: place.start, expected: "a quoted name")
+      throw error("the method's name isn't a string", at: first.start, expected: "a quoted name")
     }
     let selector: String
     switch name {
     case .string(let text), .placeholder(let text): selector = text
     default:
-      throw error("the method's name isn't a string", at: place.start, expected: "a quoted name")
+      throw error("the method's name isn't a string", at: first.start, expected: "a quoted name")
     }
     let arguments = take(.comma) ? try list(until: .rightParenthesis) : []
     if arguments.isEmpty { try expect(.rightParenthesis, "to close FUNCTION") }
@@ -231,7 +231,7 @@ extension PredicateParser {
     try expect(.leftParenthesis, "after CAST")
     let value = try expression()
     try expect(.comma, "after the value")
-    let place = token
+    let first = token
     let type = try expression()
     try expect(.rightParenthesis, "to close CAST")
     guard case .constant(.string(let name)) = type.node else {
@@ -240,13 +240,13 @@ extension PredicateParser {
     guard let target = CastTarget(rawValue: name) else {
       let names = CastTarget.allCases.map(\.rawValue)
       throw error(
-        "CAST doesn't support the type “\(name)”", at: place.start,
+        "CAST doesn't support the type “\(name)”", at: first.start,
         expected: names.joined(separator: " "),
         suggestion: NearestName.of(name, among: names))
     }
     if case .constant(let constant) = value.node, target.isFolded, !constant.isPlaceholder {
       guard let cast = target.cast(constant) else {
-        throw error("\(value) isn't a \(name)", at: place.start)
+        throw error("\(value) isn't a \(name)", at: first.start)
       }
       return NSExpression(.constant(cast))
     }

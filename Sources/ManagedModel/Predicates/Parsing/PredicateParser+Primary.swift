@@ -137,13 +137,13 @@ extension PredicateParser {
       let path = try keyPath()
       return .expression(NSExpression(path.isSelf ? .evaluatedObject : .keyPath(path)))
     }
-    let place = token
+    let first = token
     advance()
     let value: PredicateValue
     do {
       value = try source?.argument(placeholder) ?? .placeholder(placeholder.text)
     } catch {
-      throw self.error(error.message, at: place.start, expected: error.expected)
+      throw self.error(error.message, at: first.start, expected: error.expected)
     }
     guard case .object(let object) = value else {
       let isNull = source?.tookNull == true
@@ -279,7 +279,7 @@ extension PredicateParser {
   }
 
   private mutating func component() throws(Failure) -> [PredicateKeyPath.Component] {
-    let place = token
+    let first = token
     switch kind {
     case .identifier(let key), .escaped(let key):
       advance()
@@ -296,7 +296,7 @@ extension PredicateParser {
     case .placeholder(let placeholder) where placeholder.kind == .key:
       advance()
       guard source != nil else { return [.placeholder] }
-      return PredicateKeyPath(try argument(placeholder, at: place)).components
+      return PredicateKeyPath(try argument(placeholder, at: first)).components
     default:
       throw unexpected("a key, a collection operator or %K")
     }
@@ -322,12 +322,12 @@ extension PredicateParser {
 
   /// The argument of a `%K`.
   private mutating func argument(
-    _ placeholder: PredicateToken.Placeholder, at place: PredicateToken
+    _ placeholder: PredicateToken.Placeholder, at first: PredicateToken
   ) throws(Failure) -> String {
     do {
       return try source?.keyPath(placeholder.text) ?? placeholder.text
     } catch {
-      throw self.error(error.message, at: place.start, expected: error.expected)
+      throw self.error(error.message, at: first.start, expected: error.expected)
     }
   }
 }

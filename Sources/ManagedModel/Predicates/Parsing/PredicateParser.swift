@@ -240,11 +240,11 @@ struct PredicateParser {
 /// What is wrong with a predicate format, and where.
 package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   package let format: String
-  /// The place, in characters, from 1.
+  /// The column, in characters, starting at 1.
   ///
   /// One past the last character if the text ends too early.
   package let column: Int
-  /// One sentence without place: `the string does not end`.
+  /// The message without the column: `the string does not end`.
   package let message: String
   /// The expected tokens; empty if the message is sufficient.
   package let expected: String
@@ -262,7 +262,7 @@ package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConv
     self.suggestion = suggestion
   }
 
-  /// Two lines: the format, cut to the surroundings of the place if it is long, and a `^` below.
+  /// Two lines: the format, truncated around the column if it is long, and a `^` below.
   package func caret() -> String {
     let characters = Array(format).map { $0.isNewline || $0 == "\t" ? " " : $0 }
     let start = max(0, column - 1 - 60)

@@ -1,4 +1,4 @@
-/// A piece of a predicate format and its place in the format's bytes.
+/// A piece of a predicate format and its range in the format's bytes.
 struct PredicateToken {
   enum Kind: Equatable {
     case identifier(String)

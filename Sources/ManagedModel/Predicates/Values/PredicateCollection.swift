@@ -200,16 +200,16 @@ package protocol ManagedObjectReference {
 /// An object whose values are in numbered slots, so that a predicate looks up a key once for all
 /// objects of an entity.
 package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectReference {
-  /// A number that only the records with the same places share; above 0.
+  /// A number that only the records with the same positions share; above 0.
   var placesNumber: UInt32 { get }
-  /// The number of the place that has the key's value; nil for a key that the record does not have.
-  func placeNumber(ofKey key: String) -> UInt32?
+  /// The number of the position that has the key's value; nil for a key that the record does not have.
+  func position(ofKey key: String) -> UInt32?
   /// The value of a key with numbers as their own types: `value(forKey:)` may return an `NSNumber`.
   func storedValue(forKey key: String) -> Any?
   /// Returns the value of a slot that the record has resolved.
   ///
   /// Fires the same faults as reading the property.
-  func predicateValue(at place: UInt32) -> PredicateValue
+  func predicateValue(at position: UInt32) -> PredicateValue
 }
 
 extension PredicateRecord {

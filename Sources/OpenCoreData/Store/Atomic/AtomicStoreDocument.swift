@@ -23,11 +23,12 @@ final class AtomicStoreDocument: Sendable {
   ///   doesn't exist; 134100 if it was created with another model, 134020 if its objects don't fit the model.
   static func open(
     _ form: AtomicStoreForm, at url: URL, model: NSManagedObjectModel, configuration: String?,
-    place: Int, options: [AnyHashable: Any]?
+    storeIndex: Int, options: [AnyHashable: Any]?
   ) throws -> MemoryStore {
     let file = AtomicStoreFile(url: url, form: form)
     let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
-    let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
+    let layouts = MemoryStore.layouts(
+      of: model, configuration: configuration, storeIndex: storeIndex)
     guard file.exists || isReadOnly else {
       let metadata = StoreMetadata(
         newStoreOf: model, configuration: configuration, type: form.storeType)
@@ -146,7 +147,8 @@ struct AtomicStoreFile {
 
   /// Replaces the file atomically: after a failure, it's the complete old one or the complete new one.
   ///
-  /// The bytes are synced to disk before the new file replaces the old one.
+  /// The bytes are synced to disk before the new file replaces the old one. New files that interrupted
+  /// replacements couldn't remove are removed first.
   /// - Parameter beforeCommit: Called when only the replacement is left.
   /// - Throws: The file system's errors and those of `beforeCommit`; the old file is kept then.
   func replace(
@@ -155,18 +157,19 @@ struct AtomicStoreFile {
     try refuseSpecialFile()
     let data = try form.data(document)
     let folder = url.deletingLastPathComponent()
-    let new = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+    removeAbandonedFiles(in: folder)
+    let new = folder.appendingPathComponent(newPrefix + UUID().uuidString)
     do {
-      try write(data, to: new)
+      let descriptor = try write(data, to: new)
+      // The lock on the new file ends when it's closed.
+      defer { close(descriptor) }
       try beforeCommit()
-      guard rename(new.path, url.path) == 0 else {
-        throw posixError(url)
-      }
+      guard rename(new.path, url.path) == 0 else { throw notWritten(errno) }
     } catch {
-      try? FileManager.default.removeItem(at: new)
+      unlink(new.path)
       throw error
     }
-    settle(folder)
+    sync(folder)
     return FileStamp(path: url.path)
   }
 
@@ -189,25 +192,50 @@ struct AtomicStoreFile {
       [NSFilePathErrorKey: url.path])
   }
 
+  /// How the names of new files begin that are to replace the file.
+  private var newPrefix: String { ".\(url.lastPathComponent)." }
+
   /// Writes a new file and syncs it to disk, with the old one's access permissions.
-  private func write(_ data: Data, to new: URL) throws {
-    let old = try exists ? FileManager.default.attributesOfItem(atPath: url.path) : [:]
-    let permissions = (old[.posixPermissions] as? NSNumber).map { mode_t($0.uint32Value) }
-    let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL, permissions ?? 0o666)
-    guard descriptor >= 0 else { throw posixError(new) }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    if let permissions, fchmod(descriptor, permissions) != 0 { throw posixError(new) }
-    try handle.write(contentsOf: data)
-    try handle.synchronize()
-    try handle.close()
+  ///
+  /// - Returns: The descriptor of the file, which is locked until the caller closes it.
+  private func write(_ data: Data, to new: URL) throws -> Int32 {
+    var old = stat()
+    let permissions = stat(url.path, &old) == 0 ? old.st_mode & 0o7777 : nil
+    let descriptor = open(
+      new.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions ?? 0o666)
+    guard descriptor >= 0 else { throw notWritten(errno) }
+    do throws(FileProblem) {
+      guard flock(descriptor, LOCK_EX) == 0, permissions.map({ fchmod(descriptor, $0) }) ?? 0 == 0
+      else { throw FileProblem(errno) }
+      try FileDescriptors.append(data, to: descriptor)
+      return descriptor
+    } catch {
+      close(descriptor)
+      throw notWritten(error.number)
+    }
   }
 
-  private func posixError(_ url: URL) -> NSError {
-    NSError.file(url.path, "written", errno)
+  /// Removes new files that no process is writing.
+  private func removeAbandonedFiles(in folder: URL) {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+    for name in names ?? []
+    where name.hasPrefix(newPrefix)
+      && UUID(uuidString: String(name.dropFirst(newPrefix.count))) != nil
+    {
+      let path = folder.appendingPathComponent(name).path
+      let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+      guard file >= 0 else { continue }
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+      close(file)
+    }
+  }
+
+  private func notWritten(_ number: Int32) -> NSError {
+    NSError.file(url.path, "written", number)
   }
 
   /// Syncs the new name to disk; if a folder can't be synchronized, the system does it later.
-  private func settle(_ folder: URL) {
+  private func sync(_ folder: URL) {
     let descriptor = open(folder.path, O_RDONLY)
     guard descriptor >= 0 else { return }
     fsync(descriptor)

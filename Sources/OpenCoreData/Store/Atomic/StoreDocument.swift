@@ -46,16 +46,16 @@ extension StoreDocument {
   struct Problem: Error {
     let message: String
     /// The line and the column in a text, both from 1.
-    let place: (line: Int, column: Int)?
+    let position: (line: Int, column: Int)?
 
-    init(_ message: String, at place: (line: Int, column: Int)? = nil) {
+    init(_ message: String, at position: (line: Int, column: Int)? = nil) {
       self.message = message
-      self.place = place
+      self.position = position
     }
 
     /// Returns the problem of a file as an error of the public API.
     func error(at url: URL) -> NSError {
-      let path = place.map { "\(url.path):\($0.line):\($0.column)" } ?? url.path
+      let path = position.map { "\(url.path):\($0.line):\($0.column)" } ?? url.path
       return NSError.coreData(
         NSPersistentStoreOpenError, "The store \(path) cannot be read: \(message)",
         [NSFilePathErrorKey: url.path])

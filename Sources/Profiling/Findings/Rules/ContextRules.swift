@@ -175,15 +175,17 @@ enum UnmergedBatchRule {
     search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.compactMap { place in
-      let part = work.parts[place]
+    work.parts.indices.compactMap { position in
+      let part = work.parts[position]
       guard part.step.verb == .batchUpdate || part.step.verb == .batchDelete,
         let entity = work.model.entitiesByName[part.step.subject]
       else { return nil }
       let changed = work.events(of: part)
         .filter { $0.statement?.kind == .update || $0.statement?.kind == .delete }
         .reduce(0) { $0 + $1.rows }
-      guard changed > 0, let reader = reader(after: place, of: entity, in: work) else { return nil }
+      guard changed > 0, let reader = reader(after: position, of: entity, in: work) else {
+        return nil
+      }
       let isDelete = part.step.verb == .batchDelete
       let key = isDelete ? "NSDeletedObjectIDsKey" : "NSUpdatedObjectIDsKey"
       return Finding(
@@ -201,21 +203,21 @@ enum UnmergedBatchRule {
 
   /// Returns the first step after a batch request that reads stale objects of an earlier result.
   private static func reader(
-    after place: Int, of entity: NSEntityDescription, in work: FinishedWork
+    after position: Int, of entity: NSEntityDescription, in work: FinishedWork
   ) -> FinishedWork.Part? {
     let family = names(of: entity)
-    var held = held(before: place, family, in: work)
+    var fetches = fetches(before: position, family, in: work)
     var isFreshened = false
-    for part in work.parts[(place + 1)...] {
+    for part in work.parts[(position + 1)...] {
       switch part.step.verb {
       case .merge, .reset, .rollback: return nil
-      case .drop: held[part.step.subject] = nil
+      case .drop: fetches[part.step.subject] = nil
       case .fetch where family.contains(part.step.subject):
         isFreshened = true
-        if let name = part.step.name { held[name] = nil }
+        if let name = part.step.name { fetches[name] = nil }
       case .touch:
-        guard let fetch = held[part.step.subject],
-          reads(part.step, what: work.parts[place].step, changedAmong: fetch)
+        guard let fetch = fetches[part.step.subject],
+          reads(part.step, what: work.parts[position].step, changedAmong: fetch)
         else { continue }
         let faults = work.events(of: part).filter {
           $0.kind == .objectFault && family.contains($0.object?.entity ?? $0.entity ?? "")
@@ -223,26 +225,26 @@ enum UnmergedBatchRule {
         // Rows from the database are current, and so are rows that a fetch added to the row cache.
         let isFromMemory = faults.allSatisfy { $0.source == .rowCache }
         if isFromMemory, faults.isEmpty || !isFreshened { return part }
-      default: if let name = part.step.name { held[name] = nil }
+      default: if let name = part.step.name { fetches[name] = nil }
       }
     }
     return nil
   }
 
   /// Returns the fetches of the results that exist in a batch request's context before it, by name.
-  private static func held(
-    before place: Int, _ family: Set<String>, in work: FinishedWork
+  private static func fetches(
+    before position: Int, _ family: Set<String>, in work: FinishedWork
   ) -> [String: Step] {
-    let context = work.parts[place].context
-    var held: [String: Step] = [:]
-    for part in work.parts[..<place] where part.context == context {
-      if part.step.verb == .reset { held = [:] }
-      if part.step.verb == .drop { held[part.step.subject] = nil }
+    let context = work.parts[position].context
+    var fetches: [String: Step] = [:]
+    for part in work.parts[..<position] where part.context == context {
+      if part.step.verb == .reset { fetches = [:] }
+      if part.step.verb == .drop { fetches[part.step.subject] = nil }
       guard let name = part.step.name else { continue }
       let isFetch = part.step.verb == .fetch && part.step.resultKind == .objects
-      held[name] = isFetch && family.contains(part.step.subject) ? part.step : nil
+      fetches[name] = isFetch && family.contains(part.step.subject) ? part.step : nil
     }
-    return held
+    return fetches
   }
 
   /// Returns whether a step certainly reads what a batch request changed.

@@ -126,14 +126,14 @@ enum PartlyReadRule {
   static let part = 20
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.compactMap { place in
-      let part = work.parts[place]
+    work.parts.indices.compactMap { position in
+      let part = work.parts[position]
       guard let fetch = part.step.fetch, fetch.option(.result) == nil,
         [.batch, .limit, .offset].allSatisfy({ fetch.option($0) == nil }),
         let rows = work.events(of: part).first(where: { $0.kind == .fetch })?.rows,
         rows >= threshold
       else { return nil }
-      let users = work.users(ofResultAt: place)
+      let users = work.users(ofResultAt: position)
       guard !users.isEmpty, users.allSatisfy({ $0.step.verb == .touch }) else { return nil }
       let read = users.map { $0.step.part(of: rows).upperBound }.max() ?? rows
       guard read > 0, read * PartlyReadRule.part <= rows else { return nil }

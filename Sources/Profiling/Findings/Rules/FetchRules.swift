@@ -109,12 +109,12 @@ enum FetchToCountRule {
   static let threshold = 10
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.compactMap { place in
-      let part = work.parts[place]
+    work.parts.indices.compactMap { position in
+      let part = work.parts[position]
       guard let fetch = part.step.fetch,
         part.step.resultKind == .objects || part.step.resultKind == .ids
       else { return nil }
-      let users = work.users(ofResultAt: place)
+      let users = work.users(ofResultAt: position)
       guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
         fetch.option(.batch) == nil,
         let event = work.events(of: part).first(where: { $0.kind == .fetch }),
@@ -275,7 +275,8 @@ enum MissingIndexRule {
       fix: SuggestedFix(
         swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],
         advice: proposal.sql),
-      tried: VerifiedFix(measure: "VM steps", before: before, after: after, variant: "on a copy"))
+      verification: VerifiedFix(
+        measure: "VM steps", before: before, after: after, variant: "on a copy"))
   }
 
   /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the

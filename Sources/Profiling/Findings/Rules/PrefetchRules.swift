@@ -18,14 +18,14 @@ enum UnusedPrefetchRule {
     metrics: [.rows, .prefetches, .selects], search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.flatMap { place in findings(ofFetchAt: place, in: work) }
+    work.parts.indices.flatMap { position in findings(ofFetchAt: position, in: work) }
   }
 
-  private static func findings(ofFetchAt place: Int, in work: FinishedWork) -> [Finding] {
-    let part = work.parts[place]
+  private static func findings(ofFetchAt position: Int, in work: FinishedWork) -> [Finding] {
+    let part = work.parts[position]
     guard let fetch = part.step.fetch else { return [] }
     let keyPaths = (fetch.keyPaths(of: .prefetch) ?? [])
-    let users = work.users(ofResultAt: place)
+    let users = work.users(ofResultAt: position)
     // Steps of other kinds can follow relationships without declaring which.
     let isReadAlone = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
     let reads = users.flatMap(\.step.reads)

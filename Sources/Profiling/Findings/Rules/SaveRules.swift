@@ -105,14 +105,14 @@ enum LostChangesRule {
     search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.compactMap { place in
-      let part = work.parts[place]
+    work.parts.indices.compactMap { position in
+      let part = work.parts[position]
       guard part.step.verb == .refresh, part.step.flag(of: .keep) == false,
-        let source = work.source(ofResultAt: place)
+        let source = work.source(ofResultAt: position)
       else { return nil }
       let refreshed = part.step.part(of: source.rows)
       var lost = 0
-      for earlier in work.parts[(source.place + 1)..<place].reversed()
+      for earlier in work.parts[(source.position + 1)..<position].reversed()
       where earlier.context == part.context {
         if [.save, .rollback, .undo, .reset].contains(earlier.step.verb) { break }
         guard earlier.step.verb == .set || earlier.step.verb == .relate,
@@ -122,7 +122,7 @@ enum LostChangesRule {
       }
       guard lost > 0 else { return nil }
       return Finding(
-        rule: rule.name, subject: work.parts[source.place].step.subject, count: lost,
+        rule: rule.name, subject: work.parts[source.position].step.subject, count: lost,
         callSite: part.recorded.location, what: "objects whose unsaved changes were discarded",
         fix: SuggestedFix(
           now: "context.refresh(object, mergeChanges: false)",

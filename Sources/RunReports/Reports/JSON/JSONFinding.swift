@@ -45,7 +45,7 @@ struct JSONFinding: Codable {
     advice = finding.fix.advice
     fetch = finding.fix.fetch.map(JSONFetch.init)
     step = finding.fix.step
-    tried = finding.tried.map {
+    tried = finding.verification.map {
       Tried(metric: $0.measure, before: $0.before, after: $0.after, variant: $0.variant)
     }
   }
@@ -55,7 +55,7 @@ struct JSONFinding: Codable {
     Finding(
       rule: rule, subject: subject, count: count, callSite: location?.site, what: what, sql: sql,
       fix: SuggestedFix(now: now, swift: swift, advice: advice, fetch: fetch?.fetch),
-      tried: tried.map {
+      verification: tried.map {
         VerifiedFix(measure: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
       })
   }

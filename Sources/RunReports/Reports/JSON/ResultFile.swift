@@ -60,19 +60,19 @@ package enum ResultFile {
       let before = bytes.prefix(offset)
       let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
       let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      let place = SourceRange(
+      let range = SourceRange(
         line: before.count { $0 == UInt8(ascii: "\n") } + 1,
         column: String(decoding: bytes[start..<offset], as: UTF8.self).count + 1)
       return ScenarioDiagnostics([
         ScenarioDiagnostic(
           file: path, keyPath: keyPath,
-          problem: LanguageProblem(message, at: place, nextStep: nextStep),
+          problem: LanguageProblem(message, at: range, nextStep: nextStep),
           sourceLine: String(decoding: bytes[start..<end], as: UTF8.self))
       ])
     }
 
     func problem(_ error: DecodingError) -> ScenarioDiagnostics {
-      let (message, path) = told(error)
+      let (message, path) = describe(error)
       let parts = path.map { key in
         key.intValue.map(JSONScanner.Part.index) ?? .key(key.stringValue)
       }
@@ -85,7 +85,7 @@ package enum ResultFile {
         nextStep: "use an unmodified file written by `cdprof run --report json`")
     }
 
-    private func told(_ error: DecodingError) -> (String, [any CodingKey]) {
+    private func describe(_ error: DecodingError) -> (String, [any CodingKey]) {
       switch error {
       case .keyNotFound(let key, let context):
         let hint = key.stringValue == "version" ? ", so the file isn't a cdprof result" : ""
@@ -95,7 +95,12 @@ package enum ResultFile {
       case .valueNotFound(let type, let context):
         return ("expected \(word(for: type)), but there's no value", context.codingPath)
       case .dataCorrupted(let context):
-        return (context.debugDescription, context.codingPath)
+        // The standard library's message for an enumeration names a Swift type.
+        let value = context.debugDescription.firstMatch(of: /invalid String value (.*)/)?.1
+        return (
+          value.map { "`\($0)` isn't a valid value" } ?? context.debugDescription,
+          context.codingPath
+        )
       @unknown default:
         return ("the value can't be read", [])
       }

@@ -65,17 +65,17 @@ struct OrderPlaceRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.toMany.flatMap { entity, toMany -> [DoctorFinding] in
       switch toMany.storage {
-      case .foreignKey(let owner, let place?):
+      case .foreignKey(let owner, let orderKey?):
         let members =
           "FROM \(SQLNames.quoted(toMany.destination.table)) m WHERE m.\(SQLNames.quoted(owner)) IS NOT NULL "
           + "AND m.Z_ENT IN \(toMany.destination.numberList)"
         return try findings(
-          toMany, of: entity, members, owner: owner, place: place,
+          toMany, of: entity, members, owner: owner, orderKey: orderKey,
           table: toMany.destination.table, in: store)
-      case .joinTable(let table, let source, _, let place?):
+      case .joinTable(let table, let source, _, let orderKey?):
         return try findings(
           toMany, of: entity, "FROM \(SQLNames.quoted(table)) m WHERE 1", owner: source,
-          place: place,
+          orderKey: orderKey,
           table: table, in: store)
       case .foreignKey, .joinTable: return []
       }
@@ -83,11 +83,11 @@ struct OrderPlaceRule: DoctorRule {
   }
 
   private func findings(
-    _ toMany: SQLToMany, of entity: SQLEntity, _ members: String, owner: String, place: String,
+    _ toMany: SQLToMany, of entity: SQLEntity, _ members: String, owner: String, orderKey: String,
     table: String, in store: ExaminedStore
   ) throws -> [DoctorFinding] {
     let (owner, column, name) = (
-      "m.\(SQLNames.quoted(owner))", "m.\(SQLNames.quoted(place))", toMany.relationship.name
+      "m.\(SQLNames.quoted(owner))", "m.\(SQLNames.quoted(orderKey))", toMany.relationship.name
     )
     let without = try store.keys(
       "SELECT \(owner) \(members) AND typeof(\(column)) NOT IN ('integer', 'real')")
@@ -100,7 +100,7 @@ struct OrderPlaceRule: DoctorRule {
       (
         without,
         "\(NumberText.counted(without.count, "member")) of \(entity.name).\(name) "
-          + "\(PluralForm.of(without.count, "has", "have")) no order key in \(place)"
+          + "\(PluralForm.of(without.count, "has", "have")) no order key in \(orderKey)"
       ),
       (
         doubled,

@@ -20,16 +20,16 @@ struct PrefixIndexRule: ModelRule {
   func findings(in checked: CheckedModel) -> [ModelFinding] {
     checked.hierarchies.flatMap { _, family in
       let indexes = family.flatMap(indexes)
-      let places = places(of: indexes)
-      return indexes.indices.compactMap { place -> ModelFinding? in
-        let index = indexes[place]
+      let positions = positions(of: indexes)
+      return indexes.indices.compactMap { position -> ModelFinding? in
+        let index = indexes[position]
         guard index.isRemovable else { return nil }
         let conditions = index.condition == nil ? [nil] : [nil, index.condition]
         let covering = conditions.compactMap { condition in
-          places[Beginning(index.columns, condition), default: []].first { other in
+          positions[Beginning(index.columns, condition), default: []].first { other in
             // Of two equal indexes, the later one is redundant.
-            other != place
-              && (!covers(index, indexes[other]) || !indexes[other].isRemovable || other < place)
+            other != position
+              && (!covers(index, indexes[other]) || !indexes[other].isRemovable || other < position)
           }
         }
         let other = covering.min()
@@ -59,14 +59,14 @@ struct PrefixIndexRule: ModelRule {
 
   /// Returns the positions of the indexes with the same leftmost columns, so that they needn't be
   /// compared in pairs.
-  private func places(of indexes: [Index]) -> [Beginning: [Int]] {
-    var places: [Beginning: [Int]] = [:]
-    for (place, index) in indexes.enumerated() where !index.columns.isEmpty {
+  private func positions(of indexes: [Index]) -> [Beginning: [Int]] {
+    var positions: [Beginning: [Int]] = [:]
+    for (position, index) in indexes.enumerated() where !index.columns.isEmpty {
       for count in 1...index.columns.count {
-        places[Beginning(index.columns.prefix(count), index.condition), default: []].append(place)
+        positions[Beginning(index.columns.prefix(count), index.condition), default: []].append(position)
       }
     }
-    return places
+    return positions
   }
 
   private func indexes(of entity: NSEntityDescription) -> [Index] {

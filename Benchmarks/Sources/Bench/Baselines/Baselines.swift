@@ -1,7 +1,7 @@
 /// The counts that are stored with the sources, and the libraries that they were measured with.
-struct StoredGates: Codable {
+struct Baselines: Codable {
   let libraries: Libraries
-  let gates: [Gate]
+  let workloads: [WorkloadCounts]
 
   /// The versions that allocations and instructions depend on, other than this project's code.
   struct Libraries: Codable, Equatable {

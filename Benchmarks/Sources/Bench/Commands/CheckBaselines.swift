@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 
 /// Compares reproducible counts with stored ones, for CI, where times aren't reliable.
-struct CheckGates: ParsableCommand {
+struct CheckBaselines: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "gates",
     abstract: "Check the counts of statements, rows, allocations, and instructions.",
@@ -14,7 +14,7 @@ struct CheckGates: ParsableCommand {
       """)
 
   @Option(help: "The stored counts.")
-  var file = "Benchmarks/gates.json"
+  var file = "Benchmarks/baselines.json"
 
   @Flag(help: "Store the counts instead of comparing them.")
   var write = false
@@ -23,7 +23,7 @@ struct CheckGates: ParsableCommand {
   var instructions = true
 
   private static let names = [
-    "fetch, realized", "fetch, faults over cached rows", "fetch, keys alone",
+    "fetch, realized", "fetch, faults over cached rows", "fetch, object IDs only",
     "fault from the database", "fault from the row cache", "prefetch of a to-many",
     "insert and save", "generated property, Int", "generated property, String", "@Managed, Int",
     "@Managed, String", "value(forKey:)", "migrate, attribute added",
@@ -43,14 +43,14 @@ struct CheckGates: ParsableCommand {
     if write {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      try encoder.encode(StoredGates(libraries: .present, gates: counted)).write(to: url)
+      try encoder.encode(Baselines(libraries: .present, workloads: counted)).write(to: url)
       return
     }
-    let stored = try JSONDecoder().decode(StoredGates.self, from: Data(contentsOf: url))
+    let stored = try JSONDecoder().decode(Baselines.self, from: Data(contentsOf: url))
     guard compare(counted, with: stored) else { throw ExitCode(2) }
   }
 
-  private func count(in folder: URL) throws -> [Gate] {
+  private func count(in folder: URL) throws -> [WorkloadCounts] {
     let callgrind = instructions ? try Callgrind(folder: folder) : nil
     if instructions, callgrind == nil {
       print("valgrind or objcopy not found; instructions aren't counted")
@@ -64,31 +64,31 @@ struct CheckGates: ParsableCommand {
       let data = try Child.output(
         of: Child.program, ["count", name, "--rows", "\(Self.rows)"],
         environment: ["LD_PRELOAD": library.path])
-      var gate = try JSONDecoder().decode(Gate.self, from: data)
+      var counts = try JSONDecoder().decode(WorkloadCounts.self, from: data)
       if let total = try callgrind?.instructions(of: name, rows: Self.rows) {
-        gate.instructions = Double(total) / Double(gate.operations)
+        counts.instructions = Double(total) / Double(counts.operations)
       }
-      return gate
+      return counts
     }
   }
 
-  private func compare(_ counted: [Gate], with stored: StoredGates) -> Bool {
-    var holds = true
+  private func compare(_ counted: [WorkloadCounts], with stored: Baselines) -> Bool {
+    var isUnchanged = true
     let isSame = stored.libraries == .present
     if !isSame {
       print("the libraries differ from those of the stored counts; comparing statements and rows")
     }
-    for gate in counted {
-      guard let before = stored.gates.first(where: { $0.name == gate.name }) else {
-        print("\(gate.name): not stored yet; run `bench gates --write`")
-        holds = false
+    for counts in counted {
+      guard let before = stored.workloads.first(where: { $0.name == counts.name }) else {
+        print("\(counts.name): not stored yet; run `bench gates --write`")
+        isUnchanged = false
         continue
       }
-      let differences = gate.differences(from: before, withSameLibraries: isSame)
-      if !differences.isEmpty { holds = false }
-      let verdict = differences.isEmpty ? "unchanged" : differences.joined(separator: "; ")
-      print("\(gate.name): \(verdict)")
+      let differences = counts.differences(from: before, withSameLibraries: isSame)
+      if !differences.isEmpty { isUnchanged = false }
+      let result = differences.isEmpty ? "unchanged" : differences.joined(separator: "; ")
+      print("\(counts.name): \(result)")
     }
-    return holds
+    return isUnchanged
   }
 }

@@ -1,5 +1,5 @@
 /// The reproducible counts of a workload.
-struct Gate: Codable {
+struct WorkloadCounts: Codable {
   /// The name of the row.
   let name: String
   let rows: Int
@@ -27,7 +27,7 @@ struct Gate: Codable {
   /// - Parameters:
   ///   - stored: The stored counts.
   ///   - withSameLibraries: Whether allocations and instructions can be compared.
-  func differences(from stored: Gate, withSameLibraries: Bool) -> [String] {
+  func differences(from stored: WorkloadCounts, withSameLibraries: Bool) -> [String] {
     var found: [String] = []
     if statements != stored.statements {
       found.append("\(statements) statements, \(stored.statements) stored")

@@ -1,0 +1,101 @@
+import FailingFiles
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite(
+  "Failures of files and statements while a store is created, saved, and changed by requests",
+  .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
+struct SaveFaultTests {
+  @Test(
+    "S16-1 A failed save writes nothing, and keeps the changes, which the next save writes",
+    arguments: StoreWork.saves)
+  func failedSaveKeepsItsChanges(work: StoreWork) throws {
+    try check(work)
+  }
+
+  @Test(
+    "A failed request changes nothing, and the next one succeeds", arguments: StoreWork.requests)
+  func failedRequestChangesNothing(work: StoreWork) throws {
+    try check(work)
+  }
+
+  private func check(_ work: StoreWork) throws {
+    let bed = try FaultBed()
+    try work.create(in: bed.template)
+    let before = try work.content(bed.template)
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+      let context = try work.open(folder)
+      try context.performAndWait { try work.change(context) }
+      return context
+    } _: { context in
+      try context.performAndWait { try work.run(context) }
+    }
+    let complete = try sweep.withoutFailure().folder
+    let after = try work.content(complete)
+    let names = try FaultBed.names(in: complete)
+    let findings = try Self.findings(work, complete)
+    var attempts = 0
+    for cause in FailingFiles.Cause.allCases where Self.isPossible(cause, work) {
+      attempts += try sweep.run(cause) { attempt in
+        let (name, context) = (attempt.description, attempt.prepared)
+        defer { StoreWork.close(context) }
+        do {
+          if let error = attempt.error {
+            FaultBed.check(error, name)
+            #expect(try work.content(attempt.folder) == before, "\(name)")
+            try context.performAndWait { try work.run(context) }
+          }
+          #expect(!context.hasChanges, "\(name)")
+          #expect(try work.content(attempt.folder) == after, "\(name)")
+          StoreWork.close(context)
+          #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+          #expect(try Self.findings(work, attempt.folder) == findings, "\(name)")
+        } catch {
+          Issue.record("\(name): \(error)")
+        }
+      }
+    }
+    #expect(attempts >= 2)
+  }
+
+  /// A document runs no statements.
+  private static func isPossible(_ cause: FailingFiles.Cause, _ work: StoreWork) -> Bool {
+    work.type == .sqlite || !cause.kinds.contains(.statement)
+  }
+
+  private static func findings(_ work: StoreWork, _ folder: URL) throws -> [String] {
+    guard work.type == .sqlite else { return [] }
+    return try FaultBed.findings(folder.appendingPathComponent(work.url))
+  }
+
+  @Test(
+    "A store whose creation fails isn't there, or is empty and complete; the next one succeeds",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
+  func failedCreationIsCompleted(type: NSPersistentStore.StoreType) throws {
+    let work = StoreWork(testDescription: type.rawValue, type: type)
+    let bed = try FaultBed()
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+      StoreWork.close(try work.open(folder))
+    }
+    let names = try FaultBed.names(in: sweep.withoutFailure().folder)
+    for cause in FailingFiles.Cause.allCases where Self.isPossible(cause, work) {
+      try sweep.run(cause) { attempt in
+        let name = attempt.description
+        do {
+          if let error = attempt.error { FaultBed.check(error, name) }
+          try work.create(in: attempt.folder)
+          #expect(try work.content(attempt.folder)["Person"]?.count == 3, "\(name)")
+          if type != .sqlite {
+            #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+          }
+          #expect(try Self.findings(work, attempt.folder) == [], "\(name)")
+        } catch {
+          Issue.record("\(name): \(error)")
+        }
+      }
+    }
+  }
+}
