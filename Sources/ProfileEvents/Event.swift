@@ -74,6 +74,8 @@ package struct MigrationRecord: Sendable, Hashable {
     case inferred
     /// A whole migration into a new file, with mapping models.
     case mapped
+    /// A whole unit of the work that a deferred migration put off.
+    case deferredUnit
     /// A statement that changes the schema, other than those below.
     case schema
     /// A statement that adds a column to a table that stays.

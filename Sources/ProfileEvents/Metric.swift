@@ -157,7 +157,8 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Free pages of the store, including changes in the WAL."
     case .migrations:
       "Migrations of the store from one version of the model to another, in place or into a new "
-        + "file; opening a store that has the version already isn't one."
+        + "file; opening a store that has the version already isn't one, and neither is finishing a "
+        + "deferred one."
     case .ddl:
       "CREATE, ALTER, and DROP statements of migrations in place."
     case .dml:

@@ -23,6 +23,7 @@ struct ExportCommandTests {
     "14-migration/a-constraint-over-duplicates.yml": olderData,
     "14-migration/a-file-that-keeps-its-size.yml": olderData,
     "14-migration/an-index-added-later.yml": olderData,
+    "14-migration/immediate-or-deferred.yml": olderData,
     "14-migration/inferred-or-mapped.yml": olderData,
     "14-migration/one-hop-or-many.yml": olderData,
     "14-migration/optional-to-required.yml": olderData,

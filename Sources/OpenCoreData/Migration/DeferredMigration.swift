@@ -40,7 +40,7 @@ struct DeferredMigration {
       remaining.write(to: &metadata.values)
       try metadata.write(to: connection)
       try connection.execute("COMMIT")
-      events?.end(.inferred, "a unit of a deferred migration")
+      events?.end(.deferredUnit, "a unit of a deferred migration")
       return metadata
     } catch {
       // The original error is the one to report.

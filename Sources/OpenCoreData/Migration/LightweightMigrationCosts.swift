@@ -33,6 +33,11 @@ package struct LightweightMigrationCosts: Sendable {
     package let cost: Cost
     /// The positions of the differences that cause it; empty if each migration runs it.
     package let causes: [Int]
+
+    /// The entity whose table it's for; nil if it isn't for one table.
+    fileprivate var entity: String? {
+      name.firstIndex(of: ":").map { String(name[..<$0]) }
+    }
   }
 
   /// The differences of the models, as the comparison lists them.
@@ -43,8 +48,11 @@ package struct LightweightMigrationCosts: Sendable {
   /// Plans the migration of an empty store of the first model, in memory.
   ///
   /// Cost: the statements that create the tables of the first model, and those that read the schema.
+  /// - Parameters:
+  ///   - comparison: The models and their differences.
+  ///   - isDeferred: Whether the migration puts off the removal of columns, tables, and indexes.
   /// - Throws: The errors of a model that has no tables; `SQLiteError`.
-  package init(_ comparison: ModelComparison) throws {
+  package init(_ comparison: ModelComparison, isDeferred: Bool = false) throws {
     differences = comparison.differences
     guard comparison.effect == .lightweight else {
       statements = []
@@ -63,7 +71,8 @@ package struct LightweightMigrationCosts: Sendable {
         ])
     }
     let mapping = InferredMapping(from: comparison.old, to: comparison.new)
-    let plan = try LightweightMigrationPlan(mapping, configuration: nil, reading: connection)
+    let plan = try LightweightMigrationPlan(
+      mapping, configuration: nil, reading: connection, cleanup: isDeferred ? .later : .now)
     let causes = MigrationCauses(of: comparison.differences, in: plan)
     statements =
       plan.statements.all.map { statement in
@@ -77,6 +86,17 @@ package struct LightweightMigrationCosts: Sendable {
           name: "\(path): check the rows", sql: check.sql, cost: .read,
           causes: causes.of(path: path))
       }
+  }
+
+  /// The entities whose rows are copied to a new table.
+  package var copiedEntities: Set<String> {
+    Set(statements.filter { $0.cost == .rowsTwice }.compactMap(\.entity))
+  }
+
+  /// The entities of which rows are inserted, updated, or deleted.
+  package var writtenEntities: Set<String> {
+    Set(
+      statements.filter { $0.cost >= .nulls && !$0.sql.hasPrefix("CREATE") }.compactMap(\.entity))
   }
 
   /// Returns the positions of the statements that a difference causes, alone or with others.

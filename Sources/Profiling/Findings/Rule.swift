@@ -51,7 +51,7 @@ package struct Rule: Sendable {
     PartlyReadRule.rule, ChattySavesRule.rule, UnmergedBatchRule.rule, LostChangesRule.rule,
     NeedlessUpdateRule.rule, RetainedObjectsRule.rule, BusyMainQueueRule.rule,
     MissingIndexRule.rule, InferableMappingRule.rule, SeveralHopsRule.rule, FilledDefaultRule.rule,
-    IndexWithoutModifierRule.rule,
+    IndexWithoutModifierRule.rule, DeferrableCopyRule.rule, RewrittenTwiceRule.rule,
   ]
 
   /// Returns the rule with a name, or `nil` if it isn't in `all`.

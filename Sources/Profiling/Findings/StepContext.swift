@@ -57,6 +57,10 @@ package struct StepContext: Sendable {
     package var isPossibleInOne = false
     /// The entities whose indexes the model has and the store doesn't, each with such an index.
     package var missingIndexes: [String: String] = [:]
+    /// The entities whose rows an inferred migration copies to a new table, if it isn't deferred.
+    package var copiedEntities: Set<String> = []
+    /// The entities of which an inferred migration writes rows even if it's deferred.
+    package var writtenEntities: Set<String> = []
 
     package init(version: String) {
       self.version = version

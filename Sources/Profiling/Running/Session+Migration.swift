@@ -26,7 +26,10 @@ extension Session {
         try migration.run()
       case .staged: try migrate(coordinator, by: [versions.lightweightStage(to: version)])
       case .custom: try migrate(coordinator, by: versions.customStages(to: version))
-      case nil: try migrate(coordinator, by: nil)
+      case .deferred:
+        try migrate(
+          coordinator, [NSPersistentStoreDeferredLightweightMigrationOptionKey: true])
+      case nil: try migrate(coordinator)
       }
     }
     take(version.model)
@@ -41,6 +44,33 @@ extension Session {
     return "migrated to \(version.name)"
       + (migrations > 1 ? " in \(migrations) migrations" : "")
       + ", \(NumberText.counted(rows, "row")) written"
+  }
+
+  /// Does the work that a deferred migration put off, or the number of units of it that the step specifies.
+  ///
+  /// - Throws: The errors of the framework's `finishDeferredLightweightMigration`.
+  func finishMigration(_ step: Step) throws -> String {
+    guard let coordinator = stack.main.persistentStoreCoordinator,
+      let store = coordinator.persistentStores.first
+    else { return "" }
+    func isPending() -> Bool {
+      store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] != nil
+    }
+    guard isPending() else { return "no migration is deferred" }
+    let mark = stack.recorder.mark
+    if let units = step.number(of: .times) {
+      for _ in 0..<units where isPending() {
+        try coordinator.finishDeferredLightweightMigrationTask()
+      }
+    } else {
+      try coordinator.finishDeferredLightweightMigration()
+    }
+    let events = stack.recorder.recording().events.filter { $0.id > mark }
+    let units = events.count { $0.migration?.work == .deferredUnit }
+    let rows = Recording(events: events).value(of: .migratedrows)
+    return (isPending() ? "continued" : "finished")
+      + " the deferred migration in \(NumberText.counted(units, "unit")), "
+      + "\(NumberText.counted(rows, "row")) written"
   }
 
   /// Returns what the migration can be compared with.
@@ -60,6 +90,12 @@ extension Session {
         versions?.isPossibleInOne(from: former, to: version) ?? false
     }
     if migrations == 0 { comparison.missingIndexes = try missingIndexes(of: version.model) }
+    if migrations == 1, step.text(of: .mapping) == nil {
+      let models = ModelComparison(from: former, to: version.model)
+      comparison.copiedEntities = try LightweightMigrationCosts(models).copiedEntities
+      comparison.writtenEntities =
+        try LightweightMigrationCosts(models, isDeferred: true).writtenEntities
+    }
     return comparison
   }
 
@@ -86,18 +122,25 @@ extension Session {
     return missing
   }
 
-  /// Migrates as `addPersistentStore` does.
+  /// Migrates with a staged migration manager.
   private func migrate(
-    _ coordinator: NSPersistentStoreCoordinator, by stages: [NSMigrationStage]?
+    _ coordinator: NSPersistentStoreCoordinator, by stages: [NSMigrationStage]
   ) throws {
-    var options: [String: Any] = [
+    try migrate(
+      coordinator,
+      [NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager(stages)])
+  }
+
+  /// Migrates as `addPersistentStore` does, with options in addition to those of an inferred migration.
+  private func migrate(
+    _ coordinator: NSPersistentStoreCoordinator, _ more: [String: Any] = [:]
+  ) throws {
+    let options: [String: Any] = [
       NSMigratePersistentStoresAutomaticallyOption: true,
       NSInferMappingModelAutomaticallyOption: true,
     ]
-    if let stages {
-      options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager(stages)
-    }
-    let store = try coordinator.addPersistentStore(type: .sqlite, at: storeURL, options: options)
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, at: storeURL, options: options.merging(more) { $1 })
     try coordinator.remove(store)
   }
 

@@ -81,6 +81,7 @@ extension Session {
     case .pragma: return try setPragma(step)
     case .analyze: return try analyze(step)
     case .migrate: return try migrate(step)
+    case .finishMigration: return try finishMigration(step)
     default:
       let input = try input(of: step)
       return try input.context.performAndWait { try perform(step, input) }
@@ -107,7 +108,7 @@ extension Session {
     case .batchInsert: try batchInsert(step, input)
     case .batchUpdate: try batchUpdate(step, input)
     case .batchDelete: try batchDelete(step, input)
-    case .context, .drop, .index, .sql, .pragma, .analyze, .migrate:
+    case .context, .drop, .index, .sql, .pragma, .analyze, .migrate, .finishMigration:
       preconditionFailure("\(step.verb.rawValue) doesn't run in a context")
     }
   }

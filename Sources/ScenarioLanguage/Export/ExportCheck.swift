@@ -85,7 +85,7 @@ extension Verb {
       "the framework creates indexes only with the file; declare the index in the model"
     case .analyze: "the framework gathers statistics only when it opens a store"
     case .pragma: "the framework takes pragmas only when it opens a store"
-    case .migrate: "an exported program has one version of the model"
+    case .migrate, .finishMigration: "an exported program has one version of the model"
     case .undo: "on Apple platforms, the run loop determines the change groups"
     default: nil
     }

@@ -210,4 +210,6 @@ package enum RuleName: String, Sendable, CaseIterable {
   case severalHops = "several-hops"
   case filledDefault = "filled-default"
   case indexWithoutModifier = "index-without-modifier"
+  case deferrableCopy = "deferrable-copy"
+  case rewrittenTwice = "rewritten-twice"
 }

@@ -88,6 +88,8 @@ package enum OptionWord: String, CaseIterable, Sendable {
   package func summary(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "to-many relationships and the results to add to them"
+    case (.times, .finishMigration):
+      "the number of units, each one transaction; by default, all of them"
     case (.to, .pin): "`current`, `none`, or a context"
     case (.to, .pragma): "the pragma's value"
     case (.sort, .walk): "the order to sort the objects in first, in memory; `-` for descending"
@@ -245,6 +247,8 @@ package enum ContextQueue: String, CaseIterable, Sendable {
 
 /// The way in which a step migrates a store, such as `way staged`.
 package enum MigrationWay: String, CaseIterable, Sendable {
+  /// In one inferred step that puts off the removal of columns, tables, and indexes.
+  case deferred
   /// From version to version, with the mapping models that exist for them.
   case progressive
   /// With a staged migration manager whose only stage is lightweight and has all versions.

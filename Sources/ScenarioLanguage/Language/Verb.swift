@@ -25,6 +25,7 @@ package enum Verb: String, CaseIterable, Sendable {
   case pragma
   case analyze
   case migrate
+  case finishMigration = "finish-migration"
 
   /// The kind of subject that a verb takes.
   package enum Subject: Sendable {
@@ -47,7 +48,7 @@ package enum Verb: String, CaseIterable, Sendable {
     case .touch, .walk, .set, .relate, .delete, .refresh, .drop, .merge: .result
     case .context: .context
     case .sql, .pragma, .migrate: .text
-    case .save, .rollback, .undo, .reset, .pin, .analyze: .none
+    case .save, .rollback, .undo, .reset, .pin, .analyze, .finishMigration: .none
     }
   }
 
@@ -82,7 +83,7 @@ package enum Verb: String, CaseIterable, Sendable {
   /// Other steps access the store without using a context.
   package var isInContext: Bool {
     switch self {
-    case .context, .index, .sql, .pragma, .analyze, .migrate: false
+    case .context, .index, .sql, .pragma, .analyze, .migrate, .finishMigration: false
     default: true
     }
   }
@@ -91,7 +92,7 @@ package enum Verb: String, CaseIterable, Sendable {
   package var changesData: Bool {
     switch self {
     case .insert, .set, .relate, .delete, .save, .batchInsert, .batchUpdate, .batchDelete, .index,
-      .sql, .pragma, .analyze, .migrate:
+      .sql, .pragma, .analyze, .migrate, .finishMigration:
       true
     default: false
     }
@@ -123,6 +124,7 @@ extension Verb {
     case .batchDelete: [.predicate, .sort, .limit, .offset, .subentities]
     case .index: [.keys, .predicate, .remove]
     case .migrate: [.way, .mapping]
+    case .finishMigration: [.times]
     case .save, .rollback, .drop, .reset, .sql, .analyze: []
     }
   }
@@ -157,7 +159,8 @@ extension Verb {
     case .index: "index ENTITY keys KEY, KEY- as NAME | remove NAME"
     case .sql: "sql \"STATEMENT\""
     case .pragma: "pragma NAME to VALUE"
-    case .migrate: "migrate VERSION [way progressive|staged|custom] [mapping FILE]"
+    case .migrate: "migrate VERSION [way deferred|progressive|staged|custom] [mapping FILE]"
+    case .finishMigration: "finish-migration [times N]"
     case .rollback, .reset, .analyze: rawValue
     }
   }
@@ -191,6 +194,7 @@ extension Verb {
     case .pragma: "reopen the store with an SQLite pragma"
     case .analyze: "gather SQLite's statistics on tables and indexes"
     case .migrate: "migrate the store to another version of its model, and reopen it"
+    case .finishMigration: "do the work that a deferred migration put off, or N units of it"
     }
   }
 }

@@ -92,12 +92,37 @@ struct MigrationStepTests {
     ("migrate \"Articles reindexed\"", []),
     ("migrate \"Articles default\"", ["filled-default(Article)"]),
     // The rows are copied anyway, and values are filled in only where they're missing.
-    ("migrate \"Articles both\"", []), ("migrate \"Articles required\"", []),
+    ("migrate \"Articles both\"", []),
+    ("migrate \"Articles removed\"", ["deferrable-copy(Article)"]),
+    ("migrate \"Articles removed\" way deferred", []),
+    (
+      "migrate \"Articles both\" way deferred",
+      ["filled-default(Article)", "rewritten-twice(Article)"]
+    ), ("migrate \"Articles required\"", []),
   ])
   func rulesFireOnlyForTheirProblem(line: String, names: [String]) throws {
     let (outcomes, _) = try run(
       [line], model: "Articles", version: "Articles", rows: Self.articles)
     #expect(outcomes.flatMap(\.findings).map(\.name) == names)
+  }
+
+  @Test("A deferred migration is finished in units, while the objects of before stay valid")
+  func deferredMigrationIsFinished() throws {
+    let (outcomes, recording) = try run(
+      [
+        "finish-migration", "migrate \"Articles removed\" way deferred",
+        "fetch Article faults no as all", "finish-migration times 5", "touch all title",
+        "finish-migration",
+      ], model: "Articles", version: "Articles", rows: Self.articles)
+    #expect(outcomes[0].summary == "no migration is deferred")
+    #expect(outcomes[1].summary == "migrated to Articles removed, 0 rows written")
+    #expect(
+      outcomes[3].summary == "finished the deferred migration in 1 unit, 120 rows written")
+    #expect(outcomes[4].costs.counters.selects == 0)
+    #expect(outcomes[5].summary == "no migration is deferred")
+    #expect(recording.value(of: .migrations) == 1)
+    #expect(recording.value(of: .migratedrows) == 120)
+    #expect(recording.value(of: .copiedtables) == 1)
   }
 
   @Test("The timeline has a track with the steps of a migration, and none without one")

@@ -98,6 +98,9 @@ struct ShellLineTests {
     ("pragma cache_size to 10", "pragma cache_size to 10"),
     ("analyze", "analyze"),
     ("migrate 'Orders 4' way staged", "migrate \"Orders 4\" way staged"),
+    ("migrate V2 way deferred", "migrate V2 way deferred"),
+    ("finish-migration", "finish-migration"),
+    ("finish-migration times 2", "finish-migration times 2"),
     ("migrate V2 mapping A.cdm fails 134110", "migrate V2 mapping A.cdm fails 134110"),
   ]
 

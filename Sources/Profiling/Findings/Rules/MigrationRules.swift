@@ -129,6 +129,81 @@ enum IndexWithoutModifierRule {
   }
 }
 
+/// Finds copies of a table's rows that a deferred migration would put off.
+///
+/// It fires if a migration in place copied at least `threshold` rows of an entity to a new table, and a
+/// deferred migration between the same versions writes no row of it when it opens the store.
+enum DeferrableCopyRule {
+  static let rule = Rule(
+    .deferrableCopy, chapter: 14,
+    meaning:
+      "A migration copied the rows of a table while the store was opened, only to remove columns.",
+    condition:
+      "A migration in place that copies \(threshold) or more rows of an entity, of which a deferred "
+      + "migration between the same versions writes none when it opens the store.",
+    remedy:
+      "Defer the migration, and finish it in a background task: opening the store then changes only "
+      + "the schema, and the rows are copied later. Launching gets cheaper, not the work as a whole.",
+    metrics: [.migratedrows, .copiedtables], search: .step(findings))
+  /// The minimum number of copied rows.
+  static let threshold = 100
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    guard let migration = context.migration else { return [] }
+    let deferrable = migration.copiedEntities.subtracting(migration.writtenEntities)
+    return recording.events.compactMap { event in
+      guard event.migration?.work == .copyTable, event.rows >= threshold,
+        let entity = event.migratedEntity, deferrable.contains(entity)
+      else { return nil }
+      return Finding(
+        rule: rule.name, subject: entity, count: event.rows,
+        callSite: recording.steps.first?.location, what: "rows copied to remove columns",
+        sql: event.statement?.sql,
+        fix: SuggestedFix(
+          advice: "set NSPersistentStoreDeferredLightweightMigrationOptionKey, and call "
+            + "finishDeferredLightweightMigration() in a background task"))
+    }
+  }
+}
+
+/// Finds deferred migrations that write the rows of a table that they copy again when they're finished.
+///
+/// It fires if a deferred migration updated at least `threshold` rows of an entity in place, and a
+/// migration between the same versions that isn't deferred copies these rows once, with their new values.
+enum RewrittenTwiceRule {
+  static let rule = Rule(
+    .rewrittenTwice, chapter: 14,
+    meaning:
+      "A deferred migration wrote the rows of a table that it copies again when it's finished.",
+    condition:
+      "A deferred migration that updates \(threshold) or more rows of an entity, which a migration "
+      + "that isn't deferred copies once, with their new values.",
+    remedy:
+      "Don't defer this migration, or write no row while the store is opened: make new attributes "
+      + "optional and without a default value.",
+    metrics: [.migratedrows], search: .step(findings))
+  /// The minimum number of updated rows.
+  static let threshold = 100
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    guard let copied = context.migration?.copiedEntities else { return [] }
+    return recording.events.compactMap { event in
+      guard event.migration?.work == .changeRows, event.rows >= threshold,
+        let entity = event.migratedEntity, copied.contains(entity),
+        !recording.events.contains(where: { other in
+          other.migration?.work == .copyTable && other.migratedEntity == entity
+        })
+      else { return nil }
+      return Finding(
+        rule: rule.name, subject: entity, count: event.rows,
+        callSite: recording.steps.first?.location, what: "rows updated that are copied later",
+        sql: event.statement?.sql,
+        fix: SuggestedFix(
+          advice: "migrate without NSPersistentStoreDeferredLightweightMigrationOptionKey"))
+    }
+  }
+}
+
 extension Event {
   /// The entity whose table a step of a migration changed; `nil` if it isn't about one table.
   fileprivate var migratedEntity: String? {
