@@ -78,7 +78,7 @@ package final class LogLines {
   package func next() -> ArraySlice<UInt8>? {
     var searched = position
     while true {
-      if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      if let end = LogBytes(buffer[searched...]).index(of: UInt8(ascii: "\n")) {
         defer { position = end + 1 }
         return line(upTo: end)
       }
@@ -89,8 +89,11 @@ package final class LogLines {
         return line(upTo: buffer.count)
       }
       searched -= position
-      buffer.removeFirst(position)
-      position = 0
+      if position > 0 {
+        // Lines that are still in use keep the earlier buffer.
+        buffer = Array(buffer[position...])
+        position = 0
+      }
       if buffer.count > LogLines.longest {
         buffer.removeLast(buffer.count - LogLines.longest)
         searched = buffer.count
@@ -102,7 +105,7 @@ package final class LogLines {
   private func line(upTo end: Int) -> ArraySlice<UInt8> {
     count += 1
     var line = buffer[position..<end]
-    if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+    if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
     while line.last == UInt8(ascii: "\r") { line.removeLast() }
     return line
   }

@@ -237,9 +237,10 @@ package struct LogCosts: Sendable, Equatable {
 
   subscript(metric: Metric) -> Int { all[metric, default: 0] }
 
+  /// Counts statements or rows of a table, whose name is in uppercase.
   mutating func count(_ metric: Metric, _ amount: Int = 1, table: String?) {
     all[metric, default: 0] += amount
-    if let table { byTable[table.uppercased(), default: [:]][metric, default: 0] += amount }
+    if let table { byTable[table, default: [:]][metric, default: 0] += amount }
   }
 
   mutating func count(_ metric: Metric, entity: String?) {
