@@ -115,6 +115,7 @@ extension LogAggregator {
     shapes[index].times.add(time)
     let own = max(0, time - closed.open.inner)
     shapes[index].own += own
+    slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     count { $0.costs.microseconds += own }
     let table = shapes.traits[index].tableKey
     if isCount {

@@ -46,6 +46,7 @@ struct LogAggregator {
   /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
   var logsHits = false
   var saveTimes = LogTimes()
+  var slowest = SlowestExecutions()
   /// A Boolean value that indicates whether the log contains the total times of fetches.
   var logsTotals = false
   /// The number of times without an open statement.

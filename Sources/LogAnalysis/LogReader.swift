@@ -142,6 +142,11 @@ package struct LogReader {
       }
       return section
     }
+    report.slowest = tally.slowest.sorted.map { execution in
+      var execution = execution
+      execution.statement = places[execution.statement] + 1
+      return execution
+    }
     report.complaints = tally.complaints.all
     report.unrecognizedLines = unrecognized.all
     report.stores = tally.stores

@@ -38,6 +38,8 @@ package struct LogReport: Sendable {
   /// The fault storms and fetch loops, largest first.
   package var storms: [LogStorm] = []
   package var sections: [LogSection] = []
+  /// The hundred executions of fetches that took longest, in descending order.
+  package var slowest: [LogExecution] = []
   /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
   ///
   /// Core Data doesn't log them.
