@@ -144,7 +144,7 @@ package struct LogReader {
     }
     report.slowest = tally.slowest.sorted.map { execution in
       var execution = execution
-      execution.statement = places[execution.statement] + 1
+      execution.statement = positions[execution.statement] + 1
       return execution
     }
     report.complaints = tally.complaints.all
