@@ -29,7 +29,7 @@ struct CheckBaselines: ParsableCommand {
     "@Managed, String", "value(forKey:)", "migrate, attribute added",
     "migrate, attribute with a default added", "migrate, attribute removed",
     "migrate, entity renamed, index added", "migrate with a manager, attributes",
-    "migrate with a manager, relationships", "log, level 1", "log, level 3",
+    "migrate with a manager, relationships",
   ]
 
   private static let rows = 10_000
