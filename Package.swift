@@ -15,6 +15,8 @@ let package = Package(
     .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
     .library(name: "CoreDataCosts", targets: ["CoreDataCosts"]),
     .executable(name: "cdprof", targets: ["cdprof"]),
+    // For the benchmark, which reads logs.
+    .library(name: "LogAnalysis", targets: ["LogAnalysis"]),
     .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
   ],
   dependencies: [
@@ -86,6 +88,7 @@ let package = Package(
       resources: [
         .embedInCode("Reports/Resources/report.html"), .embedInCode("Reports/Resources/style.css"),
         .embedInCode("Migrations/Resources/migration.html"),
+        .embedInCode("Logs/Resources/log.html"),
       ]),
     .target(
       name: "WorkbenchShell",

@@ -12,7 +12,7 @@ extension LogAggregator {
     shapes[index].lastTime = message.time.text
     lane.last = index
     lane.wantsBinds = shapes[index].binds.isEmpty && !shapes[index].isOther
-    let table = shapes[index].table
+    let table = traits.tableKey
     let open = LogNesting.Open(
       statement: index, line: message.line, time: message.time, isCount: traits.isCount, ordinal: 0)
     lane.hidden = traits.isHidden ? open : nil
@@ -32,7 +32,7 @@ extension LogAggregator {
     var open = open
     ordinal += 1
     open.ordinal = ordinal
-    let table = shapes[open.statement].table
+    let table = shapes.traits[open.statement].tableKey
     count { $0.costs.count(.selects, table: table) }
     if let lost = lane.nesting.begin(open) { fetched(lost, 0) }
   }
@@ -115,8 +115,9 @@ extension LogAggregator {
     shapes[index].times.add(time)
     let own = max(0, time - closed.open.inner)
     shapes[index].own += own
+    slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     count { $0.costs.microseconds += own }
-    let table = shapes[index].table
+    let table = shapes.traits[index].tableKey
     if isCount {
       shapes[index].counted += rows?.after("count of ")?.leadingNumber ?? 0
       shapes[index].rows += 1
@@ -139,23 +140,20 @@ extension LogAggregator {
   mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
     let traits = shapes.traits[open.statement]
     guard !traits.isPage, !traits.readsLinks else { return }
-    let statement = shapes[open.statement]
-    count { $0.costs.count(.fetches, table: statement.table) }
+    count { $0.costs.count(.fetches, table: traits.tableKey) }
     // Different statements aren't a repetition.
-    guard !statement.isOther else { return }
+    guard !shapes[open.statement].isOther else { return }
     let sighting = FaultStormDetector.Sighting(
-      kind: .fetchLoop, subject: subject(of: statement), statement: open.statement,
+      kind: .fetchLoop, subject: subject(of: open.statement), statement: open.statement,
       line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)
     count { $0.storms.see(sighting) }
   }
 
   /// Returns the entity of a statement, or its table if the entity is unknown.
-  private func subject(of statement: LogStatement) -> String {
-    if let entity = statement.entity { return entity }
-    guard let table = statement.table else { return "?" }
-    guard let entity = entities[table.uppercased()], entity != LogAggregator.several else {
-      return table
-    }
-    return entity
+  private func subject(of statement: Int) -> String {
+    if let entity = shapes[statement].entity { return entity }
+    guard let table = shapes[statement].table else { return "?" }
+    let entity = shapes.traits[statement].tableKey.flatMap { entities[$0] }
+    return entity.flatMap { $0 == LogAggregator.several ? nil : $0 } ?? table
   }
 }

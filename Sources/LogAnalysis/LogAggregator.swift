@@ -36,13 +36,17 @@ struct LogAggregator {
   /// The open section.
   var section: (name: String, line: Int, time: String, part: Part)?
   var sections: [LogSection] = []
-  var lanes: [String: Lane] = [:]
+  /// The states of all threads but the current one, by name.
+  private var lanes: [String: Lane] = [:]
+  /// The thread of the last message.
+  private var current = (name: "", lane: Lane())
   var stores: [String] = []
   var complaints = LogSamples(limit: 100)
   var entities: [String: String] = [:]
   /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
   var logsHits = false
   var saveTimes = LogTimes()
+  var slowest = SlowestExecutions()
   /// A Boolean value that indicates whether the log contains the total times of fetches.
   var logsTotals = false
   /// The number of times without an open statement.
@@ -54,9 +58,8 @@ struct LogAggregator {
 
   /// Processes a complete message.
   mutating func take(_ message: LogMessage, _ kind: LogKind) {
-    var lane = lanes[message.lane] ?? Lane()
-    lanes[message.lane] = nil
-    defer { keep(lane, message.lane) }
+    var lane = checkOut(message.lane)
+    defer { current.lane = lane }
     if kind != .plan { explained = nil }
     switch kind {
     case .sql: run(message, &lane)
@@ -85,12 +88,19 @@ struct LogAggregator {
     }
   }
 
-  private mutating func keep(_ lane: Lane, _ name: String) {
+  /// Makes a thread the current one, and returns its state without keeping it, so that it's changed
+  /// in place.
+  private mutating func checkOut(_ name: String) -> Lane {
+    var lane = Lane()
+    swap(&lane, &current.lane)
+    guard name != current.name else { return lane }
     // A long log contains many threads. Remove those that aren't waiting for a line.
     if lanes.count > 2_000 {
       lanes = lanes.filter { !$0.value.nesting.isIdle || $0.value.isInTransaction }
     }
-    lanes[name] = lane
+    lanes[current.name] = lane
+    current.name = name
+    return lanes.removeValue(forKey: name) ?? Lane()
   }
 
   /// Counts an event for the log and for the open section.
@@ -204,14 +214,14 @@ extension LogAggregator {
   /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
   /// truncated after the last total time.
   mutating func countPendingSelects() {
-    for name in lanes.keys.sorted() {
-      guard var lane = lanes[name] else { continue }
+    for name in (lanes.keys + [current.name]).sorted() {
+      var lane = checkOut(name)
+      defer { current.lane = lane }
       confirm(&lane)
       for open in lane.nesting.abandon()
       where open.connection == nil || !logsTotals || open.line > lane.settledLine {
         fetched(open, 0)
       }
-      lanes[name] = lane
     }
   }
 }

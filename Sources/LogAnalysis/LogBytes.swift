@@ -1,7 +1,10 @@
+import Foundation
+
 /// A part of a log as bytes.
 ///
-/// Logs are long, and only a few lines need to be converted to strings.
-package struct LogBytes: Hashable, Sendable {
+/// Logs are long, and only a few lines need to be converted to strings. Searches and comparisons use
+/// the C library, which examines many bytes at a time.
+package struct LogBytes: Sendable {
   package var bytes: ArraySlice<UInt8>
 
   package init(_ bytes: ArraySlice<UInt8>) {
@@ -40,13 +43,45 @@ package struct LogBytes: Hashable, Sendable {
   /// Returns the range of the first occurrence of a string, from an index on.
   func range(of text: StaticString, from start: Int? = nil) -> Range<Int>? {
     let length = text.utf8CodeUnitCount
-    let first = text.utf8Start[0]
-    var index = start ?? bytes.startIndex
-    while index + length <= bytes.endIndex {
-      if bytes[index] == first, matches(text, at: index) { return index..<(index + length) }
-      index += 1
+    let rarest = LogBytes.rarest(in: text)
+    return bytes.withUnsafeBytes { buffer in
+      guard let base = buffer.baseAddress else { return nil }
+      // The end of the part in which the rarest byte of an occurrence is.
+      let end = buffer.count - length + rarest + 1
+      var offset = (start ?? bytes.startIndex) - bytes.startIndex + rarest
+      while offset < end {
+        guard let found = memchr(base + offset, Int32(text.utf8Start[rarest]), end - offset) else {
+          return nil
+        }
+        offset = UnsafeRawPointer(found) - base
+        if memcmp(base + (offset - rarest), text.utf8Start, length) == 0 {
+          let index = bytes.startIndex + offset - rarest
+          return index..<(index + length)
+        }
+        offset += 1
+      }
+      return nil
     }
-    return nil
+  }
+
+  /// Returns the index of the first occurrence of a byte, or `nil` if it doesn't occur.
+  func index(of byte: UInt8) -> Int? {
+    bytes.withUnsafeBytes { buffer in
+      guard let base = buffer.baseAddress, let found = memchr(base, Int32(byte), buffer.count)
+      else { return nil }
+      return bytes.startIndex + (UnsafeRawPointer(found) - base)
+    }
+  }
+
+  /// Returns the offset of the byte of a string that's the least common in logs.
+  private static func rarest(in text: StaticString) -> Int {
+    var (place, rank) = (0, UInt8.max)
+    for offset in 0..<text.utf8CodeUnitCount {
+      let byte = text.utf8Start[offset]
+      let own: UInt8 = byte == 0x20 ? 3 : byte.isLower || byte.isDigit ? 2 : byte.isUpper ? 1 : 0
+      if own < rank { (place, rank) = (offset, own) }
+    }
+    return place
   }
 
   /// Returns the range of the last occurrence of a string.
@@ -72,10 +107,10 @@ package struct LogBytes: Hashable, Sendable {
 
   /// The bytes without whitespace at both ends.
   var trimmed: LogBytes {
-    var part = bytes
-    while let first = part.first, first.isBlank { part.removeFirst() }
-    while let last = part.last, last.isBlank { part.removeLast() }
-    return LogBytes(part)
+    var (start, end) = (bytes.startIndex, bytes.endIndex)
+    while start < end, bytes[start].isBlank { start += 1 }
+    while start < end, bytes[end - 1].isBlank { end -= 1 }
+    return LogBytes(bytes[start..<end])
   }
 
   /// The bytes without leading whitespace.
@@ -101,11 +136,53 @@ package struct LogBytes: Hashable, Sendable {
   private func matches(_ text: StaticString, at index: Int) -> Bool {
     let length = text.utf8CodeUnitCount
     guard index >= bytes.startIndex, index + length <= bytes.endIndex else { return false }
-    let start = text.utf8Start
-    for offset in 0..<length where bytes[index + offset] != start[offset] {
-      return false
+    return bytes.withUnsafeBytes { buffer in
+      guard let base = buffer.baseAddress else { return length == 0 }
+      return memcmp(base + (index - bytes.startIndex), text.utf8Start, length) == 0
     }
-    return true
+  }
+}
+
+extension LogBytes: Hashable {
+  package static func == (left: LogBytes, right: LogBytes) -> Bool {
+    guard left.bytes.count == right.bytes.count else { return false }
+    return left.bytes.withUnsafeBytes { left in
+      right.bytes.withUnsafeBytes { right in
+        guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+        return first == second || memcmp(first, second, left.count) == 0
+      }
+    }
+  }
+
+  /// Hashes eight bytes at a time, with a key that differs between processes, so that a log can't
+  /// contain texts that collide.
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(keyedHash)
+  }
+
+  private static let hashKey: (UInt64, UInt64) = (
+    UInt64(bitPattern: Int64("log".hashValue)) | 1, UInt64(bitPattern: Int64("bytes".hashValue)) | 1
+  )
+
+  private var keyedHash: UInt64 {
+    let (seed, factor) = LogBytes.hashKey
+    return bytes.withUnsafeBytes { buffer in
+      var hash = seed ^ UInt64(buffer.count)
+      var offset = 0
+      while offset + 8 <= buffer.count {
+        let word = buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        let product = (hash ^ word).multipliedFullWidth(by: factor)
+        hash = (product.high ^ product.low) &+ seed
+        offset += 8
+      }
+      var rest: UInt64 = 0
+      while offset < buffer.count {
+        rest = rest << 8 | UInt64(buffer[offset])
+        offset += 1
+      }
+      let product = (hash ^ rest).multipliedFullWidth(by: factor)
+      return product.high ^ product.low
+    }
   }
 }
 
@@ -170,7 +247,8 @@ extension LogBytes {
   var withoutStamp: LogBytes {
     let head = bytes.prefix(48)
     if head.first?.isDigit == true {
-      guard let end = LogBytes(head).range(of: "Z ")?.upperBound,
+      guard head.count > 10, head[head.startIndex + 10] == UInt8(ascii: "T"),
+        let end = LogBytes(head).range(of: "Z ")?.upperBound,
         let separator = LogBytes(head).range(of: "T")?.lowerBound, separator < end,
         separator - head.startIndex == 10, end - separator >= 18,
         head[separator..<(end - 2)].dropFirst().allSatisfy({ $0.isDigit || ":.".utf8.contains($0) })

@@ -45,6 +45,14 @@ package enum LogKind: String, CaseIterable, Sendable {
   case blank
   case app
 
+  /// A Boolean value that indicates whether a line of this kind contains a time that is counted.
+  var isTimed: Bool {
+    switch self {
+    case .connectionTime, .fetchTime, .countTime, .executionTime, .saveTime: true
+    default: false
+    }
+  }
+
   /// Determines the kind of a message.
   ///
   /// Returns `nil` if it's unrecognized.
@@ -69,10 +77,10 @@ package enum LogKind: String, CaseIterable, Sendable {
   }
 
   private init?(details text: LogBytes) {
-    if text.contains("EXPLAIN QUERY PLAN") {
-      self = .explain
-    } else if text.starts(with: "SQLite bind[") || text.starts(with: "bind[") {
+    if text.starts(with: "SQLite bind[") || text.starts(with: "bind[") {
       self = .bind
+    } else if text.contains("EXPLAIN QUERY PLAN") {
+      self = .explain
     } else if LogKind.isPlanRow(text) {
       self = .plan
     } else {
@@ -128,16 +136,16 @@ extension LogKind {
   ///
   /// Returns `nil` if it's unrecognized.
   init?(annotation text: LogBytes) {
-    if let kind = LogKind(timed: text) ?? LogKind(filled: text) ?? LogKind(shared: text) {
+    if let kind = LogKind(filled: text) {
       self = kind
     } else if text.starts(with: "Bound intarray") {
       self = .intarray
     } else if text.starts(with: "Prefetching with key") {
       self = .prefetch
-    } else if text.starts(with: "fetch using NSSQLiteStatement")
-      || text.starts(with: "fetch using ")
-    {
+    } else if text.starts(with: "fetch using ") {
       self = .fetchResult
+    } else if let kind = LogKind(timed: text) ?? LogKind(shared: text) {
+      self = kind
     } else if text.starts(with: "-executeRequest: encountered exception") {
       self = .error
     } else if text.starts(with: "Failed to load optimized model") {
@@ -189,8 +197,9 @@ extension LogKind {
       self = kind
       return
     }
-    if text.contains("PersistentHistory") || text.contains("ersistent history")
-      || text.contains("ersistent History")
+    if text.contains("ersistent"),
+      text.contains("PersistentHistory") || text.contains("ersistent history")
+        || text.contains("ersistent History")
     {
       self = .history
     } else {
@@ -264,13 +273,18 @@ package enum LogClass: String, CaseIterable, Sendable {
 
   /// Returns the class for a word before a colon, or `nil` if the word isn't a class.
   init?(_ word: LogBytes) {
-    guard word.count <= 10 else { return nil }
-    switch word.string {
-    case "message", "cdprof": return nil
-    case "cloudkit", "Cloudkit": self = .cloudKit
-    case let text:
-      guard let known = LogClass(rawValue: text) else { return nil }
-      self = known
-    }
+    guard
+      let known = LogClass.words.first(where: {
+        $0.word.utf8CodeUnitCount == word.count && word.starts(with: $0.word)
+      })
+    else { return nil }
+    self = known.logClass
   }
+
+  /// The words, most frequent first.
+  private static let words: [(word: StaticString, logClass: LogClass)] = [
+    ("sql", .sql), ("annotation", .annotation), ("details", .details), ("debug", .debug),
+    ("error", .error), ("warning", .warning), ("fault", .fault), ("info", .info),
+    ("CloudKit", .cloudKit), ("cloudkit", .cloudKit), ("Cloudkit", .cloudKit),
+  ]
 }

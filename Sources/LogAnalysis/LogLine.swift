@@ -7,7 +7,7 @@ struct LogLine {
   /// The entire line without colors, decoded if the line is JSON.
   var text: LogBytes
   /// The text before the message.
-  private var prefix: LogBytes
+  private(set) var prefix: LogBytes
   /// A Boolean value that indicates whether the line contains the message of a JSON record that
   /// spans several lines.
   let beginsRecord: Bool
@@ -15,7 +15,7 @@ struct LogLine {
   /// Parses a line.
   init(_ bytes: ArraySlice<UInt8>) {
     var line = LogBytes(bytes)
-    if bytes.contains(0x1B) { line = line.withoutColours }
+    if line.index(of: 0x1B) != nil { line = line.withoutColours }
     let stamped = line.bytes
     line = line.withoutStamp
     let record = LogRecord(line)
@@ -60,6 +60,15 @@ struct LogLine {
       if let thread = LogBytes(part).before("]").thread { return thread.string }
     }
     return ""
+  }
+
+  /// Returns a Boolean value that indicates whether a line is an object in the list of a fetch
+  /// (level 3), and nothing else: `    "<Mood: 0x1> (entity: Mood; …`.
+  static func isListed(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let line = LogBytes(bytes)
+    return line.starts(with: "    \"<") && line.index(of: UInt8(ascii: "[")) == nil
+      && line.index(of: UInt8(ascii: "]")) == nil && line.index(of: 0x1B) == nil
+      && !line.contains("CoreData") && !line.contains("cdprof: ")
   }
 
   private typealias Found = (logClass: LogClass, text: LogBytes, start: Int)
@@ -264,8 +273,8 @@ package struct LogTime: Sendable, Hashable {
         var end = clock.end
         // The time zone is part of the text but isn't needed for intervals.
         if end < bytes.endIndex,
-          [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "Z")]
-            .contains(bytes[end])
+          bytes[end] == UInt8(ascii: "+") || bytes[end] == UInt8(ascii: "-")
+            || bytes[end] == UInt8(ascii: "Z")
         {
           end += 1
           while end < bytes.endIndex, bytes[end].isDigit || bytes[end] == UInt8(ascii: ":") {
@@ -291,8 +300,8 @@ package struct LogTime: Sendable, Hashable {
     else { return nil }
     var seconds = Double(hours * 3_600 + minutes * 60 + whole)
     var end = index + 8
-    if end + 1 < bytes.endIndex, [UInt8(ascii: "."), UInt8(ascii: ",")].contains(bytes[end]),
-      bytes[end + 1].isDigit
+    if end + 1 < bytes.endIndex,
+      bytes[end] == UInt8(ascii: ".") || bytes[end] == UInt8(ascii: ","), bytes[end + 1].isDigit
     {
       var unit = 0.1
       end += 1

@@ -40,12 +40,13 @@ package final class LogLines {
   /// - Parameters:
   ///   - path: The path of a file, or `-` for standard input.
   ///   - mostInflated: The maximum size of a decompressed gzip file, in bytes.
-  /// - Throws: `InvalidInputError` if the file doesn't exist or can't be read.
+  /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
   package init(
     path: String, mostInflated: Int = LogLines.mostInflated
   ) throws(InvalidInputError) {
     self.path = path
     self.mostInflated = mostInflated
+    if let archive = LogArchive.refusal(of: path) { throw archive }
     descriptor = try InputFile.open(path)
     closes = path != InputFile.standardInput
   }
@@ -78,7 +79,7 @@ package final class LogLines {
   package func next() -> ArraySlice<UInt8>? {
     var searched = position
     while true {
-      if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      if let end = LogBytes(buffer[searched...]).index(of: UInt8(ascii: "\n")) {
         defer { position = end + 1 }
         return line(upTo: end)
       }
@@ -89,8 +90,11 @@ package final class LogLines {
         return line(upTo: buffer.count)
       }
       searched -= position
-      buffer.removeFirst(position)
-      position = 0
+      if position > 0 {
+        // Lines that are still in use keep the earlier buffer.
+        buffer = Array(buffer[position...])
+        position = 0
+      }
       if buffer.count > LogLines.longest {
         buffer.removeLast(buffer.count - LogLines.longest)
         searched = buffer.count
@@ -102,7 +106,7 @@ package final class LogLines {
   private func line(upTo end: Int) -> ArraySlice<UInt8> {
     count += 1
     var line = buffer[position..<end]
-    if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+    if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
     while line.last == UInt8(ascii: "\r") { line.removeLast() }
     return line
   }
@@ -185,6 +189,21 @@ package final class LogLines {
     }
     if failure != 0 { problem = InputFile.refusal(path, failure) }
     return bytes
+  }
+}
+
+/// Archives of the system log, which only macOS converts to text.
+enum LogArchive {
+  /// Returns the error for an archive or one of its binary files, or `nil` for another path.
+  static func refusal(of path: String) -> InvalidInputError? {
+    let suffix = URL(fileURLWithPath: path).pathExtension.lowercased()
+    guard ["logarchive", "tracev3"].contains(suffix), FileManager.default.fileExists(atPath: path)
+    else { return nil }
+    return InvalidInputError(
+      kind: .unusable,
+      message: "\(path) is \(suffix == "tracev3" ? "part of " : "")a log archive, not text",
+      nextStep: "convert the archive on a Mac: `log show --archive FILE.logarchive --debug "
+        + "--predicate 'subsystem == \"com.apple.coredata\"' > app.log`")
   }
 }
 

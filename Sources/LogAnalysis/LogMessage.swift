@@ -15,8 +15,10 @@ struct LogMessage {
   var lane: String
   /// The number of lines that continue it.
   var continued = 0
-  /// The number of unclosed brackets so far.
-  var brackets: Int
+  /// The kind of the message by its first line, or `nil` if it's unrecognized.
+  var kind: LogKind?
+  /// The number of unclosed brackets in all lines, once there are several.
+  private var openBrackets: Int?
   /// The number of other lines since the message's last line.
   var passed = 0
 
@@ -26,11 +28,20 @@ struct LogMessage {
     self.text = text
     self.time = time
     self.lane = lane
-    brackets = LogMessage.balance(text)
   }
 }
 
 extension LogMessage {
+  /// The number of unclosed brackets so far.
+  var brackets: Int { openBrackets ?? LogMessage.balance(text) }
+
+  /// A Boolean value that indicates whether the message is a fetch whose objects are on the next
+  /// lines (level 3), which aren't kept.
+  var listsObjects: Bool {
+    logClass == .annotation && text.last == UInt8(ascii: "(")
+      && text.starts(with: "fetch using ")
+  }
+
   /// A Boolean value that indicates whether the message is visibly incomplete.
   var wantsMore: Bool {
     switch logClass {
@@ -47,7 +58,7 @@ extension LogMessage {
     case .details where text.contains("EXPLAIN QUERY PLAN"): return explained.accepts(line)
     case .details: return isOpenQuote && passed == 0
     default:
-      if acceptsEnd(line) { return true }
+      if !listsObjects, acceptsEnd(line) { return true }
       guard brackets > 0, passed == 0, let first = line.first else { return false }
       // The lines of a list or a dictionary are indented, and its last line closes it.
       return first.isBlank || ")}]\"<;,".utf8.contains(first)
@@ -58,16 +69,14 @@ extension LogMessage {
   mutating func add(_ line: LogBytes) {
     continued += 1
     passed = 0
-    // Don't keep the text of very long lists.
-    guard text.count < 1 << 16 else {
-      brackets += LogMessage.balance(line)
-      return
-    }
+    if logClass != .sql { openBrackets = brackets + LogMessage.balance(line) }
+    // Don't keep objects and the text of very long lists.
+    guard text.count < 1 << 16, !listsObjects else { return }
     if logClass == .sql {
       text = SQLText(text).adding(line)
     } else {
-      brackets += LogMessage.balance(line)
-      text = LogBytes((Array(text.bytes) + [UInt8(ascii: " ")] + Array(line.trimmed.bytes))[...])
+      text.bytes.append(UInt8(ascii: " "))
+      text.bytes += line.trimmed.bytes
     }
   }
 
@@ -86,19 +95,24 @@ extension LogMessage {
   /// quotation marks.
   static func balance(_ text: LogBytes) -> Int {
     var depth = 0
-    var quote: UInt8?
-    for byte in text.bytes {
-      if let open = quote {
-        if byte == open { quote = nil }
-      } else if byte == UInt8(ascii: "\"") {
-        quote = byte
-      } else if "({[".utf8.contains(byte) {
-        depth += 1
-      } else if ")}]".utf8.contains(byte) {
-        depth -= 1
+    var rest = text.bytes
+    while let quote = LogBytes(rest).index(of: UInt8(ascii: "\"")) {
+      depth += balance(unquoted: rest[..<quote])
+      rest = rest[(quote + 1)...]
+      guard let end = LogBytes(rest).index(of: UInt8(ascii: "\"")) else { return depth }
+      rest = rest[(end + 1)...]
+    }
+    return depth + balance(unquoted: rest)
+  }
+
+  private static func balance(unquoted bytes: ArraySlice<UInt8>) -> Int {
+    bytes.reduce(0) { depth, byte in
+      switch byte {
+      case UInt8(ascii: "("), UInt8(ascii: "{"), UInt8(ascii: "["): depth + 1
+      case UInt8(ascii: ")"), UInt8(ascii: "}"), UInt8(ascii: "]"): depth - 1
+      default: depth
       }
     }
-    return depth
   }
 
   /// A Boolean value that indicates whether an annotation lacks the words that it always ends with.

@@ -13,6 +13,8 @@ package struct LogReader {
   private var isInRecord = false
   /// A Boolean value that indicates whether rows of a query plan can appear without a class.
   private var isExplaining = false
+  /// The prefix of the last message, with its time and thread.
+  private var last = (prefix: LogBytes(""), time: LogTime(), lane: "")
 
   /// Reads a log, as text or compressed with gzip.
   ///
@@ -75,6 +77,13 @@ package struct LogReader {
 
   private mutating func takeLine(_ bytes: ArraySlice<UInt8>) {
     report.lines += 1
+    if open?.listsObjects == true, open?.passed == 0, !isInRecord, LogLine.isListed(bytes),
+      (open?.brackets ?? 0) > 0
+    {
+      open?.add(LogBytes(bytes))
+      report.kinds[.continuation, default: 0] += 1
+      return
+    }
     let line = LogLine(bytes)
     if line.beginsRecord {
       isInRecord = true
@@ -87,10 +96,12 @@ package struct LogReader {
     }
     flush()
     report.classes[logClass, default: 0] += 1
-    let message = LogMessage(
-      line: report.lines, logClass: logClass, text: text, time: line.time, lane: line.lane)
+    if line.prefix != last.prefix { last = (line.prefix, line.time, line.lane) }
+    var message = LogMessage(
+      line: report.lines, logClass: logClass, text: text, time: last.time, lane: last.lane)
     note(message.time)
-    guard let kind = LogKind(logClass, text), !LogAggregator.isBeyondLimits(text) else {
+    message.kind = LogKind(logClass, text)
+    guard let kind = message.kind, !kind.isTimed || !LogAggregator.isBeyondLimits(text) else {
       report.unrecognized += 1
       unrecognized.add(message)
       isExplaining = false
@@ -130,6 +141,11 @@ package struct LogReader {
         $0[positions[$1.key] + 1, default: 0] += $1.value
       }
       return section
+    }
+    report.slowest = tally.slowest.sorted.map { execution in
+      var execution = execution
+      execution.statement = positions[execution.statement] + 1
+      return execution
     }
     report.complaints = tally.complaints.all
     report.unrecognizedLines = unrecognized.all
@@ -200,8 +216,10 @@ package struct LogReader {
   private mutating func flush() {
     guard let message = open else { return }
     open = nil
-    guard let kind = LogKind(message.logClass, message.text) else { return }
-    tally.take(message, kind)
+    // A line that continues the message can complete the words that determine its kind.
+    let kind =
+      message.continued == 0 ? message.kind : LogKind(message.logClass, message.text)
+    if let kind { tally.take(message, kind) }
   }
 
   private mutating func note(_ time: LogTime) {

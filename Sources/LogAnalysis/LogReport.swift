@@ -38,6 +38,8 @@ package struct LogReport: Sendable {
   /// The fault storms and fetch loops, largest first.
   package var storms: [LogStorm] = []
   package var sections: [LogSection] = []
+  /// The hundred executions of fetches that took longest, in descending order.
+  package var slowest: [LogExecution] = []
   /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
   ///
   /// Core Data doesn't log them.
@@ -237,9 +239,10 @@ package struct LogCosts: Sendable, Equatable {
 
   subscript(metric: Metric) -> Int { all[metric, default: 0] }
 
+  /// Counts statements or rows of a table, whose name is in uppercase.
   mutating func count(_ metric: Metric, _ amount: Int = 1, table: String?) {
     all[metric, default: 0] += amount
-    if let table { byTable[table.uppercased(), default: [:]][metric, default: 0] += amount }
+    if let table { byTable[table, default: [:]][metric, default: 0] += amount }
   }
 
   mutating func count(_ metric: Metric, entity: String?) {

@@ -115,6 +115,8 @@ struct LogShapes {
     /// A Boolean value that indicates whether the log hides the statement as `<private>`.
     var isHidden: Bool
     var verb: SQLText.Verb?
+    /// The table in uppercase.
+    var tableKey: String?
 
     /// Returns the name of the entry for statements with these properties: `(other SELECT
     /// statements)`.
@@ -140,7 +142,7 @@ struct LogShapes {
   private static let systemLimit = 1_015...1_024
 
   subscript(index: Int) -> LogStatement {
-    get { all[index] }
+    _read { yield all[index] }
     _modify { yield &all[index] }
   }
 
@@ -168,7 +170,7 @@ struct LogShapes {
     let own = Traits(
       isCount: statement.isCount, isPage: statement.isPage, readsLinks: statement.readsLinks,
       isHidden: statement.verb == nil && statement.text.contains("<private>"),
-      verb: statement.verb)
+      verb: statement.verb, tableKey: table?.uppercased())
     guard byKey.count < LogShapes.limit else { return other(kind, own, line, time) }
     let length = length + "CoreData: sql: ".utf8.count
     byKey[key] = all.count
@@ -193,6 +195,8 @@ struct LogShapes {
       number: all.count + 1, sql: name, isCut: false, kind: kind, table: nil, firstLine: line,
       firstTime: time)
     statement.isOther = true
+    var own = own
+    own.tableKey = nil
     all.append(statement)
     traits.append(own)
     return all.count - 1
@@ -224,7 +228,9 @@ struct LogShapes {
     let kept = all.indices.filter { target[$0] == $0 }
     var positions = [Int](repeating: 0, count: all.count)
     for (position, index) in kept.enumerated() { positions[index] = position }
-    for index in all.indices where target[index] != index { positions[index] = positions[target[index]] }
+    for index in all.indices where target[index] != index {
+      positions[index] = positions[target[index]]
+    }
     let result = kept.enumerated().map { position, index in
       var statement = statements[index]
       statement.number = position + 1

@@ -51,7 +51,7 @@ package enum LogText {
   }
 
   /// Returns the counts of a log or a section in one line.
-  static func costs(_ costs: LogCosts, logsHits: Bool) -> String {
+  package static func costs(_ costs: LogCosts, logsHits: Bool) -> String {
     let metrics: [Metric] =
       [.selects, .rows, .fetches] + (logsHits ? [.hits] : [])
       + [.misses, .prefetches, .saves, .inserts, .updates, .deletes, .transactions]

@@ -33,10 +33,10 @@ package struct LogWrap: Sendable, Equatable {
   /// that is followed by a line that doesn't begin a message. Lines of equal length aren't
   /// sufficient, because a statement can be executed a hundred times.
   init?(of sample: [ArraySlice<UInt8>]) {
-    let lines = sample.map { (width: LogWrap.width($0), line: LogLine($0)) }
-    guard let widest = lines.map(\.width).max(), LogWrap.columns.contains(widest) else {
-      return nil
-    }
+    // The log is usually wider, and its lines don't need to be parsed.
+    let widths = sample.map(LogWrap.width)
+    guard let widest = widths.max(), LogWrap.columns.contains(widest) else { return nil }
+    let lines = zip(widths, sample).map { (width: $0, line: LogLine($1)) }
     var signs = Signs()
     for (index, (width, line)) in lines.enumerated().dropLast() {
       signs.take(

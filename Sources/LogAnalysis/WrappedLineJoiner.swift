@@ -27,8 +27,7 @@ struct WrappedLineJoiner {
     while read.count < WrappedLineJoiner.sample.lines, bytes < WrappedLineJoiner.sample.bytes,
       let line = source()
     {
-      // Copy the slice, because the source reuses its buffer.
-      read.append(Array(line)[...])
+      read.append(line)
       bytes += line.count
     }
     wrap = LogWrap(of: read)

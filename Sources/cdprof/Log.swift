@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LogAnalysis
+import RunReports
 import ScenarioLanguage
 import StatementAnalysis
 import StoreTools
@@ -51,7 +52,31 @@ struct Log: Executable {
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Print a page instead: html, or md for a comment on a pull request.", valueName: "format"))
+  var report: LogReportFormat?
+
+  @Option(
+    help: ArgumentHelp(
+      "An earlier log, with which the page compares this one.", valueName: "log"),
+    completion: .file())
+  var before: String?
+
+  @Option(
+    help: ArgumentHelp("The file to write the page to.", valueName: "file"), completion: .file())
+  var out: String?
+
+  @ArgumentParser.Flag(help: "Replace a file that cdprof didn't write.")
+  var force = false
+
   func validate() throws {
+    if report == nil {
+      if before != nil { throw ValidationError("--before requires --report.") }
+      if out != nil { throw ValidationError("--out requires --report.") }
+    } else if json {
+      throw ValidationError("--json and --report exclude each other.")
+    }
     guard let scale else { return }
     if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
@@ -69,22 +94,36 @@ struct Log: Executable {
       return found
     }
     if let expect { try InputFile.check(expect) }
+    let page = out.map { URL(fileURLWithPath: $0) }
+    if let page { try OutputFile.check(page, force: force) }
     let budget = try expect.map {
       try LogBudget.read(path: $0, model: found, scale: scale ?? 1)
     }
-    var report = try LogReader.read(file)
-    if let model = found ?? budget?.model { report.name(by: LogTables(model)) }
-    if let storeURL { try report.explain(on: storeURL) }
-    let evaluation = try budget.map { try LogBudgetEvaluator(budget: $0).evaluation(of: report) }
-    let advice = try storeURL.map { try report.advice(on: $0) }
-    if json {
-      console.say(
-        try LogJSON.data(report, evaluation: evaluation, advice: advice, showsBinds: showBinds))
+    var log = try LogReader.read(file)
+    if let model = found ?? budget?.model { log.name(by: LogTables(model)) }
+    if let storeURL { try log.explain(on: storeURL) }
+    let evaluation = try budget.map { try LogBudgetEvaluator(budget: $0).evaluation(of: log) }
+    let advice = try storeURL.map { try log.advice(on: $0) }
+    if let report {
+      let data = try report.data(
+        LogReportInput(
+          report: log, before: try before.map { try LogReader.read($0) }, evaluation: evaluation,
+          advice: advice, showsBinds: showBinds))
+      if let page {
+        try OutputFile.write(data, to: page, force: force)
+        console.say([Messages.written([page.relativePath])])
+      } else {
+        console.say(data)
+      }
+    } else if json {
+      console.say(try LogJSON.data(log, evaluation: evaluation, advice: advice, showsBinds: showBinds))
     } else {
-      console.say(evaluation.map { LogEvaluationText.lines($0, of: report) + [""] } ?? [])
-      console.say(LogText.lines(report, showsBinds: showBinds))
+      console.say(evaluation.map { LogEvaluationText.lines($0, of: log) + [""] } ?? [])
+      console.say(LogText.lines(log, showsBinds: showBinds))
       console.say(advice.map { [""] + AdviceText.lines($0) } ?? [])
     }
     return evaluation?.passes == false ? .expectationMissed : .success
   }
 }
+
+extension LogReportFormat: ExpressibleByArgument {}

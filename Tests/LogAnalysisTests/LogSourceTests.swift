@@ -88,6 +88,23 @@ struct LogSourceTests {
     #expect(refusal.kind == .unusable && !refusal.nextStep.isEmpty)
   }
 
+  @Test("Log archives are rejected with the command that converts them to text")
+  func rejectsLogArchives() throws {
+    let archive = folder.file("system.logarchive")
+    try FileManager.default.createDirectory(at: archive, withIntermediateDirectories: true)
+    let trace = folder.file("1.tracev3")
+    try Data([0, 16]).write(to: trace)
+    for path in [archive.path, trace.path] {
+      let refusal = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
+      #expect(refusal.kind == .unusable && refusal.message.hasSuffix("a log archive, not text"))
+      #expect(refusal.nextStep.contains("`log show --archive FILE.logarchive"))
+    }
+    let missing = try #require(throws: InvalidInputError.self) {
+      try LogReader.read(folder.file("no.logarchive").path)
+    }
+    #expect(missing.kind == .missing)
+  }
+
   /// Lines are read while the file is inflated, up to the limit.
   @Test func gzipBombsAreRejected() throws {
     let member = Self.gzip([UInt8](repeating: 0x0A, count: 1 << 16))

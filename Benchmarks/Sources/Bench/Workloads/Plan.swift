@@ -20,6 +20,7 @@ struct Plan {
   init(_ bed: Bed) throws {
     let (fetch, faults) = (FetchWorkloads(bed: bed), FaultWorkloads(bed: bed))
     let (lookups, access) = (LookupWorkloads(bed: bed), AccessWorkloads(bed: bed))
+    let logs = LogWorkloads(bed: bed)
     let recording = RecordingWorkloads(bed: bed)
     let (inPlace, mapped) = (
       LightweightMigrationWorkloads(bed: bed), MigrationManagerWorkloads(bed: bed)
@@ -51,6 +52,8 @@ struct Plan {
       Entry(name: "predicate over objects", make: PredicateWorkloads(bed: bed).overObjects),
       Entry(name: "recording events", make: recording.events),
       Entry(name: "recording with stacks", make: recording.stacks),
+      Entry(name: "log, level 1", make: logs.level1),
+      Entry(name: "log, level 3", make: logs.level3),
     ]
   }
 

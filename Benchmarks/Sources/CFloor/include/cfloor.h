@@ -104,6 +104,15 @@ cfloor_counts cfloor_measured_last(void);
 /* Totals of the trace since the process began; no allocations. */
 cfloor_counts cfloor_trace_totals(void);
 
+/*
+ * The least that a reader of a log does: finds the lines, adds up the times, and counts the
+ * executions of each different statement. No message continues on another line. -1: error.
+ */
+typedef struct {
+  long lines, statements, executions, microseconds;
+} cfloor_log;
+int cfloor_read_log(const char *path, cfloor_log *log);
+
 /* Bytes of small blocks in use, bytes of large blocks in use, the largest resident size so far. */
 typedef struct {
   size_t small, large, peak;

@@ -1,0 +1,289 @@
+import LogAnalysis
+import ProfileEvents
+import StatementAnalysis
+import WorkbenchText
+
+/// The values of the template for a log, formatted for display.
+///
+/// Strings are plain text, which the template escapes.
+struct LogPage {
+  struct Mark {
+    var kind: String
+    /// The start and the width, in percent of the log's lines.
+    var left: String
+    var width: String
+    var title: String
+  }
+
+  struct Track {
+    var name: String
+    var count: String
+    /// A description of the marks for assistive technology.
+    var label: String
+    var marks: [Mark]
+  }
+
+  struct Storm {
+    var name: String
+    var cost: String
+    var place: String
+    var fix: String
+  }
+
+  struct Compared {
+    var file: String
+    var text: String
+  }
+
+  struct Section {
+    var name: String
+    var lines: String
+    var counts: String
+  }
+
+  struct Message {
+    var line: String
+    var kind: String
+    var text: String
+    var times: String
+  }
+
+  /// The maximum number of statements, storms, and sections on a page.
+  static let limit = 200
+  private static let trackLimit = 12
+
+  let title: String
+  /// The result in a few words.
+  let outcome: String
+  let isGood: Bool
+  let lead: String
+  let told: String
+  /// The evaluation of the log's sections, or `nil` without a budget.
+  let budget: String?
+  let tracks: [Track]
+  let first: String
+  let last: String
+  let storms: [Storm]
+  let compared: Compared?
+  let statements: [LogPageStatement]
+  /// The number of statements that aren't shown, or `nil` if all are.
+  let more: String?
+  let advice: String?
+  let sections: [Section]
+  let hasSections: Bool
+  let messages: [Message]
+  let hasMessages: Bool
+  let cdprof: String
+
+  init(_ input: LogReportInput) {
+    let report = input.report
+    title = report.file
+    isGood = input.evaluation?.passes ?? report.storms.isEmpty
+    outcome = LogPage.outcome(input)
+    lead = LogPage.lead(report)
+    told = LogPage.told(report)
+    budget = input.evaluation.map {
+      LogEvaluationText.lines($0, of: report).joined(separator: "\n")
+    }
+    tracks = LogPage.tracks(report)
+    first = "line 1" + (report.firstTime.isEmpty ? "" : ", \(report.firstTime)")
+    last =
+      "line \(NumberText.grouped(report.lines))"
+      + (report.lastTime.isEmpty ? "" : ", \(report.lastTime)")
+    storms = report.storms.prefix(LogPage.limit).map { LogPage.storm($0, report) }
+    compared = input.before.map { before in
+      Compared(
+        file: before.file,
+        text: ComparisonText.lines(RunComparison(before, report)).joined(separator: "\n"))
+    }
+    let sorted = LogPage.slowestFirst(report)
+    statements = sorted.prefix(LogPage.limit).map {
+      LogPageStatement($0, showsBinds: input.showsBinds)
+    }
+    let hidden = sorted.count - statements.count
+    more = hidden > 0 ? "and \(NumberText.grouped(hidden)) more; use --json to list all" : nil
+    advice = input.advice.map { AdviceText.lines($0).joined(separator: "\n") }
+    sections = report.sections.prefix(LogPage.limit).map { section in
+      Section(
+        name: section.name, lines: "\(section.firstLine) to \(section.lastLine)",
+        counts: LogText.costs(section.costs, logsHits: report.logsHits))
+    }
+    hasSections = !sections.isEmpty
+    messages = (report.complaints + report.unrecognizedLines).map { sample in
+      Message(
+        line: NumberText.grouped(sample.line), kind: sample.logClass.rawValue, text: sample.text,
+        times: NumberText.grouped(sample.count))
+    }
+    hasMessages = !messages.isEmpty
+    cdprof = ToolVersion.current
+  }
+
+  /// Returns the statements, those that took longest first.
+  static func slowestFirst(_ report: LogReport) -> [LogStatement] {
+    report.statements.sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
+  }
+
+  static func outcome(_ input: LogReportInput) -> String {
+    let storms = input.report.storms.count
+    let found = storms == 0 ? "no findings" : NumberText.counted(storms, "finding")
+    guard let evaluation = input.evaluation else { return found }
+    return (evaluation.passes ? "expectations met" : "expectations not met") + ", \(found)"
+  }
+
+  static func lead(_ report: LogReport) -> String {
+    let selects = report.costs.value(of: .selects)
+    let rows = report.costs.value(of: .rows)
+    let all =
+      "\(NumberText.counted(selects, "SELECT")) returned \(NumberText.counted(rows, "row")) in "
+      + "\(time(report.microseconds))."
+    guard let worst = slowestFirst(report).first, worst.own > 0, report.microseconds > 0 else {
+      return all
+    }
+    let share = Int((Double(worst.own) / Double(report.microseconds) * 100).rounded())
+    return "\(all) Statement #\(worst.number) took \(share)% of it."
+  }
+
+  static func told(_ report: LogReport) -> String {
+    let from = report.firstTime.isEmpty ? "" : ", \(report.firstTime) to \(report.lastTime)"
+    return "\(NumberText.counted(report.lines, "line")), "
+      + "\(NumberText.grouped(report.coreDataLines)) from Core Data\(from)."
+      + (report.logsHits ? "" : " Core Data doesn't log row-cache hits.")
+  }
+
+  static func time(_ microseconds: Int) -> String {
+    NumberText.time(UInt64(clamping: microseconds) * 1_000)
+  }
+}
+
+extension LogPage {
+  static func cost(_ storm: LogStorm) -> String {
+    let runs =
+      storm.runs == 1
+      ? ""
+      : " in \(NumberText.grouped(storm.runs)) runs, the longest \(NumberText.grouped(storm.longest))"
+    return "\(NumberText.grouped(storm.count)) × #\(storm.statement)\(runs), "
+      + time(storm.microseconds)
+  }
+
+  /// Returns the lines of a storm, its time, and the section in which it begins.
+  static func place(_ storm: LogStorm, _ report: LogReport) -> String {
+    let section = report.sections.first {
+      ($0.firstLine...max($0.firstLine, $0.lastLine)).contains(storm.firstLine)
+    }
+    return "lines \(NumberText.grouped(storm.firstLine)) to \(NumberText.grouped(storm.lastLine))"
+      + (storm.firstTime.isEmpty ? "" : ", \(storm.firstTime)")
+      + (section.map { ", in \($0.name)" } ?? "")
+  }
+
+  private static func storm(_ storm: LogStorm, _ report: LogReport) -> Storm {
+    Storm(
+      name: storm.name, cost: cost(storm), place: place(storm, report), fix: storm.fix)
+  }
+
+  /// Returns the sections, the storms, and the slowest statements, by lines of the log.
+  private static func tracks(_ report: LogReport) -> [Track] {
+    func mark(_ kind: String, _ first: Int, _ last: Int, _ title: String) -> Mark {
+      let all = Double(max(1, report.lines))
+      let left = min(99.5, Double(max(0, first - 1)) / all * 100)
+      let width = min(100 - left, Double(max(0, last - first) + 1) / all * 100)
+      return Mark(
+        kind: kind, left: percent(left), width: percent(width), title: title)
+    }
+    var tracks: [Track] = []
+    let sections = report.sections.prefix(limit).map {
+      mark("section", $0.firstLine, $0.lastLine, $0.name)
+    }
+    if !sections.isEmpty {
+      tracks.append(
+        Track(
+          name: "Sections", count: "\(sections.count)",
+          label: report.sections.prefix(limit).map(\.name).joined(separator: ", "),
+          marks: sections))
+    }
+    tracks += report.storms.prefix(trackLimit).map { storm in
+      let place = place(storm, report)
+      return Track(
+        name: storm.name, count: cost(storm), label: place,
+        marks: [mark("fault", storm.firstLine, storm.lastLine, place)])
+    }
+    let slow = report.slowest.prefix(limit)
+    if !slow.isEmpty {
+      let marks = slow.map { execution in
+        mark(
+          "", execution.line, execution.line,
+          "line \(execution.line), #\(execution.statement), \(time(execution.microseconds))")
+      }
+      tracks.append(
+        Track(
+          name: "Slowest executions", count: NumberText.grouped(slow.count),
+          label: marks.prefix(10).map(\.title).joined(separator: "; "), marks: marks))
+    }
+    return tracks
+  }
+
+  /// Returns a number for CSS, with two decimal places.
+  private static func percent(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    let places = String(100 + hundredths % 100).dropFirst()
+    return "\(hundredths / 100).\(places)"
+  }
+}
+
+/// A statement of a log on the page.
+struct LogPageStatement {
+  /// The maximum length of SQL; longer strings are truncated.
+  private static let textLimit = 3_000
+
+  let anchor: String
+  let number: String
+  let short: String
+  let sql: String
+  let purpose: String
+  let place: String
+  let binds: String?
+  let plan: String?
+  let assessment: String?
+  let calls: String
+  let rows: String
+  let total: String
+  let mean: String
+  let p95: String
+  let max: String
+
+  init(_ statement: LogStatement, showsBinds: Bool) {
+    let times = statement.times
+    let hasTimes = times.count > 0
+    anchor = "statement-\(statement.number)"
+    number = "#\(statement.number)"
+    short = LogPageStatement.cut(SQLAbbreviation.short(statement.sql))
+    sql = LogPageStatement.cut(statement.sql) + (statement.isCut ? "…" : "")
+    purpose = LogPageStatement.purpose(statement)
+    place =
+      "lines \(NumberText.grouped(statement.firstLine)) to \(NumberText.grouped(statement.lastLine))"
+    binds =
+      showsBinds && !statement.binds.isEmpty
+      ? LogPageStatement.cut(statement.binds.joined(separator: ", ")) : nil
+    let lines = statement.plan.isEmpty ? statement.loggedPlan : statement.plan
+    plan = lines.isEmpty ? nil : lines.joined(separator: "\n")
+    assessment = statement.assessment.isEmpty ? nil : statement.assessment
+    calls = NumberText.grouped(statement.calls)
+    rows = statement.kind == .select ? NumberText.grouped(statement.rows) : "–"
+    total = hasTimes ? LogPage.time(times.total) : "–"
+    mean = hasTimes ? LogPage.time(Int(times.mean)) : "–"
+    p95 = hasTimes ? LogPage.time(times.percentile(95)) : "–"
+    max = hasTimes ? LogPage.time(times.largest) : "–"
+  }
+
+  private static func purpose(_ statement: LogStatement) -> String {
+    [
+      (statement.objectFaults, "object fault"),
+      (statement.relationshipFaults, "relationship fault"), (statement.prefetches, "prefetch"),
+    ].filter { $0.0 > 0 }.map { count, name in
+      NumberText.counted(count, name, name == "prefetch" ? "prefetches" : nil)
+    }.joined(separator: ", ")
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.count > textLimit ? text.prefix(textLimit) + "…" : text
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import LogAnalysis
+import Testing
+import WorkbenchFixtures
+
+@testable import RunReports
+
+@Suite("The page of a log")
+struct LogReportTests {
+  /// A fetch with a private value, ten faults in a section, and an error.
+  private static let log =
+    "CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZNOTE = ?\n"
+    + "CoreData: details: SQLite bind[0] = \"<i>private</i>\"\n"
+    + "CoreData: annotation: sql connection fetch time: 0.0100s\n"
+    + "CoreData: annotation: total fetch execution time: 0.0300s for 20 rows.\n"
+    + "CoreData: error: <script>alert(1)</script>\n" + "cdprof: begin list & more\n"
+    + (1...10).map { SampleLogs.fault("Country", $0) }.joined() + "cdprof: end\n"
+
+  private func page(_ format: LogReportFormat = .html, _ input: LogReportInput) throws -> String {
+    String(decoding: try format.data(input), as: UTF8.self)
+  }
+
+  @Test("The page shows findings with lines and section, statements with times and rows, messages")
+  func showsTheLog() throws {
+    let report = SampleLogs.report(Self.log)
+    let page = try page(.html, LogReportInput(report: report))
+    #expect(page.contains("11 SELECTs returned 30 rows in 32 ms. Statement #1 took 94% of it."))
+    #expect(page.contains("<b>fault-storm(Country)</b> 10 × #2, 2 ms"))
+    #expect(page.contains("lines 7 to 43, in list &amp; more"))
+    #expect(page.components(separatedBy: "<tr id=\"statement-").count == 3)
+    #expect(page.contains("data-name=\"rows\">20<") && page.contains("data-name=\"calls\">10<"))
+    // A section, a storm, and eleven executions.
+    #expect(page.components(separatedBy: "<span class=\"mark ").count == 14)
+    #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
+    #expect(!page.contains("<script") && page.contains("script-src 'none'"))
+  }
+
+  @Test("Bound values are escaped, and are shown only on request")
+  func showsBoundValuesOnRequest() throws {
+    let report = SampleLogs.report(Self.log)
+    for format in LogReportFormat.allCases {
+      #expect(!(try page(format, LogReportInput(report: report))).contains("private"))
+    }
+    let shown = try page(.html, LogReportInput(report: report, showsBinds: true))
+    #expect(shown.contains("&lt;i&gt;private&lt;/i&gt;") && !shown.contains("<i>private"))
+  }
+
+  @Test("The page compares with an earlier log, by section and statement")
+  func comparesWithAnEarlierLog() throws {
+    let before = SampleLogs.report(Self.log)
+    let after = SampleLogs.report(
+      Self.log + SampleLogs.fetch("SELECT COUNT(*) FROM ZMOOD", rows: 1))
+    let page = try page(.html, LogReportInput(report: after, before: before))
+    #expect(page.contains("<h2 id=\"compared\">Compared with "))
+    #expect(page.contains("new, 1 call") && page.contains("list &amp; more: the same counts"))
+    #expect(!(try self.page(.html, LogReportInput(report: after))).contains("id=\"compared\""))
+  }
+
+  @Test("Markdown has the findings and a row for each statement")
+  func writesMarkdown() throws {
+    let text = try page(.md, LogReportInput(report: SampleLogs.report(Self.log)))
+    #expect(text.contains("- ▲ **fault-storm(Country)** 10 × \\#2, 2 ms"))
+    #expect(text.contains("| \\#1 | 1 | 20 | 30 ms | 30 ms | 30 ms | `SELECT 0, t0.Z_PK"))
+  }
+}
