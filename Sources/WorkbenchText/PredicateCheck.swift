@@ -4,7 +4,7 @@ package import OpenCoreData
 package struct PredicateCheck {
   let names: ModelNames
   let entity: NSEntityDescription
-  /// The names of computed values that the predicate can use in addition to the entity's keys.
+  /// The names of computed values, which the predicate can use as variables, such as `$countDate`.
   var computed: Set<String> = []
   /// A Boolean value that indicates whether variables are substituted later, as in the fetch
   /// requests of a model.
@@ -30,17 +30,17 @@ package struct PredicateCheck {
     let word = word ?? Word(format, at: SourceRange(line: 1, column: 1, length: format.count))
     let predicate = try PredicateCheck.predicate(format, at: word, arguments: [])
     try checkPaths(of: predicate, in: word)
-    if !givesVariables, let name = PredicateCheck.unboundVariable(of: predicate) {
+    if !givesVariables, let name = unboundVariable(of: predicate) {
       throw LanguageProblem(
         "`$\(name)` has no value", at: range(of: "$\(name)", in: word),
         nextStep: "write the value itself; only SUBQUERY assigns a value to a variable")
     }
   }
 
-  /// Returns the first variable that no subquery or assignment defines.
-  private static func unboundVariable(of predicate: NSPredicate) -> String? {
+  /// Returns the first variable that no subquery, assignment, or computed value defines.
+  private func unboundVariable(of predicate: NSPredicate) -> String? {
     var used: [String] = []
-    var named: Set<String> = []
+    var named = computed
     predicate.forEachExpression { expression in
       switch expression.node {
       case .variable(let name): used.append(name)
@@ -74,9 +74,16 @@ package struct PredicateCheck {
 
   /// Checks that the entity has the key paths that a predicate compares.
   ///
-  /// - Throws: A problem at the first key path that the entity doesn't have.
+  /// - Throws: A problem at the first key path that the entity doesn't have, or that is the name of a
+  ///   computed value.
   package func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
-    for keyPath in PredicateCheck.keyPaths(of: predicate) where !computed.contains(keyPath) {
+    for keyPath in PredicateCheck.keyPaths(of: predicate) {
+      guard !computed.contains(keyPath) else {
+        throw LanguageProblem(
+          "`\(keyPath)` is a computed value, not a key path",
+          at: range(of: keyPath, in: word), didYouMean: "$\(keyPath)",
+          nextStep: "refer to it with a variable, as Core Data requires")
+      }
       _ = try names.resolveRead(keyPath, from: entity, at: range(of: keyPath, in: word))
     }
   }

@@ -160,5 +160,9 @@ extension Step {
 
 extension SortKey {
   /// The sort descriptor for a request or for sorting an array.
-  var descriptor: NSSortDescriptor { NSSortDescriptor(key: keyPath, ascending: isAscending) }
+  var descriptor: NSSortDescriptor {
+    NSSortDescriptor(
+      key: keyPath, ascending: isAscending,
+      selector: isLocalized ? .localizedStandardCompare : nil)
+  }
 }

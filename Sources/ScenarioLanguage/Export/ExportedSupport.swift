@@ -3,6 +3,13 @@ enum ExportedSupport {
   /// The lines in the program's type.
   static let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
+  /// The declaration that gives Apple's selector the name that `OpenCoreData` has for it.
+  static let selectors = [
+    "", "#if canImport(CoreData)", "  extension Selector {",
+    "    static let localizedStandardCompare =",
+    "      #selector(NSString.localizedStandardCompare(_:))", "  }", "#endif", "",
+  ]
+
   private static let text = #"""
     // MARK: Steps
 
@@ -86,11 +93,10 @@ enum ExportedSupport {
       return []
     }
 
-    /// Returns objects sorted by keys, each with a Boolean value that indicates ascending order.
+    /// Returns objects sorted by descriptors.
     static func sorted(
-      _ objects: some Sequence<NSManagedObject>, by keys: [(String, Bool)]
+      _ objects: some Sequence<NSManagedObject>, by descriptors: [NSSortDescriptor]
     ) -> [NSManagedObject] {
-      let descriptors = keys.map { NSSortDescriptor(key: $0.0, ascending: $0.1) }
       #if canImport(CoreData)
         let list = (Array(objects) as NSArray).sortedArray(using: descriptors)
         return list.compactMap { $0 as? NSManagedObject }

@@ -116,10 +116,7 @@ extension ExportedVariant {
     if step.verb == .walk, let keys = step.sortKeys(of: .sort) {
       if isIDs { list += ".map { \(context).object(with: $0) }" }
       isIDs = false
-      let keys = keys.map {
-        "(\(SwiftNames.literal($0.keyPath)), \($0.isAscending))"
-      }.joined(separator: ", ")
-      body.lines.append("let ordered = sorted(\(list), by: [\(keys)])")
+      body.lines.append("let ordered = sorted(\(list), by: \(keys.swift))")
       list = "ordered"
     }
     let every = step.number(of: .every) ?? 1

@@ -66,6 +66,9 @@ package struct ScenarioExport {
       lines.gap()
       lines.add(ExportedSupport.lines)
     }
+    if steps.joined().contains(where: \.sortsInLocalizedOrder) {
+      lines.add(ExportedSupport.selectors)
+    }
     writeStart(to: &lines)
     return lines.lines.map(ScenarioExport.withoutBlanksAtEnd).joined(separator: "\n") + "\n"
   }

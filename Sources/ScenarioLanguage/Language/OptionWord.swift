@@ -138,7 +138,8 @@ extension OptionWord {
         property: "predicate")
     case .sort:
       Entry(
-        .sortKeys, "the order; `-` for descending", example: "date-", property: "sortDescriptors")
+        .sortKeys, "the order; `-` for descending, `localized(title)` for a language's order",
+        example: "date-", property: "sortDescriptors")
     case .limit:
       Entry(.number, "the maximum number of objects", example: "20", property: "fetchLimit")
     case .offset:
@@ -179,7 +180,7 @@ extension OptionWord {
         property: "propertiesToGroupBy")
     case .having:
       Entry(
-        .predicate, "which groups match", example: "\"countDate > 2\"",
+        .predicate, "which groups match", example: "\"$countDate > 2\"",
         property: "havingPredicate")
     case .distinct:
       Entry(

@@ -72,11 +72,7 @@ extension StepOption {
   private var valueSwift: String? {
     switch value {
     case .predicate(let format): "NSPredicate(format: \(SwiftNames.literal(format)))"
-    case .sortKeys(let keys):
-      "["
-        + keys.map {
-          "NSSortDescriptor(key: \(SwiftNames.literal($0.keyPath)), ascending: \($0.isAscending))"
-        }.joined(separator: ", ") + "]"
+    case .sortKeys(let keys): keys.swift
     case .number(let number): number.value.map(String.init)
     case .keyPaths(let keyPaths):
       "[" + keyPaths.map(SwiftNames.literal).joined(separator: ", ") + "]"
@@ -94,5 +90,26 @@ extension StepOption {
       }
     case .seconds, .assignments, .name, .text: nil
     }
+  }
+}
+
+extension Step {
+  /// Whether a key of `sort` compares strings in the order of a language.
+  var sortsInLocalizedOrder: Bool {
+    sortKeys(of: .sort)?.contains(where: \.isLocalized) ?? false
+  }
+}
+
+extension [SortKey] {
+  /// The Swift expression for the sort descriptors.
+  ///
+  /// Apple's selector is an Objective-C one; the exported program declares the name
+  /// `localizedStandardCompare` for it.
+  var swift: String {
+    let descriptors = map { key in
+      "NSSortDescriptor(key: \(SwiftNames.literal(key.keyPath)), ascending: \(key.isAscending)"
+        + (key.isLocalized ? ", selector: .localizedStandardCompare)" : ")")
+    }
+    return "[\(descriptors.joined(separator: ", "))]"
   }
 }

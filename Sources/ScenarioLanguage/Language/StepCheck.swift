@@ -210,6 +210,13 @@ extension StepCheck {
         "`\(key.keyPath)` has many values, so it can't be sorted by", at: range,
         nextStep: "sort by an attribute of the entity or of a to-one relationship")
     }
+    if key.isLocalized, let attribute = path.last as? NSAttributeDescription,
+      attribute.attributeType != .stringAttributeType
+    {
+      throw LanguageProblem(
+        "`\(key.keyPath)` isn't a string, so it has no localized order", at: range,
+        didYouMean: key.keyPath, nextStep: "use `localized` for string attributes")
+    }
     if let relationship = path.last as? NSRelationshipDescription {
       let attributes = relationship.destinationEntity?.attributesByName.keys.sorted() ?? []
       throw LanguageProblem(
@@ -265,6 +272,11 @@ extension StepCheck {
   func checkIndexKey(
     _ key: SortKey, on entity: NSEntityDescription, at range: SourceRange
   ) throws(LanguageProblem) {
+    guard !key.isLocalized else {
+      throw LanguageProblem(
+        "a fetch index of Core Data compares strings by their bytes", at: range,
+        didYouMean: key.keyPath, nextStep: "index the attribute without `localized`")
+    }
     let property = try names.property(key.keyPath, of: entity, at: range)
     let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
     guard !isToMany, !property.isTransient, !(property is NSFetchedPropertyDescription) else {

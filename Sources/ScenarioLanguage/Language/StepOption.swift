@@ -150,29 +150,39 @@ extension Step {
   }
 }
 
-/// A sort descriptor as written: `date-`, `country.name`.
+/// A sort descriptor as written: `date-`, `country.name`, `localized(title)`.
 package struct SortKey: Sendable, Hashable, CustomStringConvertible {
   package var keyPath: String
   package var isAscending: Bool
+  /// Whether strings are compared with `localizedStandardCompare:`, by bytes otherwise.
+  package var isLocalized: Bool
 
-  package init(keyPath: String, isAscending: Bool = true) {
+  package init(keyPath: String, isAscending: Bool = true, isLocalized: Bool = false) {
     self.keyPath = keyPath
     self.isAscending = isAscending
+    self.isLocalized = isLocalized
   }
 
-  /// Parses `key`, `key+` (also ascending), or `key-` (descending).
+  /// Parses `key`, `key+` (also ascending), or `key-` (descending), each with the key alone or in
+  /// `localized(key)`.
   ///
   /// Returns `nil` if the key is empty.
   package init?(_ text: String) {
     let isMarked = text.hasSuffix("-") || text.hasSuffix("+")
-    let keyPath = isMarked ? String(text.dropLast()) : text
+    let term = isMarked ? text.dropLast() : text[...]
+    let isLocalized = term.hasPrefix(SortKey.opening) && term.hasSuffix(")")
+    let keyPath = isLocalized ? term.dropFirst(SortKey.opening.count).dropLast() : term
     guard !keyPath.isEmpty else { return nil }
-    self.init(keyPath: keyPath, isAscending: !text.hasSuffix("-"))
+    self.init(
+      keyPath: String(keyPath), isAscending: !text.hasSuffix("-"), isLocalized: isLocalized)
   }
 
   package var description: String {
-    isAscending ? keyPath : keyPath + "-"
+    let term = isLocalized ? "\(SortKey.opening)\(keyPath))" : keyPath
+    return isAscending ? term : term + "-"
   }
+
+  private static let opening = "localized("
 }
 
 /// A property and the value that a step assigns to it, such as `latitude 1.5` or

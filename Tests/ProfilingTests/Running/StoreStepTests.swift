@@ -37,7 +37,7 @@ struct StoreStepTests {
       "fetch Mood result dictionaries columns count(date), max(latitude)",
       "fetch Mood result dictionaries columns country, count(date) group country as all",
       "fetch Mood result dictionaries columns country, count(date) group country "
-        + "having \"countDate > 10\" as none",
+        + "having \"$countDate > 10\" as none",
       "fetch Mood result dictionaries columns country.numericISO3166Code distinct yes "
         + "sort country.numericISO3166Code limit 3 as some",
     ])

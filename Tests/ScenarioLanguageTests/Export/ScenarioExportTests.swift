@@ -60,12 +60,36 @@ struct ScenarioExportTests {
           - {context: other}
           - {walk: moods, sort: date, in: other}
         """)
-    let keys = #"[("date", false), ("latitude", true)]"#
-    #expect(lines.contains("let ordered = sorted(moods, by: \(keys))"))
+    let date = #"[NSSortDescriptor(key: "date", ascending: "#
+    let latitude = #"NSSortDescriptor(key: "latitude", ascending: true)]"#
+    #expect(lines.contains("let ordered = sorted(moods, by: \(date)false), \(latitude))"))
     #expect(lines.contains("let object = ordered[index]"))
     #expect(
       lines.contains(
-        "let ordered = sorted(moodsIDs.map { other2.object(with: $0) }, by: [(\"date\", true)])"))
+        "let ordered = sorted(moodsIDs.map { other2.object(with: $0) }, by: \(date)true)])"))
     #expect(lines.contains("for object in ordered {"))
+  }
+
+  @Test func localizedOrdersPassASelector() throws {
+    let lines = try lines(of: "  - {fetch: Mood, sort: localized(remoteIdentifier)-}")
+    let descriptor = #"NSSortDescriptor(key: "remoteIdentifier", ascending: false, selector: "#
+    #expect(lines.contains("request.sortDescriptors = [\(descriptor).localizedStandardCompare)]"))
+    #expect(lines.contains("#selector(NSString.localizedStandardCompare(_:))"))
+    let plain = try self.lines(of: "  - {fetch: Mood, sort: remoteIdentifier}")
+    #expect(!plain.contains { $0.contains("localizedStandardCompare") })
+    let error = try #require(throws: (any Error).self) {
+      try self.lines(of: "  - {fetch: Mood, sort: localized(date)}")
+    }
+    #expect("\(error)".contains("isn't a string"))
+  }
+
+  @Test func havingPredicatesReferToFunctionsByVariable() throws {
+    let fetch = "fetch: Mood, result: dictionaries, columns: [country, count(date)], group: country"
+    let lines = try lines(of: "  - {\(fetch), having: \"$countDate > 2\"}")
+    #expect(lines.contains(#"request.havingPredicate = NSPredicate(format: "$countDate > 2")"#))
+    let error = try #require(throws: (any Error).self) {
+      try self.lines(of: "  - {\(fetch), having: \"countDate > 2\"}")
+    }
+    #expect("\(error)".contains("$countDate"))
   }
 }

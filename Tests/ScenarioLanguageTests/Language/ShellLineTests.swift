@@ -26,6 +26,10 @@ struct ShellLineTests {
       "fetch Region result ids subentities off pending on limit 3 offset 1 in main",
       "fetch Region limit 3 offset 1 pending yes subentities no result ids in main"
     ),
+    (
+      "fetch Track sort localized(title)-,localized(title)+",
+      "fetch Track sort localized(title)-, localized(title)"
+    ),
     ("count Mood where TRUEPREDICATE", "count Mood where \"TRUEPREDICATE\""),
     ("touch m country.updatedAt", "touch m country.updatedAt"),
     ("touch m read date, country.name limit 1", "touch m date country.name limit 1"),
@@ -58,8 +62,8 @@ struct ShellLineTests {
     ("reset", "reset"),
     ("rollback", "rollback"),
     (
-      "fetch Mood result dictionaries group country columns country, count(date) having 'countDate > 2' as n",
-      "fetch Mood result dictionaries columns country, count(date) group country having \"countDate > 2\" as n"
+      "fetch Mood result dictionaries group country columns country, count(date) having '$countDate > 2' as n",
+      "fetch Mood result dictionaries columns country, count(date) group country having \"$countDate > 2\" as n"
     ),
     (
       "fetch Mood distinct yes columns latitude result dictionaries",
