@@ -20,6 +20,8 @@ package enum ShellCommand: String, CaseIterable, Sendable {
   case saveStore = "save store"
   case report
   case entities
+  case show
+  case schema = ".schema"
   case sqlite = ".sqlite"
   case sql
   case record
@@ -27,6 +29,9 @@ package enum ShellCommand: String, CaseIterable, Sendable {
   case output
   case pager
   case source
+  case repetition = "repeat"
+  case time
+  case again = "!!"
   case help
   case quit
 
@@ -41,9 +46,19 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     if words.count > 1, let command = ShellCommand(rawValue: "\(first) \(words[1])") {
       return (command, 2)
     }
-    if first == "exit" { return (.quit, 1) }
-    return ShellCommand(rawValue: first).map { ($0, 1) }
+    if let command = aliases[first] { return (command, 1) }
+    if let command = ShellCommand(rawValue: first) { return (command, 1) }
+    // `.help` and `.mode csv`, as in SQLite's shell.
+    return first.hasPrefix(".")
+      ? ShellCommand(rawValue: String(first.dropFirst())).map { ($0, 1) } : nil
   }
+
+  /// Other names of commands: those of SQLite's and PostgreSQL's shells, and LLDB's `po`.
+  static let aliases: [String: ShellCommand] = [
+    "po": .show, "exit": .quit, ".exit": .quit, "\\q": .quit, "?": .help, "\\?": .help,
+    "\\h": .help, ".tables": .entities, "\\d": .entities, "\\dt": .entities, ".read": .source,
+    "\\i": .source,
+  ]
 
   /// The names of all commands, for suggestions and completion.
   package static let words = allCases.map(\.rawValue)
@@ -62,6 +77,8 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .saveStore: "save store FILE"
     case .report: "report FILE.html | .json | .md | .txt | .xml | .trace.json | .jsonl"
     case .entities: "entities [ENTITY]"
+    case .show: "show [NAME [N] [limit N] [offset N] [columns KEY…] [raw]]"
+    case .schema: ".schema [ENTITY | TABLE]"
     case .sqlite: ".sqlite QUERY"
     case .sql: "sql 0…4"
     case .record: "record [stacks | off]"
@@ -69,8 +86,10 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .output: "output [FILE [force] | off]"
     case .pager: "pager [on | off]"
     case .source: "source FILE"
+    case .repetition: "repeat N { LINE; LINE }"
+    case .time: "time LINE"
     case .help: "help [COMMAND | VERB | FINDING]"
-    case .stores, .last, .findings, .stats, .reset, .quit: rawValue
+    case .stores, .last, .findings, .stats, .reset, .again, .quit: rawValue
     }
   }
 
@@ -94,6 +113,8 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .saveStore: "copy the store in its current state to a new file"
     case .report: "write the runs as a report, in the format of the file's extension"
     case .entities: "list the entities and their saved rows, or the properties of one"
+    case .show: "print the values of a result's objects or dictionaries, without firing faults"
+    case .schema: "print the SQL of the file's tables and indexes"
     case .sqlite: "query SQLite directly, read-only; adds nothing to the run's costs"
     case .sql: "log SQL on standard error: 0 for nothing, 1 for statements, up to 4 for everything"
     case .record: "show or set what events record in addition to counts"
@@ -101,6 +122,9 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .output: "append results to a file instead of printing them; `off` stops"
     case .pager: "show or set whether long results stop at the end of the screen"
     case .source: "run the lines of a file, up to the first that fails"
+    case .repetition: "run lines N times, and add up the cost of each"
+    case .time: "run a line, and print how long it took"
+    case .again: "run the previous line again"
     case .help: "list all commands and verbs, or describe one of them or a finding"
     case .quit: "quit the shell, as Ctrl-D does"
     }
@@ -141,10 +165,22 @@ package enum ShellCommand: String, CaseIterable, Sendable {
         "The shell never writes to a database.",
       ]
     case .entities: ["Counting adds nothing to the run's costs."]
+    case .show:
+      [
+        "`show moods` prints the first 20 objects, `show moods 3` all properties of the third, and `show`",
+        "the names of results. `po` is the same command. A realized object's values include unsaved",
+        "changes; a fault's are read without firing it, which adds nothing to the run's costs. `raw`",
+        "prints the values as SQLite stores them.",
+      ]
     case .record:
       ["With `stacks`, each event records its call stack, which increases times."]
     case .source:
       ["The file contains lines of the shell, including commands. Errors name the line."]
+    case .repetition:
+      [
+        "The lines can also follow on lines of their own, up to `}`. Each step's counts are totals; its",
+        "time is the total and that of the fastest run.",
+      ]
     case .sqlite:
       [
         "Runs one read-only statement. Tables and columns have their names in the file: ZMOOD, ZDATE."
@@ -162,6 +198,8 @@ struct ShellArguments {
   init(_ tokens: [LineWords.Token], of command: ShellCommand) throws(LanguageProblem) {
     var words: [Word] = []
     for token in tokens {
+      // `columns date, country` is a list, with or without commas.
+      if command == .show, case .comma = token { continue }
       guard case .word(let word) = token, words.count < command.maximumArguments else {
         throw LanguageProblem(
           command.maximumArguments == 0
@@ -221,13 +259,14 @@ extension ShellCommand {
   /// The maximum number of arguments.
   fileprivate var maximumArguments: Int {
     switch self {
+    case .show: .max
     case .open: 4
     case .diff, .output: 2
-    case .use, .close, .explain, .advise, .stack, .saveScenario, .saveStore, .report, .entities,
-      .sql,
-      .record, .mode, .pager, .source, .help:
+    case .schema, .use, .close, .explain, .advise, .stack, .saveScenario, .saveStore, .report,
+      .entities,
+      .sql, .record, .mode, .pager, .source, .help:
       1
-    case .stores, .last, .findings, .stats, .reset, .sqlite, .quit: 0
+    case .stores, .last, .findings, .stats, .reset, .sqlite, .repetition, .time, .again, .quit: 0
     }
   }
 }

@@ -26,8 +26,13 @@ extension ShellEngine {
     case .saveStore: try saveStore(arguments)
     case .report: try report(arguments)
     case .entities: try entities(arguments)
+    case .show: try show(arguments.words)
+    case .schema: try schema(arguments)
     // Its line isn't split into words; see `query(in:)`.
     case .sqlite: throw CommandFailure("expected a query", nextStep: "write `\(command.usage)`")
+    // Their lines aren't split into words either.
+    case .repetition, .time, .again:
+      throw CommandFailure("expected a line", nextStep: "write `\(command.usage)`")
     case .sql: try setSQLLevel(arguments)
     case .record: try setRecording(arguments)
     case .mode: try setMode(arguments)

@@ -4,7 +4,7 @@ import ProfileEvents
 import Profiling
 import RunReports
 import ScenarioLanguage
-import WorkbenchText
+package import WorkbenchText
 
 extension ShellEngine {
   /// Runs the lines of a file until one fails.
@@ -17,6 +17,26 @@ extension ShellEngine {
         "\(word.text) runs itself", at: word.range,
         nextStep: "remove the `source` line from the file")
     }
+    return try runLines(of: path, called: word.text)
+  }
+
+  /// Runs the lines of the user's start file, of which only errors are printed.
+  ///
+  /// - Parameter path: The path of the file.
+  /// - Returns: The failure of the first line that fails, or of reading the file; nil otherwise.
+  package func begin(with path: String) -> CommandFailure? {
+    do {
+      try InputFile.check(path)
+      return try runLines(of: path, called: path).failure
+    } catch {
+      return CommandFailure(error, in: path)
+    }
+  }
+
+  /// - Parameters:
+  ///   - path: The resolved path of the file.
+  ///   - name: The path as typed, for errors and call sites.
+  private func runLines(of path: String, called name: String) throws -> ShellAnswer {
     sources.append(path)
     defer { sources.removeLast() }
     let data = try InputFile.read(path, limit: ShellEngine.longestSource)
@@ -25,13 +45,13 @@ extension ShellEngine {
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .enumerated()
     {
-      let one = self.answer(to: String(line), at: CallSite(file: word.text, line: index + 1))
+      let one = self.answer(to: String(line), at: CallSite(file: name, line: index + 1))
       if !one.lines.isEmpty || one.failure != nil, mode == .table {
         answer.lines.append("> \(line)")
       }
       answer.lines += one.lines
       if let failure = one.failure {
-        answer.failure = failure.at("\(word.text):\(index + 1)")
+        answer.failure = failure.at("\(name):\(index + 1)")
         return answer
       }
       if one.ends {
@@ -39,6 +59,7 @@ extension ShellEngine {
         return answer
       }
     }
+    answer.failure = endOfLines()?.at("\(name)")
     return answer
   }
 

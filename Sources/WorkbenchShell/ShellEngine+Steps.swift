@@ -103,6 +103,11 @@ extension ShellEngine {
     guard case .word(let word)? = try LineWords.tokens(of: line, startingAt: start).first,
       Verb(rawValue: word.text) == nil || word.isQuoted
     else { return }
+    guard !["select", "with"].contains(word.text.lowercased()) else {
+      throw LanguageProblem(
+        "`\(word.text)` is SQL", at: word.place,
+        nextStep: "run it with `\(ShellCommand.sqlite.rawValue) \(word.text) …`")
+    }
     throw LanguageProblem(
       "there's no command or verb `\(word.text)`", at: word.range,
       didYouMean: NearestName.of(

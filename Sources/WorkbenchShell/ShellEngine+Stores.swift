@@ -289,7 +289,7 @@ extension ShellEngine {
     }
   }
 
-  private static func cell(_ value: SQLiteValue) -> ShellTable.Cell {
+  static func cell(_ value: SQLiteValue) -> ShellTable.Cell {
     switch value {
     case .null: .null
     case .integer(let number): .literal(Int(number))

@@ -37,6 +37,12 @@ package final class ShellEngine {
   /// A Boolean value that indicates whether long results stop at the end of the screen of a
   /// terminal.
   package var pages = true
+  /// The last line that was run, for `!!`.
+  private var previousLine: String?
+  /// The lines of a `repeat` whose block isn't complete.
+  var openBlock: (text: String, place: CallSite)?
+  /// The width of the terminal in characters, or nil if results aren't printed on one.
+  package var width: Int?
 
   /// Creates an engine.
   ///
@@ -63,6 +69,7 @@ package final class ShellEngine {
 
   /// The prompt; if several stores are open, it contains the name of the current one.
   package var prompt: String {
+    if openBlock != nil { return "   ...> " }
     guard desks.count > 1, let desk else { return "cdprof> " }
     return "cdprof \(desk.name)> "
   }
@@ -87,7 +94,10 @@ package final class ShellEngine {
     lineNumber += 1
     interruption.clear()
     let before = output
-    var answer = answer(to: line, at: CallSite(file: "shell", line: lineNumber))
+    var answer = repeated(line)
+    if before == nil, let width, mode == .table {
+      answer.lines = answer.lines.flatMap { ScreenText.fitted($0, to: width) }
+    }
     // The results of `output FILE` and `output off` themselves aren't written to the file.
     if let before, before === output {
       do {
@@ -97,6 +107,24 @@ package final class ShellEngine {
         answer.failure = answer.failure ?? CommandFailure(error, in: line)
       }
     }
+    return answer
+  }
+
+  /// Runs a typed line, or the previous one for `!!`, which is printed first.
+  private func repeated(_ line: String) -> ShellAnswer {
+    let callSite = CallSite(file: "shell", line: lineNumber)
+    let words = line.split(whereSeparator: \.isWhitespace)
+    guard words == [Substring(ShellCommand.again.rawValue)] else {
+      if !words.isEmpty, openBlock == nil { previousLine = line }
+      return answer(to: line, at: callSite)
+    }
+    guard let previousLine else {
+      return ShellAnswer(
+        failure: CommandFailure(
+          "there's no previous line", nextStep: "run a line first; `!!` runs it again"))
+    }
+    var answer = answer(to: previousLine, at: callSite)
+    if mode == .table { answer.lines.insert("> \(previousLine)", at: 0) }
     return answer
   }
 
@@ -113,19 +141,23 @@ package final class ShellEngine {
     return answer
   }
 
-  private func plainAnswer(to line: String, at callSite: CallSite) -> ShellAnswer {
+  func plainAnswer(to line: String, at callSite: CallSite) -> ShellAnswer {
     do {
+      if let answer = try block(with: line, at: callSite) { return answer }
+      let line = ShellEngine.withoutSemicolon(line)
+      if let timed = ShellEngine.timedLine(in: line) { return time(timed, at: callSite) }
       if let query = ShellEngine.query(in: line) {
-        return try ask(query.text, at: query.start, in: line).printed(in: mode)
+        return try ask(query.text, at: query.start, in: line).printed(
+          in: mode, width: output == nil ? width : nil)
       }
       let start = SourceRange(line: callSite.line, column: 1)
       let words = try LineWords.tokens(of: line, startingAt: start)
       guard !words.isEmpty else { return ShellAnswer() }
       if let (command, length) = ShellCommand.named(by: words.map(\.text)) {
         let arguments = try ShellArguments(Array(words.dropFirst(length)), of: command)
-        return try run(command, arguments).printed(in: mode)
+        return try run(command, arguments).printed(in: mode, width: output == nil ? width : nil)
       }
-      return try runStep(line, at: callSite).printed(in: mode)
+      return try runStep(line, at: callSite).printed(in: mode, width: output == nil ? width : nil)
     } catch {
       return ShellAnswer(failure: CommandFailure(error, in: line))
     }
@@ -220,103 +252,6 @@ extension ShellEngine {
     output = try ShellOutput(path: word.text, force: force || written.contains(path))
     written.insert(path)
     return ShellAnswer("  results are appended to \(word.text) until `output off`")
-  }
-}
-
-extension ShellEngine {
-  /// Lists all commands and verbs, or describes a command, verb, option, or finding.
-  func help(_ arguments: ShellArguments) throws -> ShellAnswer {
-    guard let word = arguments.words.first else { return ShellAnswer(overview) }
-    // In the shell, `reset` and `sql` are commands; `sql` is a step, too.
-    if let command = ShellCommand.allCases.first(where: { $0.firstWord == word.text }),
-      !command.rawValue.contains(" ")
-    {
-      let step = command == .sql ? [""] + lines(of: Verb.sql) : []
-      return ShellAnswer(lines(of: command) + step)
-    }
-    if let verb = Verb(rawValue: word.text) {
-      let more =
-        verb == .save
-        ? [""] + lines(of: .saveScenario) + [""] + lines(of: .saveStore) : []
-      return ShellAnswer(lines(of: verb) + more)
-    }
-    if let option = OptionWord(rawValue: word.text) {
-      return ShellAnswer(lines(of: option))
-    }
-    if let rule = RuleName(rawValue: word.text).flatMap(Rule.named) {
-      return ShellAnswer(lines(of: rule))
-    }
-    let known =
-      ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
-      + RuleName.allCases.map(\.rawValue)
-    throw LanguageProblem(
-      "there's no command, verb, or finding `\(word.text)`", at: word.range,
-      didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
-  }
-
-  /// The verbs that aren't the name of a command.
-  static let verbs = Verb.allCases.filter { verb in
-    ShellCommand(rawValue: verb.rawValue) == nil
-  }
-
-  private var overview: [String] {
-    let verbs = ShellEngine.verbs.map { ($0.rawValue, $0.summary) }
-    let commands = ShellCommand.allCases.map { ($0.usage, $0.summary) }
-    let width = (verbs + commands).map(\.0.count).max() ?? 0
-    func table(_ rows: [(String, String)]) -> [String] {
-      rows.map { "    \(NumberText.left($0.0, width))   \($0.1)" }
-    }
-    return ["  Steps, each followed by its cost:"] + table(verbs)
-      + ["", "  Commands, which don't add to the costs:"] + table(commands)
-      + [
-        "",
-        "  `help fetch` describes a verb, `help reset` a command, and `help fault-storm` a finding.",
-        "  A run is everything since the last `reset`.",
-      ]
-  }
-
-  private func lines(of command: ShellCommand) -> [String] {
-    ["  \(command.usage)", "    \(command.summary)"] + command.details.map { "    \($0)" }
-  }
-
-  private func lines(of verb: Verb) -> [String] {
-    let options = verb.allOptions
-    let width = options.map { $0.example(of: verb).count }.max() ?? 0
-    return ["  \(verb.usage)", "    \(verb.summary)"]
-      + options.map { option in
-        let property = verb.makesRequest ? option.requestProperty.map { " (\($0))" } ?? "" : ""
-        return "      \(NumberText.left(option.example(of: verb), width))   "
-          + option.summary(of: verb) + property
-      }
-  }
-
-  private func lines(of rule: Rule) -> [String] {
-    [
-      "  \(rule.name.rawValue)", "    \(rule.meaning)", "    fires: \(rule.condition)",
-      "    fix: \(rule.remedy)", "    in the book (Core Data, objc.io): chapter \(rule.chapter)",
-    ]
-  }
-
-  private func lines(of option: OptionWord) -> [String] {
-    let verbs = ShellEngine.verbs.filter { $0.options.contains(option) }.map(\.rawValue)
-    let property = option.requestProperty.map { " (NSFetchRequest.\($0))" } ?? ""
-    return [
-      "  \(option.example)", "    \(option.summary)",
-      "    an option of \(verbs.joined(separator: ", "))\(property)",
-    ]
-  }
-}
-
-extension Verb {
-  /// A Boolean value that indicates whether the verb's options are properties of an
-  /// `NSFetchRequest`.
-  fileprivate var makesRequest: Bool { self == .fetch || self == .count || self == .batchDelete }
-}
-
-extension ShellCommand {
-  /// The argument of `help` for the command.
-  fileprivate var firstWord: String {
-    rawValue.split(separator: " ").first.map(String.init) ?? rawValue
   }
 }
 

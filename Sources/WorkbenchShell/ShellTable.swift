@@ -14,6 +14,8 @@ package struct ShellTable: Sendable, Equatable {
     /// A time in nanoseconds; the `table` mode prints milliseconds.
     case time(UInt64)
     case bytes([UInt8])
+    /// The value of a property.
+    case value(RowText)
     case null
   }
 
@@ -26,44 +28,60 @@ package struct ShellTable: Sendable, Equatable {
   }
 
   /// Returns the lines of the table in a mode, without line feeds.
-  package func lines(_ mode: ShellMode) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - mode: The mode.
+  ///   - width: The width of the screen in characters, to which the `table` mode truncates strings and
+  ///     omits columns on the right; `nil` for no limit.
+  package func lines(_ mode: ShellMode, width: Int? = nil) -> [String] {
     switch mode {
-    case .table: aligned
+    case .table: aligned(width)
     case .json: objects
-    case .csv: ([columns.map(Cell.text)] + rows).flatMap(ShellTable.csv)
+    case .csv: ([columns.map(Cell.text)] + rows).flatMap { CSVText.lines($0.map(\.plain)) }
     case .line: pairs
     }
   }
 
-  private var aligned: [String] {
+  private func aligned(_ width: Int?) -> [String] {
     guard !rows.isEmpty else { return ["  no rows"] }
+    let titles = columns.map(PrintableText.line)
     let texts = rows.map { $0.map(\.shown) }
-    let widths = columns.indices.map { column in
-      max(columns[column].count, texts.map { $0[column].count }.max() ?? 0)
+    let numeric = columns.indices.map { column in
+      rows.allSatisfy { $0[column].isNumeric || $0[column] == .null }
     }
+    let widths = ColumnWidths(
+      columns.indices.map { column in
+        max(titles[column].count, texts.map { $0[column].count }.max() ?? 0)
+      }, fixed: numeric, in: width
+    ).values
     func line(_ cells: [String], _ isRight: (Int) -> Bool) -> String {
-      let parts = cells.enumerated().map { index, cell in
-        isRight(index)
-          ? NumberText.right(cell, widths[index]) : NumberText.left(cell, widths[index])
+      let parts = zip(cells, widths).enumerated().map { index, cell in
+        let text = cell.0.count > cell.1 ? cell.0.prefix(max(0, cell.1 - 1)) + "…" : cell.0
+        return isRight(index)
+          ? NumberText.right(text, cell.1) : NumberText.left(text, cell.1)
       }
       let line = "  " + parts.joined(separator: "  ")
       return String(line.reversed().drop { $0 == " " }.reversed())
     }
-    func isNumeric(_ column: Int) -> Bool {
-      rows.allSatisfy { $0[column].isNumeric || $0[column] == .null }
-    }
-    let numeric = columns.indices.map(isNumeric)
+    let hidden = titles.dropFirst(widths.count)
+    let note =
+      hidden.isEmpty
+      ? []
+      : [
+        "  \(NumberText.counted(hidden.count, "more column")): \(hidden.joined(separator: ", ")); "
+          + "`mode line` shows all"
+      ]
     return [
-      line(columns) { numeric[$0] },
+      line(titles) { numeric[$0] },
       line(widths.map { String(repeating: "-", count: $0) }) { _ in false },
-    ] + texts.map { line($0) { numeric[$0] } }
+    ] + texts.map { line($0) { numeric[$0] } } + note
   }
 
   private var pairs: [String] {
     let width = columns.map(\.count).max() ?? 0
     return rows.enumerated().flatMap { index, row in
       (index > 0 ? [""] : [])
-        + zip(columns, row).map { "\(NumberText.right($0, width)) = \($1.plain)" }
+        + zip(columns, row).map { "\(NumberText.right($0, width)) = \($1.whole)" }
     }
   }
 
@@ -75,24 +93,22 @@ package struct ShellTable: Sendable, Equatable {
     guard let last = lines.last else { return ["[]"] }
     return ["["] + lines.dropLast().map { "  \($0)," } + ["  \(last)", "]"]
   }
-
-  /// Returns the lines of a row; a quoted value can contain line feeds.
-  private static func csv(_ row: [Cell]) -> [String] {
-    row.map { quoted($0.plain) }.joined(separator: ",")
-      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-  }
-
-  private static func quoted(_ text: String) -> String {
-    guard text.contains(where: { ",\"".contains($0) || $0.isNewline }) else { return text }
-    return "\"\(text.replacing("\"", with: "\"\""))\""
-  }
 }
 
 extension ShellTable.Cell {
   fileprivate var isNumeric: Bool {
     switch self {
     case .number, .literal, .real, .time: true
-    case .text, .bytes, .null: false
+    case .value(.integer), .value(.real), .value(.decimal): true
+    case .text, .bytes, .value, .null: false
+    }
+  }
+
+  /// The complete value for the `line` mode.
+  fileprivate var whole: String {
+    switch self {
+    case .null, .value(.null): "NULL"
+    default: plain
     }
   }
 
@@ -108,7 +124,9 @@ extension ShellTable.Cell {
           .joined(separator: "⏎"))
     case .bytes(let bytes) where bytes.count > 16:
       "x'\(Self.hex(bytes.prefix(16)))…' (\(NumberText.counted(bytes.count, "byte")))"
-    case .literal, .bytes, .real, .null: plain
+    case .value(let value): value.cell
+    case .null: "NULL"
+    case .literal, .bytes, .real: plain
     }
   }
 
@@ -120,6 +138,7 @@ extension ShellTable.Cell {
     case .real(let number): "\(number)"
     case .time(let time): String(time)
     case .bytes(let bytes): "x'\(Self.hex(bytes[...]))'"
+    case .value(let value): value.plain
     case .null: ""
     }
   }
@@ -131,6 +150,7 @@ extension ShellTable.Cell {
     case .real(let number) where !number.isFinite: JSONText.quoted("\(number)")
     case .number, .literal, .real, .time: plain
     case .bytes: JSONText.quoted(plain)
+    case .value(let value): value.json
     case .null: "null"
     }
   }
@@ -140,108 +160,36 @@ extension ShellTable.Cell {
   }
 }
 
-/// The result of a line of the shell.
-package struct ShellAnswer: Sendable {
-  /// The lines for standard output, without line feeds.
-  package var lines: [String]
-  /// The result as rows, for modes other than `table` or if `lines` is empty; nil for text.
-  package var table: ShellTable?
-  /// The reason why the line failed; nil if it succeeded.
-  package var failure: CommandFailure?
-  /// A Boolean value that indicates whether the shell quits.
-  package var ends: Bool
+/// The widths of the columns of a table that fit a screen.
+struct ColumnWidths {
+  /// The widths of the leading columns that fit, in characters.
+  private(set) var values: [Int]
 
-  package init(
-    _ lines: [String] = [], table: ShellTable? = nil, failure: CommandFailure? = nil,
-    ends: Bool = false
-  ) {
-    self.lines = lines
-    self.table = table
-    self.failure = failure
-    self.ends = ends
-  }
+  /// The width below which no column is truncated.
+  private static let least = 12
+  private static let gap = 2
 
-  package init(_ line: String) {
-    self.init([line])
-  }
-
-  /// Returns the result in a mode, with lines only.
-  func printed(in mode: ShellMode) -> ShellAnswer {
-    guard let table, mode != .table || lines.isEmpty else { return self }
-    return ShellAnswer(table.lines(mode), failure: failure, ends: ends)
-  }
-}
-
-/// A file to which the shell appends results.
-final class ShellOutput {
-  /// The path as typed.
-  let path: String
-  private let file: Int32
-
-  /// Opens a file for appending; creates it if it doesn't exist.
-  ///
-  /// Databases, the files that SQLite keeps next to them, folders, pipes, and devices are never
-  /// opened.
+  /// Creates the widths of the columns.
   ///
   /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - force: Whether to append to an existing file.
-  /// - Throws: An `InvalidInputError`; an `NSError` of the file system.
-  init(path: String, force: Bool) throws {
-    self.path = path
-    if let store = ShellOutput.store(besideWhich: path) {
-      throw InvalidInputError(
-        kind: .unusable, message: "SQLite would treat \(path) as part of \(store)",
-        nextStep: "choose another name")
+  ///   - natural: The widths that the columns need.
+  ///   - fixed: Whether a column can't be truncated, because it contains numbers.
+  ///   - screen: The width of the screen; `nil` for no limit.
+  init(_ natural: [Int], fixed: [Bool], in screen: Int?) {
+    values = natural
+    guard let screen else { return }
+    while total > screen {
+      let wide = values.indices.filter { !fixed[$0] && values[$0] > ColumnWidths.least }
+      guard let widest = wide.max(by: { values[$0] < values[$1] }) else { break }
+      let next = wide.filter { $0 != widest }.map { values[$0] }.max() ?? 0
+      values[widest] = max(
+        ColumnWidths.least, min(values[widest] - 1, next), values[widest] - (total - screen))
     }
-    let exists = FileKind.mode(of: path, followingLinks: false) != nil
-    if exists {
-      let mode = FileKind.mode(of: path, followingLinks: true) ?? S_IFLNK
-      guard FileKind.isRegular(mode), !OutputMark.isDatabase(path) else {
-        throw InvalidInputError(
-          kind: .unusable,
-          message: "\(path) is "
-            + (FileKind.isRegular(mode) ? "a database" : FileKind.words(mode)) + ", not text",
-          nextStep: "choose another name")
-      }
-      guard force else {
-        throw InvalidInputError(
-          kind: .unusable, message: "\(path) already exists",
-          nextStep: "choose another name, or append to the file with `output FILE force`")
-      }
-    }
-    // `O_EXCL` fails if a file was created since the check.
-    let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | (exists ? 0 : O_CREAT | O_EXCL)
-    file = open(path, flags, 0o666)
-    guard file >= 0 else { throw OutputFile.error(errno, path) }
+    while total > screen, values.count > 1 { values.removeLast() }
+    if total > screen { values[0] = max(ColumnWidths.least, screen - ColumnWidths.gap) }
   }
 
-  deinit {
-    // Each write has been checked, so an error of `close` can be ignored.
-    if file >= 0 { close(file) }
-  }
-
-  /// Appends lines.
-  ///
-  /// - Throws: An `NSError` of the file system, such as for a full disk.
-  func add(_ lines: [String]) throws {
-    guard !lines.isEmpty else { return }
-    let text = lines.map { PrintableText.line($0) + "\n" }.joined()
-    if let problem = OutputFile.writeAll(Array(text.utf8), to: file) {
-      throw OutputFile.error(problem, path)
-    }
-  }
-
-  /// Returns the database to which SQLite would assign a file by its name, or nil if there's none.
-  ///
-  /// Such a file is the database's WAL, shared-memory file, or rollback journal.
-  static func store(besideWhich path: String) -> String? {
-    for ending in ["-wal", "-shm", "-journal"] where path.hasSuffix(ending) {
-      let store = String(path.dropLast(ending.count))
-      if OutputMark.isDatabase(store) { return store }
-    }
-    return nil
-  }
+  private var total: Int { values.reduce(0) { $0 + $1 + ColumnWidths.gap } }
 }
 
 /// The format in which the shell prints rows.

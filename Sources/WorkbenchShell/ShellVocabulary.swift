@@ -51,7 +51,8 @@ package struct ShellVocabulary: Sendable {
       return .words(ShellEngine.verbs.map(\.rawValue) + ShellCommand.words)
     }
     if let (command, length) = ShellCommand.named(by: words) {
-      return arguments(of: command, isFirst: words.count == length, last: last)
+      return arguments(
+        of: command, after: words, isFirst: words.count == length, last: last)
     }
     guard let verb = Verb(rawValue: first) else { return .words([]) }
     if words.count == 1, verb.subject != .none { return .words(subjects(of: verb)) }
@@ -60,16 +61,17 @@ package struct ShellVocabulary: Sendable {
   }
 
   private func arguments(
-    of command: ShellCommand, isFirst: Bool, last: String
+    of command: ShellCommand, after words: [String], isFirst: Bool, last: String
   ) -> Candidates {
     switch command {
+    case .show: return .words(showChoices(after: words, last: last))
     case .output where !isFirst: return .words(["force"])
     case .open where !isFirst: return .words(["as"] + ShellWorkspace.Writing.words)
     case _ where !isFirst: return .words([])
     case .open, .saveScenario, .saveStore, .report, .source: return .files
     case .output: return last == "o" || last == "of" ? .words(["off"]) : .files
     case .use, .close: return .words(desks)
-    case .entities: return .words(names?.entities ?? [])
+    case .entities, .schema: return .words(names?.entities ?? [])
     case .help:
       return .words(
         ShellEngine.verbs.map(\.rawValue) + ShellCommand.words + RuleName.allCases.map(\.rawValue))
@@ -78,7 +80,7 @@ package struct ShellVocabulary: Sendable {
     case .record: return .words(["stacks", "off"])
     case .pager: return .words(["on", "off"])
     case .stores, .last, .explain, .advise, .stack, .findings, .stats, .reset, .diff, .sqlite,
-      .quit:
+      .repetition, .time, .again, .quit:
       return .words([])
     }
   }
@@ -172,6 +174,15 @@ extension ShellVocabulary {
     return keyPaths(last, of: entity(of: verb, words)) {
       verb == .touch || $0 is NSRelationshipDescription
     }
+  }
+
+  /// Returns what can follow `show`: a result, an option, or key paths.
+  func showChoices(after words: [String], last: String) -> [String] {
+    guard words.count > 1 else { return results { $0.kind != .save } }
+    let options = ["columns", "limit", "offset", "raw"].filter { !words.contains($0) }
+    guard words.contains("columns") else { return options }
+    let entity = names?.model.entitiesByName[known.results[words[1]]?.entity ?? ""]
+    return keyPaths(last, of: entity) { _ in true } + (words.last == "columns" ? [] : options)
   }
 
   /// Returns the words for values of a property: named results, or `yes` and `no`.

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import StoreTools
+import WorkbenchText
 
 /// Standard output for results, standard error for messages.
 ///
@@ -10,6 +11,25 @@ struct Console: Sendable {
   /// A Boolean value that indicates whether standard error is a terminal.
   let showsProgress = isatty(STDERR_FILENO) == 1
 
+  /// A Boolean value that indicates whether findings and errors are written in color.
+  private(set) var usesColor = false
+
+  /// The console with colors, if the terminal and the user accept them.
+  var colored: Console {
+    var console = self
+    console.usesColor = Console.acceptsColor
+    return console
+  }
+
+  /// A Boolean value that indicates whether the terminal and the user accept colors.
+  ///
+  /// `NO_COLOR` and `TERM=dumb` turn them off; see https://no-color.org.
+  private static var acceptsColor: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    return isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR"]?.isEmpty != false
+      && environment["TERM"].map { $0 != "dumb" && !$0.isEmpty } == true
+  }
+
   /// Writes a result of one or more lines, and a line feed.
   func say(_ text: String) {
     Console.print(Console.escaped(text + "\n"), to: STDOUT_FILENO)
@@ -18,8 +38,26 @@ struct Console: Sendable {
   /// Writes the lines of a result, and escapes line feeds inside a line.
   func say(_ lines: [String]) {
     guard !lines.isEmpty else { return }
-    let text = lines.map { PrintableText.line($0) + "\n" }.joined()
+    let text = lines.map { line in
+      let text = PrintableText.line(line)
+      return (usesColor && text.hasPrefix("  ! ") ? Console.colored(text, 33) : text) + "\n"
+    }.joined()
     Console.print(Array(text.utf8), to: STDOUT_FILENO)
+  }
+
+  /// Returns text in one of the terminal's colors.
+  private static func colored(_ text: String, _ code: Int) -> String {
+    "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+
+  /// Writes the message of a failure, the first line in color if colors are used.
+  func complain(_ failure: CommandFailure) {
+    let text = PrintableText.escaped(failure.text())
+    guard usesColor else { return complain(text) }
+    let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let rest = lines.count > 1 ? "\n\(lines[1])" : ""
+    Console.print(
+      Array("\(Console.colored(String(lines[0]), 31))\(rest)\n".utf8), to: STDERR_FILENO)
   }
 
   /// Shows text on the current line until the next call replaces it; nil removes it.

@@ -77,7 +77,7 @@ struct Pager {
   }
 
   /// The terminal's size, or nil if standard output isn't a terminal or the size is unknown.
-  private static var screen: (rows: Int, columns: Int)? {
+  static var screen: (rows: Int, columns: Int)? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 0
     else { return nil }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import StoreTools
+import WorkbenchText
 
 /// `cdprof rows`: prints the rows of an entity without modifying any file.
 struct Rows: Executable {
@@ -23,17 +24,36 @@ struct Rows: Executable {
       "Print only rows that match this NSPredicate format.", valueName: "predicate"))
   var predicate: String?
 
+  @Option(help: ArgumentHelp("Print at most this many rows.", valueName: "count"))
+  var limit: Int?
+
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
+  @ArgumentParser.Flag(help: "Print comma-separated values with a header line.")
+  var csv = false
+
+  func validate() throws {
+    guard !json || !csv else { throw ValidationError("--json and --csv exclude each other.") }
+    if let limit,
+      let message = Messages.outOfRange("--limit", limit, upTo: InputLimits.objects)
+    {
+      throw ValidationError(message)
+    }
+  }
+
   func execute(_ console: Console) throws -> ExitStatus {
     let rows = try StoreRows(
-      URL(fileURLWithPath: store), entity: entity, where: predicate)
+      URL(fileURLWithPath: store), entity: entity, where: predicate, limit: limit)
     if rows.isGuessed { console.complain(Messages.guessedNames) }
     if json {
       var writer = RowsJSON()
       try rows.forEach { console.say(writer.row($0)) }
       console.say(writer.end())
+    } else if csv {
+      let writer = RowsCSV(rows.properties)
+      console.say(writer.header)
+      try rows.forEach { console.say(writer.lines($0)) }
     } else {
       try rows.forEach { console.say(RowsText.lines($0)) }
     }

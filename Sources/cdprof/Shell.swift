@@ -47,7 +47,7 @@ struct Shell: Executable {
     }
     defer { engine.close() }
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-    return isTerminal ? converse(with: engine, console) : readAll(engine, console)
+    return isTerminal ? converse(with: engine, console.colored) : readAll(engine, console)
   }
 
   /// Reads and runs lines from a terminal.
@@ -67,14 +67,18 @@ struct Shell: Executable {
       }
     }
     console.say([engine.banner(completes: true), ""])
+    if let path = Shell.startFile, let failure = engine.begin(with: path) {
+      console.complain(failure)
+    }
     while let line = input.nextLine(after: engine.prompt, offering: engine.vocabulary) {
+      engine.width = Pager.screen?.columns
       let answer = running.run { engine.answer(to: line) }
       if engine.pages {
         if let key = Pager(console).show(answer.lines) { input.begin(with: key) }
       } else {
         console.say(answer.lines)
       }
-      if let failure = answer.failure { console.complain(failure.text()) }
+      if let failure = answer.failure { console.complain(failure) }
       if answer.ends { break }
       if !line.isEmpty { console.say("") }
     }
@@ -103,8 +107,23 @@ struct Shell: Executable {
         console.complain(failure.text(line: number))
         status = .badInput
       }
-      if answer.ends { break }
+      if answer.ends { return status }
+    }
+    if let failure = engine.endOfLines() {
+      console.complain(failure.text())
+      status = .badInput
     }
     return status
+  }
+
+  /// The user's `.cdprofrc`, or nil if there's none.
+  ///
+  /// Only the home folder is searched: a file in a folder of someone else's isn't run.
+  private static var startFile: String? {
+    guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
+      return nil
+    }
+    let path = "\(home)/.cdprofrc"
+    return FileManager.default.fileExists(atPath: path) ? path : nil
   }
 }

@@ -13,7 +13,7 @@ struct StringEnum {
       words = file.lines[start..<end].flatMap { line -> [String] in
         guard let cases = line.firstMatch(of: /^\s*case (\w.*)$/), line.hasPrefix(indent + "  case")
         else { return [] }
-        return cases.1.matches(of: /(\w+)(?: = "?([\w. -]+?)"?)?(?:,|$|\s*\/\/)/)
+        return cases.1.matches(of: /(\w+)(?: = "?([\w. !-]+?)"?)?(?:,|$|\s*\/\/)/)
           .map { String($0.2 ?? $0.1) }
       }
       return

@@ -154,8 +154,8 @@ struct ShellStoresTests {
       ".sqlite SELECT 1234 AS n, 'a,\"b' AS t, NULL AS z, x'00ff' AS b UNION ALL SELECT 5, 'ü', 1.5, ''"
     #expect(
       shell.type(query).lines == [
-        "     n  t       z  b", "  ----  ----  ---  -------", "  1234  a,\"b       x'00ff'",
-        "     5  ü     1.5",
+        "     n  t        z  b", "  ----  ----  ----  -------", "  1234  a,\"b  NULL  x'00ff'",
+        "     5  ü      1.5",
       ])
     shell.type("mode csv")
     #expect(shell.type(query).lines == ["n,t,z,b", "1234,\"a,\"\"b\",,x'00ff'", "5,ü,1.5,"])

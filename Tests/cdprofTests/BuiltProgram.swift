@@ -26,6 +26,8 @@ struct BuiltProgram {
     var environment = ProcessInfo.processInfo.environment
     environment["TMPDIR"] = folder.file("tmp").path
     environment["XDG_STATE_HOME"] = folder.file("state").path
+    environment["HOME"] = folder.url.path
+    environment["NO_COLOR"] = nil
     environment["TERM"] = "dumb"
     return environment
   }

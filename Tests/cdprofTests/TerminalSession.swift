@@ -8,7 +8,11 @@ final class TerminalSession {
   private var received = ""
 
   /// Starts the program with the other end of a new pseudo-terminal as its controlling terminal.
-  init(_ program: BuiltProgram, _ arguments: [String]) throws {
+  ///
+  /// - Parameter environment: The variables to add to those of the program.
+  init(
+    _ program: BuiltProgram, _ arguments: [String], environment: [String: String] = [:]
+  ) throws {
     let (terminal, name) = try TerminalSession.openTerminal()
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -25,7 +29,9 @@ final class TerminalSession {
       posix_spawnattr_destroy(&attributes)
     }
     let words = ([program.path] + arguments).map { strdup($0) }
-    let variables = program.environment.map { strdup("\($0.key)=\($0.value)") }
+    let variables = program.environment.merging(environment) { $1 }.map {
+      strdup("\($0.key)=\($0.value)")
+    }
     defer { (words + variables).forEach { free($0) } }
     var process = pid_t()
     let status = posix_spawn(

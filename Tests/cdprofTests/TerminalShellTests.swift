@@ -116,4 +116,99 @@ struct TerminalShellTests {
     #expect(session.status() == 128 + SIGTERM)
     #expect(program.leftovers.isEmpty)
   }
+
+  /// Every line of the help and of the costs fits terminals of common widths, down to 60 columns.
+  @Test(arguments: [UInt16(60), 80, 200])
+  func linesFitTheTerminal(columns: UInt16) throws {
+    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    session.resize(rows: 200, columns: columns)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    for line in [
+      "help", "help fetch", "fetch Mood sort date- values no as moods", "show moods limit 3",
+      "touch moods date country.updatedAt limit 30", "last", "stats",
+    ] {
+      session.type("\(line)\n")
+      let output = try #require(session.wait(for: "cdprof> "))
+      // The first line is the echo of the typed one, which readline wraps itself.
+      let lines = output.split(separator: "\n").dropFirst(line.count > Int(columns) - 8 ? 2 : 1)
+      #expect(!lines.isEmpty)
+      #expect(
+        lines.filter { $0.count > Int(columns) && $0.split(separator: " ").count > 1 } == [],
+        "\(line)")
+    }
+    session.type(".quit\n")
+    #expect(session.status() == 0)
+  }
+
+  @Test func controlRSearchesTheHistory() throws {
+    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    #expect(session.wait(for: "cdprof> ") != nil)
+    for line in ["count Country", "count Mood"] {
+      session.type("\(line)\n")
+      #expect(session.wait(for: "cdprof> ") != nil)
+    }
+    session.type("\u{12}Countr")
+    // A line feed would end the search without running the line.
+    session.type("\r")
+    #expect(session.wait(for: "  60 Country") != nil)
+    session.type("!!\n")
+    #expect(session.wait(for: "> count Country") != nil)
+    #expect(session.wait(for: "  60 Country") != nil)
+    session.type("\\q\n")
+    #expect(session.status() == 0)
+  }
+
+  @Test(arguments: [("xterm", "", true), ("xterm", "1", false), ("dumb", "", false)])
+  func findingsAndErrorsAreColoredUnlessTurnedOff(
+    terminal: String, noColor: String, isColored: Bool
+  ) throws {
+    let session = try TerminalSession(
+      program, ["shell", PackageFiles.faults],
+      environment: ["TERM": terminal, "NO_COLOR": noColor])
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("count Moood\n")
+    let before = try #require(session.wait(for: "the model has no entity"))
+    #expect(before.hasSuffix("\u{1B}[31m") == isColored, "\(before.debugDescription)")
+    session.type("fetch Mood values no as m\n")
+    #expect(session.wait(for: "5,000 Mood") != nil)
+    session.type("touch m date\n")
+    let start = try #require(session.wait(for: "  ! fault-storm(Mood)"))
+    #expect(start.hasSuffix("\u{1B}[33m") == isColored, "\(start.debugDescription)")
+    session.type("quit\n")
+    #expect(session.status() == 0)
+  }
+
+  @Test func startFileIsReadFromTheHomeFolder() throws {
+    let file = program.folder.file(".cdprofrc")
+    try Data("mode csv\npager off\n".utf8).write(to: file)
+    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    #expect(session.wait(for: "cdprof> ")?.contains("mode:") == false, "only errors are printed")
+    session.type("mode\n")
+    #expect(session.wait(for: "mode: csv") != nil)
+    session.type("quit\n")
+    #expect(session.status() == 0)
+    try Data("mode csv\nmod\n".utf8).write(to: file)
+    let second = try TerminalSession(program, ["shell", PackageFiles.faults])
+    #expect(second.wait(for: ".cdprofrc:2: there's no command or verb `mod`") != nil)
+    #expect(second.wait(for: "cdprof> ") != nil)
+    second.type("quit\n")
+    #expect(second.status() == 0)
+    #expect(try program.run(["shell"], input: "mode\n").output.contains("mode: table"))
+  }
+
+  @Test func repeatContinuesOnTheNextLines() throws {
+    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    session.resize(rows: 50, columns: 120)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("repeat 3 {\n")
+    #expect(session.wait(for: "   ...> ") != nil)
+    session.type("count Country\n")
+    #expect(session.wait(for: "   ...> ") != nil)
+    session.type("}\n")
+    #expect(session.wait(for: "3 x count Country") != nil)
+    #expect(session.wait(for: "3 SELECTs") != nil)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("quit\n")
+    #expect(session.status() == 0)
+  }
 }

@@ -168,14 +168,40 @@ extension NSManagedObjectContext {
     {
       return object.layout.entity.isKind(of: destination) ? object : nil
     }
+    return registered(
+      destinationLayout(first, destination, entityNumber: entityNumber, owner: owner), primaryKey)
+  }
+
+  /// Returns the object ID of a to-one relationship's destination as `object(primaryKey:…)` does,
+  /// without registering the destination.
+  final func destinationID(
+    primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int64,
+    owner: EntityLayout
+  ) -> NSManagedObjectID? {
+    guard primaryKey > 0 || (primaryKey < 0 && parent != nil),
+      let destination = relationship.destinationEntity
+    else { return nil }
+    let first = EntityLayout.of(destination)
+    if let object = registry.object(
+      rootIndex: first.rootIndex &+ owner.rootOffset, key: primaryKey)
+    {
+      return object.layout.entity.isKind(of: destination) ? object.objectID : nil
+    }
+    let layout = destinationLayout(first, destination, entityNumber: entityNumber, owner: owner)
+    return NSManagedObjectID(layout: layout, primaryKey: primaryKey, store: store(for: layout))
+  }
+
+  /// Returns the layout of the entity that a row specifies for a destination, or of the declared one.
+  private func destinationLayout(
+    _ first: EntityLayout, _ destination: NSEntityDescription, entityNumber: Int64,
+    owner: EntityLayout
+  ) -> EntityLayout {
     let declared = first.at(owner.storeIndex)
     let concrete = Int(exactly: entityNumber).flatMap {
       store(for: declared).layouts.layout(entityNumber: $0)
     }
-    guard let concrete, concrete.entity.isKind(of: destination) else {
-      return registered(declared, primaryKey)
-    }
-    return registered(concrete, primaryKey)
+    guard let concrete, concrete.entity.isKind(of: destination) else { return declared }
+    return concrete
   }
 
   /// Deregisters the unchanged objects that only the registry retains.

@@ -49,6 +49,27 @@ extension NSManagedObject {
     }
   }
 
+  /// Returns the object ID of a to-one's destination without registering the destination; nil for a
+  /// fault.
+  ///
+  /// For tools that print objects: no statements, no faults. It's a programmer error to pass a key that
+  /// isn't a to-one.
+  package final func destinationID(forRelationshipNamed key: String) -> NSManagedObjectID? {
+    guard case .slot(let index) = place(of: key), layout.slots[index].kind.isToOne else {
+      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
+    }
+    let slot = layout.slots[index]
+    switch values?[slot.index] {
+    case .object(let object): return object.objectID
+    case .null: return nil
+    default: break
+    }
+    guard !isFault, let context, !row.isNull(slot) else { return nil }
+    return context.destinationID(
+      primaryKey: row.int64(slot), of: slot.relationship,
+      entityNumber: slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0, owner: layout)
+  }
+
   private func toMany(_ key: String, isOrdered: Bool) -> NSRelationshipDescription {
     guard case .toMany(let index) = position(of: key), layout.toMany[index].isOrdered == isOrdered
     else {

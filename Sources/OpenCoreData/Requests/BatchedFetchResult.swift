@@ -34,6 +34,13 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
     }
     return object
   }
+
+  /// Returns the object ID at a position, without loading its batch.
+  ///
+  /// It's a programmer error to pass a position outside of the result.
+  package func objectID(at position: Int) -> NSManagedObjectID {
+    pages.objectID(at: position)
+  }
 }
 
 /// The primary keys of a batched fetch, and its loaded batches.
@@ -86,6 +93,14 @@ final class BatchedPages {
       let key = keys[position]
       return unsaved[key.primaryKey] ?? context.registered(key.layout, key.primaryKey)
     }
+  }
+
+  /// Returns the object ID at a position.
+  func objectID(at position: Int) -> NSManagedObjectID {
+    let key = keys[position]
+    return unsaved[key.primaryKey]?.objectID
+      ?? NSManagedObjectID(
+        layout: key.layout, primaryKey: key.primaryKey, store: context.store(for: key.layout))
   }
 
   private func page(_ number: Int) throws -> [NSManagedObject] {

@@ -1,5 +1,5 @@
 package import OpenCoreData
-import WorkbenchText
+package import WorkbenchText
 
 /// The rows of an entity, read through the framework.
 ///
@@ -12,6 +12,7 @@ package struct StoreRows {
   private let damagedRows = SkippedRows()
   private let entity: NSEntityDescription
   private let predicate: NSPredicate?
+  private let limit: Int?
 
   /// Opens a store with its own model, or with one that's inferred from its tables.
   ///
@@ -19,9 +20,13 @@ package struct StoreRows {
   ///   - url: The store file.
   ///   - name: The name of the entity, whose subentities are included.
   ///   - format: A predicate format that selects rows, or `nil` for all rows.
+  ///   - limit: The maximum number of rows, at least 1, or `nil` for all.
   /// - Throws: An `InvalidInputError` if the file isn't a valid store; a `CommandFailure` with a
   ///   caret if the name or the predicate is invalid; or the framework's `NSError`.
-  package init(_ url: URL, entity name: String, where format: String?) throws {
+  package init(
+    _ url: URL, entity name: String, where format: String?, limit: Int? = nil
+  ) throws {
+    self.limit = limit
     try InvalidInputError.check(url)
     let source = try StoreModel.ofStore(at: url)
     isGuessed = source.isGuessed
@@ -73,12 +78,24 @@ package struct StoreRows {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
       request.predicate = predicate
       request.fetchBatchSize = StoreRows.pageSize
+      request.fetchLimit = limit ?? 0
       request.relationshipKeyPathsForPrefetching = entity.relationshipsByName.values
         .filter { $0.isToMany && !$0.isTransient }.map(\.name).sorted()
       for object in try context.fetchBatched(request) {
         try body(StoreRow(object))
       }
     }
+  }
+
+  /// The names of the persistent properties of the entity and its subentities, in alphabetical order.
+  package var properties: [String] {
+    var names: Set<String> = []
+    var entities = [entity]
+    while let entity = entities.popLast() {
+      names.formUnion(StoreRow.properties(of: entity).map(\.name))
+      entities += entity.subentities
+    }
+    return names.sorted()
   }
 
   /// Checks whether all rows and values could be read.
@@ -112,10 +129,7 @@ package struct StoreRow: Sendable {
   init(_ object: NSManagedObject) {
     id = object.objectID.uriRepresentation().absoluteString
     entity = object.entity.name ?? ""
-    values = object.entity.propertiesByName.values
-      .filter {
-        !$0.isTransient && ($0 is NSAttributeDescription || $0 is NSRelationshipDescription)
-      }
+    values = StoreRow.properties(of: object.entity)
       .sorted { $0.name < $1.name }
       .map { property in
         let value = object.storedValue(forKey: property.name)
@@ -124,5 +138,12 @@ package struct StoreRow: Sendable {
         }
         return (property.name, RowText(value))
       }
+  }
+
+  /// The persistent attributes and relationships of an entity, including inherited ones.
+  fileprivate static func properties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
+    entity.propertiesByName.values.filter {
+      !$0.isTransient && ($0 is NSAttributeDescription || $0 is NSRelationshipDescription)
+    }
   }
 }

@@ -31,6 +31,18 @@ struct ShellLineTests {
       "fetch Track sort localized(title)-, localized(title)"
     ),
     ("count Mood where TRUEPREDICATE", "count Mood where \"TRUEPREDICATE\""),
+    ("count Mood where latitude > 5", "count Mood where \"latitude > 5\""),
+    (
+      "fetch Mood where country.name == 'New, York' AND latitude<5 sort date- limit 3",
+      "fetch Mood where \"country.name == 'New, York' AND latitude<5\" sort date- limit 3"
+    ),
+    (
+      "fetch Mood where values > limit or name in {1, 2} in main",
+      "fetch Mood where \"values > limit or name in {1, 2}\" in main"
+    ),
+    ("fetch Mood sort date desc limit 3", "fetch Mood sort date- limit 3"),
+    ("fetch Mood sort name ASC, date descending", "fetch Mood sort name, date-"),
+    ("fetch Mood sort [date desc, name]", "fetch Mood sort date-, name"),
     ("touch m country.updatedAt", "touch m country.updatedAt"),
     ("touch m read date, country.name limit 1", "touch m date country.name limit 1"),
     ("touch m read", "touch m read read"),

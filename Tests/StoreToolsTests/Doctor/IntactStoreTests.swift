@@ -2,6 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import StoreTools
 

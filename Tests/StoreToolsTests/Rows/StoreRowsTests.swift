@@ -99,6 +99,22 @@ struct StoreRowsTests {
     #expect(other?.message.contains("is an XML store") == true)
   }
 
+  /// Rows of subentities have the columns of all of them; a quoted value keeps its line feed.
+  @Test func csvHasOneColumnPerProperty() throws {
+    let store = try OfficeStore()
+    let rows = try StoreRows(store.url, entity: "Party", where: nil, limit: 3)
+    let writer = RowsCSV(rows.properties)
+    #expect(writer.header.first?.hasPrefix("entity,id,code,") == true)
+    #expect(writer.header.first?.contains(",seat,") == true)
+    var lines: [[String]] = []
+    try rows.forEach { lines.append(writer.lines($0)) }
+    #expect(lines.count == 3)
+    var seat: [String] = []
+    try StoreRows(store.url, entity: "Company", where: nil).forEach { seat += writer.lines($0) }
+    #expect(seat.count == 2 && seat[0].contains("\"a \"\"b\"\" \\ "))
+    #expect(lines.joined().contains { $0.contains("x'07070707070707070707'") })
+  }
+
   private func compare(_ url: URL) throws {
     let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }

@@ -1,0 +1,193 @@
+import ProfileEvents
+import Profiling
+import ScenarioLanguage
+package import WorkbenchText
+
+/// The block of a `repeat`: the number of repetitions, and the lines.
+struct RepeatBlock {
+  let count: Int
+  let lines: [String]
+
+  /// The maximum length of a block, in characters.
+  static let longest = 100_000
+
+  /// Creates a block from a line, or from several with line feeds.
+  ///
+  /// - Returns: Nil if the closing brace is missing.
+  /// - Throws: A problem if the number or the opening brace is missing, or at text after the block.
+  init?(_ text: String, at start: SourceRange) throws(LanguageProblem) {
+    let characters = Array(text)
+    var position = characters.firstIndex { !$0.isWhitespace } ?? 0
+    position += ShellCommand.repetition.rawValue.count
+    while position < characters.count, characters[position].isWhitespace { position += 1 }
+    let digits = characters[position...].prefix { !$0.isWhitespace && $0 != "{" }
+    let place = start.part(at: position, length: digits.count)
+    guard let count = Int(String(digits)), (1...InputLimits.repeats).contains(count) else {
+      throw LanguageProblem(
+        "`repeat` needs a number from 1 to \(NumberText.grouped(InputLimits.repeats))", at: place,
+        nextStep: "write, for example, `repeat 12 { touch moods date }`")
+    }
+    position += digits.count
+    while position < characters.count, characters[position].isWhitespace { position += 1 }
+    guard position < characters.count, characters[position] == "{" else {
+      throw LanguageProblem(
+        "expected `{` after the number", at: start.part(at: position),
+        nextStep: "write `\(ShellCommand.repetition.usage)`")
+    }
+    var lines = [""]
+    var depth = 0
+    var quote: Character?
+    while position < characters.count {
+      let character = characters[position]
+      position += 1
+      if let open = quote {
+        if character == open { quote = nil }
+      } else if character == "\"" || character == "'" {
+        quote = character
+      } else if character == "{" {
+        depth += 1
+        if depth == 1 { continue }
+      } else if character == "}" {
+        depth -= 1
+        if depth == 0 { break }
+      } else if depth == 1, character == ";" || character.isNewline {
+        lines.append("")
+        continue
+      }
+      lines[lines.count - 1].append(character)
+    }
+    guard depth == 0 else { return nil }
+    if let after = characters[position...].firstIndex(where: { !$0.isWhitespace && $0 != ";" }) {
+      throw LanguageProblem(
+        "unexpected text after the block", at: start.part(at: after),
+        nextStep: "put it on the next line")
+    }
+    self.count = count
+    self.lines = lines.filter { line in line.contains { !$0.isWhitespace } }
+  }
+}
+
+extension ShellEngine {
+  /// Runs the `repeat` that a line completes, or keeps the line of one that isn't complete.
+  ///
+  /// - Returns: Nil for a line that isn't part of a `repeat`.
+  func block(with line: String, at place: CallSite) throws -> ShellAnswer? {
+    var text = line
+    var start = place
+    if let open = openBlock {
+      text = "\(open.text)\n\(line)"
+      start = open.place
+    } else {
+      let first = line.split { $0.isWhitespace || $0 == "{" }.first
+      guard first.map(String.init) == ShellCommand.repetition.rawValue else { return nil }
+    }
+    openBlock = nil
+    guard let block = try RepeatBlock(text, at: SourceRange(line: place.line, column: 1)) else {
+      guard text.count <= RepeatBlock.longest else {
+        throw CommandFailure("the block of `repeat` is too long", nextStep: "close it with `}`")
+      }
+      openBlock = (text, start)
+      return ShellAnswer()
+    }
+    return run(block, at: start)
+  }
+
+  /// Reports a `repeat` that isn't complete when there are no more lines, and discards it.
+  package func endOfLines() -> CommandFailure? {
+    guard let open = openBlock else { return nil }
+    openBlock = nil
+    return CommandFailure(
+      "the block of `repeat` in line \(open.place.line) isn't closed", nextStep: "close it with `}`"
+    )
+  }
+
+  private func run(_ block: RepeatBlock, at place: CallSite) -> ShellAnswer {
+    var steps: [Int: RepeatedStep] = [:]
+    var answer = ShellAnswer()
+    repetitions: for number in 1...block.count {
+      for (index, line) in block.lines.enumerated() {
+        let (run, count) = (current.number, current.results.count)
+        let result = isInterrupted ?? plainAnswer(to: line, at: place)
+        if current.number == run, current.results.count == count + 1,
+          let step = current.results.last
+        {
+          steps[index, default: RepeatedStep(step.text)].add(step.costs, result.lines)
+        } else if number == block.count || result.failure != nil {
+          answer.lines += result.lines
+        }
+        if let failure = result.failure {
+          answer.failure = failure.at("repetition \(number) of \(block.count)")
+          break repetitions
+        }
+        if result.ends {
+          answer.ends = true
+          break repetitions
+        }
+      }
+    }
+    return answer.adding(steps.sorted { $0.key < $1.key }.map(\.value), in: mode)
+  }
+
+  /// The answer to a line that doesn't run because of Ctrl-C, or nil.
+  private var isInterrupted: ShellAnswer? {
+    do {
+      try interruption.check()
+      return nil
+    } catch {
+      return ShellAnswer(failure: CommandFailure("`repeat` was interrupted"))
+    }
+  }
+}
+
+/// The cost of a step that a block repeated.
+private struct RepeatedStep {
+  let text: String
+  var times = 0
+  var costs = Costs()
+  var fastest = UInt64.max
+  /// The lines after the cost of the last repetition, which are findings.
+  var findings: [String] = []
+
+  init(_ text: String) {
+    self.text = text
+  }
+
+  /// Adds a repetition, of which the first line is the cost.
+  mutating func add(_ costs: Costs, _ lines: [String]) {
+    times += 1
+    self.costs.counters = self.costs.counters + costs.counters
+    self.costs.nanoseconds += costs.nanoseconds
+    fastest = min(fastest, costs.nanoseconds)
+    findings = lines.dropFirst().filter { $0.hasPrefix("  !") }
+  }
+
+  /// The line of the `table` mode.
+  var line: String {
+    costs.line(after: "\(NumberText.grouped(times)) x \(text)")
+      + "   fastest \(NumberText.time(fastest))"
+  }
+
+  /// The row of the other modes.
+  var row: [ShellTable.Cell] {
+    let counts = RepeatedStep.metrics.map { ShellTable.Cell.number(costs.counters[$0] ?? 0) }
+    return [.text(text), .number(times)] + counts + [.time(costs.nanoseconds), .time(fastest)]
+  }
+
+  static let columns = ["step", "times"] + metrics.map(\.rawValue) + ["nanoseconds", "fastest"]
+
+  private static let metrics: [Metric] = [.selects, .rows, .faults, .hits, .misses, .saves]
+}
+
+extension ShellAnswer {
+  /// Returns the answer with the costs of repeated steps before its lines.
+  fileprivate func adding(_ steps: [RepeatedStep], in mode: ShellMode) -> ShellAnswer {
+    guard !steps.isEmpty else { return self }
+    var answer = self
+    if mode == .table {
+      answer.lines = steps.flatMap { [$0.line] + $0.findings } + lines
+    } else {
+      answer.lines = ShellTable(RepeatedStep.columns, steps.map(\.row)).lines(mode) + lines
+    }
+    return answer
+  }
+}

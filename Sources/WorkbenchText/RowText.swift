@@ -1,0 +1,210 @@
+import Foundation
+package import OpenCoreData
+
+/// The value of a property in a form that can be printed.
+package enum RowText: Sendable, Equatable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case real(Double)
+  /// A decimal number with all digits.
+  case decimal(Decimal)
+  case date(Date)
+  case text(String)
+  case bytes(Data)
+  /// The URI of a to-one relationship's object.
+  case object(String)
+  /// The URIs of a to-many relationship's objects.
+  case objects([String])
+  /// The values of a composite attribute's elements, by name.
+  case group([String: RowText])
+
+  /// Creates a value from an attribute's value, in the Swift type that the framework returns.
+  package init(_ value: Any?) {
+    // Swift's casts would turn the number 1 into a Boolean.
+    if let value, type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+      self = RowText.number(number)
+      return
+    }
+    switch value {
+    case let value as Bool: self = .bool(value)
+    case let value as Int16: self = .integer(Int64(value))
+    case let value as Int32: self = .integer(Int64(value))
+    case let value as Int64: self = .integer(value)
+    case let value as Float: self = .real(Double(value))
+    case let value as Double: self = .real(value)
+    case let value as Decimal: self = .decimal(value)
+    case let value as Date: self = .date(value)
+    case let value as String: self = .text(value)
+    case let value as UUID: self = .text(value.uuidString)
+    case let value as URL: self = .text(value.absoluteString)
+    case let value as Data: self = .bytes(value)
+    case let value as NSManagedObjectID: self = .object(value.uriRepresentation().absoluteString)
+    case let value as NSManagedObject: self = .object(RowText.uri(value))
+    case let value as [String: Any]: self = .group(value.mapValues { RowText($0) })
+    case .some(let value): self = .text("\(value)")
+    case nil: self = .null
+    }
+  }
+
+  /// Creates a value from a relationship's objects, sorted by entity and primary key unless it's
+  /// ordered.
+  package init(_ value: Any?, of relationship: NSRelationshipDescription) {
+    guard relationship.isToMany else {
+      self = (value as? NSManagedObject).map { .object(RowText.uri($0)) } ?? .null
+      return
+    }
+    if let ordered = value as? NSOrderedSet {
+      self = .objects(ordered.array.compactMap { ($0 as? NSManagedObject).map(RowText.uri) })
+    } else {
+      let objects = (value as? Set<NSManagedObject>) ?? []
+      self = .objects(
+        objects.map { (entity: $0.entity.name ?? "", key: $0.objectID.key, uri: RowText.uri($0)) }
+          .sorted { ($0.entity, $0.key) < ($1.entity, $1.key) }.map(\.uri))
+    }
+  }
+
+  private static func number(_ number: NSNumber) -> RowText {
+    if let decimal = number as? NSDecimalNumber { return .decimal(decimal.decimalValue) }
+    switch String(cString: number.objCType) {
+    case "c", "B": return .bool(number.boolValue)
+    case "f", "d": return .real(number.doubleValue)
+    default: return .integer(number.int64Value)
+    }
+  }
+
+  private static func uri(_ object: NSManagedObject) -> String {
+    object.objectID.uriRepresentation().absoluteString
+  }
+}
+
+extension NSManagedObjectID {
+  /// The primary key, which is the number after the `p` in the URI.
+  fileprivate var key: Int64 {
+    Int64(uriRepresentation().lastPathComponent.dropFirst()) ?? 0
+  }
+}
+
+extension RowText {
+  /// The value on one line for reading: strings in quotation marks, of binary data only the size.
+  ///
+  /// Long strings are truncated, and control characters are escaped.
+  package var line: String {
+    switch self {
+    case .null: "nil"
+    case .text(let value): "\"\(RowText.short(value))\""
+    case .bytes(let value): NumberText.counted(value.count, "byte")
+    case .objects(let values): RowText.list(values)
+    case .group(let values):
+      values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.line)" }
+        .joined(separator: ", ")
+    case .bool, .integer, .real, .decimal, .date, .object: plain
+    }
+  }
+
+  /// The value in a cell of a table: `NULL`, strings without quotation marks, the beginning of
+  /// binary data in hexadecimal and its size, and objects without their store: `Country/p7`.
+  package var cell: String {
+    switch self {
+    case .null: "NULL"
+    case .text(let value): RowText.short(value)
+    case .bytes(let value) where value.count > RowText.shownBytes:
+      "x'\(RowText.hex(value.prefix(RowText.shownBytes)))…' "
+        + "(\(NumberText.counted(value.count, "byte")))"
+    case .object(let value): RowText.reference(value)
+    case .objects(let values): RowText.list(values.map(RowText.reference))
+    case .group(let values):
+      values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.cell)" }
+        .joined(separator: ", ")
+    case .bool, .integer, .real, .decimal, .date, .bytes: plain
+    }
+  }
+
+  /// The complete value; an empty string for a missing value.
+  package var plain: String {
+    switch self {
+    case .null: ""
+    case .bool(let value): value ? "true" : "false"
+    case .integer(let value): "\(value)"
+    case .real(let value): "\(value)"
+    case .decimal(let value): "\(value)"
+    case .date(let value): RowText.date(value)
+    case .text(let value), .object(let value): value
+    case .bytes(let value): "x'\(RowText.hex(value))'"
+    case .objects(let values): values.joined(separator: " ")
+    case .group: json
+    }
+  }
+
+  /// The value as JSON: dates as ISO 8601 with milliseconds in UTC, binary data as Base64, objects as URIs.
+  ///
+  /// A date outside of the years 1 to 9999 is its seconds since 2001-01-01 UTC, as a number.
+  package var json: String {
+    switch self {
+    case .null: "null"
+    case .real(let value): RowText.number(value)
+    case .decimal(let value) where value.isNaN: "null"
+    case .date(let value):
+      RowText.isInCalendar(value)
+        ? JSONText.quoted(plain) : RowText.number(value.timeIntervalSinceReferenceDate)
+    case .text(let value), .object(let value): JSONText.quoted(value)
+    case .bytes(let value): JSONText.quoted(value.base64EncodedString())
+    case .objects(let values): "[\(values.map(JSONText.quoted).joined(separator: ", "))]"
+    case .group(let values):
+      "{"
+        + values.sorted { $0.key < $1.key }.map { "\(JSONText.quoted($0.key)): \($0.value.json)" }
+        .joined(separator: ", ") + "}"
+    case .bool, .integer, .decimal: plain
+    }
+  }
+
+  /// Returns the entity and primary key of an object's URI: `Country/p7`, or `Country/t…507` for an
+  /// object that was never saved, whose URI is long.
+  package static func reference(_ uri: String) -> String {
+    let parts = uri.split(separator: "/").suffix(2).map(String.init)
+    guard let key = parts.last, key.hasPrefix("t"), key.count > 8 else {
+      return parts.joined(separator: "/")
+    }
+    return "\(parts[0])/t…\(key.suffix(3))"
+  }
+
+  /// The maximum length of a string on a line, in characters.
+  private static let shownText = 100
+  /// The maximum number of bytes of binary data in a cell.
+  private static let shownBytes = 16
+
+  /// The range of the years 1 to 9999, in seconds since 2001-01-01 UTC.
+  private static let calendar = -63_114_076_800.0..<252_423_993_600.0
+
+  private static func isInCalendar(_ date: Date) -> Bool {
+    calendar.contains(date.timeIntervalSinceReferenceDate)
+  }
+
+  private static func date(_ value: Date) -> String {
+    isInCalendar(value)
+      ? value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+      : "\(value.timeIntervalSinceReferenceDate) seconds from 2001-01-01"
+  }
+
+  /// Returns a number as JSON, with infinity and NaN, which JSON can't represent, as strings.
+  private static func number(_ value: Double) -> String {
+    value.isFinite ? "\(value)" : JSONText.quoted("\(value)")
+  }
+
+  private static func short(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    let start = PrintableText.line(String(String.UnicodeScalarView(scalars.prefix(shownText))))
+    return scalars.count > shownText ? start + "…" : start
+  }
+
+  private static func list(_ objects: [String]) -> String {
+    let shown = objects.prefix(3).joined(separator: ", ")
+    return objects.count > 3
+      ? "\(shown) and \(NumberText.grouped(objects.count - 3)) more"
+      : objects.isEmpty ? "none" : shown
+  }
+
+  private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}

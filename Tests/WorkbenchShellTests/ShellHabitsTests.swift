@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import WorkbenchShell
+@testable import WorkbenchText
+
+@Suite("Habits of other shells")
+struct ShellHabitsTests {
+  private let folder: TemporaryFolder
+  /// 40 moods in 20 countries.
+  private let small: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    small = folder.file("small.yml")
+    try Data(
+      """
+      name: Small
+      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      data:
+        Country: {count: 20}
+        Mood: {count: 40, country: cycle, date: every 1 minute}
+      steps: []
+      """.utf8
+    ).write(to: small)
+  }
+
+  /// A line, and a line with the same answer.
+  @Test(arguments: [
+    (".tables", "entities"), ("\\d", "entities"), ("\\d Mood", "entities Mood"),
+    (".help", "help"), ("?", "help"), ("\\?", "help"), ("entities;", "entities"),
+    (".mode csv", "mode csv"), (".stats", "stats"), ("count Mood ; ", "count Mood"),
+    ("count Mood where latitude > 5", "count Mood where \"latitude > 5\""),
+    ("fetch Mood sort date desc, latitude asc limit 3", "fetch Mood sort date-, latitude limit 3"),
+    (".sqlite SELECT count(*) FROM ZMOOD;", ".sqlite SELECT count(*) FROM ZMOOD"),
+    ("po", "show"),
+  ])
+  func otherSpellingsAreUnderstood(line: String, meant: String) throws {
+    let answers = try [line, meant].map { line in
+      let shell = try ShellSession(small)
+      let answer = shell.type(line)
+      #expect(answer.failure == nil, "\(line)")
+      return answer.lines
+    }
+    #expect(answers[0] == answers[1])
+    #expect(!answers[0].isEmpty)
+  }
+
+  @Test(arguments: [".quit", ".exit", "\\q", "exit", "quit;"])
+  func quitHasManyNames(line: String) throws {
+    #expect(try ShellSession(small).engine.answer(to: line).ends)
+  }
+
+  @Test func schemaPrintsTheStatementsOfTheFile() throws {
+    let shell = try ShellSession(small)
+    let all = shell.type(".schema").lines
+    #expect(all.contains { $0.hasPrefix("  CREATE TABLE Z_METADATA") })
+    for name in ["Mood", "ZMOOD", "zmood"] {
+      let lines = shell.type(".schema \(name)").lines
+      #expect(lines.first?.hasPrefix("  CREATE TABLE ZMOOD (") == true, "\(lines)")
+      #expect(lines.count < all.count && lines.last?.hasSuffix(";") == true)
+    }
+    #expect(shell.type(".schema Mod").failure?.message.contains("did you mean `Mood`") == true)
+  }
+
+  /// A line, the words above the carets, and a part of the message or of the next step.
+  @Test(arguments: [
+    ("SELECT * FROM ZMOOD;", "SELECT", ".sqlite SELECT"),
+    ("count Mood where latitud > 5", "latitud", "did you mean `latitude`"),
+    ("fetch Mood where latitude > 5 limt 3", "l", "invalid predicate"),
+    ("fetch Mood sort date down", "down", "unknown option"),
+    ("repeat { count Mood }", "{", "needs a number"),
+    ("repeat 3 count Mood", "c", "expected `{`"),
+    ("repeat 3 { count Mood } now", "n", "unexpected text"),
+    ("repeat 3 { count Moood }", "Moood", "repetition 1 of 3"),
+  ])
+  func messagesNameTheWord(line: String, marked: String, text: String) throws {
+    let failure = try #require(try ShellSession(small).type(line).failure)
+    #expect(
+      failure.message.contains(text) || failure.nextStep?.contains(text) == true, "\(failure)")
+    let excerpt = try #require(failure.excerpt).split(separator: "\n").map(Array.init)
+    let carets = excerpt[1].indices.filter { excerpt[1][$0] == "^" }
+    #expect(String(carets.map { excerpt[0][$0] }) == marked)
+  }
+
+  @Test func previousLineIsRunAgain() throws {
+    let shell = try ShellSession(small)
+    #expect(shell.type("!!").failure?.message == "there's no previous line")
+    shell.type("count Mood")
+    #expect(shell.type("!!").lines.first == "> count Mood")
+    #expect(shell.type("!!").lines.last?.hasPrefix("  40 Mood") == true)
+    #expect(shell.engine.current.steps.map(\.text) == ["count Mood", "count Mood", "count Mood"])
+  }
+
+  @Test func repeatedStepsAreAddedUp() throws {
+    let shell = try ShellSession(small)
+    let lines = shell.type("repeat 12 { fetch Mood limit 5 as m; count Country; sql }").lines
+    #expect(lines.count == 3)
+    #expect(lines[0].contains(/^  12 x fetch Mood limit 5 as m +12 SELECTs +60 rows +0 faults/))
+    #expect(lines[1].contains(/^  12 x count Country +12 SELECTs/))
+    #expect(lines[2].contains("SQL log: level 0"))
+    #expect(
+      shell.engine.answer(to: "repeat 2 { sql; count Mood }").lines.first?.contains("   fastest ")
+        == true)
+    shell.type("reset", "repeat 12 { fetch Mood limit 5 as m; count Country; sql }")
+    #expect(shell.engine.current.steps.count == 24)
+    #expect(shell.type("repeat 2 {", "count Mood", "count Country").lines.isEmpty)
+    #expect(shell.engine.prompt == "   ...> ")
+    #expect(shell.type("}").lines.count == 2)
+    #expect(shell.engine.prompt == "cdprof> ")
+    let failed = shell.type("repeat 3 { count Mood; delete m limit 1; rollback; touch m nope }")
+    #expect(failed.failure?.message.hasPrefix("repetition 1 of 3: ") == true)
+    #expect(failed.lines.contains { $0.contains("1 x count Mood") })
+    shell.type("repeat 2 {")
+    #expect(shell.engine.endOfLines()?.message.contains("isn't closed") == true)
+  }
+
+  @Test func timeIsPrintedAfterALine() throws {
+    let shell = try ShellSession(small)
+    let lines = shell.engine.answer(to: "time count Mood").lines
+    #expect(lines.count == 2)
+    #expect(lines[1].contains(/^  elapsed: [\d,]+\.\d{3} ms$/))
+    #expect(shell.type("time").failure?.nextStep == "write `time LINE`")
+  }
+
+  @Test func helpListsEachVerbAndCommandOnce() throws {
+    let lines = try ShellSession(small).type("help").lines
+    for name in ShellEngine.verbs.map(\.rawValue) + ShellCommand.words {
+      #expect(
+        lines.count {
+          $0.hasPrefix("    \(name)  ") || $0.hasPrefix("    \(name) ") && name.count > 12
+        } == 1, "\(name)")
+    }
+    #expect(
+      lines.count { $0.hasPrefix("  ") && !$0.hasPrefix("    ") } == 12, "titles, 2 lines of advice"
+    )
+  }
+
+  @Test(arguments: [
+    ("short", 80, ["short"]),
+    (
+      "  m: 5 Mood, all faults              1 SELECT       5 rows", 45,
+      ["  m: 5 Mood, all faults   1 SELECT   5 rows"]
+    ),
+    (
+      "    name   a description that is too long", 30,
+      ["    name   a description that", "           is too long"]
+    ),
+    (
+      "  /a/path/that/is/longer/than/the/screen is", 24,
+      ["  /a/path/that/is/longer/than/the/screen", "      is"]
+    ),
+  ])
+  func longLinesAreWrapped(line: String, width: Int, expected: [String]) {
+    #expect(ScreenText.fitted(line, to: width) == expected)
+  }
+}
