@@ -21,10 +21,10 @@ struct RepeatBlock {
     position += ShellCommand.repetition.rawValue.count
     while position < characters.count, characters[position].isWhitespace { position += 1 }
     let digits = characters[position...].prefix { !$0.isWhitespace && $0 != "{" }
-    let place = start.part(at: position, length: digits.count)
+    let range = start.part(at: position, length: digits.count)
     guard let count = Int(String(digits)), (1...InputLimits.repeats).contains(count) else {
       throw LanguageProblem(
-        "`repeat` needs a number from 1 to \(NumberText.grouped(InputLimits.repeats))", at: place,
+        "`repeat` needs a number from 1 to \(NumberText.grouped(InputLimits.repeats))", at: range,
         nextStep: "write, for example, `repeat 12 { touch moods date }`")
     }
     position += digits.count
@@ -71,18 +71,18 @@ extension ShellEngine {
   /// Runs the `repeat` that a line completes, or keeps the line of one that isn't complete.
   ///
   /// - Returns: Nil for a line that isn't part of a `repeat`.
-  func block(with line: String, at place: CallSite) throws -> ShellAnswer? {
+  func block(with line: String, at callSite: CallSite) throws -> ShellAnswer? {
     var text = line
-    var start = place
+    var start = callSite
     if let open = openBlock {
       text = "\(open.text)\n\(line)"
-      start = open.place
+      start = open.callSite
     } else {
       let first = line.split { $0.isWhitespace || $0 == "{" }.first
       guard first.map(String.init) == ShellCommand.repetition.rawValue else { return nil }
     }
     openBlock = nil
-    guard let block = try RepeatBlock(text, at: SourceRange(line: place.line, column: 1)) else {
+    guard let block = try RepeatBlock(text, at: SourceRange(line: callSite.line, column: 1)) else {
       guard text.count <= RepeatBlock.longest else {
         throw CommandFailure("the block of `repeat` is too long", nextStep: "close it with `}`")
       }
@@ -97,17 +97,17 @@ extension ShellEngine {
     guard let open = openBlock else { return nil }
     openBlock = nil
     return CommandFailure(
-      "the block of `repeat` in line \(open.place.line) isn't closed", nextStep: "close it with `}`"
+      "the block of `repeat` in line \(open.callSite.line) isn't closed", nextStep: "close it with `}`"
     )
   }
 
-  private func run(_ block: RepeatBlock, at place: CallSite) -> ShellAnswer {
+  private func run(_ block: RepeatBlock, at callSite: CallSite) -> ShellAnswer {
     var steps: [Int: RepeatedStep] = [:]
     var answer = ShellAnswer()
     repetitions: for number in 1...block.count {
       for (index, line) in block.lines.enumerated() {
         let (run, count) = (current.number, current.results.count)
-        let result = isInterrupted ?? plainAnswer(to: line, at: place)
+        let result = isInterrupted ?? plainAnswer(to: line, at: callSite)
         if current.number == run, current.results.count == count + 1,
           let step = current.results.last
         {

@@ -30,7 +30,7 @@ extension ShellEngine {
       ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
       + RuleName.allCases.map(\.rawValue)
     throw LanguageProblem(
-      "there's no command, verb, or finding `\(word.text)`", at: word.place,
+      "there's no command, verb, or finding `\(word.text)`", at: word.range,
       didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
   }
 
@@ -140,7 +140,7 @@ extension Verb {
       .batchDelete:
       .changing
     case .refresh, .drop, .reset, .context, .merge, .pin: .contexts
-    case .index, .sql, .pragma, .analyze, .migrate: .file
+    case .index, .sql, .pragma, .analyze, .migrate, .finishMigration: .file
     }
   }
 }

@@ -21,9 +21,9 @@ extension ShellEngine {
   }
 
   /// Runs a line, and adds the elapsed time.
-  func time(_ line: String, at place: CallSite) -> ShellAnswer {
+  func time(_ line: String, at callSite: CallSite) -> ShellAnswer {
     let begin = MonotonicClock.now()
-    var answer = plainAnswer(to: line, at: place)
+    var answer = plainAnswer(to: line, at: callSite)
     answer.lines.append("  elapsed: \(NumberText.milliseconds(MonotonicClock.now() - begin)) ms")
     return answer
   }
@@ -48,7 +48,7 @@ extension ShellEngine {
       guard !statements.isEmpty else {
         let known = ModelNames(session.model).entities
         throw LanguageProblem(
-          "there's no entity or table `\(word.text)`", at: word.place,
+          "there's no entity or table `\(word.text)`", at: word.range,
           didYouMean: NearestName.of(word.text, among: known),
           nextStep: "the entities are: \(ModelNames.list(known))")
       }

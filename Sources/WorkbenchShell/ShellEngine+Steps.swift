@@ -105,7 +105,7 @@ extension ShellEngine {
     else { return }
     guard !["select", "with"].contains(word.text.lowercased()) else {
       throw LanguageProblem(
-        "`\(word.text)` is SQL", at: word.place,
+        "`\(word.text)` is SQL", at: word.range,
         nextStep: "run it with `\(ShellCommand.sqlite.rawValue) \(word.text) …`")
     }
     throw LanguageProblem(

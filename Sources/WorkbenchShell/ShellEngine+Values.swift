@@ -37,12 +37,12 @@ private struct ShowArguments {
         }
         guard !columns.isEmpty else {
           throw LanguageProblem(
-            "`columns` needs key paths", at: word.place,
+            "`columns` needs key paths", at: word.range,
             nextStep: "write, for example, `columns date country.name`")
         }
       default:
         throw LanguageProblem(
-          "`\(word.text)` isn't an argument of `show`", at: word.place,
+          "`\(word.text)` isn't an argument of `show`", at: word.range,
           didYouMean: NearestName.of(word.text, among: ShowArguments.words),
           nextStep: "write `\(ShellCommand.show.usage)`")
       }
@@ -54,12 +54,12 @@ private struct ShowArguments {
   ) throws(LanguageProblem) -> Int {
     guard let word = rest.popFirst() else {
       throw LanguageProblem(
-        "`\(option.text)` needs a number", at: option.place,
+        "`\(option.text)` needs a number", at: option.range,
         nextStep: "write, for example, `\(option.text) 20`")
     }
     guard let number = Int(word.text), (0...InputLimits.objects).contains(number) else {
       throw LanguageProblem(
-        "`\(option.text)` needs an integer, not `\(word.text)`", at: word.place,
+        "`\(option.text)` needs an integer, not `\(word.text)`", at: word.range,
         nextStep: "write, for example, `\(option.text) 20`")
     }
     return number
@@ -74,11 +74,11 @@ extension ShellEngine {
     let session = try openSession()
     guard let name = words.first else { return ShellEngine.results(of: session) }
     let arguments = try ShowArguments(words, name: name)
-    guard let shape = session.heldShapes[name.text], let count = session.count(ofResult: name.text)
+    guard let shape = session.resultShapes[name.text], let count = session.count(ofResult: name.text)
     else {
-      let known = session.heldShapes.keys.sorted()
+      let known = session.resultShapes.keys.sorted()
       throw LanguageProblem(
-        "there's no result `\(name.text)`", at: name.place,
+        "there's no result `\(name.text)`", at: name.range,
         didYouMean: NearestName.of(name.text, among: known),
         nextStep: known.isEmpty
           ? "keep one: `fetch ENTITY as NAME`" : "use one of: \(ModelNames.list(known))")
@@ -86,7 +86,7 @@ extension ShellEngine {
     if shape.kind == .dictionaries { return try dictionaries(arguments, count, in: session) }
     guard shape.hasObjects, let entity = session.model.entitiesByName[shape.entity] else {
       throw LanguageProblem(
-        "`\(name.text)` is a save, which has no objects", at: name.place,
+        "`\(name.text)` is a save, which has no objects", at: name.range,
         nextStep: "show the result of a fetch, an insertion, or a batch request")
     }
     if arguments.position != nil || (count == 1 && arguments.columns.isEmpty) {
@@ -120,7 +120,7 @@ extension ShellEngine {
     if let word = arguments.position {
       guard count > 0 else {
         throw LanguageProblem(
-          "`\(arguments.name.text)` is empty", at: word.place,
+          "`\(arguments.name.text)` is empty", at: word.range,
           nextStep: "fetch objects before you show one")
       }
       index =
@@ -171,7 +171,7 @@ extension ShellEngine {
     let all = session.dictionaryKeys(ofResult: name)
     for word in arguments.columns where !all.contains(word.text) {
       throw LanguageProblem(
-        "the dictionaries of `\(name)` have no key `\(word.text)`", at: word.place,
+        "the dictionaries of `\(name)` have no key `\(word.text)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: all),
         nextStep: "their keys are: \(ModelNames.list(all))")
     }
@@ -196,7 +196,7 @@ extension ShellEngine {
 
   /// Lists the named results.
   private static func results(of session: Session) -> ShellAnswer {
-    let shapes = session.heldShapes.sorted { $0.key < $1.key }
+    let shapes = session.resultShapes.sorted { $0.key < $1.key }
     guard !shapes.isEmpty else {
       return ShellAnswer("  no results; `fetch ENTITY as NAME` keeps one under a name")
     }
@@ -230,16 +230,16 @@ extension ShellEngine {
     let suffix = ".@count"
     let isCount = word.text.hasSuffix(suffix)
     let text = isCount ? String(word.text.dropLast(suffix.count)) : word.text
-    let path = try ModelNames(model).resolveRead(text, from: entity, at: word.place(at: 0))
+    let path = try ModelNames(model).resolveRead(text, from: entity, at: word.range(at: 0))
     if let past = path.steps.first(where: { $0.isToMany }) {
       throw LanguageProblem(
-        "`\(past.name)` is a to-many relationship; `show` can't continue past it", at: word.place,
+        "`\(past.name)` is a to-many relationship; `show` can't continue past it", at: word.range,
         nextStep: "end the key path there, or after it with `@count`")
     }
     let isToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
     guard !isCount || isToMany else {
       throw LanguageProblem(
-        "`@count` needs a to-many relationship", at: word.place, nextStep: "remove `\(suffix)`")
+        "`@count` needs a to-many relationship", at: word.range, nextStep: "remove `\(suffix)`")
     }
     return word.text
   }

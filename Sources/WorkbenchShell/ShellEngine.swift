@@ -40,7 +40,7 @@ package final class ShellEngine {
   /// The last line that was run, for `!!`.
   private var previousLine: String?
   /// The lines of a `repeat` whose block isn't complete.
-  var openBlock: (text: String, place: CallSite)?
+  var openBlock: (text: String, callSite: CallSite)?
   /// The width of the terminal in characters, or nil if results aren't printed on one.
   package var width: Int?
 

@@ -55,7 +55,7 @@ extension NSManagedObject {
   /// For tools that print objects: no statements, no faults. It's a programmer error to pass a key that
   /// isn't a to-one.
   package final func destinationID(forRelationshipNamed key: String) -> NSManagedObjectID? {
-    guard case .slot(let index) = place(of: key), layout.slots[index].kind.isToOne else {
+    guard case .slot(let index) = position(of: key), layout.slots[index].kind.isToOne else {
       preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
     }
     let slot = layout.slots[index]

@@ -28,18 +28,18 @@ package struct InspectedObject: Sendable {
 
 extension Session {
   /// The number of objects or dictionaries of a result, or `nil` if there's no result with the name.
-  package func count(ofResult name: String) -> Int? { held[name]?.count }
+  package func count(ofResult name: String) -> Int? { namedResults[name]?.count }
 
   /// Returns the dictionaries of a result; none if it has objects.
   package func dictionaries(ofResult name: String) -> [[String: RowText]] {
-    guard case .dictionaries(let dictionaries)? = held[name]?.content else { return [] }
+    guard case .dictionaries(let dictionaries)? = namedResults[name]?.content else { return [] }
     return dictionaries.map { $0.mapValues { RowText($0) } }
   }
 
   /// The keys of a result's dictionaries in the order of the fetch's columns; the others follow in
   /// alphabetical order.
   package func dictionaryKeys(ofResult name: String) -> [String] {
-    guard let result = held[name], case .dictionaries(let dictionaries) = result.content else {
+    guard let result = namedResults[name], case .dictionaries(let dictionaries) = result.content else {
       return []
     }
     let present = Set(dictionaries.flatMap(\.keys))
@@ -65,7 +65,7 @@ extension Session {
   package func inspect(
     _ name: String, at range: Range<Int>, keyPaths: [String], raw: Bool
   ) throws -> [InspectedObject] {
-    guard let result = held[name] else { return [] }
+    guard let result = namedResults[name] else { return [] }
     var chain: [NSManagedObjectContext] = []
     var next: String? = result.context
     while let name = next {
@@ -91,7 +91,7 @@ extension Session {
     }
   }
 
-  private func ids(of result: HeldResult, at range: Range<Int>) -> [NSManagedObjectID] {
+  private func ids(of result: NamedResult, at range: Range<Int>) -> [NSManagedObjectID] {
     switch result.content {
     case .save, .dictionaries: []
     case .ids(let ids), .rows(_, let ids): Array(ids[range])

@@ -166,7 +166,7 @@ struct LineReader {
   ) throws(LanguageProblem) -> [Word] {
     var words = [Word]()
     let opening = current
-    if case .open(let place)? = opening {
+    if case .open(let range)? = opening {
       position += 1
       while let word = nextWord() {
         words.append(hasOrders ? ordered(word) : word)
@@ -174,7 +174,7 @@ struct LineReader {
       }
       guard case .close? = current else {
         throw LanguageProblem(
-          "unterminated list", at: place, nextStep: "close it with ]")
+          "unterminated list", at: range, nextStep: "close it with ]")
       }
       position += 1
       return words
