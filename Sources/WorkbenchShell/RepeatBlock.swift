@@ -97,7 +97,8 @@ extension ShellEngine {
     guard let open = openBlock else { return nil }
     openBlock = nil
     return CommandFailure(
-      "the block of `repeat` in line \(open.callSite.line) isn't closed", nextStep: "close it with `}`"
+      "the block of `repeat` in line \(open.callSite.line) isn't closed",
+      nextStep: "close it with `}`"
     )
   }
 

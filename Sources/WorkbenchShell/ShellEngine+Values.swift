@@ -74,7 +74,8 @@ extension ShellEngine {
     let session = try openSession()
     guard let name = words.first else { return ShellEngine.results(of: session) }
     let arguments = try ShowArguments(words, name: name)
-    guard let shape = session.resultShapes[name.text], let count = session.count(ofResult: name.text)
+    guard let shape = session.resultShapes[name.text],
+      let count = session.count(ofResult: name.text)
     else {
       let known = session.resultShapes.keys.sorted()
       throw LanguageProblem(

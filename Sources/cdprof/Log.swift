@@ -116,7 +116,8 @@ struct Log: Executable {
         console.say(data)
       }
     } else if json {
-      console.say(try LogJSON.data(log, evaluation: evaluation, advice: advice, showsBinds: showBinds))
+      console.say(
+        try LogJSON.data(log, evaluation: evaluation, advice: advice, showsBinds: showBinds))
     } else {
       console.say(evaluation.map { LogEvaluationText.lines($0, of: log) + [""] } ?? [])
       console.say(LogText.lines(log, showsBinds: showBinds))

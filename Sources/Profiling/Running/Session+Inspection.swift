@@ -39,7 +39,8 @@ extension Session {
   /// The keys of a result's dictionaries in the order of the fetch's columns; the others follow in
   /// alphabetical order.
   package func dictionaryKeys(ofResult name: String) -> [String] {
-    guard let result = namedResults[name], case .dictionaries(let dictionaries) = result.content else {
+    guard let result = namedResults[name], case .dictionaries(let dictionaries) = result.content
+    else {
       return []
     }
     let present = Set(dictionaries.flatMap(\.keys))

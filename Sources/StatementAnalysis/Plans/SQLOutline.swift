@@ -176,7 +176,8 @@ extension SQLOutline {
   private static func tables(in words: [String]) -> [(table: String, alias: String)] {
     var tables: [(table: String, alias: String)] = []
     for (position, word) in words.enumerated() {
-      guard position > 0, introduces(words[position - 1], in: words, at: position - 1), isName(word) else {
+      guard position > 0, introduces(words[position - 1], in: words, at: position - 1), isName(word)
+      else {
         continue
       }
       var next = position + 1
