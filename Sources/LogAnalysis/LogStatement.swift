@@ -224,7 +224,9 @@ struct LogShapes {
     let kept = all.indices.filter { target[$0] == $0 }
     var positions = [Int](repeating: 0, count: all.count)
     for (position, index) in kept.enumerated() { positions[index] = position }
-    for index in all.indices where target[index] != index { positions[index] = positions[target[index]] }
+    for index in all.indices where target[index] != index {
+      positions[index] = positions[target[index]]
+    }
     let result = kept.enumerated().map { position, index in
       var statement = statements[index]
       statement.number = position + 1

@@ -135,7 +135,8 @@ struct ShellEngineTests {
       ("lsat", "lsat", "did you mean `last`", "`help`"),
       ("fetch Moood", "Moood", "did you mean `Mood`", "Continent, Country, Mood, Region"),
       (
-        "fetch Mood where \"country.iso3166Code == 1\"", "iso3166Code", "numericISO3166Code", "properties are"
+        "fetch Mood where \"country.iso3166Code == 1\"", "iso3166Code", "numericISO3166Code",
+        "properties are"
       ),
       ("fetch Mood where \"date >\"", "\"", "ends too early", "a key path"),
       ("fetch Mood limt 3", "limt", "did you mean `limit`", "`fetch` takes"),

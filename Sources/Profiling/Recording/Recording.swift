@@ -280,7 +280,9 @@ extension Recording {
         shapes[position].count += 1
         shapes[position].rows += event.rows
         shapes[position].nanoseconds += event.duration
-        if let work = statement.work { shapes[position].work = (shapes[position].work ?? .init()) + work }
+        if let work = statement.work {
+          shapes[position].work = (shapes[position].work ?? .init()) + work
+        }
       } else {
         positions[statement.sql] = shapes.count
         shapes.append(

@@ -38,7 +38,9 @@ struct RunComparisonTests {
     #expect(comparison.missing == ["fault storm", "batched"])
     #expect(comparison.added == ["storm"])
     #expect(
-      ComparisonFailureCriteria.standard.failures(of: comparison) == ["QQQ", "QQQ"])
+      ComparisonFailureCriteria.standard.failures(of: comparison) == [
+        "fault storm: no longer exists", "batched: no longer exists",
+      ])
   }
 
   @Test(arguments: ["slects", "", "time", "more,"])

@@ -60,7 +60,8 @@ struct ResultFileTests {
       "unknown metric selets", "306"
     ),
     (
-      "\"marks\": \"", "\"marks\": \"7 ", "variants[0].tracks[0].marks", "BEGIN+LENGTH*COUNT", "\"7 "
+      "\"marks\": \"", "\"marks\": \"7 ", "variants[0].tracks[0].marks", "BEGIN+LENGTH*COUNT",
+      "\"7 "
     ),
     (
       "\"spans\": \"", "\"spans\": \"7 ", "variants[0].timeline.lanes[0].spans",
