@@ -50,14 +50,14 @@ struct DamagedRowTests {
 
   @Test("An unmappable row is an error of a fetch, and an empty to-many relationship")
   func unmappableRowFailsFetchesAndEmptiesRelationships() throws {
-    let corrupt = CocoaError.Code.fileReadCorruptFile.rawValue
+    let code = CocoaError.Code.fileReadCorruptFile.rawValue
     for damage in ["SET Z_ENT = 99", "SET Z_PK = -5", "SET Z_PK = -9223372036854775808"] {
       let context = try corrupt("UPDATE ZWORKER \(damage) WHERE Z_PK = 2")
       try context.performAndWait {
-        try expectError(corrupt) { _ = try first("Worker", in: context) }
+        try expectError(code) { _ = try first("Worker", in: context) }
         let team = try first("Team", in: context)
         #expect((team.value(forKey: "members") as? Set<NSManagedObject>) == [])
-        #expect(context.faultError?.code == corrupt)
+        #expect(context.faultError?.code == code)
       }
     }
   }
