@@ -61,11 +61,3 @@ public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecks
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 /// Option: the number of seconds to wait for a locked file.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
-
-extension Optional<[AnyHashable: Any]> {
-  /// Returns whether an option of a store is true; false if it's missing.
-  func isSet(_ option: String) -> Bool {
-    let value = self?[option]
-    return value as? Bool ?? (value as? NSNumber)?.boolValue ?? false
-  }
-}
