@@ -162,7 +162,7 @@ package final class LogLines {
         return fail(
           "is a truncated gzip file",
           "copy the complete file again; `gunzip -c FILE | cdprof log -` reads the readable part")
-      case .damaged:
+      case .corrupt:
         return fail(
           "is a corrupt gzip file",
           "copy it again; `gunzip -c FILE | cdprof log -` reads what is intact")

@@ -231,7 +231,7 @@ extension ShellEngine {
     guard let desk else { return [] }
     let current = desk.session.recording.statementShapes
     guard let word else {
-      let before = desk.tries.flatMap { $0.result?.statements ?? [] }
+      let before = desk.runs.flatMap { $0.result?.statements ?? [] }
       return AdvisedStatement.all(in: before + current)
     }
     let group = try group(word)

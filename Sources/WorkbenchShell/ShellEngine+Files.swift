@@ -76,12 +76,12 @@ extension ShellEngine {
         "unknown report format", at: word.range,
         nextStep: "write `\(ShellCommand.report.usage)`")
     }
-    guard let desk, !(try triesSoFar()).isEmpty else {
+    guard let desk, !(try runsSoFar()).isEmpty else {
       throw CommandFailure("nothing has run yet", nextStep: "run some steps, then write the report")
     }
     let path = try newFile(word)
-    let tries = desk.tries + (desk.current.isEmpty ? [] : [try desk.finished()])
-    let over = tries.compactMap { one in one.result.map { (one, $0) } }
+    let runs = desk.runs + (desk.current.isEmpty ? [] : [try desk.finished()])
+    let over = runs.compactMap { one in one.result.map { (one, $0) } }
     let result = desk.workspace.result(
       of: FixVerification.noting(in: over.map(\.1), steps: over.map(\.0.steps)))
     // `newFile(_:)` has checked that the file can be replaced.
@@ -147,7 +147,7 @@ extension ReportFormat {
 
 extension ShellWorkspace {
   /// Returns a result with the runs as variants.
-  fileprivate func result(of tries: [VariantResult]) -> RunResult {
+  fileprivate func result(of runs: [VariantResult]) -> RunResult {
     var seed: UInt64 = 0
     var chapter: Int?
     if case .scenario(let scenario) = subject {
@@ -157,7 +157,7 @@ extension ShellWorkspace {
     return RunResult(
       scenario: baseName, file: path, chapter: chapter,
       story: "Run in the shell on \(title).", seed: seed, scale: 1, data: counts,
-      variants: tries, environment: .current,
+      variants: runs, environment: .current,
       command: "cdprof shell \(LineWords.plain(path))")
   }
 }
@@ -170,8 +170,8 @@ extension ShellEngine {
   /// **Cost:** that of running the scenario, with a copy of the data for each run.
   func saveScenario(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .saveScenario)
-    let tries = try triesSoFar().filter { !$0.wasInterrupted }
-    guard !tries.isEmpty, let workspace else {
+    let runs = try runsSoFar().filter { !$0.wasInterrupted }
+    guard !runs.isEmpty, let workspace else {
       throw CommandFailure(
         "nothing has run that can be repeated", nextStep: "run some steps, then save them")
     }
@@ -188,7 +188,7 @@ extension ShellEngine {
     }
     let path = try newFile(word)
     var draft = workspace.draft(
-      named: file.deletingPathExtension().lastPathComponent, of: tries)
+      named: file.deletingPathExtension().lastPathComponent, of: runs)
     let folder = file.deletingLastPathComponent()
     let scenario = try ScenarioReader.read(text: draft.yaml(in: folder), url: file, path: word.text)
     try addFindings(ofRunning: scenario, to: &draft)
@@ -196,7 +196,7 @@ extension ShellEngine {
     try OutputFile.write(Data(text.utf8), to: file, force: true)
     written.insert(path)
     return ShellAnswer(
-      "  \(word.text): \(NumberText.counted(draft.tries.count, "variant")), "
+      "  \(word.text): \(NumberText.counted(draft.runs.count, "variant")), "
         + "\(NumberText.counted(draft.expectationCount, "expectation")) as measured. "
         + "Next: cdprof run \(LineWords.plain(word.text)) --report html")
   }
@@ -209,8 +209,8 @@ extension ShellEngine {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
     let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder).run()
-    for (index, variant) in result.variants.enumerated() where index < draft.tries.count {
-      draft.tries[index].findings = variant.findings.map(\.name).reduce(into: []) {
+    for (index, variant) in result.variants.enumerated() where index < draft.runs.count {
+      draft.runs[index].findings = variant.findings.map(\.name).reduce(into: []) {
         if !$0.contains($1) { $0.append($1) }
       }
     }
@@ -219,8 +219,8 @@ extension ShellEngine {
 
 extension ShellWorkspace {
   /// Returns a scenario of the runs on the same data.
-  fileprivate func draft(named name: String, of tries: [ShellRun]) -> ScenarioDraft {
-    let saved = tries.map { one in
+  fileprivate func draft(named name: String, of runs: [ShellRun]) -> ScenarioDraft {
+    let saved = runs.map { one in
       RecordedRun(
         steps: one.steps, counters: one.costs.counters,
         findings: one.findings.map(\.name).reduce(into: []) {
@@ -230,11 +230,11 @@ extension ShellWorkspace {
     switch subject {
     case .store(let url):
       return ScenarioDraft(
-        name: name, modelURL: nil, data: DataPlan(source: .copied(url)), tries: saved)
+        name: name, modelURL: nil, data: DataPlan(source: .copied(url)), runs: saved)
     case .scenario(let scenario):
       return ScenarioDraft(
         name: name, chapter: scenario.chapter, modelURL: scenario.modelURL, data: scenario.data,
-        tries: saved)
+        runs: saved)
     }
   }
 }

@@ -155,7 +155,7 @@ extension ShellEngine {
     }
     let over = try desk.finished()
     desk.session = try desk.workspace.makeSession(sinks: sinks, interruption: interruption)
-    desk.tries.append(over)
+    desk.runs.append(over)
     desk.current = ShellRun(number: over.number + 1)
     var undone = ""
     if over.costs.counters.transactions > 0 {
@@ -168,7 +168,7 @@ extension ShellEngine {
 
   /// Compares the last two runs that ran steps, or two runs by number.
   func diff(_ arguments: ShellArguments) throws -> ShellAnswer {
-    let all = try triesSoFar()
+    let all = try runsSoFar()
     guard let last = all.last, all.count > 1 else {
       throw CommandFailure(
         all.isEmpty ? "nothing has run yet" : "there's only one run",
@@ -204,10 +204,10 @@ extension ShellEngine {
   /// Returns the runs that ran steps, including the current one.
   ///
   /// The number of a run is its position, starting at 1.
-  func triesSoFar() throws -> [ShellRun] {
+  func runsSoFar() throws -> [ShellRun] {
     _ = try openSession()
     guard let desk else { return [] }
-    return desk.current.isEmpty ? desk.tries : desk.tries + [desk.current]
+    return desk.current.isEmpty ? desk.runs : desk.runs + [desk.current]
   }
 }
 

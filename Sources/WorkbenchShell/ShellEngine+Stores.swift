@@ -78,7 +78,7 @@ extension ShellEngine {
       desks.map { desk in
         [
           .text(desk.name), .text(desk.workspace.title), .text(desk.workspace.contents),
-          .text(desk.workspace.state), .number(desk.tries.count + (desk.current.isEmpty ? 0 : 1)),
+          .text(desk.workspace.state), .number(desk.runs.count + (desk.current.isEmpty ? 0 : 1)),
         ]
       })
     guard !desks.isEmpty else { return ShellAnswer(["  nothing is open"], table: table) }

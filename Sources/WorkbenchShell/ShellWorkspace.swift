@@ -248,7 +248,7 @@ final class ShellTarget {
   let workspace: ShellWorkspace
   var session: Session
   /// The finished runs; each ran at least one step.
-  var tries: [ShellRun] = []
+  var runs: [ShellRun] = []
   var current = ShellRun(number: 1)
 
   init(name: String, workspace: ShellWorkspace, session: Session) {

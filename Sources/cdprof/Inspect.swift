@@ -21,8 +21,8 @@ struct Inspect: Executable {
     } else {
       console.say(InspectionText.lines(inspection))
     }
-    for stray in inspection.strayRows { console.note(stray.line) }
-    guard inspection.strayRows.isEmpty else {
+    for rows in inspection.unmappableRows { console.note(rows.line) }
+    guard inspection.unmappableRows.isEmpty else {
       console.complain("run `cdprof doctor` to check the store")
       return .badInput
     }

@@ -120,8 +120,10 @@ struct StoreOpeningTests {
     #expect(engine.answer(to: "fetch Tag").failure == nil)
     let inspection = try StoreInspector.inspect(store.url)
     #expect(inspection.entities.contains { $0.name == "Tag" && $0.count == 2 })
-    #expect(inspection.strayRows.map(\.table) == ["ZPARTY"])
-    #expect(inspection.strayRows.first?.count == 2 && inspection.strayRows.first?.keys.first == -5)
+    #expect(inspection.unmappableRows.map(\.table) == ["ZPARTY"])
+    #expect(
+      inspection.unmappableRows.first?.count == 2
+        && inspection.unmappableRows.first?.keys.first == -5)
     // In a writable store, unmappable rows are an error.
     let writing = try ShellEngine(
       workspace: ShellWorkspace(opening: store.url.path, writing: .copy)

@@ -9,7 +9,7 @@ package final class GzipStream {
   /// Why the bytes can't be inflated any further.
   package enum Failure: Error, Sendable {
     /// The data isn't a gzip file, or its checksum is wrong.
-    case damaged
+    case corrupt
     /// They end in the middle of the file.
     case truncated
   }
@@ -45,7 +45,7 @@ package final class GzipStream {
   /// - Throws: `Failure`, after returning all bytes inflated before the error.
   package func next() throws(Failure) -> [UInt8] {
     while !isAtEnd {
-      guard !isBroken else { throw .damaged }
+      guard !isBroken else { throw .corrupt }
       if used == input.count {
         input = source()
         used = 0
@@ -101,7 +101,7 @@ enum RawDeflate {
   /// The reason that a stream can't be inflated.
   enum Failure: Error {
     /// The bytes aren't a complete stream.
-    case damaged
+    case corrupt
     /// The stream inflates to more bytes than allowed.
     case tooLarge
   }
@@ -113,12 +113,12 @@ enum RawDeflate {
     let stream = makeStream()
     defer { stream.deallocate() }
     guard inflateInit2_(stream, windowBits, ZLIB_VERSION, streamSize) == Z_OK else {
-      throw .damaged
+      throw .corrupt
     }
     defer { inflateEnd(stream) }
     let (output, status) = run(stream, on: bytes, limit: limit) { CZlib.inflate($0, Z_NO_FLUSH) }
     guard output.count <= limit else { throw .tooLarge }
-    guard status == Z_STREAM_END else { throw .damaged }
+    guard status == Z_STREAM_END else { throw .corrupt }
     return output
   }
 

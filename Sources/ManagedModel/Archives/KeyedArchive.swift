@@ -20,7 +20,7 @@ struct KeyedArchive {
     do {
       list = try BinaryPropertyList.read(bytes)
     } catch {
-      throw Self.error("The compiled model is damaged: \(error.message)")
+      throw Self.error("The compiled model is corrupt: \(error.message)")
     }
     guard case .dictionary(let top) = list, case .array(let objects) = top["$objects"],
       case .dictionary(let roots) = top["$top"], case .uid(let uid) = roots["root"]

@@ -9,7 +9,7 @@ package enum ModelArchive {
   /// Takes an uncompressed archive as well. The model may be changed afterwards.
   ///
   /// - Parameter deflated: The bytes of the column.
-  /// - Throws: An error for bytes that are damaged, too large or no model.
+  /// - Throws: An error for bytes that are corrupt, too large or no model.
   package static func read(deflated: [UInt8]) throws(ModelError) -> NSManagedObjectModel {
     guard !deflated.starts(with: Array("bplist".utf8)) else { return try read(bytes: deflated) }
     let bytes: [UInt8]
@@ -18,7 +18,7 @@ package enum ModelArchive {
     } catch {
       let reason =
         switch error {
-        case .damaged: "is damaged."
+        case .corrupt: "is corrupt."
         case .tooLarge: "is larger than \(maximumSize >> 20) MiB."
         }
       throw ModelError(
@@ -33,7 +33,7 @@ package enum ModelArchive {
   /// The model may be changed afterwards.
   ///
   /// - Parameter bytes: The bytes of the file.
-  /// - Throws: An error for bytes that are damaged, too large or no model.
+  /// - Throws: An error for bytes that are corrupt, too large or no model.
   package static func read(bytes: [UInt8]) throws(ModelError) -> NSManagedObjectModel {
     guard bytes.count <= maximumSize else {
       throw ModelError(

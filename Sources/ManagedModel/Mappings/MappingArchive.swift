@@ -11,7 +11,7 @@ struct MappingArchive {
     do {
       archive = try KeyedArchive(bytes)
     } catch {
-      throw Self.error("The file isn't a keyed archive, or it's damaged.")
+      throw Self.error("The file isn't a keyed archive, or it's corrupt.")
     }
   }
 

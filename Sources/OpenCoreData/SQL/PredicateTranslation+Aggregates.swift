@@ -11,7 +11,7 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand {
     guard case .operator(let found) = path.rest.first else {
       throw TranslationError(
-        path.text, "A path through a to-many relationship needs ANY, ALL or @count.")
+        path.text, "A path through a to-many relationship needs ANY, ALL, or @count.")
     }
     let rest = path.rest.dropFirst()
     if found == .count {
@@ -210,7 +210,7 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand {
     guard case .toMany(let path) = operand, path.rest.isEmpty else {
       throw TranslationError(
-        expression.description, "Only a path that ends in a to-many relationship is counted.")
+        expression.description, "@count requires a key path that ends in a to-many relationship.")
     }
     return try count(path, at: site)
   }

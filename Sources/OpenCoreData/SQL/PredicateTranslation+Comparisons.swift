@@ -243,7 +243,7 @@ extension PredicateTranslation {
     switch operand {
     case .attribute(_, let attribute):
       throw TranslationError(
-        rules.piece, "\(attribute) isn't a string, so it cannot be searched in the store.")
+        rules.piece, "\(attribute) isn't a string, so it can't be searched in the store.")
     case .toMany(let path):
       throw TranslationError(
         rules.piece, "\(path.text) is to-many, so it needs ANY, ALL, or @count.")

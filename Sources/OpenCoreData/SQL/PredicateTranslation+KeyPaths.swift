@@ -237,7 +237,7 @@ extension PredicateTranslation {
     let found = try walk(
       (components + [.key("entity")])[...], in: root, at: columnSite, text: text)
     guard case .entity(let column, _, _) = found else {
-      throw TranslationError(text, "This isn't a path to an object.")
+      throw TranslationError(text, "The key path must end at an object.")
     }
     return column
   }

@@ -204,7 +204,7 @@ extension StoreMetadata {
     case noTable
     case noRow
     case noUUID
-    case damagedPropertyList
+    case corruptPropertyList
     /// A housekeeping table is something else, which the text describes.
     case notATable(String)
 
@@ -213,7 +213,7 @@ extension StoreMetadata {
       case .noTable: "The file has no table Z_METADATA, so it isn't a Core Data store."
       case .noRow: "The table Z_METADATA is empty."
       case .noUUID: "The row in Z_METADATA has no UUID."
-      case .damagedPropertyList: "The property list in Z_METADATA cannot be read."
+      case .corruptPropertyList: "The property list in Z_METADATA cannot be read."
       case .notATable(let reason): "The file isn't a Core Data store: \(reason)."
       }
     }
@@ -240,7 +240,7 @@ extension StoreMetadata {
       return
     }
     guard let values = PropertyList.read(bytes) as? [String: Any] else {
-      throw Problem.damagedPropertyList
+      throw Problem.corruptPropertyList
     }
     self.init(uuid: uuid, values: values)
   }

@@ -46,8 +46,8 @@ struct ExpectationEvaluator {
   func result(
     of expectation: PlanExpectation, in statements: [StepPlans.Explained], entities: [String]
   ) -> ExpectationResult {
-    let (isMet, actual) = expectation.demand.evaluate(statements, entities: entities)
-    let text = expectation.demand.description
+    let (isMet, actual) = expectation.requirement.evaluate(statements, entities: entities)
+    let text = expectation.requirement.description
     return ExpectationResult(
       metric: expectation.text, formula: text, relation: .plan, expected: .text(text),
       actual: .text(actual), isMet: isMet, source: expectation.source,

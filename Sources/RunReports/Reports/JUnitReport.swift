@@ -42,8 +42,8 @@ package enum JUnitReport {
       let title = escaped("\(expectation.metric): \(expectation.formula)")
       let location = expectation.location
       let open =
-        head
-        + "\"\(title)\" file=\"\(escaped(location.file))\" line=\"\(location.line)\" time=\"0\""
+        head + "\"\(title)\" file=\"\(escaped(location.file))\" "
+        + "line=\"\(location.line)\" time=\"0\""
       guard !expectation.isMet else { return open + "/>" }
       let message = "expected \(expectation.expectedText), actual \(expectation.actualText)"
       let text = (["\(location): \(message)"] + expectation.differences).joined(separator: "\n")

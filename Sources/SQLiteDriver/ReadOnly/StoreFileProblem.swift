@@ -54,7 +54,7 @@ extension StoreFileProblem: CustomStringConvertible {
     case .truncated(let path, let expected, let found):
       "\(path) is truncated: \(found) of \(expected) bytes are left"
     case .corrupt(let path, let reason):
-      "\(path) is damaged: \(reason)"
+      "\(path) is corrupt: \(reason)"
     }
   }
 }

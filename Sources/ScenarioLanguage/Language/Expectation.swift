@@ -149,7 +149,7 @@ package struct PlanExpectation: Sendable, Equatable {
   /// If `nil`, the requirement applies to all SELECTs of the variant, or of the step that contains
   /// the `expect` block.
   package var step: String?
-  package var demand: PlanRequirement
+  package var requirement: PlanRequirement
   package var source: SourceMark
   /// The line number in the source file.
   package var line: Int
@@ -157,17 +157,19 @@ package struct PlanExpectation: Sendable, Equatable {
   package var range: SourceRange?
 
   package init(
-    step: String?, demand: PlanRequirement, source: SourceMark, line: Int, range: SourceRange? = nil
+    step: String?, requirement: PlanRequirement, source: SourceMark, line: Int,
+    range: SourceRange? = nil
   ) {
     self.step = step
-    self.demand = demand
+    self.requirement = requirement
     self.source = source
     self.line = line
     self.range = range
   }
 
   package static func == (first: PlanExpectation, second: PlanExpectation) -> Bool {
-    first.step == second.step && first.demand == second.demand && first.source == second.source
+    first.step == second.step && first.requirement == second.requirement
+      && first.source == second.source
   }
 
   /// The key as written, without spaces.

@@ -101,7 +101,7 @@ struct ExpectReader {
             nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
         }
         return PlanExpectation(
-          step: step??.text, demand: try PlanRequirement(word), source: source,
+          step: step??.text, requirement: try PlanRequirement(word), source: source,
           line: entry.key.range.line, range: word.range(at: 0, length: word.text.count))
       }
     }

@@ -62,7 +62,7 @@ struct ScenarioAssembly {
       variants: self.variants(of: entries, reader: variants, named: name))
     scenario.versions = versions
     scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
-    checkLaws(of: scenario)
+    checkFormulas(of: scenario)
     IndexCheck(scenario).problems.forEach { document.report($0.problem, at: $0.keyPath) }
     return scenario
   }
@@ -93,7 +93,7 @@ struct ScenarioAssembly {
   }
 
   /// Evaluates every formula at scale 1, if the row counts are known before a store is opened.
-  private func checkLaws(of scenario: Scenario) {
+  private func checkFormulas(of scenario: Scenario) {
     guard case .generated(let plans) = scenario.data.source else { return }
     // If `data` has errors, formulas would be reported only for the missing entities.
     guard !document.diagnostics.contains(where: { $0.keyPath.hasPrefix("data") }) else { return }

@@ -11,21 +11,21 @@ package struct ScenarioDraft: Sendable {
   /// The runs, at least one.
   ///
   /// Runs without steps are omitted.
-  package var tries: [RecordedRun]
+  package var runs: [RecordedRun]
 
   package init(
-    name: String, chapter: Int? = nil, modelURL: URL?, data: DataPlan, tries: [RecordedRun]
+    name: String, chapter: Int? = nil, modelURL: URL?, data: DataPlan, runs: [RecordedRun]
   ) {
     self.name = name
     self.chapter = chapter
     self.modelURL = modelURL
     self.data = data
-    self.tries = tries.filter { !$0.steps.isEmpty }
+    self.runs = runs.filter { !$0.steps.isEmpty }
   }
 
   /// The number of expectations in the scenario.
   package var expectationCount: Int {
-    tries.reduce(0) { $0 + $1.expectations.count }
+    runs.reduce(0) { $0 + $1.expectations.count }
   }
 
   /// Returns the scenario as YAML, with paths relative to the folder that will contain it.
@@ -44,11 +44,11 @@ package struct ScenarioDraft: Sendable {
     if case .copied(let store) = data.source { storePath = Self.path(of: store, from: folder) }
     lines.append("data:")
     lines += data.yamlLines(storePath: storePath)
-    let shared = SharedSteps(tries.map(\.steps))
+    let shared = SharedSteps(runs.map(\.steps))
     lines.append("steps:" + (shared.steps.isEmpty ? " []" : ""))
     lines += shared.steps.map { "  - \($0.yaml)" }
     lines.append("variants:")
-    for (index, one) in tries.enumerated() {
+    for (index, one) in runs.enumerated() {
       lines.append("  - name: run \(index + 1)")
       lines.append("    why: As recorded.")
       if !shared.first[index].isEmpty {

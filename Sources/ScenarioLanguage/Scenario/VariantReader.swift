@@ -205,7 +205,7 @@ struct IndexCheck {
     let steps = IndexCheck.steps(of: scenario)
     let blocks = scenario.variants.map(\.expect) + steps.compactMap(\.expect)
     let demands = blocks.flatMap(\.plans).compactMap { plan in
-      if case .uses(let name) = plan.demand, let range = plan.range {
+      if case .uses(let name) = plan.requirement, let range = plan.range {
         (plan.text, name, range.part(at: range.length - name.count, length: name.count))
       } else {
         nil

@@ -66,12 +66,12 @@ package struct IndexAdvisor {
       proposal(candidate, position: position, in: trial)
     }
     let redundant = redundant(with: proposals)
-    let doubtful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
+    let useful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
     return IndexAdvice(
       proposals: proposals.sorted {
         $0.stepsBefore - $0.stepsAfter > $1.stepsBefore - $1.stepsAfter
       },
-      redundant: redundant, unused: unused(reading, used: doubtful), statements: reading.count,
+      redundant: redundant, unused: unused(reading, used: useful), statements: reading.count,
       unmeasured: unmeasured, testedIndexes: ideas.count)
   }
 

@@ -177,9 +177,7 @@ extension SQLOutline {
     var tables: [(table: String, alias: String)] = []
     for (position, word) in words.enumerated() {
       guard position > 0, introduces(words[position - 1], in: words, at: position - 1), isName(word)
-      else {
-        continue
-      }
+      else { continue }
       var next = position + 1
       if next < words.count, words[next].uppercased() == "AS" { next += 1 }
       let alias = next < words.count && isName(words[next]) ? words[next] : word

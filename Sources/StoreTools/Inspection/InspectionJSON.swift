@@ -14,7 +14,7 @@ package enum InspectionJSON {
     let model: Model
     let framework: Framework
     let entities: [Entity]
-    let strayRows: [UnmappableRows]
+    let unmappableRows: [UnmappableRows]
     let indexes: [Index]
     let sizes: Sizes
     let spaces: [InspectedSpace]?
@@ -29,7 +29,7 @@ package enum InspectionJSON {
       model = Model(inspection)
       framework = Framework(inspection)
       entities = inspection.entities.map { Entity($0, of: inspection) }
-      strayRows = inspection.strayRows
+      unmappableRows = inspection.unmappableRows
       indexes = inspection.indexes.map(Index.init)
       sizes = Sizes(inspection.files)
       spaces = inspection.spaces

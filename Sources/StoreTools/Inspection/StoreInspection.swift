@@ -32,7 +32,7 @@ package struct StoreInspection: Sendable {
   /// The entities, depth first and in alphabetical order.
   package var entities: [InspectedEntity]
   /// The unmappable rows, which aren't counted and are skipped when the store is read.
-  package var strayRows: [UnmappableRows]
+  package var unmappableRows: [UnmappableRows]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
   /// The space of tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`.

@@ -41,7 +41,7 @@ package struct StoreInspector {
       modelProblem: source.problem,
       uuid: metadata.uuid, writer: metadata.writer, frameworkVersion: metadata.frameworkVersion,
       modelIdentifiers: metadata.modelIdentifiers, hasOwnDigests: metadata.hasOwnDigests,
-      entities: entities, strayRows: try strayRows(mapping), indexes: schema.indexes,
+      entities: entities, unmappableRows: try unmappableRows(mapping), indexes: schema.indexes,
       files: try files(),
       spaces: InspectedSpace.all(on: connection), externalFiles: InspectedExternalFiles(of: url),
       history: try InspectedHistory(reading: connection, tables: schema.tables.keys),
@@ -49,7 +49,7 @@ package struct StoreInspector {
       digests: InspectedDigest.all(source.isGuessed ? nil : source.model, metadata.hashes))
   }
 
-  private func strayRows(_ mapping: SQLModel?) throws(SQLiteError) -> [UnmappableRows] {
+  private func unmappableRows(_ mapping: SQLModel?) throws(SQLiteError) -> [UnmappableRows] {
     guard let mapping else { return [] }
     return try UnmappableRows.all(of: mapping, on: connection)
   }

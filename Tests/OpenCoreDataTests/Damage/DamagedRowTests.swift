@@ -8,7 +8,7 @@ import Testing
 @Suite("Corrupt rows")
 struct DamagedRowTests {
   /// A store with team 1, person 1, robot 2, and gadget 1, corrupted by statements.
-  private func damaged(_ sql: String...) throws -> NSManagedObjectContext {
+  private func corrupt(_ sql: String...) throws -> NSManagedObjectContext {
     let stack = try TestStack(model: WorkshopModel.make())
     let writer = try stack.coldContext()
     try writer.performAndWait {
@@ -34,7 +34,7 @@ struct DamagedRowTests {
 
   @Test("Values of the wrong type are read as zero, and invalid UTF-8 as replacement characters")
   func valuesOfWrongTypesAreReadAsDefaults() throws {
-    let context = try damaged(
+    let context = try corrupt(
       "UPDATE ZWORKER SET ZNUMBER = 'seven', ZNAME = CAST(X'41FF42' AS TEXT), ZBIRTHDAY = 'x',"
         + " Z_OPT = NULL WHERE Z_PK = 1")
     try context.performAndWait {
@@ -50,14 +50,14 @@ struct DamagedRowTests {
 
   @Test("An unmappable row is an error of a fetch, and an empty to-many relationship")
   func unmappableRowFailsFetchesAndEmptiesRelationships() throws {
-    let corrupt = CocoaError.Code.fileReadCorruptFile.rawValue
+    let code = CocoaError.Code.fileReadCorruptFile.rawValue
     for damage in ["SET Z_ENT = 99", "SET Z_PK = -5", "SET Z_PK = -9223372036854775808"] {
-      let context = try damaged("UPDATE ZWORKER \(damage) WHERE Z_PK = 2")
+      let context = try corrupt("UPDATE ZWORKER \(damage) WHERE Z_PK = 2")
       try context.performAndWait {
-        try expectError(corrupt) { _ = try first("Worker", in: context) }
+        try expectError(code) { _ = try first("Worker", in: context) }
         let team = try first("Team", in: context)
         #expect((team.value(forKey: "members") as? Set<NSManagedObject>) == [])
-        #expect(context.faultError?.code == corrupt)
+        #expect(context.faultError?.code == code)
       }
     }
   }
@@ -69,7 +69,7 @@ struct DamagedRowTests {
       (key: "-9223372036854775808", isNil: true), (key: "'x'", isNil: true),
     ])
   func danglingReferenceIsNilOrADeletedObject(key: String, isNil: Bool) throws {
-    let context = try damaged("UPDATE ZGADGET SET ZOWNER = \(key)")
+    let context = try corrupt("UPDATE ZGADGET SET ZOWNER = \(key)")
     try context.performAndWait {
       let owner = try first("Gadget", in: context).value(forKey: "owner") as? NSManagedObject
       #expect((owner == nil) == isNil)
@@ -86,7 +86,7 @@ struct DamagedRowTests {
   @Test("A fault of another entity than its row's reads no values and is deleted")
   func faultOfAnotherEntityReadsNoValues() throws {
     // The reference's entity ID is Person's, but its destination is a robot.
-    let context = try damaged(
+    let context = try corrupt(
       "UPDATE ZWORKER SET ZBOSS = 2, Z\(try number("Worker"))_BOSS = \(try number("Person"))"
         + " WHERE Z_PK = 1")
     try context.performAndWait {

@@ -48,7 +48,7 @@ import Testing
     ("DROP TABLE Z_METADATA", StoreMetadata.Problem.noTable),
     ("DELETE FROM Z_METADATA", .noRow),
     ("UPDATE Z_METADATA SET Z_UUID = NULL", .noUUID),
-    ("UPDATE Z_METADATA SET Z_PLIST = x'62706C6973743030FFFF'", .damagedPropertyList),
+    ("UPDATE Z_METADATA SET Z_PLIST = x'62706C6973743030FFFF'", .corruptPropertyList),
   ])
   func corruptMetadataIsReported(change: String, problem: StoreMetadata.Problem) throws {
     let connection = try SharedData.newFile()

@@ -38,10 +38,11 @@ struct CostTextTests {
     counters.transactions = 2
     let line = Costs(counters: counters, nanoseconds: 1_000_000).line
     #expect(
-      line == "0 SELECTs   0 rows   0 faults   1 save   2 INSERTs   2 transactions   1 ms")
+      line == "    0 SELECTs       0 rows       0 faults                         1 save   "
+        + "2 INSERTs   2 transactions    1 ms")
     #expect(
       Costs(counters: Counters(), nanoseconds: 1_000_000).line
-        == "0 SELECTs   0 rows   0 faults   1 ms")
+        == "    0 SELECTs       0 rows       0 faults                          1 ms")
   }
 
   @Test func twoRunsAreShownSideBySide() {

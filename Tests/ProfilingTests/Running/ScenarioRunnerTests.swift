@@ -397,7 +397,7 @@ struct ScenarioRunnerTests {
           findings: outcomes.flatMap(\.findings).map(\.name)))
     }
     let draft = ScenarioDraft(
-      name: "Mine", modelURL: scenario.modelURL, data: scenario.data, tries: runs)
+      name: "Mine", modelURL: scenario.modelURL, data: scenario.data, runs: runs)
     let url = folder.file("mine.yml")
     try Data(draft.yaml(in: folder.url).utf8).write(to: url)
     let result = try run(url, scale: 1).result

@@ -38,7 +38,9 @@ struct RunComparisonTests {
     #expect(comparison.missing == ["fault storm", "batched"])
     #expect(comparison.added == ["storm"])
     #expect(
-      ComparisonFailureCriteria.standard.failures(of: comparison) == ["QQQ", "QQQ"])
+      ComparisonFailureCriteria.standard.failures(of: comparison) == [
+        "fault storm: no longer exists", "batched: no longer exists",
+      ])
   }
 
   @Test(arguments: ["slects", "", "time", "more,"])
@@ -67,8 +69,14 @@ struct RunComparisonTests {
         "11 ms (10 ms to 30 ms, 3 runs) → 31 ms (12 ms to 32 ms, 3 runs), "
           + "inconclusive: the runs overlap"
       ),
-      ([10], [99], "10 ms → 99 ms, inconclusive: fewer than 3 runs each"),
-      ([], [], "QQQ, inconclusive: fewer than 3 runs each"),
+      (
+        [10], [99],
+        "10 ms → 99 ms, inconclusive: fewer than 3 runs each; run with --repeat 5"
+      ),
+      (
+        [], [],
+        "3 ms → 3 ms, inconclusive: fewer than 3 runs each; run with --repeat 5"
+      ),
     ] as [([UInt64], [UInt64], String)])
   func timesAreShownWithTheirRange(before: [UInt64], after: [UInt64], text: String) {
     func result(_ times: [UInt64]) -> RunResult {

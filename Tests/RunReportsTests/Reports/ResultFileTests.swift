@@ -50,7 +50,10 @@ struct ResultFileTests {
     ("\"chapter\": 15,", "\"chapter\": 15", "", "expected a comma or }", "\""),
     ("\"version\": 1", "\"version\": 9", "version", "result version 9 isn't supported", "9"),
     ("\"version\": 1", "\"w\": 1", "", "`version` is missing, so the file isn't a", "{"),
-    ("faults.yml:15\"", "faults-15\"", "", "doesn't have the form FILE:LINE", "\"faults-15\""),
+    (
+      "faults.yml:15\"", "faults-15\"", "", "doesn't have the form FILE:LINE",
+      "\"Scenarios/faults-15\""
+    ),
     (
       "\"relation\": \"equal\"", "\"relation\": \"equals\"", "variants[0].expectations[0].relation",
       "`equals` isn't a valid value", "\"equals\""

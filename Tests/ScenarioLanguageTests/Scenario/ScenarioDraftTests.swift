@@ -14,7 +14,7 @@ struct ScenarioDraftTests {
     counters.selects = 61
     return ScenarioDraft(
       name: "My storm: one", chapter: 15, modelURL: scenario.modelURL, data: scenario.data,
-      tries: try runs.enumerated().map { index, lines in
+      runs: try runs.enumerated().map { index, lines in
         RecordedRun(
           steps: try lines.map { try ShellLine.parse($0, number: 1) }, counters: counters,
           findings: index == 0 ? ["fault-storm(Mood)"] : [])

@@ -38,7 +38,7 @@ struct IndexAdvisorTests {
     #expect(gain.planBefore == ["`--SCAN t0"])
     #expect(
       gain.planAfter == [
-        "`--SEARCH t0 USING INDEX Z_Mood_byLatitudeAndLongitude (ZLATITUDE=? AND ZLONGITUDE=?)"
+        "`--SEARCH t0 USING INDEX cdprof_advice_0 (ZLATITUDE=? AND ZLONGITUDE=?)"
       ])
     let insert = try #require(proposal.insertSteps)
     #expect(insert.after > insert.before)

@@ -132,7 +132,7 @@ extension StoreDocument {
       list[Key.format] == .integer(1)
     else {
       throw Problem(
-        "it isn't a binary store of this framework, or is damaged. Binary stores of Apple's are not "
+        "it isn't a binary store of this framework, or is corrupt. Binary stores of Apple's are not "
           + "read: their form is not public.")
     }
     guard case .string(let uuid)? = list[Key.uuid], !uuid.isEmpty,
@@ -140,10 +140,10 @@ extension StoreDocument {
       let metadata = PropertyList.read(plist) as? [String: Any],
       case .integer(let lastKey)? = list[Key.lastKey],
       case .array(let objects)? = list[Key.objects]
-    else { throw Problem("its property list is damaged.") }
+    else { throw Problem("its property list is corrupt.") }
     self.init(uuid: uuid, metadata: metadata, lastKey: lastKey)
     for value in objects {
-      guard let object = Object(value) else { throw Problem("one of its objects is damaged.") }
+      guard let object = Object(value) else { throw Problem("one of its objects is corrupt.") }
       self.objects.append(object)
     }
     self.lastKey = max(lastKey, self.objects.map(\.key).max() ?? 0)

@@ -1,6 +1,7 @@
 import ProfileEvents
 import Profiling
 import ScenarioLanguage
+import StatementAnalysis
 import WorkbenchText
 
 /// A variant in the JSON file; its property names are the file's keys.
@@ -240,5 +241,111 @@ struct JSONFetch: Codable {
       fetch.options.map { Option(word: $0.word.rawValue, values: $0.value.texts) }, forKey: .options
     )
     try keys.encodeIfPresent(fetch.name, forKey: .name)
+  }
+}
+
+extension RuleName: Codable {}
+
+/// A finding in the JSON file; its property names are the file's keys.
+struct JSONFinding: Codable {
+  struct Tried: Codable {
+    var metric: String
+    var before: Int
+    var after: Int
+    var variant: String
+  }
+
+  /// For readers of the file: the rule and its subject.
+  var name: String
+  var rule: RuleName
+  var subject: String
+  var count: Int
+  var what: String
+  var location: JSONLocation?
+  var sql: String?
+  var now: String?
+  /// For readers of the file: `swift` or `advice` on one line.
+  var cure: String
+  var swift: [String]
+  var advice: String
+  var fetch: JSONFetch?
+  /// For readers of the file: `fetch` as a shell line.
+  var step: String?
+  var tried: Tried?
+
+  init(_ finding: Finding) {
+    name = finding.name
+    rule = finding.rule
+    subject = finding.subject
+    count = finding.count
+    what = finding.what
+    location = finding.callSite.map(JSONLocation.init)
+    sql = finding.sql
+    now = finding.fix.now
+    cure = finding.fix.text
+    swift = finding.fix.swift
+    advice = finding.fix.advice
+    fetch = finding.fix.fetch.map(JSONFetch.init)
+    step = finding.fix.step
+    tried = finding.verification.map {
+      Tried(metric: $0.measure, before: $0.before, after: $0.after, variant: $0.variant)
+    }
+  }
+
+  /// The decoded finding.
+  var finding: Finding {
+    Finding(
+      rule: rule, subject: subject, count: count, callSite: location?.site, what: what, sql: sql,
+      fix: SuggestedFix(now: now, swift: swift, advice: advice, fetch: fetch?.fetch),
+      verification: tried.map {
+        VerifiedFix(measure: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
+      })
+  }
+}
+
+/// A statement in the JSON file; its property names are the file's keys.
+struct JSONStatement: Codable {
+  var number: Int
+  var kind: StatementKind
+  var sql: String
+  var entity: String?
+  var count: Int
+  var rows: Int
+  var nanoseconds: UInt64
+  var location: JSONLocation?
+  var plan: [String]
+  var verdict: String
+  /// For readers of the file: the names of the plan's notes.
+  var remarks: [String]
+  var work: JSONWork?
+  var estimatedRows: Int?
+
+  init(_ shape: StatementShape) {
+    number = shape.number
+    kind = shape.kind
+    sql = shape.sql
+    entity = shape.entity
+    count = shape.count
+    rows = shape.rows
+    nanoseconds = shape.nanoseconds
+    location = shape.firstCallSite.map(JSONLocation.init)
+    plan = shape.plan
+    verdict = shape.assessment
+    remarks = shape.remarks.map(\.name)
+    work = shape.work.map(JSONWork.init)
+    estimatedRows = shape.estimate?.rows
+  }
+
+  /// The decoded statement.
+  var shape: StatementShape {
+    var shape = StatementShape(
+      number: number, kind: kind, sql: sql, entity: entity, count: count, rows: rows,
+      nanoseconds: nanoseconds, firstCallSite: location?.site)
+    shape.plan = plan
+    shape.assessment = verdict
+    shape.remarks = PlanAssessment(sql: sql, lines: plan, count: count).remarks
+    shape.work = work?.work
+    shape.estimate = estimatedRows.map(PlanEstimate.init)
+    return shape
   }
 }

@@ -26,7 +26,7 @@ package enum ResultFile {
           "result version \(head.version) isn't supported; this cdprof reads version "
             + "\(JSONDocument.version)",
           at: JSONScanner.offset(of: [.key("version")], in: text.bytes) ?? 0, keyPath: "version",
-          nextStep: "run the scenario again, or use the cdprof that wrote the file")
+          nextStep: "run the scenario again, or use the version of cdprof that wrote the file")
       }
       return try decoder.decode(JSONDocument.self, from: data).result
     } catch let error as DecodingError {

@@ -63,8 +63,8 @@ struct PrefixIndexRule: ModelRule {
     var positions: [Beginning: [Int]] = [:]
     for (position, index) in indexes.enumerated() where !index.columns.isEmpty {
       for count in 1...index.columns.count {
-        positions[Beginning(index.columns.prefix(count), index.condition), default: []].append(
-          position)
+        let beginning = Beginning(index.columns.prefix(count), index.condition)
+        positions[beginning, default: []].append(position)
       }
     }
     return positions
