@@ -301,7 +301,9 @@ struct ShellEngineTests {
     #expect(shell.type("", "# a comment").lines.isEmpty)
     let help = shell.type("help").lines
     for command in ShellCommand.allCases {
-      #expect(help.contains { $0.hasPrefix("    \(command.usage) ") }, "\(command)")
+      #expect(
+        help.contains { $0.hasPrefix("    \(command.rawValue) ") && $0.hasSuffix(command.summary) },
+        "\(command)")
     }
     for verb in ShellEngine.verbs {
       let lines = shell.type("help \(verb.rawValue)").lines.prefix { !$0.isEmpty }

@@ -36,10 +36,15 @@ final class TemporaryStore {
 final class FolderClaim {
   private var descriptor: Int32
 
-  /// Claims a folder; waits while another process removes temporary stores from it.
+  /// Claims a folder; waits up to a tenth of a second while another process removes temporary stores from it.
+  ///
+  /// A program that locks the folder for longer also keeps temporary stores from being removed.
   init(_ folder: URL) {
     descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if descriptor >= 0 { flock(descriptor, LOCK_SH) }
+    for _ in 0..<100 where descriptor >= 0 {
+      if flock(descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK { break }
+      usleep(1_000)
+    }
   }
 
   /// Ends the claim.

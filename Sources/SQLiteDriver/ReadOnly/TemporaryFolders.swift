@@ -98,7 +98,7 @@ package enum TemporaryFolders {
     let directory = openFolder(AT_FDCWD, path)
     guard directory >= 0 else { return false }
     // The file system doesn't support locks; no folder is ever considered left behind there.
-    if !lock(directory), errno == EWOULDBLOCK {
+    if !lock(directory, LOCK_SH), errno == EWOULDBLOCK {
       close(directory)
       return false
     }
@@ -115,8 +115,9 @@ package enum TemporaryFolders {
     return true
   }
 
-  private static func lock(_ directory: Int32) -> Bool {
-    flock(directory, LOCK_EX | LOCK_NB) == 0
+  /// A folder in use has a shared lock, so that a migration in it can have another one.
+  private static func lock(_ directory: Int32, _ kind: Int32) -> Bool {
+    flock(directory, kind | LOCK_NB) == 0
   }
 
   private static func removeIfLeftBehind(_ name: String, in parent: Int32) {
@@ -125,7 +126,7 @@ package enum TemporaryFolders {
     defer { close(directory) }
     var info = stat()
     guard fstat(directory, &info) == 0, info.st_uid == geteuid(), info.st_mode & 0o077 == 0,
-      lock(directory)
+      lock(directory, LOCK_EX)
     else { return }
     // A process killed before it marked its folder hasn't put anything into it.
     guard isMarked(directory) else {
