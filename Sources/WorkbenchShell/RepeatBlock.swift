@@ -92,7 +92,7 @@ extension ShellEngine {
     return run(block, at: start)
   }
 
-  /// Reports a `repeat` that isn't complete when there are no more lines, and discards it.
+  /// Reports a `repeat` that isn't complete at the end of the input, and discards it.
   package func endOfLines() -> CommandFailure? {
     guard let open = openBlock else { return nil }
     openBlock = nil

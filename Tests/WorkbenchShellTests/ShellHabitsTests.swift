@@ -15,17 +15,7 @@ struct ShellHabitsTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    small = folder.file("small.yml")
-    try Data(
-      """
-      name: Small
-      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
-      data:
-        Country: {count: 20}
-        Mood: {count: 40, country: cycle, date: every 1 minute}
-      steps: []
-      """.utf8
-    ).write(to: small)
+    small = try ShellSession.smallScenario(in: folder)
   }
 
   /// A line, and a line with the same answer.

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import WorkbenchFixtures
 
 @testable import WorkbenchShell
 @testable import WorkbenchText
@@ -8,6 +9,22 @@ import Synchronization
 final class ShellSession {
   let engine: ShellEngine
   private let logged = LoggedLines()
+
+  /// Writes a scenario with 40 moods in 20 countries, and returns its file.
+  static func smallScenario(in folder: TemporaryFolder) throws -> URL {
+    let file = folder.file("small.yml")
+    try Data(
+      """
+      name: Small
+      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      data:
+        Country: {count: 20}
+        Mood: {count: 40, country: cycle, date: every 1 minute}
+      steps: []
+      """.utf8
+    ).write(to: file)
+    return file
+  }
 
   /// - Parameter file: A scenario or a store; `nil` for an empty shell.
   convenience init(_ file: URL?) throws {

@@ -13,17 +13,7 @@ struct ShellValuesTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    small = folder.file("small.yml")
-    try Data(
-      """
-      name: Small
-      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
-      data:
-        Country: {count: 20}
-        Mood: {count: 40, country: cycle, date: every 1 minute}
-      steps: []
-      """.utf8
-    ).write(to: small)
+    small = try ShellSession.smallScenario(in: folder)
   }
 
   @Test func showPrintsValuesWithoutFiringFaults() throws {

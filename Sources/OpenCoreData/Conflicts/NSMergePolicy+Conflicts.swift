@@ -153,6 +153,8 @@ extension NSMergePolicy {
   ///
   /// Among objects with equal values, the first that has a row is kept, or else the first. Against a stored
   /// row, the policy type decides which of the two is kept.
+  /// - Throws: 133021 for the error policy; the store's error if a stored object that is to be changed can't be
+  ///   read.
   final func resolve(_ conflicts: [NSConstraintConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.constraintConflicts(conflicts) }
@@ -167,19 +169,21 @@ extension NSMergePolicy {
         }
         continue
       }
-      for object in objects { resolve(object, against: stored, conflict.constraint) }
+      for object in objects { try resolve(object, against: stored, conflict.constraint) }
     }
   }
 
   private func resolve(
     _ object: NSManagedObject, against stored: NSManagedObject, _ constraint: [String]
-  ) {
+  ) throws {
     guard let context = object.context, !stored.isDeleted else { return }
     switch mergeType {
     case .overwriteMergePolicyType:
+      try context.fillIfFault(stored)
       context.delete(stored)
     case .mergeByPropertyObjectTrumpMergePolicyType:
       if object.isInserted {
+        try context.fillIfFault(stored)
         object.giveChanges(to: stored, except: constraint)
         context.displace(object, by: stored)
       } else {
@@ -196,6 +200,18 @@ extension NSMergePolicy {
 }
 
 extension NSManagedObjectContext {
+  /// Fulfills a fault whose values are about to change.
+  ///
+  /// Firing the fault instead would make the object deleted if its row can't be read.
+  /// - Throws: The store's error.
+  fileprivate final func fillIfFault(_ object: NSManagedObject) throws {
+    do {
+      if object.isFault { _ = try fill(object) }
+    } catch {
+      throw NSError.from(error, store: firstStore)
+    }
+  }
+
   /// Deletes an object in favor of another with the same constrained values; references to it are
   /// redirected to the other.
   ///

@@ -100,7 +100,7 @@ struct SaveOperation {
         guard attempt < Self.mostAttempts else { throw NSError.mergeConflicts(conflicts) }
         try policy.resolve(optimisticLockingConflicts: conflicts)
       } catch let error as ConstraintViolations {
-        let conflicts = try error.violations.map(constraintConflict)
+        let conflicts = error.violations.map(constraintConflict)
         guard attempt < Self.mostAttempts else { throw NSError.constraintConflicts(conflicts) }
         try policy.resolve(constraintConflicts: conflicts)
       }
@@ -188,19 +188,10 @@ struct SaveOperation {
     }
   }
 
-  /// - Throws: The store's error if the stored object is a fault that can't be filled: a policy would overwrite
-  ///   its values.
-  private func constraintConflict(
-    _ violation: ConstraintViolation
-  ) throws -> NSConstraintConflict {
-    let stored = violation.stored.map { context.registered($0.layout, $0.primaryKey) }
-    do {
-      if let stored, stored.isFault { _ = try context.fill(stored) }
-    } catch {
-      throw NSError.from(error, store: context.firstStore)
-    }
-    return NSConstraintConflict(
-      constraint: violation.constraint.names, database: stored,
+  private func constraintConflict(_ violation: ConstraintViolation) -> NSConstraintConflict {
+    NSConstraintConflict(
+      constraint: violation.constraint.names,
+      database: violation.stored.map { context.registered($0.layout, $0.primaryKey) },
       databaseSnapshot: violation.storedSnapshot, conflictingObjects: violation.objects,
       conflictingSnapshots: violation.objects.map { $0.isInserted ? [:] : $0.snapshot })
   }

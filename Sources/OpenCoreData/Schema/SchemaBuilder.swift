@@ -55,10 +55,12 @@ struct SchemaBuilder: Sendable {
   ///   - metadata: The contents of `Z_METADATA`.
   ///   - modelCache: The archived model; nil for none.
   ///   - logger: Logs the statements.
+  /// - Returns: Whether it has created them.
+  @discardableResult
   func create(
     on connection: Connection, metadata: StoreMetadata, modelCache: [UInt8]?,
     loggingTo logger: StoreOpeningLogger? = nil
-  ) throws {
+  ) throws -> Bool {
     func run(_ sql: String, _ kind: StatementKind = .housekeeping) throws {
       try logger.logging(sql, kind) { try connection.execute(sql) }
     }
@@ -67,7 +69,10 @@ struct SchemaBuilder: Sendable {
     }
     try run("BEGIN EXCLUSIVE", .transaction)
     do {
-      guard try Self.isBlank(connection) else { return try run("ROLLBACK", .transaction) }
+      guard try Self.isBlank(connection) else {
+        try run("ROLLBACK", .transaction)
+        return false
+      }
       for statement in statements { try run(statement) }
       for entity in model.entities {
         try insert(
@@ -82,6 +87,7 @@ struct SchemaBuilder: Sendable {
         try insert("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?)", [.blob(modelCache)])
       }
       try run("COMMIT", .transaction)
+      return true
     } catch {
       try? connection.execute("ROLLBACK")
       throw error

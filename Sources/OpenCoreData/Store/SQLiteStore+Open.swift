@@ -96,10 +96,11 @@ extension SQLiteStore {
     _ model: NSManagedObjectModel, _ derived: DerivedChanges
   ) throws -> SQLiteStore {
     let (pool, url, isReadOnly) = (file.pool, file.url, file.isReadOnly)
+    var isCreated = false
     if !file.exists {
       let metadata = StoreMetadata(newStoreOf: model, configuration: configuration)
       let cache = ModelArchive.write(model)
-      try pool.withWriter { connection in
+      isCreated = try pool.withWriter { connection in
         try SchemaBuilder(model: SQLModel(model: model, configuration: configuration)).create(
           on: connection, metadata: metadata, modelCache: cache, loggingTo: file.logger)
       }
@@ -108,7 +109,7 @@ extension SQLiteStore {
     defer { pool.returnToPool(connection) }
     let metadata = try StoreMetadata(reading: connection, loggingTo: file.logger)
     let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
-    if file.exists, !ignores {
+    if !isCreated, !ignores {
       try metadata.check(model, configuration, at: url) {
         try ModelArchive.readModel(on: connection, loggingTo: file.logger)
       }

@@ -108,6 +108,10 @@ struct StoreWork: Sendable, CustomTestStringConvertible {
         duplicate.setValue(Data(repeating: 7, count: 110_000), forKey: "photo")
       }),
     StoreWork(
+      testDescription: "save of a duplicate that replaces the stored object",
+      policy: .overwriteMergePolicyType,
+      change: { context in _ = context.make("Person", ["name": "Ada", "age": 78]) }),
+    StoreWork(
       testDescription: "save of exchanged unique values",
       change: { context in
         let (ada, bo) = (try named("Ada", context), try named("Bo", context))
