@@ -161,7 +161,9 @@ extension NSEntityDescription {
   package func digest(_ formula: DigestFormula) -> Data { Data(digestBytes(formula)) }
 
   /// Core Data's hash of the entity; nil if it isn't known, or the entity has changed since.
-  package var currentRecordedHash: Data? { recordedHash(matching: digest) }
+  package var currentRecordedHash: Data? {
+    recordedVersionHash == nil ? nil : recordedHash(matching: digest)
+  }
 
   /// Records Core Data's hash of the entity in its current state.
   package func recordVersionHash(_ hash: Data) {
@@ -248,13 +250,15 @@ struct DigestText {
   /// Begins with the subject of the values.
   init(_ subject: String) {
     bytes = []
+    bytes.reserveCapacity(256)
     add(subject)
   }
 
   /// Adds a string, or the fact that there isn't one.
   mutating func add(_ text: String?) {
     guard let text else { return bytes.append(0) }
-    add(Array(text.utf8))
+    add(count: text.utf8.count)
+    bytes.append(contentsOf: text.utf8)
   }
 
   /// Adds a number.
@@ -269,9 +273,13 @@ struct DigestText {
 
   /// Adds bytes with their number before them.
   mutating func add(_ content: [UInt8]) {
-    bytes.append(1)
-    bytes += (0..<8).map { UInt8(truncatingIfNeeded: content.count >> (8 * $0)) }
+    add(count: content.count)
     bytes += content
+  }
+
+  private mutating func add(count: Int) {
+    bytes.append(1)
+    for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: count >> (8 * index))) }
   }
 
   /// The 32 bytes of the digest.

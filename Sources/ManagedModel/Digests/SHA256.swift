@@ -1,5 +1,5 @@
 /// The SHA-256 hash function (FIPS 180-4), which Foundation on Linux doesn't have.
-package struct SHA256 {
+package enum SHA256 {
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
     0xab1c_5ed5, 0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe,
@@ -13,58 +13,91 @@ package struct SHA256 {
     0xc671_78f2,
   ]
 
-  private var state: [UInt32] = [
+  private static let initialState: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
     0x5be0_cd19,
   ]
-  /// The message schedule of a block.
-  private var words = [UInt32](repeating: 0, count: 64)
 
   /// The 32 bytes of the hash of some bytes.
   package static func hash(_ bytes: [UInt8]) -> [UInt8] {
-    var message = bytes
+    let zeros = (119 - bytes.count % 64) % 64
+    var message: [UInt8] = []
+    message.reserveCapacity(bytes.count + zeros + 9)
+    message += bytes
     message.append(0x80)
-    let zeros = (120 - message.count % 64) % 64
-    message += [UInt8](repeating: 0, count: zeros)
-    let bits = UInt64(bytes.count) * 8
-    message += (0..<8).reversed().map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
-    var hash = SHA256()
-    for block in stride(from: 0, to: message.count, by: 64) {
-      hash.add(message[block..<block + 64])
+    for _ in 0..<zeros { message.append(0) }
+    append(UInt64(bytes.count) * 8, to: &message)
+    var state = initialState
+    // The message schedule of a block is reused for all of them.
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+      words.initialize(repeating: 0)
+      for start in stride(from: 0, to: message.count, by: 64) {
+        schedule(message, from: start, in: words)
+        compress(words, into: &state)
+      }
     }
-    return hash.state.flatMap { word in
-      (0..<4).reversed().map { UInt8(truncatingIfNeeded: word >> UInt32(8 * $0)) }
+    var hash: [UInt8] = []
+    hash.reserveCapacity(32)
+    for pair in stride(from: 0, to: 8, by: 2) {
+      append(UInt64(state[pair]) << 32 | UInt64(state[pair + 1]), to: &hash)
+    }
+    return hash
+  }
+
+  private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+    for index in 0..<8 {
+      bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * index)))
     }
   }
 
-  private mutating func add(_ block: ArraySlice<UInt8>) {
+  /// Fills the message schedule of the block that starts at a byte.
+  private static func schedule(
+    _ message: [UInt8], from start: Int, in words: UnsafeMutableBufferPointer<UInt32>
+  ) {
     for index in 0..<16 {
-      let start = block.startIndex + 4 * index
-      words[index] = block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+      let byte = start + 4 * index
+      words[index] =
+        UInt32(message[byte]) << 24 | UInt32(message[byte + 1]) << 16
+        | UInt32(message[byte + 2]) << 8 | UInt32(message[byte + 3])
     }
     for index in 16..<64 {
       let near = words[index - 2]
       let far = words[index - 15]
-      let nearMix = Self.turn(near, 17) ^ Self.turn(near, 19) ^ near >> 10
-      let farMix = Self.turn(far, 7) ^ Self.turn(far, 18) ^ far >> 3
+      let nearMix = turn(near, 17) ^ turn(near, 19) ^ near >> 10
+      let farMix = turn(far, 7) ^ turn(far, 18) ^ far >> 3
       words[index] = words[index - 16] &+ farMix &+ words[index - 7] &+ nearMix
     }
+  }
+
+  /// Adds a block, as its message schedule, to the state.
+  private static func compress(
+    _ words: UnsafeMutableBufferPointer<UInt32>, into state: inout [UInt32]
+  ) {
     // The working variables have the standard's names.
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for index in 0..<64 {
-      let choice = (e & f) ^ (~e & g)
-      let majority = (a & b) ^ (a & c) ^ (b & c)
-      let high = Self.turn(e, 6) ^ Self.turn(e, 11) ^ Self.turn(e, 25)
-      let low = Self.turn(a, 2) ^ Self.turn(a, 13) ^ Self.turn(a, 22)
-      let sum = h &+ high &+ choice &+ Self.constants[index] &+ words[index]
-      (h, g, f, e) = (g, f, e, d &+ sum)
-      (d, c, b, a) = (c, b, a, sum &+ low &+ majority)
+    constants.withUnsafeBufferPointer { constants in
+      for index in 0..<64 {
+        let choice = (e & f) ^ (~e & g)
+        let majority = (a & b) ^ (a & c) ^ (b & c)
+        let high = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
+        let low = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
+        let sum = h &+ high &+ choice &+ constants[index] &+ words[index]
+        (h, g, f, e) = (g, f, e, d &+ sum)
+        (d, c, b, a) = (c, b, a, sum &+ low &+ majority)
+      }
     }
-    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
+    state[0] &+= a
+    state[1] &+= b
+    state[2] &+= c
+    state[3] &+= d
+    state[4] &+= e
+    state[5] &+= f
+    state[6] &+= g
+    state[7] &+= h
   }
 
   private static func turn(_ word: UInt32, _ count: UInt32) -> UInt32 {
-    word >> count | word << (32 - count)
+    word &>> count | word &<< (32 &- count)
   }
 }

@@ -37,8 +37,7 @@ extension NSPersistentStoreCoordinator {
       let document = try file.read().document
       return StoreMetadata(uuid: document.uuid, values: document.metadata).publicValues
     }
-    return try NSManagedObjectModel.inspecting(at: url) { connection in
-      let metadata = try StoreMetadata(reading: connection)
+    return try NSManagedObjectModel.inspecting(at: url) { connection, metadata in
       var values = metadata.publicValues
       if !metadata.hasOwnDigests, let model = try? ModelArchive.readModel(on: connection) {
         values[NSManagedObjectModel.storedModelDigestsKey] = model.entityDigestsByName
@@ -63,8 +62,7 @@ extension NSPersistentStoreCoordinator {
   public class func cachedModelForPersistentStore(
     at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectModel {
-    try NSManagedObjectModel.inStore(
-      at: url, with: metadataForPersistentStore(type: .sqlite, at: url))
+    try NSManagedObjectModel.inStoreWithVersionHashes(at: url)
   }
 
   /// Writes the metadata of a store file immediately.

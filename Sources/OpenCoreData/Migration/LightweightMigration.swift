@@ -75,7 +75,7 @@ struct LightweightMigration {
       if !plan.deferred.isEmpty { log?.note("deferred: \(plan.deferred)") }
       for check in plan.statements.checks { try run(check, on: connection) }
       try progress(statements.count, statements.count)
-      try writeModel(plan.deferred, on: connection)
+      try writeModel(plan, on: connection)
       if !lostFiles.isEmpty { try remains.record(Set(lostFiles.map(\.name))) }
       try connection.execute("COMMIT")
     } catch {
@@ -115,10 +115,9 @@ struct LightweightMigration {
         problem: check.problem, entity: check.entity, property: check.property, rows: count))
   }
 
-  private func writeModel(_ deferred: DeferredWork, on connection: Connection) throws {
-    var metadata = try StoreMetadata(reading: connection)
-      .migrated(to: mapping.destination, configuration: configuration)
-    deferred.write(to: &metadata.values)
+  private func writeModel(_ plan: LightweightMigrationPlan, on connection: Connection) throws {
+    var metadata = plan.metadata.migrated(to: mapping.destination, configuration: configuration)
+    plan.deferred.write(to: &metadata.values)
     try metadata.write(to: connection)
     let model = ModelArchive.write(mapping.destination)
     try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")

@@ -20,6 +20,8 @@ struct LightweightMigrationPlan {
   let objects: FileObjects
   /// What becomes of columns, tables, and indexes that the new version doesn't have.
   let cleanup: Cleanup
+  /// The metadata of the file.
+  let metadata: StoreMetadata
   /// The work that earlier migrations of the file have put off.
   let pending: DeferredWork
   /// The source entity of each destination entity that has one, by destination.
@@ -62,7 +64,8 @@ struct LightweightMigrationPlan {
   ) throws {
     self.mapping = mapping
     self.cleanup = cleanup
-    pending = DeferredWork(try StoreMetadata(reading: connection).values)
+    metadata = try StoreMetadata(reading: connection)
+    pending = DeferredWork(metadata.values)
     file = try FileSchema(reading: connection)
     objects = try FileObjects(reading: connection)
     let known = configuration.flatMap { name in

@@ -15,7 +15,7 @@ package struct StoreModel: Sendable {
   ///
   /// - Throws: 134080 with a message if the file isn't a usable store.
   package static func ofStore(at url: URL) throws -> StoreModel {
-    try NSManagedObjectModel.inspecting(at: url) { try StoreModel(reading: $0) }
+    try NSManagedObjectModel.inspecting(at: url) { connection, _ in try StoreModel(reading: connection) }
   }
 
   /// Reads the store's own model; infers one from the tables if it's missing or corrupt.
@@ -122,35 +122,40 @@ extension NSManagedObjectModel {
   ///
   /// - Throws: 134080 with a message if the file isn't a usable store or contains no model.
   package static func inStore(at url: URL) throws -> NSManagedObjectModel {
-    try inspecting(at: url) { connection in
-      guard let model = try ModelArchive.readModel(on: connection) else {
-        throw NSError.coreData(
-          NSPersistentStoreOpenError,
-          "\(url.path) contains no model (Z_MODELCACHE is missing or empty). Specify its model.")
+    try inspecting(at: url) { connection, _ in try storedModel(on: connection, url) }
+  }
+
+  /// Returns the model in a store's `Z_MODELCACHE`, with the version hashes in the store's metadata.
+  ///
+  /// Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
+  /// - Throws: 134080 with a message if the file isn't a usable store or contains no model.
+  static func inStoreWithVersionHashes(at url: URL) throws -> NSManagedObjectModel {
+    try inspecting(at: url) { connection, metadata in
+      let model = try storedModel(on: connection, url)
+      guard !metadata.hasOwnDigests else { return model }
+      for entity in model.entities {
+        if let hash = entity.name.flatMap({ metadata.hashes[$0] }) {
+          entity.recordVersionHash(hash)
+        }
       }
       return model
     }
   }
 
-  /// Returns the model that a store contains, with the version hashes in the store's metadata.
-  ///
-  /// Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
-  /// - Throws: 134080 if the store can't be read, or contains no model.
-  package static func inStore(
-    at url: URL, with metadata: [String: Any]
+  private static func storedModel(
+    on connection: Connection, _ url: URL
   ) throws -> NSManagedObjectModel {
-    let model = try inStore(at: url)
-    guard metadata[digestFormulaKey] == nil else { return model }
-    let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-    for entity in model.entities {
-      if let hash = entity.name.flatMap({ hashes[$0] }) { entity.recordVersionHash(hash) }
+    guard let model = try ModelArchive.readModel(on: connection) else {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "\(url.path) contains no model (Z_MODELCACHE is missing or empty). Specify its model.")
     }
     return model
   }
 
-  /// Inspects a store's file and converts errors to those of the public API.
+  /// Inspects a store's file and its metadata, and converts errors to those of the public API.
   static func inspecting<Result>(
-    at url: URL, _ read: (Connection) throws -> Result
+    at url: URL, _ read: (Connection, StoreMetadata) throws -> Result
   ) throws -> Result {
     if let problem = StoreFileProblem.examine(path: url.path) {
       throw NSError.unusableStore(problem, url)
@@ -158,8 +163,7 @@ extension NSManagedObjectModel {
     do {
       let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
-      _ = try StoreMetadata(reading: connection)
-      return try read(connection)
+      return try read(connection, StoreMetadata(reading: connection))
     } catch let error as SQLiteError {
       throw NSError.coreData(
         error.openingCode, "The store \(url.path) could not be read: \(error)",

@@ -70,7 +70,7 @@ package struct MigrationRoute {
     let name = start.map { versions.all[$0].name } ?? ""
     if stored?.origin == .store {
       source = MigrationPlanner.Version(
-        name: name, model: try NSManagedObjectModel.inStore(at: store, with: metadata))
+        name: name, model: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store))
     } else if let start {
       source = versions.all[start]
     } else {
