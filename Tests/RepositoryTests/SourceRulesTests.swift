@@ -91,13 +91,15 @@ struct SourceRulesTests {
     {
       return true
     }
-    let anyType = /^(?:\w+ )*(?:class|struct|enum|protocol|actor|typealias|extension)\s/
+    let anyType = /^(?:\w+ )*(?:class|struct|enum|protocol|actor|typealias)\s/
     if file.name.hasSuffix("Tests"), file.code.contains(where: { $0.contains("@Test") }) {
       return true
     }
-    // A file with only constants or functions can't be named after a type.
-    if parts.count == 1, !file.code.contains(where: { $0.firstMatch(of: anyType) != nil }) {
-      return file.code.contains { $0.firstMatch(of: /^(?:\w+ )*(?:let|func) \w/) != nil }
+    // A file of constants or functions, without a type of its own, can't be named after one.
+    if parts.count == 1, !file.code.contains(where: { $0.firstMatch(of: anyType) != nil }),
+      file.code.contains(where: { $0.firstMatch(of: /^(?:\w+ )*(?:let|func) \w/) != nil })
+    {
+      return true
     }
     let kinds =
       parts.count == 1 ? "class|struct|enum|protocol|actor|typealias|extension" : "extension"

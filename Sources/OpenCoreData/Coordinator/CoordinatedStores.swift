@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// The stores of a coordinator: in the order in which they were added, each with its own index.
 ///
@@ -77,5 +78,31 @@ struct CoordinatorQueue: Sendable {
 
   var isCurrent: Bool {
     DispatchQueue.getSpecific(key: key) == true
+  }
+}
+
+/// The contexts that automatically merge what is saved to a coordinator or to a parent context.
+///
+/// Keeps no strong references. Any thread may use it.
+final class AutomaticMergeObservers<Context: AnyObject & Sendable>: Sendable {
+  private struct Observer {
+    weak var context: Context?
+  }
+
+  private let observers = Mutex<[Observer]>([])
+
+  var contexts: [Context] {
+    observers.withLock { $0.compactMap(\.context) }
+  }
+
+  func add(_ context: Context) {
+    observers.withLock { observers in
+      observers.removeAll { $0.context == nil }
+      observers.append(Observer(context: context))
+    }
+  }
+
+  func remove(_ context: Context) {
+    observers.withLock { $0.removeAll { $0.context == nil || $0.context === context } }
   }
 }

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 // Core Data's names of store types and of the options of `addPersistentStore`.
 
 /// The type of stores in SQLite files.
@@ -61,3 +62,11 @@ public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecks
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 /// Option: the number of seconds to wait for a locked file.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+
+extension Optional<[AnyHashable: Any]> {
+  /// Returns whether an option of a store is true; false if it's missing.
+  func isSet(_ option: String) -> Bool {
+    let value = self?[option]
+    return value as? Bool ?? (value as? NSNumber)?.boolValue ?? false
+  }
+}

@@ -15,7 +15,9 @@ package struct StoreModel: Sendable {
   ///
   /// - Throws: 134080 with a message if the file isn't a usable store.
   package static func ofStore(at url: URL) throws -> StoreModel {
-    try NSManagedObjectModel.inspecting(at: url) { connection, _ in try StoreModel(reading: connection) }
+    try NSManagedObjectModel.inspecting(at: url) { connection, _ in
+      try StoreModel(reading: connection)
+    }
   }
 
   /// Reads the store's own model; infers one from the tables if it's missing or corrupt.

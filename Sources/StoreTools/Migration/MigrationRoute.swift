@@ -70,7 +70,8 @@ package struct MigrationRoute {
     let name = start.map { versions.all[$0].name } ?? ""
     if stored?.origin == .store {
       source = MigrationPlanner.Version(
-        name: name, model: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store))
+        name: name, model: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store)
+      )
     } else if let start {
       source = versions.all[start]
     } else {
