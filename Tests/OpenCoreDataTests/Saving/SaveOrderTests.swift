@@ -264,32 +264,12 @@ struct SaveOrderTests {
     }
   }
 
-  /// Calls a closure when the first INSERT is recorded.
-  private final class InsertListener: EventSink {
-    private let body: Mutex<(@Sendable () -> Void)?>
-
-    init(_ body: @escaping @Sendable () -> Void) {
-      self.body = Mutex(body)
-    }
-
-    var detail: EventDetail { [] }
-
-    func record(_ event: Event) {
-      guard event.statement?.kind == .insert else { return }
-      let body = body.withLock { body in
-        defer { body = nil }
-        return body
-      }
-      body?()
-    }
-  }
-
   @Test("S16-5 a fetch during a save's transaction returns the old state immediately")
   func fetchDuringASavesTransactionReturnsTheOldState() throws {
     let stack = try stack(.sqlite)
     let (writer, reader) = (stack.context(), stack.context())
     let counts = Mutex<[Int]>([])
-    let listener = InsertListener {
+    let listener = FirstEventListener(of: { $0.statement?.kind == .insert }) {
       let count = reader.performAndWait { try? reader.everyObject(of: "Item").count }
       counts.withLock { $0.append(count ?? -1) }
     }

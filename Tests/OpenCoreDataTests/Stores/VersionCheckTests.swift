@@ -1,5 +1,6 @@
 import ManagedModel
 import OpenCoreData
+import ProfileEvents
 import SQLiteDriver
 import Testing
 
@@ -42,6 +43,35 @@ struct VersionCheckTests {
     let store = try Sample.store()
     try Self.check(store, [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
     try Self.check(store, [NSSQLiteManualVacuumOption: true, NSSQLiteAnalyzeOption: true])
+  }
+
+  @Test(
+    "A store that's created elsewhere while it's being created keeps its tables, and its version is checked",
+    arguments: [true, false])
+  func storeCreatedElsewhere(isSameVersion: Bool) throws {
+    let store = try MigratedStore()
+    let url = store.url
+    // The event is recorded after the file was found to be missing, and before it's created.
+    let listener = FirstEventListener(of: { $0.kind == .storeOpening }) {
+      let elsewhere = NSPersistentStoreCoordinator(managedObjectModel: Sample.model())
+      guard let created = try? elsewhere.addPersistentStore(type: .sqlite, at: url) else { return }
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = elsewhere
+      context.performAndWait {
+        _ = context.make("Person")
+        try? context.save()
+      }
+      try? elsewhere.remove(created)
+    }
+    let model = isSameVersion ? Sample.model() : Self.other()
+    let error = thrownError {
+      let context = try store.open(model, options: nil, sink: listener)
+      #expect(try context.performAndWait { try context.everyObject(of: "Person").count } == 1)
+    }
+    let expected = isSameVersion ? nil : NSPersistentStoreIncompatibleVersionHashError
+    #expect(error?.code == expected)
+    #expect(try store.values("SELECT Z_PK FROM ZPERSON") == [[.integer(1)]])
+    #expect(try store.values("SELECT COUNT(*) FROM Z_METADATA") == [[.integer(1)]])
   }
 
   @Test(

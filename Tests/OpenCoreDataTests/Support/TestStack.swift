@@ -141,6 +141,28 @@ final class EventList: EventSink {
   }
 }
 
+/// Calls a closure while the first event that meets a condition is recorded.
+final class FirstEventListener: EventSink {
+  private let condition: @Sendable (Event) -> Bool
+  private let body: Mutex<(@Sendable () -> Void)?>
+
+  init(of condition: @escaping @Sendable (Event) -> Bool, _ body: @escaping @Sendable () -> Void) {
+    self.condition = condition
+    self.body = Mutex(body)
+  }
+
+  var detail: EventDetail { [] }
+
+  func record(_ event: Event) {
+    guard condition(event) else { return }
+    let body = body.withLock { body in
+      defer { body = nil }
+      return body
+    }
+    body?()
+  }
+}
+
 /// A thread-safe list of lines.
 final class LineList: Sendable {
   private let list = Mutex<[String]>([])
