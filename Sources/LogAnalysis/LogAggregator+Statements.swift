@@ -2,85 +2,86 @@ import ProfileEvents
 
 extension LogAggregator {
   /// Counts an execution of a statement.
-  mutating func run(_ message: LogMessage, _ lane: inout Lane) {
-    confirm(&lane)
+  mutating func run(_ message: LogMessage, _ thread: inout ThreadState) {
+    confirm(&thread)
     let index = shapes.index(of: message.text, line: message.line, time: message.time.text)
     let traits = shapes.traits[index]
     shapes[index].calls += 1
     section?.part.calls[index, default: 0] += 1
     shapes[index].lastLine = message.line
     shapes[index].lastTime = message.time.text
-    lane.last = index
-    lane.wantsBinds = shapes[index].binds.isEmpty && !shapes[index].isOther
+    thread.last = index
+    thread.wantsBinds = shapes[index].binds.isEmpty && !shapes[index].isOther
     let table = traits.tableKey
     let open = LogNesting.Open(
       statement: index, line: message.line, time: message.time, isCount: traits.isCount, ordinal: 0)
-    lane.hidden = traits.isHidden ? open : nil
+    thread.hidden = traits.isHidden ? open : nil
     guard !traits.isHidden else { return }
     switch shapes[index].kind {
-    case .select: begin(open, &lane)
-    case .insert: change(.inserts, table, message.line, &lane)
-    case .update: change(.updates, table, message.line, &lane)
-    case .delete: change(.deletes, table, message.line, &lane)
-    case .transaction: transaction(traits.verb, message.line, &lane)
+    case .select: begin(open, &thread)
+    case .insert: change(.inserts, table, message.line, &thread)
+    case .update: change(.updates, table, message.line, &thread)
+    case .delete: change(.deletes, table, message.line, &thread)
+    case .transaction: transaction(traits.verb, message.line, &thread)
     case .housekeeping: break
     }
   }
 
   /// Begins a SELECT.
-  private mutating func begin(_ open: LogNesting.Open, _ lane: inout Lane) {
+  private mutating func begin(_ open: LogNesting.Open, _ thread: inout ThreadState) {
     var open = open
     ordinal += 1
     open.ordinal = ordinal
     let table = shapes.traits[open.statement].tableKey
     count { $0.costs.count(.selects, table: table) }
-    if let lost = lane.nesting.begin(open) { fetched(lost, 0) }
+    if let lost = thread.nesting.begin(open) { fetched(lost, 0) }
   }
 
   /// Counts a statement that the log hides as a SELECT, because the time of a fetch follows it.
-  private mutating func reveal(_ lane: inout Lane, isCount: Bool) {
-    guard var open = lane.hidden else { return }
-    lane.hidden = nil
+  private mutating func reveal(_ thread: inout ThreadState, isCount: Bool) {
+    guard var open = thread.hidden else { return }
+    thread.hidden = nil
     open.isCount = isCount
     shapes[open.statement].kind = .select
-    begin(open, &lane)
+    begin(open, &thread)
   }
 
   private mutating func change(
-    _ metric: Metric, _ table: String?, _ line: Int, _ lane: inout Lane
+    _ metric: Metric, _ table: String?, _ line: Int, _ thread: inout ThreadState
   ) {
-    lane.settledLine = line
-    for open in lane.nesting.abandonUnanswered() { fetched(open, 0) }
-    lane.hasWritten = true
+    thread.settledLine = line
+    for open in thread.nesting.abandonUnanswered() { fetched(open, 0) }
+    thread.hasWritten = true
     count { $0.costs.count(metric, table: table) }
   }
 
   /// Counts a transaction, which is a save if it changed rows of entities.
   ///
   /// A batch request looks the same.
-  private mutating func transaction(_ verb: SQLText.Verb?, _ line: Int, _ lane: inout Lane) {
-    lane.settledLine = line
+  private mutating func transaction(_ verb: SQLText.Verb?, _ line: Int, _ thread: inout ThreadState)
+  {
+    thread.settledLine = line
     switch verb {
     case .commit, .end:
       count { $0.costs.count(.transactions, table: nil) }
-      if lane.hasWritten, !logsHits { count { $0.costs.count(.saves, table: nil) } }
+      if thread.hasWritten, !logsHits { count { $0.costs.count(.saves, table: nil) } }
       fallthrough
     case .rollback:
-      lane.isInTransaction = false
-      lane.hasWritten = false
+      thread.isInTransaction = false
+      thread.hasWritten = false
     default:
-      for open in lane.nesting.abandonUnanswered() { fetched(open, 0) }
-      lane.isInTransaction = true
-      lane.hasWritten = false
+      for open in thread.nesting.abandonUnanswered() { fetched(open, 0) }
+      thread.isInTransaction = true
+      thread.hasWritten = false
     }
   }
 
   /// Records SQLite's time of a SELECT.
-  mutating func answer(_ text: LogBytes, _ lane: inout Lane) {
+  mutating func answer(_ text: LogBytes, _ thread: inout ThreadState) {
     guard let time = LogAggregator.microseconds(text) else { return }
-    confirm(&lane)
-    reveal(&lane, isCount: false)
-    guard let open = lane.nesting.answer(time) else {
+    confirm(&thread)
+    reveal(&thread, isCount: false)
+    guard let open = thread.nesting.answer(time) else {
       unmatched += 1
       return
     }
@@ -88,9 +89,9 @@ extension LogAggregator {
   }
 
   /// Records the time of a request that doesn't return rows, such as a pragma or a batch request.
-  mutating func execute(_ text: LogBytes, _ lane: inout Lane) {
+  mutating func execute(_ text: LogBytes, _ thread: inout ThreadState) {
     guard let time = LogAggregator.microseconds(text) else { return }
-    guard let last = lane.last else {
+    guard let last = thread.last else {
       unmatched += 1
       return
     }
@@ -100,13 +101,13 @@ extension LogAggregator {
   }
 
   /// Records the total time of a fetch and closes it.
-  mutating func close(_ message: LogMessage, isCount: Bool, _ lane: inout Lane) {
+  mutating func close(_ message: LogMessage, isCount: Bool, _ thread: inout ThreadState) {
     guard let time = LogAggregator.microseconds(message.text) else { return }
-    confirm(&lane)
-    reveal(&lane, isCount: isCount)
-    lane.settledLine = message.line
+    confirm(&thread)
+    reveal(&thread, isCount: isCount)
+    thread.settledLine = message.line
     logsTotals = true
-    guard let closed = lane.nesting.close(time, isCount: isCount) else {
+    guard let closed = thread.nesting.close(time, isCount: isCount) else {
       unmatched += 1
       return
     }
@@ -126,13 +127,13 @@ extension LogAggregator {
       shapes[index].rows += rows
       count { $0.costs.count(.rows, rows, table: table) }
     }
-    lane.nesting.closed = closed
+    thread.nesting.closed = closed
   }
 
   /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.
-  mutating func confirm(_ lane: inout Lane) {
-    guard let closed = lane.nesting.closed else { return }
-    lane.nesting.closed = nil
+  mutating func confirm(_ thread: inout ThreadState) {
+    guard let closed = thread.nesting.closed else { return }
+    thread.nesting.closed = nil
     fetched(closed.open, closed.total)
   }
 
@@ -143,10 +144,10 @@ extension LogAggregator {
     count { $0.costs.count(.fetches, table: traits.tableKey) }
     // Different statements aren't a repetition.
     guard !shapes[open.statement].isOther else { return }
-    let sighting = FaultStormDetector.Sighting(
+    let occurrence = FaultStormDetector.Occurrence(
       kind: .fetchLoop, subject: subject(of: open.statement), statement: open.statement,
       line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)
-    count { $0.storms.see(sighting) }
+    count { $0.storms.add(occurrence) }
   }
 
   /// Returns the entity of a statement, or its table if the entity is unknown.

@@ -3,7 +3,7 @@ import ProfileEvents
 /// Counts the events that the messages of a log report.
 struct LogAggregator {
   /// The state of one thread.
-  struct Lane {
+  struct ThreadState {
     var nesting = LogNesting()
     /// The last statement, of any kind.
     var last: Int?
@@ -37,9 +37,9 @@ struct LogAggregator {
   var section: (name: String, line: Int, time: String, part: Part)?
   var sections: [LogSection] = []
   /// The states of all threads but the current one, by name.
-  private var lanes: [String: Lane] = [:]
+  private var threads: [String: ThreadState] = [:]
   /// The thread of the last message.
-  private var current = (name: "", lane: Lane())
+  private var current = (name: "", thread: ThreadState())
   var stores: [String] = []
   var complaints = LogSamples(limit: 100)
   var entities: [String: String] = [:]
@@ -58,29 +58,29 @@ struct LogAggregator {
 
   /// Processes a complete message.
   mutating func take(_ message: LogMessage, _ kind: LogKind) {
-    var lane = checkOut(message.lane)
-    defer { current.lane = lane }
+    var thread = checkOut(message.thread)
+    defer { current.thread = thread }
     if kind != .plan { explained = nil }
     switch kind {
-    case .sql: run(message, &lane)
-    case .bind: bind(message.text, &lane)
-    case .connectionTime: answer(message.text, &lane)
-    case .fetchTime, .countTime: close(message, isCount: kind == .countTime, &lane)
-    case .executionTime: execute(message.text, &lane)
-    case .objectFault, .relationshipFault: fault(message, kind, &lane)
-    case .prefetch: prefetch(message.text, &lane)
-    case .fetchResult, .countResult: name(message.text, &lane)
+    case .sql: run(message, &thread)
+    case .bind: bind(message.text, &thread)
+    case .connectionTime: answer(message.text, &thread)
+    case .fetchTime, .countTime: close(message, isCount: kind == .countTime, &thread)
+    case .executionTime: execute(message.text, &thread)
+    case .objectFault, .relationshipFault: fault(message, kind, &thread)
+    case .prefetch: prefetch(message.text, &thread)
+    case .fetchResult, .countResult: name(message.text, &thread)
     case .explain:
       explained =
         message.text.after("EXPLAIN QUERY PLAN ").flatMap { shapes.known($0.trimmed) }
-        ?? lane.last.flatMap { shapes[$0].isOther ? nil : $0 }
+        ?? thread.last.flatMap { shapes[$0].isOther ? nil : $0 }
       // Each execution logs its plan. Keep the latest.
       if let explained { shapes[explained].loggedPlan = [] }
     case .plan: plan(message.logClass == .cdprof ? message.text.after("plan: ") : message.text)
     case .connecting: connect(message.text)
     case .rowCacheHit: hit(message.text)
     case .saveTime:
-      lane.settledLine = message.line
+      thread.settledLine = message.line
       save(message.text)
     case .ours: logsHits = logsHits || message.text.contains("row-cache hits")
     case .error, .warning, .fault: complaints.add(message)
@@ -90,17 +90,17 @@ struct LogAggregator {
 
   /// Makes a thread the current one, and returns its state without keeping it, so that it's changed
   /// in place.
-  private mutating func checkOut(_ name: String) -> Lane {
-    var lane = Lane()
-    swap(&lane, &current.lane)
-    guard name != current.name else { return lane }
+  private mutating func checkOut(_ name: String) -> ThreadState {
+    var thread = ThreadState()
+    swap(&thread, &current.thread)
+    guard name != current.name else { return thread }
     // A long log contains many threads. Remove those that aren't waiting for a line.
-    if lanes.count > 2_000 {
-      lanes = lanes.filter { !$0.value.nesting.isIdle || $0.value.isInTransaction }
+    if threads.count > 2_000 {
+      threads = threads.filter { !$0.value.nesting.isIdle || $0.value.isInTransaction }
     }
-    lanes[current.name] = lane
+    threads[current.name] = thread
     current.name = name
-    return lanes.removeValue(forKey: name) ?? Lane()
+    return threads.removeValue(forKey: name) ?? ThreadState()
   }
 
   /// Counts an event for the log and for the open section.
@@ -139,8 +139,8 @@ struct LogAggregator {
     text.after(" = ")?.trimmed.string
   }
 
-  private mutating func bind(_ text: LogBytes, _ lane: inout Lane) {
-    guard lane.wantsBinds, let last = lane.last, let value = bindText(text) else { return }
+  private mutating func bind(_ text: LogBytes, _ thread: inout ThreadState) {
+    guard thread.wantsBinds, let last = thread.last, let value = bindText(text) else { return }
     shapes[last].binds.append(value)
   }
 
@@ -214,12 +214,12 @@ extension LogAggregator {
   /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
   /// truncated after the last total time.
   mutating func countPendingSelects() {
-    for name in (lanes.keys + [current.name]).sorted() {
-      var lane = checkOut(name)
-      defer { current.lane = lane }
-      confirm(&lane)
-      for open in lane.nesting.abandon()
-      where open.connection == nil || !logsTotals || open.line > lane.settledLine {
+    for name in (threads.keys + [current.name]).sorted() {
+      var thread = checkOut(name)
+      defer { current.thread = thread }
+      confirm(&thread)
+      for open in thread.nesting.abandon()
+      where open.connection == nil || !logsTotals || open.line > thread.settledLine {
         fetched(open, 0)
       }
     }
@@ -235,14 +235,14 @@ extension LogAggregator {
   /// Counts a fulfilled fault.
   ///
   /// If it was fulfilled from the store, the statement before it is its SELECT.
-  mutating func fault(_ message: LogMessage, _ kind: LogKind, _ lane: inout Lane) {
+  mutating func fault(_ message: LogMessage, _ kind: LogKind, _ thread: inout ThreadState) {
     let entity = LogAggregator.entity(in: message.text)
     guard message.text.contains("from database") else {
       hit(message.text)
       return
     }
-    let closed = lane.nesting.closed ?? lane.nesting.closeUntimed(after: 0)
-    lane.nesting.closed = nil
+    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
+    thread.nesting.closed = nil
     var subject = entity ?? "?"
     if kind == .objectFault {
       count { $0.costs.count(.misses, entity: entity) }
@@ -255,14 +255,14 @@ extension LogAggregator {
     let statement = closed.open.statement
     if kind == .objectFault {
       shapes[statement].objectFaults += 1
-      learn(entity, statement)
+      recordEntity(entity, statement)
     } else {
       shapes[statement].relationshipFaults += 1
     }
-    let sighting = FaultStormDetector.Sighting(
+    let occurrence = FaultStormDetector.Occurrence(
       kind: .faultStorm, subject: subject, statement: statement, line: closed.open.line,
       time: closed.open.time, ordinal: closed.open.ordinal, microseconds: closed.total)
-    count { $0.storms.see(sighting) }
+    count { $0.storms.add(occurrence) }
   }
 
   /// Counts a fault fulfilled from the row cache, which only OpenCoreData logs.
@@ -278,9 +278,9 @@ extension LogAggregator {
   }
 
   /// Counts a prefetch, whose SELECT is the one before it.
-  mutating func prefetch(_ text: LogBytes, _ lane: inout Lane) {
-    let closed = lane.nesting.closed ?? lane.nesting.closeUntimed(after: 0)
-    lane.nesting.closed = nil
+  mutating func prefetch(_ text: LogBytes, _ thread: inout ThreadState) {
+    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
+    thread.nesting.closed = nil
     if let closed { shapes[closed.open.statement].prefetches += 1 }
     let key = LogAggregator.quoted(text)
     count { $0.costs.count(.prefetches, relationship: key) }
@@ -288,19 +288,19 @@ extension LogAggregator {
 
   /// Records the entity of the last statement, from `… on entity 'Person' with sql text …` or
   /// `(entity: Word; …`.
-  mutating func name(_ text: LogBytes, _ lane: inout Lane) {
+  mutating func name(_ text: LogBytes, _ thread: inout ThreadState) {
     let entity =
       text.starts(with: "fetch using")
       ? LogAggregator.quoted(text) : text.after("(entity: ")?.before(";").string
-    guard let last = lane.last, let entity, !shapes[last].isOther else { return }
+    guard let last = thread.last, let entity, !shapes[last].isOther else { return }
     shapes[last].entity = entity
-    learn(entity, last)
+    recordEntity(entity, last)
   }
 
   /// Records the entity of a table.
   ///
   /// A table of several entities has no single entity.
-  private mutating func learn(_ entity: String?, _ statement: Int) {
+  private mutating func recordEntity(_ entity: String?, _ statement: Int) {
     guard let entity, !entity.isEmpty, !entity.hasPrefix("<"),
       let table = shapes[statement].table?.uppercased()
     else { return }

@@ -75,13 +75,13 @@ package struct LogBytes: Sendable {
 
   /// Returns the offset of the byte of a string that's the least common in logs.
   private static func rarest(in text: StaticString) -> Int {
-    var (place, rank) = (0, UInt8.max)
+    var (index, rank) = (0, UInt8.max)
     for offset in 0..<text.utf8CodeUnitCount {
       let byte = text.utf8Start[offset]
       let own: UInt8 = byte == 0x20 ? 3 : byte.isLower || byte.isDigit ? 2 : byte.isUpper ? 1 : 0
-      if own < rank { (place, rank) = (offset, own) }
+      if own < rank { (index, rank) = (offset, own) }
     }
-    return place
+    return index
   }
 
   /// Returns the range of the last occurrence of a string.
@@ -205,7 +205,7 @@ extension UInt8 {
 extension LogBytes {
   /// The bytes without the control sequences with which a terminal or Xcode's former color plug-in
   /// colors text.
-  var withoutColours: LogBytes {
+  var withoutColors: LogBytes {
     var kept: [UInt8] = []
     kept.reserveCapacity(bytes.count)
     var index = bytes.startIndex

@@ -15,7 +15,7 @@ struct LogLine {
   /// Parses a line.
   init(_ bytes: ArraySlice<UInt8>) {
     var line = LogBytes(bytes)
-    if line.index(of: 0x1B) != nil { line = line.withoutColours }
+    if line.index(of: 0x1B) != nil { line = line.withoutColors }
     let stamped = line.bytes
     line = line.withoutStamp
     let record = LogRecord(line)
@@ -25,7 +25,7 @@ struct LogLine {
     prefix = line
     // The format string of a record's message isn't a message.
     if record == nil, LogRecord.isKey(line) { return }
-    if let found = LogLine.marked(line) ?? LogLine.categorised(line) ?? LogLine.bare(line) {
+    if let found = LogLine.marked(line) ?? LogLine.categorized(line) ?? LogLine.bare(line) {
       message = (found.logClass, found.text.trimmed)
       prefix = LogBytes(line.bytes[..<found.start])
     }
@@ -44,7 +44,7 @@ struct LogLine {
   /// Empty if there is none.
   ///
   /// Examples are `App[73416:2971038]`, and the `0x1a2b` of `log show`.
-  var lane: String {
+  var thread: String {
     if let end = prefix.lastRange(of: "]")?.lowerBound,
       let start = prefix.bytes[..<end].lastIndex(of: UInt8(ascii: "["))
     {
@@ -96,7 +96,7 @@ struct LogLine {
       let isAlone = range.lowerBound == bytes.startIndex || !bytes[range.lowerBound - 1].isWord
       if isAlone { return (.cdprof, LogBytes(bytes[range.upperBound...]), range.lowerBound) }
     }
-    return beheaded(line)
+    return truncated(line)
   }
 
   /// Returns a Boolean value that indicates whether a message can begin after a prefix.
@@ -109,7 +109,7 @@ struct LogLine {
 
   /// Finds a message after the end of `CoreData` at the beginning of a line:
   /// `ata: sql: BEGIN EXCLUSIVE`.
-  private static func beheaded(_ line: LogBytes) -> Found? {
+  private static func truncated(_ line: LogBytes) -> Found? {
     guard let colon = line.range(of: ": ")?.lowerBound, colon - line.bytes.startIndex < 8 else {
       return nil
     }
@@ -121,7 +121,7 @@ struct LogLine {
   }
 
   /// Finds a message after `[com.apple.coredata:sql]`, whose text doesn't contain its class.
-  private static func categorised(_ line: LogBytes) -> Found? {
+  private static func categorized(_ line: LogBytes) -> Found? {
     guard let range = line.range(of: "[com.apple.coredata"),
       let end = line.range(of: "]", from: range.upperBound)?.lowerBound
     else { return nil }

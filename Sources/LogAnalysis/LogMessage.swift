@@ -12,7 +12,7 @@ struct LogMessage {
   /// The thread, as the log contains it.
   ///
   /// Empty if there is none.
-  var lane: String
+  var thread: String
   /// The number of lines that continue it.
   var continued = 0
   /// The kind of the message by its first line, or `nil` if it's unrecognized.
@@ -22,12 +22,12 @@ struct LogMessage {
   /// The number of other lines since the message's last line.
   var passed = 0
 
-  init(line: Int, logClass: LogClass, text: LogBytes, time: LogTime, lane: String) {
+  init(line: Int, logClass: LogClass, text: LogBytes, time: LogTime, thread: String) {
     self.line = line
     self.logClass = logClass
     self.text = text
     self.time = time
-    self.lane = lane
+    self.thread = thread
   }
 }
 

@@ -14,7 +14,7 @@ package struct LogReader {
   /// A Boolean value that indicates whether rows of a query plan can appear without a class.
   private var isExplaining = false
   /// The prefix of the last message, with its time and thread.
-  private var last = (prefix: LogBytes(""), time: LogTime(), lane: "")
+  private var last = (prefix: LogBytes(""), time: LogTime(), thread: "")
 
   /// Reads a log, as text or compressed with gzip.
   ///
@@ -49,12 +49,12 @@ package struct LogReader {
     _ lines: LogLines, of path: String
   ) throws(InvalidInputError) -> LogReport {
     var reader = LogReader(file: path)
-    var mender = WrappedLineJoiner { lines.next() }
-    while let (line, pieces) = mender.next() {
+    var joiner = WrappedLineJoiner { lines.next() }
+    while let (line, pieces) = joiner.next() {
       reader.take(line, on: pieces)
     }
     if let problem = lines.problem { throw problem }
-    reader.report.wrap = mender.wrap
+    reader.report.wrap = joiner.wrap
     return reader.finish()
   }
 
@@ -96,9 +96,9 @@ package struct LogReader {
     }
     flush()
     report.classes[logClass, default: 0] += 1
-    if line.prefix != last.prefix { last = (line.prefix, line.time, line.lane) }
+    if line.prefix != last.prefix { last = (line.prefix, line.time, line.thread) }
     var message = LogMessage(
-      line: report.lines, logClass: logClass, text: text, time: last.time, lane: last.lane)
+      line: report.lines, logClass: logClass, text: text, time: last.time, thread: last.thread)
     note(message.time)
     message.kind = LogKind(logClass, text)
     guard let kind = message.kind, !kind.isTimed || !LogAggregator.isBeyondLimits(text) else {
@@ -183,7 +183,7 @@ package struct LogReader {
       flush()
       tally.take(
         LogMessage(
-          line: report.lines, logClass: .details, text: text.trimmed, time: LogTime(), lane: ""),
+          line: report.lines, logClass: .details, text: text.trimmed, time: LogTime(), thread: ""),
         .plan)
       kind = .plan
     } else if SQLText.isFragment(text) {
@@ -201,7 +201,7 @@ package struct LogReader {
       open?.time = time
       note(time)
     }
-    if let thread = LogRecord.thread(key), open?.lane.isEmpty == true { open?.lane = thread }
+    if let thread = LogRecord.thread(key), open?.thread.isEmpty == true { open?.thread = thread }
   }
 
   /// Processes a line of the app.

@@ -320,7 +320,7 @@ struct SlowestExecutions {
   static let limit = 100
 
   private var all: [LogExecution] = []
-  /// The place of the fastest execution, once there are as many as the limit.
+  /// The index of the fastest execution, once there are as many as the limit.
   private var fastest = 0
 
   /// The executions, those that took longest first.
@@ -338,7 +338,7 @@ struct SlowestExecutions {
       return
     }
     guard all.count == SlowestExecutions.limit else { return }
-    let place = all.indices.min { all[$0].microseconds < all[$1].microseconds }
-    fastest = place ?? 0
+    let index = all.indices.min { all[$0].microseconds < all[$1].microseconds }
+    fastest = index ?? 0
   }
 }

@@ -80,7 +80,7 @@ struct FaultStormDetector {
   private var storms: [Key: LogStorm] = [:]
 
   /// A statement in a log that can be part of a repetition.
-  struct Sighting {
+  struct Occurrence {
     var kind: LogStorm.Kind
     var subject: String
     var statement: Int
@@ -92,23 +92,23 @@ struct FaultStormDetector {
   }
 
   /// Processes a statement.
-  mutating func see(_ sighting: Sighting) {
+  mutating func add(_ occurrence: Occurrence) {
     let key = Key(
-      kind: sighting.kind, subject: sighting.subject, statement: sighting.statement)
+      kind: occurrence.kind, subject: occurrence.subject, statement: occurrence.statement)
     var run = runs[key] ?? Run()
-    if run.count > 0, isApart(run, sighting) {
+    if run.count > 0, isApart(run, occurrence) {
       close(run, key)
       run = Run()
     }
     if run.count == 0 {
-      run.firstLine = sighting.line
-      run.firstTime = sighting.time.text
+      run.firstLine = occurrence.line
+      run.firstTime = occurrence.time.text
     }
     run.count += 1
-    run.lastLine = sighting.line
-    run.lastOrdinal = sighting.ordinal
-    run.lastSeconds = sighting.time.seconds
-    run.microseconds += sighting.microseconds
+    run.lastLine = occurrence.line
+    run.lastOrdinal = occurrence.ordinal
+    run.lastSeconds = occurrence.time.seconds
+    run.microseconds += occurrence.microseconds
     runs[key] = run
   }
 
@@ -121,10 +121,10 @@ struct FaultStormDetector {
     }
   }
 
-  private func isApart(_ run: Run, _ sighting: Sighting) -> Bool {
-    let between = sighting.ordinal - run.lastOrdinal - 1
-    if between > (sighting.kind == .faultStorm ? 20 : 4) { return true }
-    guard let before = run.lastSeconds, let now = sighting.time.seconds else { return false }
+  private func isApart(_ run: Run, _ occurrence: Occurrence) -> Bool {
+    let between = occurrence.ordinal - run.lastOrdinal - 1
+    if between > (occurrence.kind == .faultStorm ? 20 : 4) { return true }
+    guard let before = run.lastSeconds, let now = occurrence.time.seconds else { return false }
     return now - before > 1 || now < before - 1
   }
 

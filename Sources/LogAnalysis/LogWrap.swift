@@ -193,7 +193,7 @@ extension LogMessage {
   /// Creates the message of a line, or returns `nil` if the line has none.
   init?(_ line: LogLine) {
     guard let (logClass, text) = line.message else { return nil }
-    self.init(line: 0, logClass: logClass, text: text, time: LogTime(), lane: "")
+    self.init(line: 0, logClass: logClass, text: text, time: LogTime(), thread: "")
   }
 
   /// A Boolean value that indicates whether the end of the message is missing, although the log

@@ -104,7 +104,7 @@ extension ShellEngine {
       PlanText.work(group.work, runs: group.count)
       + [reader.estimate(of: sql, binds: binds)?.description].compactMap { $0 }
     let plan =
-      ShellEngine.untreed(lines) + [assessment.sentence]
+      ShellEngine.withoutBranchMarks(lines) + [assessment.text]
       + (facts.isEmpty ? [] : [facts.joined(separator: " · ")])
     return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
   }
@@ -137,13 +137,13 @@ extension ShellEngine {
   }
 
   /// Returns a plan without the branch mark if it has only one line.
-  private static func untreed(_ lines: [String]) -> [String] {
+  private static func withoutBranchMarks(_ lines: [String]) -> [String] {
     guard lines.count == 1, let line = lines.first, line.hasPrefix("`--") else { return lines }
     return [String(line.dropFirst(3))]
   }
 
   private func findings() -> ShellAnswer {
-    let found = desk?.found ?? FindingSearch.Found()
+    let found = target?.found ?? FindingSearch.Found()
     let findings = found.findings
     let table = ShellTable(
       ["name", "count", "what", "line", "now", "cure", "step"],
@@ -228,10 +228,10 @@ extension ShellEngine {
 
   /// Returns the statements of all runs on the current store, or that of a number of `last`.
   private func advisedStatements(_ word: Word?) throws -> [AdvisedStatement] {
-    guard let desk else { return [] }
-    let current = desk.session.recording.statementShapes
+    guard let target else { return [] }
+    let current = target.session.recording.statementShapes
     guard let word else {
-      let before = desk.runs.flatMap { $0.result?.statements ?? [] }
+      let before = target.runs.flatMap { $0.result?.statements ?? [] }
       return AdvisedStatement.all(in: before + current)
     }
     let group = try group(word)

@@ -76,13 +76,13 @@ extension ShellEngine {
         "unknown report format", at: word.range,
         nextStep: "write `\(ShellCommand.report.usage)`")
     }
-    guard let desk, !(try runsSoFar()).isEmpty else {
+    guard let target, !(try runsSoFar()).isEmpty else {
       throw CommandFailure("nothing has run yet", nextStep: "run some steps, then write the report")
     }
     let path = try newFile(word)
-    let runs = desk.runs + (desk.current.isEmpty ? [] : [try desk.finished()])
+    let runs = target.runs + (target.current.isEmpty ? [] : [try target.finished()])
     let over = runs.compactMap { one in one.result.map { (one, $0) } }
-    let result = desk.workspace.result(
+    let result = target.workspace.result(
       of: FixVerification.noting(in: over.map(\.1), steps: over.map(\.0.steps)))
     // `newFile(_:)` has checked that the file can be replaced.
     let file = URL(fileURLWithPath: word.text)

@@ -10,51 +10,51 @@ extension ShellEngine {
   func runStep(_ line: String, at callSite: CallSite) throws -> ShellAnswer {
     try checkFirstWord(of: line)
     let written = try ShellLine.parse(line, number: callSite.line, file: callSite.file)
-    guard let desk else {
+    guard let target else {
       _ = try openSession()
       return ShellAnswer()
     }
-    let step = try numbered(written, on: desk)
+    let step = try numbered(written, on: target)
     try checkWriting(step)
     do {
       let outcome =
-        if let cut = desk.session.cut(step) {
-          try interruption.cutting(cut) { try desk.session.run(step) }
+        if let cut = target.session.cut(step) {
+          try interruption.cutting(cut) { try target.session.run(step) }
         } else {
-          try desk.session.run(step)
+          try target.session.run(step)
         }
-      desk.note(step, summary: outcome.summary, outcome.recorded)
-      desk.current.steps.append(step)
-      desk.current.add(outcome.findings)
-      let found = FindingSearch.grouped(outcome.findings, silence: desk.workspace.silence)
+      target.note(step, summary: outcome.summary, outcome.recorded)
+      target.current.steps.append(step)
+      target.current.add(outcome.findings)
+      let found = FindingSearch.grouped(outcome.findings, silence: target.workspace.silence)
       var answer = ShellEngine.answer(step, outcome, found.findings)
       if !outcome.endedAsExpected {
         answer.failure = CommandFailure("the step didn't fail as expected")
       }
       return answer
     } catch let failure as StepFailure {
-      if let recorded = desk.session.lastStep {
-        desk.note(step, summary: "failed with \(failure.error.code)", recorded)
+      if let recorded = target.session.lastStep {
+        target.note(step, summary: "failed with \(failure.error.code)", recorded)
       }
       guard !StepInterruption.isBehind(failure.error) else {
-        desk.current.wasInterrupted = true
+        target.current.wasInterrupted = true
         throw CommandFailure("`\(failure.step)` was interrupted; \(step.verb.remainder)")
       }
       var failed = step
       failed.fails = failure.error.code
-      desk.current.steps.append(failed)
+      target.current.steps.append(failed)
       throw failure
     }
   }
 
   /// Returns a step with its expressions evaluated for the rows of the open store.
-  private func numbered(_ step: Step, on desk: ShellTarget) throws -> Step {
+  private func numbered(_ step: Step, on target: ShellTarget) throws -> Step {
     // Report unknown names before other errors.
     for name in step.options.compactMap(\.number).flatMap(\.expression.names) {
-      try ModelNames(desk.workspace.model).checkRows(of: name)
+      try ModelNames(target.workspace.model).checkRows(of: name)
     }
     do throws(CountExpressionError) {
-      return try step.resolved(in: desk.workspace.scope)
+      return try step.resolved(in: target.workspace.scope)
     } catch {
       throw LanguageProblem(
         "`\(error.text)` has no value: \(error.message)", at: error.range,
@@ -146,20 +146,20 @@ extension Verb {
 extension ShellEngine {
   /// Starts a new run on the same data, cold.
   func reset() throws -> ShellAnswer {
-    guard let desk else {
+    guard let target else {
       _ = try openSession()
       return ShellAnswer()
     }
-    guard !desk.current.isEmpty else {
-      return ShellAnswer("  already cold: nothing has run in \(desk.current.name)")
+    guard !target.current.isEmpty else {
+      return ShellAnswer("  already cold: nothing has run in \(target.current.name)")
     }
-    let over = try desk.finished()
-    desk.session = try desk.workspace.makeSession(sinks: sinks, interruption: interruption)
-    desk.runs.append(over)
-    desk.current = ShellRun(number: over.number + 1)
+    let over = try target.finished()
+    target.session = try target.workspace.makeSession(sinks: sinks, interruption: interruption)
+    target.runs.append(over)
+    target.current = ShellRun(number: over.number + 1)
     var undone = ""
     if over.costs.counters.transactions > 0 {
-      undone = desk.workspace.keepsChanges ? " Its saves are kept." : " Its saves are undone."
+      undone = target.workspace.keepsChanges ? " Its saves are kept." : " Its saves are undone."
     }
     return ShellAnswer(
       "  Started a cold run: new coordinator, empty row cache. Run \(over.number) is kept for `diff`."
@@ -206,8 +206,8 @@ extension ShellEngine {
   /// The number of a run is its position, starting at 1.
   func runsSoFar() throws -> [ShellRun] {
     _ = try openSession()
-    guard let desk else { return [] }
-    return desk.current.isEmpty ? desk.runs : desk.runs + [desk.current]
+    guard let target else { return [] }
+    return target.current.isEmpty ? target.runs : target.runs + [target.current]
   }
 }
 

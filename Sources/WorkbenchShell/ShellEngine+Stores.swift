@@ -31,7 +31,7 @@ extension ShellEngine {
       }
       name = next
     }
-    if let name, desks.contains(where: { $0.name == name.text }) {
+    if let name, targets.contains(where: { $0.name == name.text }) {
       throw LanguageProblem(
         "`\(name.text)` is already open", at: name.range,
         nextStep: "choose another name, or `close \(name.text)` first")
@@ -39,8 +39,8 @@ extension ShellEngine {
     try checkFile(file)
     let opened = try ShellWorkspace(opening: file.text, writing: writing)
     try add(opened, as: name?.text)
-    let shown = desks.count > 1 ? "\(desks[desks.count - 1].name): " : ""
-    return ShellAnswer(shown + (desk?.line ?? ""))
+    let shown = targets.count > 1 ? "\(targets[targets.count - 1].name): " : ""
+    return ShellAnswer(shown + (target?.line ?? ""))
   }
 
   /// Adds a workspace and makes it current.
@@ -53,8 +53,8 @@ extension ShellEngine {
       let session = try workspace.makeSession(sinks: sinks, interruption: interruption)
       let made = ShellTarget(
         name: name ?? freeName(for: workspace), workspace: workspace, session: session)
-      desks.append(made)
-      desk = made
+      targets.append(made)
+      target = made
     } catch {
       workspace.close()
       throw error
@@ -66,8 +66,8 @@ extension ShellEngine {
     guard let word = arguments.words.first else {
       throw CommandFailure("expected a name", nextStep: "`stores` lists the names")
     }
-    let chosen = try desk(word)
-    desk = chosen
+    let chosen = try target(word)
+    target = chosen
     return ShellAnswer("  \(chosen.name): \(chosen.line)")
   }
 
@@ -75,16 +75,17 @@ extension ShellEngine {
   func stores() -> ShellAnswer {
     let table = ShellTable(
       ["name", "title", "contents", "state", "tries"],
-      desks.map { desk in
+      targets.map { target in
         [
-          .text(desk.name), .text(desk.workspace.title), .text(desk.workspace.contents),
-          .text(desk.workspace.state), .number(desk.runs.count + (desk.current.isEmpty ? 0 : 1)),
+          .text(target.name), .text(target.workspace.title), .text(target.workspace.contents),
+          .text(target.workspace.state),
+          .number(target.runs.count + (target.current.isEmpty ? 0 : 1)),
         ]
       })
-    guard !desks.isEmpty else { return ShellAnswer(["  nothing is open"], table: table) }
-    let width = desks.map(\.name.count).max() ?? 0
-    let lines = desks.map { desk in
-      "\(desk === self.desk ? "*" : " ") \(NumberText.left(desk.name, width))   \(desk.line)"
+    guard !targets.isEmpty else { return ShellAnswer(["  nothing is open"], table: table) }
+    let width = targets.map(\.name.count).max() ?? 0
+    let lines = targets.map { target in
+      "\(target === self.target ? "*" : " ") \(NumberText.left(target.name, width))   \(target.line)"
     }
     return ShellAnswer(lines, table: table)
   }
@@ -92,11 +93,11 @@ extension ShellEngine {
   /// Closes a store or scenario by name, or the current one.
   func close(_ arguments: ShellArguments) throws -> ShellAnswer {
     _ = try openSession()
-    guard let chosen = try arguments.words.first.map(desk) ?? desk else { return ShellAnswer() }
-    desks.removeAll { $0 === chosen }
-    if desk === chosen { desk = desks.last }
+    guard let chosen = try arguments.words.first.map(target) ?? target else { return ShellAnswer() }
+    targets.removeAll { $0 === chosen }
+    if target === chosen { target = targets.last }
     chosen.workspace.close()
-    let next = desk.map { "; `\($0.name)` is current" } ?? "; nothing is open"
+    let next = target.map { "; `\($0.name)` is current" } ?? "; nothing is open"
     return ShellAnswer("  \(chosen.name) is closed\(next)")
   }
 
@@ -105,8 +106,8 @@ extension ShellEngine {
     [sqlLog?.sink, stackRequest].compactMap { $0 }
   }
 
-  private func desk(_ word: Word) throws(LanguageProblem) -> ShellTarget {
-    let names = desks.map(\.name)
+  private func target(_ word: Word) throws(LanguageProblem) -> ShellTarget {
+    let names = targets.map(\.name)
     guard let index = names.firstIndex(of: word.text) else {
       throw LanguageProblem(
         "nothing is open as `\(word.text)`", at: word.range,
@@ -115,7 +116,7 @@ extension ShellEngine {
           ? "open something first: `\(ShellCommand.open.usage)`"
           : "the names are: \(names.joined(separator: ", "))")
     }
-    return desks[index]
+    return targets[index]
   }
 
   /// Returns an unused name for a workspace, derived from the name of its file.
@@ -124,7 +125,7 @@ extension ShellEngine {
     let head = base.first?.isLetter == true ? String(base) : "store-\(String(base))"
     var name = head
     var number = 2
-    while desks.contains(where: { $0.name == name }) {
+    while targets.contains(where: { $0.name == name }) {
       name = "\(head)-\(number)"
       number += 1
     }

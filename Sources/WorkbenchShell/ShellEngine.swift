@@ -21,9 +21,9 @@ package final class ShellEngine {
 
   // Modified by the extensions in other files.
   /// The open stores and scenarios, in the order in which they were opened.
-  var desks: [ShellTarget] = []
+  var targets: [ShellTarget] = []
   /// The current store or scenario.
-  var desk: ShellTarget?
+  var target: ShellTarget?
   /// The number of lines read so far, including empty ones, which is the line of a step's call
   /// site.
   var lineNumber = 0
@@ -64,23 +64,23 @@ package final class ShellEngine {
   /// Returns the first line of the shell: the open store, and how to get help.
   package func banner(completes: Bool = false) -> String {
     let hint = (completes ? "Tab completes, " : "") + "`help` lists commands"
-    guard let desk else { return "nothing is open · `\(ShellCommand.open.usage)` · \(hint)" }
-    return "\(desk.line) · \(hint)"
+    guard let target else { return "nothing is open · `\(ShellCommand.open.usage)` · \(hint)" }
+    return "\(target.line) · \(hint)"
   }
 
   /// The prompt; if several stores are open, it contains the name of the current one.
   package var prompt: String {
     if openBlock != nil { return "   ...> " }
-    guard desks.count > 1, let desk else { return "cdprof> " }
-    return "cdprof \(desk.name)> "
+    guard targets.count > 1, let target else { return "cdprof> " }
+    return "cdprof \(target.name)> "
   }
 
   /// Closes all sessions and removes their scratch stores.
   package func close() {
-    let open = desks
-    desk = nil
-    desks = []
-    for desk in open { desk.workspace.close() }
+    let open = targets
+    target = nil
+    targets = []
+    for target in open { target.workspace.close() }
     output = nil
   }
 
@@ -164,11 +164,11 @@ package final class ShellEngine {
     }
   }
 
-  var workspace: ShellWorkspace? { desk?.workspace }
-  var session: Session? { desk?.session }
+  var workspace: ShellWorkspace? { target?.workspace }
+  var session: Session? { target?.session }
 
   /// The current run.
-  var current: ShellRun { desk?.current ?? ShellRun(number: 1) }
+  var current: ShellRun { target?.current ?? ShellRun(number: 1) }
 }
 
 extension LineWords.Token {
@@ -186,12 +186,12 @@ extension ShellEngine {
         word, in: 0...4, of: "levels",
         nextStep: "use `sql 1`, for example, or `sql 0` to turn it off"
       )
-      if let sqlLog { for desk in desks { desk.session.remove(sqlLog.sink) } }
+      if let sqlLog { for target in targets { target.session.remove(sqlLog.sink) } }
       sqlLog = nil
       if level > 0 {
         let sink = SQLDebugLog(level: level, showsBinds: showsBinds, write: log)
         sqlLog = (level, sink)
-        for desk in desks { desk.session.add(sink) }
+        for target in targets { target.session.add(sink) }
       }
     }
     let level = sqlLog?.level ?? 0
@@ -204,12 +204,12 @@ extension ShellEngine {
   func setRecording(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       let wanted = try ShellArguments.choice(word, of: ["stacks", "off"], command: .record)
-      if let stackRequest { for desk in desks { desk.session.remove(stackRequest) } }
+      if let stackRequest { for target in targets { target.session.remove(stackRequest) } }
       stackRequest = nil
       if wanted == "stacks" {
         let request = StackRequest()
         stackRequest = request
-        for desk in desks { desk.session.add(request) }
+        for target in targets { target.session.add(request) }
       }
     }
     return ShellAnswer(

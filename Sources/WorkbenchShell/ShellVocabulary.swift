@@ -16,17 +16,17 @@ package struct ShellVocabulary: Sendable {
   /// The named results and contexts.
   let known: KnownNames
   /// The names of the open stores and scenarios.
-  private let desks: [String]
+  private let targets: [String]
   /// The versions of the model.
   private let versions: [String]
 
   init(
-    model: NSManagedObjectModel?, known: KnownNames, desks: [String], versions: [String] = []
+    model: NSManagedObjectModel?, known: KnownNames, targets: [String], versions: [String] = []
   ) {
     self.versions = versions
     names = model.map(ModelNames.init)
     self.known = known
-    self.desks = desks
+    self.targets = targets
   }
 
   /// Returns the words that can replace the last word of a line, which can be empty.
@@ -70,7 +70,7 @@ package struct ShellVocabulary: Sendable {
     case _ where !isFirst: return .words([])
     case .open, .saveScenario, .saveStore, .report, .source: return .files
     case .output: return last == "o" || last == "of" ? .words(["off"]) : .files
-    case .use, .close: return .words(desks)
+    case .use, .close: return .words(targets)
     case .entities, .schema: return .words(names?.entities ?? [])
     case .help:
       return .words(
@@ -91,7 +91,7 @@ extension ShellEngine {
   package var vocabulary: ShellVocabulary {
     ShellVocabulary(
       model: session?.model, known: session?.knownNames ?? KnownNames(),
-      desks: desks.map(\.name), versions: session?.versions?.names ?? [])
+      targets: targets.map(\.name), versions: session?.versions?.names ?? [])
   }
 }
 

@@ -42,13 +42,13 @@ package struct ModelNames: Sendable {
     var offset = 0
     let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     for (index, part) in parts.enumerated() {
-      let partPlace = range.part(at: offset, length: part.count)
+      let partRange = range.part(at: offset, length: part.count)
       offset += part.count + 1
       let property =
         if let group = path.last as? NSCompositeAttributeDescription {
-          try element(part, of: group, at: partPlace)
+          try element(part, of: group, at: partRange)
         } else {
-          try property(part, of: owner, at: partPlace)
+          try property(part, of: owner, at: partRange)
         }
       path.last = property
       guard index < parts.count - 1 else { break }
@@ -57,7 +57,7 @@ package struct ModelNames: Sendable {
         let destination = relationship.destinationEntity
       else {
         throw LanguageProblem(
-          "`\(part)` is an attribute; a key path can't continue past it", at: partPlace,
+          "`\(part)` is an attribute; a key path can't continue past it", at: partRange,
           nextStep: "end the key path here")
       }
       path.steps.append(relationship)

@@ -130,18 +130,19 @@ package enum OutputFile {
   }
 
   /// Returns an error about a file with the message of an `errno`.
-  package static func error(_ code: Int32, _ path: String, _ deed: String = "written") -> NSError {
+  package static func error(_ code: Int32, _ path: String, _ action: String = "written") -> NSError
+  {
     NSError(
       domain: NSPOSIXErrorDomain, code: Int(code),
       userInfo: [
-        NSLocalizedDescriptionKey: "\(path) can't be \(deed): \(FileErrorText.words(code))",
+        NSLocalizedDescriptionKey: "\(path) can't be \(action): \(FileErrorText.words(code))",
         NSFilePathErrorKey: path,
       ])
   }
 
   /// Calls a closure that accesses a file, and adds the file's name to an error of the file system.
   package static func naming<Result>(
-    _ url: URL, _ deed: String, _ body: () throws -> Result
+    _ url: URL, _ action: String, _ body: () throws -> Result
   ) throws -> Result {
     do {
       return try body()
@@ -151,13 +152,13 @@ package enum OutputFile {
       }
       let error = error as NSError
       if let code = FileErrorText.errno(of: error) {
-        throw OutputFile.error(code, url.relativePath, deed)
+        throw OutputFile.error(code, url.relativePath, action)
       }
       throw NSError(
         domain: error.domain, code: error.code,
         userInfo: [
           NSLocalizedDescriptionKey:
-            "\(url.relativePath) can't be \(deed): \(ErrorText.of(error))",
+            "\(url.relativePath) can't be \(action): \(ErrorText.of(error))",
           NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error,
         ])
     }

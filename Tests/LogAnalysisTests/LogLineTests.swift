@@ -48,12 +48,12 @@ struct LogLineTests {
     ("\u{1B}[36mCoreData: sql: \u{1B}[0mSELECT \u{1B}[1;32mCOUNT(*)\u{1B}[0m FROM ZITEM", "", ""),
     ("\u{1B}[fg0,0,255;CoreData: sql: SELECT COUNT(*) FROM ZITEM\u{1B}[;", "", ""),
   ])
-  func findsStatementThreadAndTime(text: String, lane: String, time: String) throws {
+  func findsStatementThreadAndTime(text: String, thread: String, time: String) throws {
     let line = LogLine(ArraySlice(text.utf8))
     let message = try #require(line.message)
     #expect(message.logClass == .sql)
     #expect(message.text.string == "SELECT COUNT(*) FROM ZITEM")
-    #expect(line.lane == lane)
+    #expect(line.thread == thread)
     #expect(line.time.text == time)
   }
 

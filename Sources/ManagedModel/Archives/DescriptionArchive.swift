@@ -176,7 +176,7 @@ extension NSManagedObjectModel: NSSecureCoding {
   public convenience init?(coder: NSCoder) {
     guard let model = DescriptionArchive.model(coder) else { return nil }
     self.init()
-    takeOver(model)
+    moveContents(from: model)
   }
 }
 

@@ -6,10 +6,10 @@ package enum ModelArchive {
 
   /// Reads a model from the model cache of a store, `Z_MODELCACHE.Z_CONTENT`.
   ///
-  /// Takes an uncompressed archive as well. The model may be changed afterwards.
+  /// Takes an uncompressed archive as well. The model can be changed afterward.
   ///
   /// - Parameter deflated: The bytes of the column.
-  /// - Throws: An error for bytes that are corrupt, too large or no model.
+  /// - Throws: An error for bytes that are corrupt, too large, or not a model.
   package static func read(deflated: [UInt8]) throws(ModelError) -> NSManagedObjectModel {
     guard !deflated.starts(with: Array("bplist".utf8)) else { return try read(bytes: deflated) }
     let bytes: [UInt8]
@@ -30,10 +30,10 @@ package enum ModelArchive {
 
   /// Reads a model from the bytes of a `.mom` file.
   ///
-  /// The model may be changed afterwards.
+  /// The model can be changed afterward.
   ///
   /// - Parameter bytes: The bytes of the file.
-  /// - Throws: An error for bytes that are corrupt, too large or no model.
+  /// - Throws: An error for bytes that are corrupt, too large, or not a model.
   package static func read(bytes: [UInt8]) throws(ModelError) -> NSManagedObjectModel {
     guard bytes.count <= maximumSize else {
       throw ModelError(
@@ -49,7 +49,7 @@ package enum ModelArchive {
 
   /// Reads a model from the bytes of a `.mom` file, as `read(bytes:)`.
   ///
-  /// - Throws: Everything that is wrong with it.
+  /// - Throws: All errors in it.
   static func readAll(bytes: [UInt8]) throws(ModelErrors) -> NSManagedObjectModel {
     let archive: KeyedArchive
     do {
@@ -62,8 +62,8 @@ package enum ModelArchive {
 
   /// Writes a model as the model cache of a store.
   ///
-  /// What only code generation and the model editor use is left out. What Apple's form has no
-  /// known key for is under keys that begin with `cdprof`.
+  /// Omits what only code generation and the model editor use. Uses keys that begin with `cdprof`
+  /// for content without a known key in Apple's format.
   ///
   /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: A raw DEFLATE stream.

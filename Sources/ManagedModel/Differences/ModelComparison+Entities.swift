@@ -18,7 +18,7 @@ extension ModelComparison {
     }
     change(
       new, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
-      "It makes stores migrate, which also creates new indexes.")
+      "It causes stores to be migrated, which also creates new indexes.")
     compareIndexes(old, new)
     compareProperties(old, new)
   }

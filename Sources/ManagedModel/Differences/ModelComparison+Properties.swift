@@ -6,7 +6,7 @@ extension ModelComparison {
     guard old.subject == new.subject else {
       return add(
         .changed, new.subject, of: entity, new.name, detail: "was a \(old.subject.rawValue)",
-        .custom, "A value cannot become another kind of property by inference.")
+        .custom, "An inferred mapping can't change the kind of a property.")
     }
     if old.name != new.name {
       add(
@@ -19,7 +19,7 @@ extension ModelComparison {
     compareOptionality(old, new, entity)
     change(
       new, entity, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
-      "It makes stores migrate.")
+      "It causes stores to be migrated.")
     switch (old, new) {
     case (let old as NSAttributeDescription, let new as NSAttributeDescription):
       compare(old, new, entity)
@@ -72,20 +72,20 @@ extension ModelComparison {
       isConverted ? .lightweight : .custom,
       isConverted
         ? "Numbers are converted; migration fails if one is too large."
-        : "Values are not converted by inference.")
+        : "An inferred mapping doesn't convert values.")
     change(new, entity, "default value", old.defaultText, new.defaultText, .none)
     change(
       new, entity, "value class", old.explicitValueClassName, new.explicitValueClassName, .none)
     change(
       new, entity, "transformer", old.valueTransformerName, new.valueTransformerName, .none,
-      "Bytes that are stored are read by the new one: a hash modifier makes stores migrate.")
+      "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
     if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
       change(
         new, entity,
         new.allowsExternalBinaryDataStorage ? "external storage on" : "external storage off",
         new.allowsExternalBinaryDataStorage ? .none : .custom,
         new.allowsExternalBinaryDataStorage
-          ? nil : "Values in files have to be copied by code, between two versions.")
+          ? nil : "Copy the values in files in code, between two versions.")
     }
     change(new, entity, "derivation", old.derivationText, new.derivationText, .none)
     let (before, after) = (old.ruleText, new.ruleText)
@@ -110,7 +110,7 @@ extension ModelComparison {
       let types = [former, element].map(\.attributeType.documentName)
       change(
         new, entity, "type of element \(element.name)", types[0], types[1], .custom,
-        "Values are not converted by inference.")
+        "An inferred mapping doesn't convert values.")
     }
     let names = Set(new.elements.map(\.name))
     for element in old.elements where !names.contains(element.name) {
@@ -127,7 +127,7 @@ extension ModelComparison {
       change(
         new, entity, new.isToMany ? "to many now" : "to one now",
         new.isToMany ? .lightweight : .custom,
-        new.isToMany ? nil : "Which of several objects stays cannot be inferred.")
+        new.isToMany ? nil : "It can't be inferred which of several objects to keep.")
     } else if old.maxCount != new.maxCount {
       change(new, entity, "greatest count", "\(old.maxCount)", "\(new.maxCount)", .lightweight)
     }
@@ -149,7 +149,7 @@ extension ModelComparison {
       change(
         new, entity, "inverse", old.inverseRelationship?.description,
         new.inverseRelationship?.description, losesOwners ? .custom : .lightweight,
-        losesOwners ? "Which of several objects stays cannot be inferred." : nil)
+        losesOwners ? "It can't be inferred which of several objects to keep." : nil)
     }
   }
 
@@ -168,7 +168,7 @@ extension ModelComparison {
 }
 
 extension NSPropertyDescription {
-  /// What kind of thing the property is.
+  /// The kind of the property.
   var subject: ModelDifference.Subject {
     switch self {
     case is NSAttributeDescription: .attribute

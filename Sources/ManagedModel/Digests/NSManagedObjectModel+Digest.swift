@@ -266,7 +266,7 @@ struct DigestText {
     add("\(number)")
   }
 
-  /// Adds a yes or no.
+  /// Adds a Boolean value.
   mutating func add(_ flag: Bool) {
     add(flag ? "yes" : "no")
   }

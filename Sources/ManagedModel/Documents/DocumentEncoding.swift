@@ -31,7 +31,7 @@ enum DocumentEncoding {
     case .some(let name):
       throw ModelErrors(
         ModelError(
-          "The document is written in \(name), which is not read.",
+          "The document's encoding is \(name), which isn't supported.",
           nextStep: "Save it in UTF-8.", file: file, line: 1, column: 1))
     }
   }
@@ -74,8 +74,8 @@ enum DocumentEncoding {
     _ bytes: [UInt8], _ file: String
   ) throws(ModelErrors) -> [UInt8] {
     if String(validating: bytes, as: UTF8.self) != nil { return bytes }
-    let sound = soundPrefix(of: bytes)
-    let position = DocumentText(file: file, bytes: bytes).position(of: sound)
+    let length = validPrefixLength(of: bytes)
+    let position = DocumentText(file: file, bytes: bytes).position(of: length)
     throw ModelErrors(
       ModelError(
         "A character here is not in UTF-8, in which the document is written.",
@@ -84,7 +84,7 @@ enum DocumentEncoding {
   }
 
   /// The number of bytes before the first that is not UTF-8.
-  private static func soundPrefix(of bytes: [UInt8]) -> Int {
+  private static func validPrefixLength(of bytes: [UInt8]) -> Int {
     var decoder = Unicode.UTF8.ForwardParser()
     var iterator = bytes.makeIterator()
     var count = 0

@@ -61,7 +61,7 @@ extension NSManagedObjectModel {
   public convenience init?(contentsOf url: URL) {
     guard let model = try? NSManagedObjectModel.read(contentsOf: url) else { return nil }
     self.init()
-    takeOver(model)
+    moveContents(from: model)
   }
 
   /// Reads a model from a document or a compiled model.
@@ -140,7 +140,7 @@ extension NSManagedObjectModel {
   }
 
   /// Moves everything out of another model, which is not used afterwards.
-  func takeOver(_ model: NSManagedObjectModel) {
+  func moveContents(from model: NSManagedObjectModel) {
     let configurations = model.configurations.map { name in
       (name, model.entities(forConfigurationName: name) ?? [])
     }

@@ -12,7 +12,7 @@ extension NSManagedObjectModel {
     let models = models ?? Self.models(in: [.main])
     self.init()
     do {
-      takeOver(try Self.merging(models))
+      moveContents(from: try Self.merging(models))
     } catch {
       preconditionFailure("The models cannot be merged: \(error)")
     }
@@ -36,7 +36,7 @@ extension NSManagedObjectModel {
       merged.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     else { return nil }
     self.init()
-    takeOver(merged)
+    moveContents(from: merged)
   }
 
   /// Returns a model that merges all models in bundles.

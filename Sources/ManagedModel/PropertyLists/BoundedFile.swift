@@ -30,7 +30,7 @@ enum BoundedFile {
   private static func unreadable(_ url: URL) -> ModelErrors {
     ModelErrors(
       ModelError(
-        "The file cannot be read.", nextStep: "Check the name and the permissions.",
+        "The file can't be read.", nextStep: "Check the name and the permissions.",
         file: url.path))
   }
 }

@@ -184,7 +184,7 @@ extension NSMergePolicy {
     case .mergeByPropertyObjectTrumpMergePolicyType:
       if object.isInserted {
         try context.fillIfFault(stored)
-        object.giveChanges(to: stored, except: constraint)
+        object.copyChanges(to: stored, except: constraint)
         context.displace(object, by: stored)
       } else {
         object.forgetChanges(of: constraint)
@@ -250,7 +250,7 @@ extension NSManagedObject {
   }
 
   /// Sets this object's changes since its creation on another object.
-  fileprivate func giveChanges(to other: NSManagedObject, except names: [String]) {
+  fileprivate func copyChanges(to other: NSManagedObject, except names: [String]) {
     for slot in changedSlots() where !names.contains(slot.name) {
       guard other.layout.position(of: slot.name) != nil else { continue }
       other.setValue(storedValue(forKey: slot.name), forKey: slot.name)

@@ -110,11 +110,11 @@ extension NSManagedObjectContext {
     processPendingChanges()
     endReadTransaction()
     sweep()
-    if blocks.takeParentRequest() { letParentSweep() }
+    if blocks.takeParentRequest() { sweepParent() }
   }
 
   /// Lets the parent release what this context's requests have registered there.
-  private func letParentSweep() {
+  private func sweepParent() {
     guard let parent else { return }
     let work: @Sendable () -> Void = { parent.run({}, atEnd: parent.endServing) }
     if parent.isOnQueue { work() } else { parent.queue.async(execute: work) }
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
   private func endServing() {
     endReadTransaction()
     sweep()
-    if blocks.takeParentRequest() { letParentSweep() }
+    if blocks.takeParentRequest() { sweepParent() }
   }
 
 }
@@ -200,7 +200,7 @@ enum MainQueue {
 /// of cost when disabled: the bit that marks an object as watched is tested together with the fault bit.
 enum QueueGuard {
   static let isOn: Bool = {
-    let isOn = isAskedFor(
+    let isOn = isRequested(
       CommandLine.arguments, ProcessInfo.processInfo.environment["CDPROF_CONCURRENCY_DEBUG"])
     if isOn { SQLDebugLog.writeToStandardError(announcement) }
     return isOn
@@ -211,7 +211,7 @@ enum QueueGuard {
     "CoreData: annotation: Core Data multi-threading assertions enabled."
 
   /// Whether the arguments or the variable enable it.
-  static func isAskedFor(_ arguments: [String], _ variable: String?) -> Bool {
+  static func isRequested(_ arguments: [String], _ variable: String?) -> Bool {
     if let flag = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"),
       arguments.indices.contains(flag + 1), Int(arguments[flag + 1]) ?? 0 > 0
     {

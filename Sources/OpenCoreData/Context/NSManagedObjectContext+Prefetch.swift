@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
       guard !keys.isEmpty else { return nil }
       let layout = EntityLayout.of(destination).at(store.storeIndex)
       let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
-      return own(rows, owner, reader)
+      return retainRows(rows, owner, reader)
     }
   }
 
@@ -100,12 +100,12 @@ extension NSManagedObjectContext {
       var links: [Int64: [FetchedIdentity]] = [:]
       let rows = try reader.linkedRows(of: relationship, owners, in: scope, links: &links)
       reader.remember(links, of: relationship.name, owners: owners)
-      return own(rows, owner, reader)
+      return retainRows(rows, owner, reader)
     }
   }
 
   /// Adds prefetched rows to the row cache, retained by the fetch.
-  private func own(
+  private func retainRows(
     _ rows: [FetchedRow], _ owner: PrefetchedRows, _ reader: any StoreReader
   ) -> [FetchedIdentity] {
     reader.cache(rows)

@@ -70,7 +70,7 @@ extension NSPersistentStoreCoordinator {
     try Self.checkUnused(destinationURL, destinationOptions)
     let target = TemporaryStore(replacing: destinationURL)
     defer { target.remove() }
-    try StoreFile.copySettled(from: sourceURL, to: target.url)
+    try StoreFile.copyConsistently(from: sourceURL, to: target.url)
     try StoreFile.move(from: target.url, to: destinationURL)
   }
 

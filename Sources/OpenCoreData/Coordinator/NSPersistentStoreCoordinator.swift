@@ -5,13 +5,13 @@ package import ProfileEvents
 import SQLiteDriver
 import Synchronization
 
-/// Connects contexts with stores: one model, and one row cache for each store.
+/// Connects contexts to stores: one model, and one row cache for each store.
 ///
 /// Any thread may use it. Objects of an entity can be in every store whose configuration contains the
 /// entity; a relationship never refers to an object in another store. Apple counterpart:
 /// `NSPersistentStoreCoordinator`.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
-  // `stores` is behind a lock, the rest never changes
+  // A lock guards `stores`; the rest is immutable.
   /// The model, which can no longer be changed.
   public let managedObjectModel: NSManagedObjectModel
   /// The hub that receives the events of this coordinator's contexts and stores.
@@ -291,7 +291,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
         "No store of the coordinator contains the entity '\(layout.entity.name ?? "")': "
-          + "their configurations do not have it.")
+          + "their configurations don't contain it.")
     }
     return store
   }

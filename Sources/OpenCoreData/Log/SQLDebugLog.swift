@@ -93,14 +93,14 @@ extension SQLDebugLog {
   ///
   /// Bound values are written, as in Core Data's log: level 2 explicitly requests them.
   static let requestedByArguments: SQLDebugLog? = {
-    let level = askedFor(
+    let level = requestedLevel(
       CommandLine.arguments, ProcessInfo.processInfo.environment["CDPROF_SQL_DEBUG"])
     guard level > 0 else { return nil }
     return SQLDebugLog(level: level, showsBinds: true, write: writeToStandardError)
   }()
 
   /// Returns the level in arguments and variable; 0 for none, and for values that aren't numbers.
-  static func askedFor(_ arguments: [String], _ variable: String?) -> Int {
+  static func requestedLevel(_ arguments: [String], _ variable: String?) -> Int {
     let flag = arguments.firstIndex(of: "-com.apple.CoreData.SQLDebug")
     if let flag, arguments.indices.contains(flag + 1), let level = Int(arguments[flag + 1]) {
       return max(0, level)

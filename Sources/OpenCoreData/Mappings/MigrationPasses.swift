@@ -187,7 +187,7 @@ final class MigrationPasses {
   ) throws {
     // A policy may set relationships of a mapping that has none.
     guard plan.setsRelationships || type(of: policy) != NSEntityMigrationPolicy.self else { return }
-    manager.settle()
+    manager.recordAssociations()
     let known = manager.associations(of: plan.mapping)
     var start = 0
     while start < known.count {
@@ -228,7 +228,7 @@ final class MigrationPasses {
           [NSUnderlyingErrorKey: error, "reason": error.localizedDescription])
       }
     }
-    manager.settle()
+    manager.recordAssociations()
     for context in [manager.destinationContext, manager.sourceContext] {
       context.endReadTransaction()
       context.sweep()

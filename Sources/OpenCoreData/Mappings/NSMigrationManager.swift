@@ -270,7 +270,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
   ) -> [NSManagedObject] {
     checkName(mappingName)
-    settle()
+    recordAssociations()
     guard let known = associations[mappingName] else { return [] }
     let identities =
       destinationInstances.map { $0.flatMap { known.sources(of: $0.identity) } }
@@ -303,7 +303,7 @@ extension NSMigrationManager {
   /// Returns the IDs of the destination instances of source instances, of several mappings, in the order of
   /// the source instances.
   final func identities(of sources: [NSManagedObject]?, in names: [String]) -> [FetchedIdentity] {
-    settle()
+    recordAssociations()
     let known = names.compactMap { associations[$0] }
     guard let sources else { return known.flatMap { $0.destinations(in: 0..<$0.count) } }
     return sources.flatMap { source in known.flatMap { $0.destinations(of: source.identity) } }
@@ -326,7 +326,7 @@ extension NSMigrationManager {
   /// Records the pending associations by permanent IDs.
   ///
   /// An instance that was deleted in the meantime is omitted.
-  final func settle() {
+  final func recordAssociations() {
     guard !pending.isEmpty else { return }
     let added = pending.filter { !$0.destination.isDeleted && $0.destination.context != nil }
     pending = []

@@ -143,7 +143,7 @@ extension LightweightMigrationPlan {
     if let list = formerHiddenList(of: relationship, from: entity),
       case .foreignKey(let key, let order) = list.storage, list.destination.table == former.table
     {
-      let owner = list.relationship.entity.flatMap(source.held)
+      let owner = list.relationship.entity.flatMap(source.storedEntity)
       return (
         .column(key),
         owner.flatMap(laterEntity).map { .entityNumber($0.number, ofKeysIn: key) } ?? .null,
@@ -157,7 +157,8 @@ extension LightweightMigrationPlan {
     of relationship: NSRelationshipDescription, in column: SQLColumn
   ) -> ColumnSource {
     if let numbers = column.entityColumn { return .entityNumbers(numbers) }
-    guard let entity = relationship.destinationEntity.flatMap(source.held).flatMap(laterEntity)
+    guard
+      let entity = relationship.destinationEntity.flatMap(source.storedEntity).flatMap(laterEntity)
     else { return .null }
     return .entityNumber(entity.number, ofKeysIn: column.name)
   }
@@ -176,7 +177,7 @@ extension LightweightMigrationPlan {
   func formerStorage(
     of list: SQLToMany
   ) -> (table: String, column: String, orderColumn: String?)? {
-    guard let owner = list.relationship.entity.flatMap(destination.held),
+    guard let owner = list.relationship.entity.flatMap(destination.storedEntity),
       let former = formerRelationships(of: list.relationship, of: owner).first,
       let found = former.entity.toMany[former.relationship.name],
       case .foreignKey(let column, let order) = found.storage
@@ -190,7 +191,7 @@ extension LightweightMigrationPlan {
     of relationship: NSRelationshipDescription, from entity: SQLEntity
   ) -> SQLToMany? {
     guard let inverse = relationship.inverseRelationship, inverse.isToMany,
-      let owner = inverse.entity.flatMap(destination.held),
+      let owner = inverse.entity.flatMap(destination.storedEntity),
       let former = formerRelationships(of: inverse, of: owner).first
     else { return nil }
     return former.entity.toMany[former.relationship.name]

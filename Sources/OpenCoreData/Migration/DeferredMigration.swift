@@ -33,7 +33,7 @@ struct DeferredMigration {
         try connection.execute("ROLLBACK")
         return nil
       }
-      // Triggers of other tables keep the name of a table that's set aside and made again.
+      // Triggers of other tables keep the name of a table that's renamed and re-created.
       try connection.execute("PRAGMA legacy_alter_table=ON")
       defer { try? connection.execute("PRAGMA legacy_alter_table=OFF") }
       let remaining = try runUnit(of: pending, on: connection, events)

@@ -37,7 +37,7 @@ extension LightweightMigrationPlan {
     return destinationSchema.declaredToMany.compactMap { list in
       guard case .joinTable(let table, let own, let other, let order) = list.storage,
         seen.insert(table).inserted,
-        let entity = list.relationship.entity.flatMap(destination.held)
+        let entity = list.relationship.entity.flatMap(destination.storedEntity)
       else { return nil }
       let back = list.relationship.inverseRelationship.flatMap {
         $0 === list.relationship ? nil : list.destination.toMany[$0.name]
@@ -133,9 +133,9 @@ extension LightweightMigrationPlan {
     var current = table
     if table.uppercased() != join.table.uppercased() {
       if names.contains(table.uppercased()) {
-        current = Self.aside(table)
+        current = Self.temporaryName(of: table)
         add(
-          .setAside, "\(purpose): set the join table aside",
+          .renameTables, "\(purpose): rename the old join table",
           "ALTER TABLE \(SQLNames.quoted(table)) RENAME TO \(SQLNames.quoted(current))")
       }
       add(
@@ -161,10 +161,10 @@ extension LightweightMigrationPlan {
     if let former = join.former {
       // Another table may get its name.
       let isReplaced = names.contains(former.table.uppercased())
-      let current = isReplaced ? Self.aside(former.table) : former.table
+      let current = isReplaced ? Self.temporaryName(of: former.table) : former.table
       if isReplaced {
         add(
-          .setAside, "\(purpose): set the join table aside",
+          .renameTables, "\(purpose): rename the old join table",
           "ALTER TABLE \(SQLNames.quoted(former.table)) RENAME TO \(SQLNames.quoted(current))")
       }
       let orders = former.orders.sorted { $0.key < $1.key }

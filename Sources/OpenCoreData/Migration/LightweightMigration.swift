@@ -65,7 +65,7 @@ struct LightweightMigration {
         cleanup: options.isSet(NSPersistentStoreDeferredLightweightMigrationOptionKey)
           ? .later : .now)
       lostFiles = try plan.lostFiles(on: connection)
-      // Triggers of other tables keep the name of a table that's set aside and made again.
+      // Triggers of other tables keep the name of a table that's renamed and re-created.
       try connection.execute("PRAGMA legacy_alter_table=ON")
       let statements = plan.statements.all
       for (index, statement) in statements.enumerated() {

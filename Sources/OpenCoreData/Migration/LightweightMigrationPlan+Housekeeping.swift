@@ -28,7 +28,7 @@ extension LightweightMigrationPlan {
   private mutating func replacePrimaryKeyTable() {
     let table = SQLNames.primaryKeyTable
     add(
-      .housekeeping, "set aside the entity IDs",
+      .housekeeping, "negate the entity IDs",
       "UPDATE \(table) SET Z_ENT = -Z_ENT WHERE Z_ENT BETWEEN 1 AND "
         + "\(FileSchema.firstHistoryEntity - 1)")
     for entity in destination.entities {
@@ -105,22 +105,22 @@ extension LightweightMigrationPlan {
     let before = former.description.historyProperties.map(\.name)
     let after = entity.description.historyProperties.map { formerName(of: $0.name, in: entity) }
     guard after != before.map(Optional.some) else { return }
-    let places = after.map { name in name.flatMap { before.firstIndex(of: $0) } ?? -1 }
+    let positions = after.map { name in name.flatMap { before.firstIndex(of: $0) } ?? -1 }
     add(
       .housekeeping, "\(entity.name): move the changed properties of the history",
       "UPDATE ACHANGE SET ZCOLUMNS = \(HistoryBits.function)(ZCOLUMNS, ?) "
         + "WHERE ZENTITY = \(former.number) AND ZCOLUMNS IS NOT NULL",
-      [.text(places.map(String.init).joined(separator: " "))])
+      [.text(positions.map(String.init).joined(separator: " "))])
   }
 }
 
-/// Moves the bits of `ZCOLUMNS`, one for each stored property, to their new places.
+/// Moves the bits of `ZCOLUMNS`, one for each stored property, to their new positions.
 enum HistoryBits {
   static let function = "NSCoreDataMigratedColumns"
 
   /// Registers the SQL function.
   ///
-  /// Its arguments are the bits and, for each new place, the former place or -1.
+  /// Its arguments are the bits and, for each new position, the former position or -1.
   static func register(on connection: Connection) throws(SQLiteError) {
     try connection.createFunction(function, argumentCount: 2, deterministic: true) { arguments in
       guard case .blob(let bits) = arguments[0], case .text(let list) = arguments[1] else {
@@ -130,10 +130,11 @@ enum HistoryBits {
     }
   }
 
-  static func moved(_ bits: [UInt8], to places: [Int]) -> [UInt8] {
-    var result = [UInt8](repeating: 0, count: (places.count + 7) / 8)
-    for (index, place) in places.enumerated() where place >= 0 && place / 8 < bits.count {
-      if bits[place / 8] & (1 << UInt8(place % 8)) != 0 {
+  static func moved(_ bits: [UInt8], to positions: [Int]) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: (positions.count + 7) / 8)
+    for (index, position) in positions.enumerated() where position >= 0 && position / 8 < bits.count
+    {
+      if bits[position / 8] & (1 << UInt8(position % 8)) != 0 {
         result[index / 8] |= 1 << UInt8(index % 8)
       }
     }

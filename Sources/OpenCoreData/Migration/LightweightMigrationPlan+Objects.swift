@@ -110,9 +110,9 @@ extension LightweightMigrationPlan {
       if heirs[ObjectIdentifier(root)] != nil {
         name = sourceName(of: root)
       } else if names.contains(root.table.uppercased()) {
-        name = Self.aside(root.table)
+        name = Self.temporaryName(of: root.table)
         add(
-          .setAside, "\(root.name): set the table aside",
+          .renameTables, "\(root.name): rename the old table",
           "ALTER TABLE \(SQLNames.quoted(root.table)) RENAME TO \(SQLNames.quoted(name))")
       } else if cleanup == .later {
         deferred.tables.append(name)
@@ -134,10 +134,10 @@ extension LightweightMigrationPlan {
       else { continue }
       var name = table
       if names.contains(table.uppercased()) {
-        name = Self.aside(table)
+        name = Self.temporaryName(of: table)
         if !copied.contains(table) {
           add(
-            .setAside, "\(list.relationship): set the join table aside",
+            .renameTables, "\(list.relationship): rename the old join table",
             "ALTER TABLE \(SQLNames.quoted(table)) RENAME TO \(SQLNames.quoted(name))")
         }
       } else if cleanup == .later {

@@ -100,7 +100,7 @@ extension LightweightMigrationPlan {
         }
         guard isFilled else { continue }
         if let numbers = column.entityColumn, isEmpty(numbers),
-          let destination = relationship.destinationEntity.flatMap(destination.held)
+          let destination = relationship.destinationEntity.flatMap(destination.storedEntity)
         {
           let (name, key) = (SQLNames.quoted(table.root.table), SQLNames.quoted(column.name))
           add(
@@ -118,7 +118,7 @@ extension LightweightMigrationPlan {
     for list in hiddenLists(in: table.root) {
       guard case .foreignKey(let column, let order) = list.storage else { continue }
       var isFilled = !isEmpty(column)
-      if !isFilled, let owner = list.relationship.entity.flatMap(destination.held),
+      if !isFilled, let owner = list.relationship.entity.flatMap(destination.storedEntity),
         let pairs = keptPairs(of: list.relationship, of: owner)
       {
         fill(column, order, of: table.root, from: pairs.inverse)
@@ -153,10 +153,10 @@ extension LightweightMigrationPlan {
   ) {
     let (table, column) = (SQLNames.quoted(table), SQLNames.quoted(column))
     let (owner, key) = (SQLNames.quoted(owner), SQLNames.quoted(key))
-    let place = OrderKeyAllocator.orderKeySQL(partition: owner, order: key)
+    let orderKey = OrderKeyAllocator.orderKeySQL(partition: owner, order: key)
     add(
       .fillColumns, "\(relationship): set order keys",
-      "UPDATE \(table) SET \(column) = p.place FROM (SELECT rowid AS k, \(place) AS place "
+      "UPDATE \(table) SET \(column) = p.ordinal FROM (SELECT rowid AS k, \(orderKey) AS ordinal "
         + "FROM \(table) WHERE \(owner) IS NOT NULL) AS p WHERE p.k = \(table).rowid")
   }
 
@@ -166,7 +166,7 @@ extension LightweightMigrationPlan {
   ) -> KeptPairs? {
     guard formerRelationships(of: relationship, of: entity).isEmpty,
       let inverse = relationship.inverseRelationship, inverse !== relationship,
-      let owner = inverse.entity.flatMap(destination.held),
+      let owner = inverse.entity.flatMap(destination.storedEntity),
       let pairs = keptPairs(of: inverse, of: owner)
     else { return nil }
     return pairs.inverse
@@ -201,7 +201,7 @@ extension LightweightMigrationPlan {
     let selects = formers.compactMap { pairs(of: $0.relationship, from: $0.entity) }
     guard let first = selects.first else { return nil }
     let name = "cdprof_pairs_\(entity.number)_\(relationship.name.hexadecimal)"
-    let purpose = "\(entity.name).\(relationship.name): keep the pairs of keys"
+    let purpose = "\(entity.name).\(relationship.name): save the pairs of keys"
     add(
       .keepPairs, purpose,
       "CREATE TEMP TABLE \(name) AS \(selects.map(\.sql).joined(separator: " UNION "))")

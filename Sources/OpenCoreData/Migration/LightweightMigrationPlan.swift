@@ -79,8 +79,8 @@ struct LightweightMigrationPlan {
     var later: [ObjectIdentifier: SQLEntity] = [:]
     var properties: [ObjectIdentifier: InferredMapping.Entity] = [:]
     for entity in mapping.entities {
-      let before = entity.source.flatMap(source.held)
-      guard let after = entity.destination.flatMap(destination.held) else { continue }
+      let before = entity.source.flatMap(source.storedEntity)
+      guard let after = entity.destination.flatMap(destination.storedEntity) else { continue }
       properties[ObjectIdentifier(after)] = entity
       guard let before else { continue }
       former[ObjectIdentifier(after)] = before
@@ -157,7 +157,8 @@ struct LightweightMigrationPlan {
   func invalid(
     _ former: NSEntityDescription?, below entity: NSEntityDescription?
   ) -> [SQLEntity] {
-    guard let former = former.flatMap(source.held), let entity = entity.flatMap(destination.held)
+    guard let former = former.flatMap(source.storedEntity),
+      let entity = entity.flatMap(destination.storedEntity)
     else { return [] }
     let valid = Set(entity.concreteNumbers)
     return former.family.filter { candidate in
@@ -308,7 +309,7 @@ extension LightweightMigrationPlan {
     of relationship: NSRelationshipDescription, of entity: SQLEntity
   ) -> (table: String, column: String)? {
     guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
-      let owner = inverse.entity.flatMap(destination.held),
+      let owner = inverse.entity.flatMap(destination.storedEntity),
       let column = owner.column(named: inverse.name)
     else { return nil }
     let others = formerRelationships(of: inverse, of: owner).map(\.relationship)

@@ -46,14 +46,14 @@ struct MigrationStatements: Sendable {
     /// Copies pairs of keys whose columns are removed, and removes references to removed rows.
     case keepPairs
     /// Renames tables that are replaced.
-    case setAside
+    case renameTables
     /// Creates tables, and copies rows to them.
     case copyRows
     /// Changes tables that stay.
     case alterTables
     /// Changes the tables of many-to-many relationships.
     case joinTables
-    /// Drops the tables that were set aside.
+    /// Drops the renamed tables.
     case dropTables
     case createIndexes
     /// Sets keys and order keys from the pairs that were kept, and derived attributes.

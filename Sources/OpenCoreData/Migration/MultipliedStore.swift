@@ -139,7 +139,8 @@ package struct MultipliedStore {
       }
     }
     for entity in mapping.entities {
-      guard let later = entity.destination, let former = entity.source.flatMap(source.held) else {
+      guard let later = entity.destination, let former = entity.source.flatMap(source.storedEntity)
+      else {
         continue
       }
       for names in later.uniquenessConstraintNames {

@@ -70,7 +70,7 @@ struct TableMigration {
 
   private func addCopies(to statements: inout MigrationStatements) {
     guard let source else { return }
-    if change == .copy { setAside(source, in: &statements) }
+    if change == .copy { renameTables(source, in: &statements) }
     statements.add(.copyRows, "\(purpose): create the table", createTable)
     let kept = columns.filter { $0.sources.values.contains { $0 != .null } }
     let names = ["Z_PK", "Z_ENT", "Z_OPT"] + kept.map { SQLNames.quoted($0.name) }
@@ -88,9 +88,9 @@ struct TableMigration {
     )
   }
 
-  private func setAside(_ source: SQLEntity, in statements: inout MigrationStatements) {
+  private func renameTables(_ source: SQLEntity, in statements: inout MigrationStatements) {
     statements.add(
-      .setAside, "\(purpose): set the table aside",
+      .renameTables, "\(purpose): rename the old table",
       "ALTER TABLE \(SQLNames.quoted(source.table)) RENAME TO \(SQLNames.quoted(sourceName))")
   }
 
@@ -132,7 +132,7 @@ struct TableMigration {
   private func addAlterations(to statements: inout MigrationStatements) {
     guard let source else { return }
     if source.table.uppercased() != root.table.uppercased() {
-      if sourceName != source.table { setAside(source, in: &statements) }
+      if sourceName != source.table { renameTables(source, in: &statements) }
       statements.add(
         .alterTables, "\(purpose): rename the table",
         "ALTER TABLE \(SQLNames.quoted(sourceName)) RENAME TO \(table)")
@@ -243,17 +243,17 @@ extension LightweightMigrationPlan {
 
   /// Returns the name of a source table while rows are copied.
   ///
-  /// A table that is copied, or whose name another one gets, is set aside.
+  /// A table that is copied, or whose name another one gets, is renamed.
   func sourceName(of source: SQLEntity) -> String {
     let table = source.table.uppercased()
     let heir = heirs[ObjectIdentifier(source)]
     let isCopied = heir != nil && !keptRoots.contains(ObjectIdentifier(source))
     let isReplaced = table != heir?.table.uppercased() && entityTables.contains(table)
-    return isCopied || isReplaced ? Self.aside(source.table) : source.table
+    return isCopied || isReplaced ? Self.temporaryName(of: source.table) : source.table
   }
 
   /// Returns the temporary name of a table.
-  static func aside(_ table: String) -> String { "Z_MIGRATION_\(table)" }
+  static func temporaryName(of table: String) -> String { "Z_MIGRATION_\(table)" }
 
   /// Returns, for each source root, the destination root that keeps its table.
   func heirs(among roots: [SQLEntity]) -> [ObjectIdentifier: SQLEntity] {

@@ -218,7 +218,7 @@ struct MethodOverrides {
       let base = MethodOverrides.words(of: NSManagedObject.self)
       let plain = MethodOverrides.words(of: Plain.self)
       let overriding = MethodOverrides.words(of: overriding)
-      let positions = MethodOverrides.methodPlaces(base).filter {
+      let positions = MethodOverrides.methodRange(base).filter {
         plain[$0] == base[$0] && overriding[$0] != base[$0]
       }
       position = positions.count == 1 ? positions[0] : nil
@@ -233,7 +233,7 @@ struct MethodOverrides {
   ///
   /// The fixed part: kind, superclass, sizes and flags in three and a half words, description, and
   /// the destroyer of the properties.
-  private static func methodPlaces(_ metadata: UnsafePointer<UInt>) -> Range<Int> {
+  private static func methodRange(_ metadata: UnsafePointer<UInt>) -> Range<Int> {
     let bytes = UnsafeRawPointer(metadata)
     let size = Int(bytes.load(fromByteOffset: 32, as: UInt32.self))
     let before = Int(bytes.load(fromByteOffset: 36, as: UInt32.self))

@@ -100,7 +100,7 @@ final class ToManyValue {
   }
 
   /// Undoes a removal, unless the store was found without the destination since.
-  func takeBackRemoval(of object: NSManagedObject) {
+  func undoRemoval(of object: NSManagedObject) {
     if removed.contains(object), committed?.contains(object.primaryKey) == false {
       removed.remove(object)
     } else {

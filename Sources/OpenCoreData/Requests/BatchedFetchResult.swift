@@ -118,7 +118,7 @@ final class BatchedPages {
       // The keys are taken first: a strong reference to the batch would keep its objects registered.
       let keys = (pages[oldest] ?? []).map { ($0.layout.rootIndex, $0.primaryKey) }
       pages[oldest] = nil
-      context.letGo(keys)
+      context.release(keys)
     }
     return page
   }

@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
   }
 
   /// Deregisters those of the given objects that aren't retained elsewhere.
-  final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
+  final func release(_ keys: [(rootIndex: Int, key: Int64)]) {
     guard !retainsRegisteredObjects else { return }
     let swept = registry.sweep(keys)
     notifyDeregistered(swept.notified)

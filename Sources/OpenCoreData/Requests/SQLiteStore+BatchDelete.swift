@@ -89,7 +89,8 @@ private struct CascadePath {
 
   /// Fails for a relationship into another store.
   init?(_ relationship: NSRelationshipDescription, of owner: SQLEntity, _ mapping: SQLModel) {
-    guard let entity = relationship.destinationEntity, let destination = mapping.held(entity)
+    guard let entity = relationship.destinationEntity,
+      let destination = mapping.storedEntity(for: entity)
     else { return nil }
     let keys = MatchedRows.boundKeys
     let condition: String
@@ -154,8 +155,8 @@ private final class BatchDeletion {
           + "WHERE Z_PK IN (\(rows.keys))",
         binds: rows.binds, intArrays: rows.intArrays,
         projection: Projection(entity: rows.entity, extent: .identifiers)), of: rows.entity)
-    var doomed = DoomedRows(layouts: store.layouts)
-    var level = doomed.add(matched, of: rows.entity.root)
+    var deletions = RowsToDelete(layouts: store.layouts)
+    var level = deletions.add(matched, of: rows.entity.root)
     while !level.isEmpty {
       var next: [Int: ContiguousArray<Int64>] = [:]
       for path in cascades {
@@ -164,15 +165,15 @@ private final class BatchDeletion {
         var query = path.query
         query.intArrays = [owners]
         let found = try identities(query, of: path.destination)
-        next.merge(doomed.add(found, of: path.destination.root)) { $0 + $1 }
+        next.merge(deletions.add(found, of: path.destination.root)) { $0 + $1 }
       }
       level = next
     }
-    for (root, keys) in doomed.tables {
+    for (root, keys) in deletions.tables {
       _ = try remove(MatchedRows(entity: root, intArrays: [keys]), returning: false)
     }
     // Afterward: a row that is deleted itself isn't updated before.
-    for (root, keys) in doomed.tables { try clear(store.references(to: root), to: keys) }
+    for (root, keys) in deletions.tables { try clear(store.references(to: root), to: keys) }
     var outcome = BatchOutcome(store: store)
     outcome.count = matched.count
     outcome.identities = matched
@@ -222,7 +223,7 @@ private final class BatchDeletion {
 }
 
 /// The rows that a batch deletion deletes, by table.
-private struct DoomedRows {
+private struct RowsToDelete {
   /// In the order in which the tables were reached.
   private(set) var tables: [(root: SQLEntity, keys: ContiguousArray<Int64>)] = []
   private var known: [Int: Set<Int64>] = [:]

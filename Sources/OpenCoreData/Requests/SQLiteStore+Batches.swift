@@ -259,7 +259,7 @@ extension SQLiteStore {
       for column in source.ownColumns {
         guard let relationship = column.property as? NSRelationshipDescription,
           let destination = relationship.destinationEntity,
-          mapping.held(destination)?.root === root
+          mapping.storedEntity(for: destination)?.root === root
         else { continue }
         let sets = [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }
         found.append(

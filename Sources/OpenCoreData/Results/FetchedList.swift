@@ -165,12 +165,12 @@ final class PagedList: FetchedList {
     for object in objects { loaded[RowKey(object.identity)] = object }
     pages.append(objects.map { RowKey($0.identity) })
     objects = []
-    if pages.count > BatchedPages.kept + 1 { letGo(pages.removeFirst()) }
+    if pages.count > BatchedPages.kept + 1 { release(pages.removeFirst()) }
   }
 
-  private func letGo(_ page: [RowKey]) {
+  private func release(_ page: [RowKey]) {
     for key in page { loaded[key] = nil }
-    context.letGo(page.map { ($0.rootIndex, $0.primaryKey) })
+    context.release(page.map { ($0.rootIndex, $0.primaryKey) })
   }
 
   private func touch(_ key: RowKey) {

@@ -188,7 +188,7 @@ extension FetchedResults {
     let updated = change.updated.map { list.object(at: $0) }
     list.edit(removing: change.removed.map(\.position), inserting: change.inserted)
     (sectionNames, sectionStarts) = names
-    tellSections(delegate, controller, from: oldNames, oldSections)
+    notifySectionChanges(delegate, controller, from: oldNames, oldSections)
     change.notify(delegate, controller, updated: updated, from: oldStarts, to: sectionStarts)
     if sectionNameKeyPath == nil, let difference = change.difference {
       delegate.controller(controller, didChangeContentWith: difference)
@@ -208,7 +208,7 @@ extension FetchedResults {
     return all.filter { plan.covers($0.layout) }.sorted { $0.primaryKey < $1.primaryKey }
   }
 
-  private func tellSections(
+  private func notifySectionChanges(
     _ delegate: any NSFetchedResultsControllerDelegate,
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, from oldNames: [String],
     _ oldSections: [FetchedSection]

@@ -66,7 +66,7 @@ extension PredicateTranslation {
         return .attribute(SQLFragment(sql: " \(name)"), attribute)
       }
       guard let relationship = property as? NSRelationshipDescription,
-        let destination = relationship.destinationEntity.flatMap(translator.model.held)
+        let destination = relationship.destinationEntity.flatMap(translator.model.storedEntity)
       else {
         throw TranslationError(text, "\(entity.name).\(key) isn't stored.")
       }

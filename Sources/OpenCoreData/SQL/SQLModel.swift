@@ -63,13 +63,13 @@ package final class SQLModel: @unchecked Sendable {
 
   /// Returns the entity of a description of this model, or with its name in an equal model; nil if
   /// only another store can contain it.
-  func held(_ description: NSEntityDescription) -> SQLEntity? {
+  func storedEntity(for description: NSEntityDescription) -> SQLEntity? {
     byDescription[ObjectIdentifier(description)] ?? description.name.flatMap { byName[$0] }
   }
 
-  /// Returns the entity of a description; it's a programmer error if `held` returns nil for it.
+  /// Returns the entity of a description; it's a programmer error if `storedEntity(for:)` returns nil for it.
   package func entity(for description: NSEntityDescription) -> SQLEntity {
-    guard let entity = held(description) else {
+    guard let entity = storedEntity(for: description) else {
       preconditionFailure(
         "The entity \(description.name ?? "without a name") is not in the model of this store.")
     }

@@ -74,9 +74,9 @@ extension CachingStore {
         shared.rows.forget(
           rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
         shared.toMany.forget(rootIndex: object.layout.rootIndex, key: object.primaryKey)
-        object.leaveLinks(in: &shared.toMany, commit: commit)
+        object.removeFromLinks(in: &shared.toMany, commit: commit)
       }
-      if !shared.toMany.isEmpty { plan.leaveLists(in: &shared.toMany, commit: commit) }
+      if !shared.toMany.isEmpty { plan.removeDeletedFromLinks(in: &shared.toMany, commit: commit) }
       return zip(plan.written, rows).map { object, row in
         let rootIndex = object.layout.rootIndex
         shared.toMany.adopt(version: row.version, rootIndex: rootIndex, key: object.primaryKey)

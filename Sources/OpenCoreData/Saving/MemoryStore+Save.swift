@@ -56,9 +56,9 @@ extension MemoryStore {
     }
     for object in plan.deleted {
       tables.remove(object.layout, object.primaryKey)
-      object.leaveLinks(in: &tables, commit: commit)
+      object.removeFromLinks(in: &tables, commit: commit)
     }
-    plan.leaveLists(in: &tables, commit: commit)
+    plan.removeDeletedFromLinks(in: &tables, commit: commit)
     return commit
   }
 

@@ -36,8 +36,8 @@ extension NSManagedObject {
     let inverse = relationship.inverseRelationship
     let isPaired = inverse?.isToMany == true
     // The other end's row, or its join rows, correct what this side may have missed.
-    let isTold = inverse != nil && !(isPaired && relationship.writesPairs)
-    if isTold, !relationship.isOrdered { return }
+    let isCorrectedByOtherSide = inverse != nil && !(isPaired && relationship.writesPairs)
+    if isCorrectedByOtherSide, !relationship.isOrdered { return }
     let key = ToManyKey(
       rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
     let added = value.added.filter { !$0.isDeleted }
@@ -74,8 +74,8 @@ extension NSManagedObject {
 
   /// Removes a deleted object from the to-many keys that its last known row belongs to.
   ///
-  /// `SavePlan.leaveLists` removes it from the others.
-  final func leaveLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
+  /// `SavePlan.removeDeletedFromLinks` removes it from the others.
+  final func removeFromLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     for slot in layout.slots where slot.kind.isToOne && !row.isNull(slot) {
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany else { continue }
       edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
@@ -100,7 +100,7 @@ extension SavePlan {
   /// their context may have read an outdated state of those.
   ///
   /// Cost: one pass over the to-many keys, for entities that have such relationships.
-  func leaveLists(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
+  func removeDeletedFromLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     var gone: [String: Set<RowKey>] = [:]
     for object in deleted {
       for name in object.layout.listings { gone[name, default: []].insert(RowKey(object.identity)) }

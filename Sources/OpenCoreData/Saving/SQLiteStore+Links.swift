@@ -13,9 +13,10 @@ extension SQLiteStore {
     for (mapped, value) in changedLinks(of: object) {
       for other in value.removed {
         if let sql = translator.updateHiddenInverse(mapped) {
-          try point(other, nil, mapped, sql, connection, scope)
+          try setHiddenInverse(other, nil, mapped, sql, connection, scope)
         } else {
-          try pair(translator.deleteJoinRow(mapped), .delete, object, other, connection, scope)
+          try writeJoinRow(
+            translator.deleteJoinRow(mapped), .delete, object, other, connection, scope)
         }
       }
     }
@@ -28,9 +29,10 @@ extension SQLiteStore {
     for (mapped, value) in changedLinks(of: object) where mapped.orderColumn == nil {
       for other in value.added {
         if let sql = translator.updateHiddenInverse(mapped) {
-          try point(other, object, mapped, sql, connection, scope)
+          try setHiddenInverse(other, object, mapped, sql, connection, scope)
         } else {
-          try pair(translator.insertJoinRow(mapped), .insert, object, other, connection, scope)
+          try writeJoinRow(
+            translator.insertJoinRow(mapped), .insert, object, other, connection, scope)
         }
       }
     }
@@ -49,7 +51,7 @@ extension SQLiteStore {
     }
   }
 
-  private func pair(
+  private func writeJoinRow(
     _ sql: String?, _ kind: StatementKind, _ object: NSManagedObject, _ other: NSManagedObject,
     _ connection: Connection, _ scope: ProfileScope
   ) throws {
@@ -59,7 +61,7 @@ extension SQLiteStore {
       for: object.layout.entity.name, on: connection, in: scope)
   }
 
-  private func point(
+  private func setHiddenInverse(
     _ other: NSManagedObject, _ object: NSManagedObject?, _ mapped: SQLToMany, _ sql: String,
     _ connection: Connection, _ scope: ProfileScope
   ) throws {
@@ -108,14 +110,14 @@ extension SQLiteStore {
   func writeOrderKeys(
     _ changed: OrderKeyChanges, on connection: Connection, in scope: ProfileScope
   ) throws {
-    for (object, slot, orderKey) in changed.left {
+    for (object, slot, orderKey) in changed.remaining {
       let entity = entity(object.layout)
       guard let sql = translator.updateOrderKey(entity: entity, slot: slot) else { continue }
       try change(
         sql, [.integer(orderKey), .integer(object.primaryKey)], kind: .update, for: entity.name,
         on: connection, in: scope)
     }
-    for list in changed.apart {
+    for list in changed.byRelationship {
       let (owner, name) = (
         SQLiteValue.integer(list.owner.primaryKey), list.owner.layout.entity.name
       )
@@ -166,7 +168,7 @@ extension SQLiteStore {
 struct OrderKeyChanges {
   /// An owner's ordered relationship that isn't stored in its destinations' slots: join rows of a
   /// many-to-many, or columns of a relationship without an inverse.
-  struct Apart {
+  struct RelationshipKeys {
     let relationship: SQLToMany
     let owner: NSManagedObject
     let orderKeys: [(destination: NSManagedObject, orderKey: Int64)]
@@ -180,7 +182,7 @@ struct OrderKeyChanges {
 
   private var bySlot: [SlotKey: (object: NSManagedObject, slot: Int, orderKey: Int64)] = [:]
   private var taken: Set<SlotKey> = []
-  private(set) var apart: [Apart] = []
+  private(set) var byRelationship: [RelationshipKeys] = []
 
   /// Records the order key of an object in the inverse of one of its to-ones.
   mutating func put(_ object: NSManagedObject, at orderKey: Int64, ofSlot slot: Int) {
@@ -188,8 +190,8 @@ struct OrderKeyChanges {
   }
 
   /// Records the order keys of the destinations of one owner's relationship.
-  mutating func put(_ orderKeys: Apart) {
-    apart.append(orderKeys)
+  mutating func put(_ orderKeys: RelationshipKeys) {
+    byRelationship.append(orderKeys)
   }
 
   /// Returns the order key of an object in the inverse of one of its to-ones; nil if it has none.
@@ -207,7 +209,7 @@ struct OrderKeyChanges {
   }
 
   /// The order keys that weren't written with a row, in the order of the objects' primary keys.
-  var left: [(object: NSManagedObject, slot: Int, orderKey: Int64)] {
+  var remaining: [(object: NSManagedObject, slot: Int, orderKey: Int64)] {
     bySlot.filter { !taken.contains($0.key) }.values
       .sorted { ($0.object.primaryKey, $0.slot) < ($1.object.primaryKey, $1.slot) }
   }

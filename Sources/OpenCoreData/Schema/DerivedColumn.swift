@@ -71,7 +71,7 @@ package struct DerivedColumn: Sendable {
       for name in path.dropLast() {
         guard let column = home.column(named: name),
           let relationship = column.property as? NSRelationshipDescription,
-          let destination = relationship.destinationEntity.flatMap(model.held)
+          let destination = relationship.destinationEntity.flatMap(model.storedEntity)
         else { return nil }
         home = destination
         hops.append(Hop(column: column.name, table: home.table))

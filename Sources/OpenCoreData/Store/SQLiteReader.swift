@@ -200,7 +200,7 @@ extension SQLiteReader {
     guard let mapped = sqlite.entity(owner.layout).toMany[relationship.name] else {
       // There are none, or they're in a store of another configuration, which this one can't refer to.
       guard let destination = relationship.destinationEntity,
-        sqlite.mapping.held(destination) != nil
+        sqlite.mapping.storedEntity(for: destination) != nil
       else { return [] }
       throw NSError.fetch("The store doesn't contain the relationship '\(relationship.name)'.")
     }

@@ -26,7 +26,7 @@ extension SQLiteStore {
       if exists, !isInMemory, !isReadOnly {
         try checkVersion(of: url, configuration, options, model)
       }
-      tellOpening(of: url, to: hub)
+      emitOpening(of: url, to: hub)
       let derived = DerivedChanges()
       let access: Connection.Access = isReadOnly ? .inspecting : .writing
       var settings = connectionOptions(options, isNew: !exists)
@@ -204,7 +204,7 @@ extension SQLiteStore {
     return result
   }
 
-  private static func tellOpening(of url: URL, to hub: EventHub) {
+  private static func emitOpening(of url: URL, to hub: EventHub) {
     guard hub.isListening else { return }
     var event = Event(
       id: hub.nextID(), parent: 0, kind: .storeOpening, begin: MonotonicClock.now(), duration: 0,

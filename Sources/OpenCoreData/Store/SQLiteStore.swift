@@ -127,8 +127,8 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   /// An in-memory store is written to a new file, with all its values in rows.
   func copyFiles(from source: URL, to target: URL) throws {
     if pool.isInMemory { return try writeCopy(to: target) }
-    guard !opensReadOnly else { return try StoreFile.copySettled(from: source, to: target) }
-    try pool.withWriter { _ in try StoreFile.copySettled(from: source, to: target) }
+    guard !opensReadOnly else { return try StoreFile.copyConsistently(from: source, to: target) }
+    try pool.withWriter { _ in try StoreFile.copyConsistently(from: source, to: target) }
   }
 
   /// Checks out the plans of an earlier reader, or new ones.

@@ -39,7 +39,7 @@ package enum StoreFile {
   /// Copies a store that may be in use, after an attempt during which it wasn't written.
   ///
   /// - Throws: 134070 if it's being written continuously; as `copy(from:to:)`.
-  static func copySettled(from source: URL, to destination: URL) throws {
+  static func copyConsistently(from source: URL, to destination: URL) throws {
     for _ in 0..<maximumTries {
       let inspection = try StoreFileInspection(path: source.path)
       try copy(from: source, to: destination)

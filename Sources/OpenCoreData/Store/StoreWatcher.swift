@@ -11,7 +11,7 @@ import SQLiteDriver
 /// detects a commit. The WAL index, which makes a commit visible, is written after the WAL and
 /// without a kernel event, so each event is followed by several checks. An in-memory store has no
 /// file: it reports its own commits, and there are no others.
-final class StoreWatcher: @unchecked Sendable {  // what changes is used on `queue` alone
+final class StoreWatcher: @unchecked Sendable {  // mutable state is used only on `queue`
   private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
   private let connection: Connection
   /// Nil for an in-memory store.
@@ -20,7 +20,7 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
   private let fileName: String
   private weak var store: SQLiteStore?
   private var lastVersion: Int64
-  private var looks = 0
+  private var checks = 0
   private var isStopped = false
 
   /// The delays in milliseconds after a write at which to check for a commit.
@@ -57,13 +57,13 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     self.source = source
     source.setCancelHandler { close(descriptor) }
-    source.setEventHandler { [weak self] in self?.wordArrived() }
+    source.setEventHandler { [weak self] in self?.fileChanged() }
     source.activate()
   }
 
   /// Checks for the commit that an in-memory store has just made.
   func storeCommitted() {
-    queue.async { [weak self] in self?.look() }
+    queue.async { [weak self] in self?.check() }
   }
 
   /// Stops watching; nothing is posted afterward.
@@ -75,22 +75,22 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
     }
   }
 
-  private func wordArrived() {
+  private func fileChanged() {
     guard drain() else { return }
-    looks += 1
-    let round = looks
+    checks += 1
+    let round = checks
     for delay in StoreWatcher.delays {
       queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
         // A newer event has its own checks.
-        guard let self, round == looks || delay == 0 else { return }
-        look()
+        guard let self, round == checks || delay == 0 else { return }
+        check()
       }
     }
   }
 
   /// Reads the kernel's events; returns whether any is about this store.
   private func drain() -> Bool {
-    var isOurs = false
+    var isThisStore = false
     let header = MemoryLayout<inotify_event>.size
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
       while true {
@@ -102,15 +102,15 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
           let length = Int(buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
           let end = min(offset + header + length, count)
           let name = buffer[(offset + header)..<end].prefix { $0 != 0 }
-          if String(decoding: name, as: UTF8.self).hasPrefix(fileName) { isOurs = true }
+          if String(decoding: name, as: UTF8.self).hasPrefix(fileName) { isThisStore = true }
           offset += header + length
         }
       }
     }
-    return isOurs
+    return isThisStore
   }
 
-  private func look() {
+  private func check() {
     guard !isStopped, let version = StoreWatcher.version(connection), version != lastVersion,
       let store
     else { return }

@@ -46,10 +46,10 @@ extension NSManagedObjectContext {
       MainQueue.isCurrent
     {
       // The group is open until the main queue's next turn.
-      return manager.registerUndo(withTarget: self) { $0.takeBack(unit) }
+      return manager.registerUndo(withTarget: self) { $0.restore(unit) }
     }
     manager.beginUndoGrouping()
-    manager.registerUndo(withTarget: self) { $0.takeBack(unit) }
+    manager.registerUndo(withTarget: self) { $0.restore(unit) }
     manager.endUndoGrouping()
     manager.endEventGroup()
   }
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
   }
 
   /// Restores the objects of a unit, and registers the opposite changes.
-  private func takeBack(_ unit: UndoUnit) {
+  private func restore(_ unit: UndoUnit) {
     undoState.recorder?.isPaused = true
     defer { undoState.recorder?.isPaused = false }
     var opposite = UndoUnit()
@@ -76,19 +76,19 @@ extension NSManagedObjectContext {
       // The object releases its related objects, and gets them back with this.
       opposite.relationships += ObjectSnapshot(object).links
     }
-    for object in unit.vanished { bringBack(object) }
+    for object in unit.vanished { undelete(object) }
     for snapshot in unit.snapshots { snapshot.restore() }
     for change in unit.relationships { change.undo() }
     for object in unit.appeared { removeOrDelete(object) }
     let moved = Set(unit.vanished)
     for snapshot in unit.snapshots {
-      settleMembership(snapshot)
+      updateState(from: snapshot)
       let isBack = moved.contains(snapshot.object)
       snapshot.object.awake(fromSnapshotEvents: isBack ? .undoDeletion : .undoUpdate)
     }
     for object in unit.appeared { object.awake(fromSnapshotEvents: .undoInsertion) }
     changes.mark()
-    undoManager?.registerUndo(withTarget: self) { $0.takeBack(opposite) }
+    undoManager?.registerUndo(withTarget: self) { $0.restore(opposite) }
   }
 
   /// Removes a new object, or deletes it if it was saved in the meantime.
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
   }
 
   /// Undeletes an object; one whose row doesn't exist becomes new.
-  private func bringBack(_ object: NSManagedObject) {
+  private func undelete(_ object: NSManagedObject) {
     if changes.eventDeleted.contains(object) {
       changes.eventDeleted.remove(object)
     } else if object.context === self {
@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
   }
 
   /// Marks an object as updated, or as unchanged if it equals the store.
-  private func settleMembership(_ snapshot: ObjectSnapshot) {
+  private func updateState(from snapshot: ObjectSnapshot) {
     let object = snapshot.object
     guard object.context === self else { return }
     changes.eventUpdated.insert(object)

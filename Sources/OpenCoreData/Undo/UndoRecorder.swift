@@ -171,6 +171,6 @@ struct RelationshipChange {
   func undo() {
     let value = object.toManyValue(at: position)
     for other in gained { value.remove(other) }
-    for other in lost { value.takeBackRemoval(of: other) }
+    for other in lost { value.undoRemoval(of: other) }
   }
 }

@@ -152,7 +152,7 @@ enum LikelyCause {
   ///   - metric: The metric whose expectation isn't met.
   ///   - surplus: The actual minus the expected count. Findings explain only a positive surplus.
   ///   - findings: The findings of the same work.
-  static func sentence(for metric: Metric, surplus: Int, among findings: [Finding]) -> String? {
+  static func message(for metric: Metric, surplus: Int, among findings: [Finding]) -> String? {
     guard surplus > 0 else { return nil }
     let fitting = findings.filter {
       Rule.named($0.rule)?.metrics.contains(metric) == true && $0.count * 2 >= surplus

@@ -109,7 +109,7 @@ struct Storm: Hashable {
 
   /// Returns the fix for a child context, which gets objects from its parent one at a time even if
   /// it prefetches.
-  static func parentCure(_ keyPath: String) -> SuggestedFix {
+  static func parentContextFix(_ keyPath: String) -> SuggestedFix {
     SuggestedFix(
       advice:
         "a child context doesn't prefetch: fetch \(keyPath) in the parent first and keep a reference to it, "
@@ -117,7 +117,7 @@ struct Storm: Hashable {
   }
 
   /// Returns the fix that prefetches a key path, which adds one SELECT.
-  static func prefetchCure(_ keyPath: String, _ fetch: Step?) -> SuggestedFix {
+  static func prefetchFix(_ keyPath: String, _ fetch: Step?) -> SuggestedFix {
     let list = ((fetch?.keyPaths(of: .prefetch) ?? []) + [keyPath]).map { "\"\($0)\"" }
       .joined(separator: ", ")
     return SuggestedFix(

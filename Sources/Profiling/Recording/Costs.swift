@@ -87,7 +87,7 @@ package struct CostComparison: Sendable {
       if after != before {
         line += "   \(after < before ? "-" : "+") \(NumberText.grouped(abs(after - before)))"
       }
-      if metric == .misses, let remark { line += "      \(remark)" }
+      if metric == .misses, let note { line += "      \(note)" }
       lines.append(line)
     }
     let times = row(
@@ -105,7 +105,7 @@ package struct CostComparison: Sendable {
 
   /// A note on the faults if both sides have the same number and the second has fewer misses;
   /// otherwise, `nil`.
-  private var remark: String? {
+  private var note: String? {
     let before = first.costs.counters
     let after = second.costs.counters
     guard before.faults == after.faults, after.misses < before.misses else { return nil }

@@ -24,9 +24,9 @@ package enum StackText {
   package static func isUnnamed(_ frame: String) -> Bool { frame.hasPrefix("(no symbol) ") }
 
   private static func unnamed(_ address: UInt) -> String {
-    let place = CallStack.image(of: address - 1)
-    let file = place?.file.split(separator: "/").last.map(String.init) ?? "unknown file"
-    return "(no symbol) \(file) + 0x\(String(place?.offset ?? address, radix: 16))"
+    let image = CallStack.image(of: address - 1)
+    let file = image?.file.split(separator: "/").last.map(String.init) ?? "unknown file"
+    return "(no symbol) \(file) + 0x\(String(image?.offset ?? address, radix: 16))"
   }
 
   /// Returns the functions of demangled symbols, filtered in the same way.
@@ -133,7 +133,7 @@ struct FunctionName: Equatable {
     "inlined generic function ",
   ]
   /// Other prefixes that can precede a function.
-  private static let heads = [
+  private static let prefixes = [
     "merged ", "partial apply forwarder for ", "partial apply for ", "static ", "@objc ",
     "override ", "distributed thunk ", "implicit ", "suspend resume partial function for ",
     "await resume partial function for ", "async function pointer to ",
@@ -147,18 +147,18 @@ struct FunctionName: Equatable {
 
   /// Parses a demangled symbol, or returns `nil` for a thunk.
   init?(_ symbol: String) {
-    var rest = FunctionName.withoutHeads(symbol[...])
+    var rest = FunctionName.withoutPrefixes(symbol[...])
     guard !FunctionName.thunks.contains(where: rest.hasPrefix) else { return nil }
     if rest.hasPrefix("protocol witness for ") {
       rest = rest.dropFirst("protocol witness for ".count)
       if let end = FunctionName.position(of: " in conformance ", in: rest) { rest = rest[..<end] }
-      rest = FunctionName.withoutHeads(rest)
+      rest = FunctionName.withoutPrefixes(rest)
     }
     var inner: [String] = []
     // Closures and local functions: the enclosing function comes last.
     while let end = FunctionName.position(of: " in ", in: rest) {
       inner.append(FunctionName.local(rest[..<end]))
-      rest = FunctionName.withoutHeads(rest[end...].dropFirst(" in ".count))
+      rest = FunctionName.withoutPrefixes(rest[end...].dropFirst(" in ".count))
     }
     if let number = inner.last?.firstIndex(of: "#"), inner.last?.contains("closure") != true {
       // `helper #1 in f`: the number distinguishes local functions with the same name.
@@ -175,7 +175,7 @@ struct FunctionName: Equatable {
     self.module = module
   }
 
-  private static func withoutHeads(_ symbol: Substring) -> Substring {
+  private static func withoutPrefixes(_ symbol: Substring) -> Substring {
     var rest = symbol
     while true {
       if rest.first == "(", let end = rest.firstIndex(of: ")"),
@@ -184,8 +184,8 @@ struct FunctionName: Equatable {
       {
         // `(1) suspend resume partial function for …`
         rest = rest[end...].dropFirst(2)
-      } else if let head = heads.first(where: rest.hasPrefix) {
-        rest = rest.dropFirst(head.count)
+      } else if let prefix = prefixes.first(where: rest.hasPrefix) {
+        rest = rest.dropFirst(prefix.count)
       } else if specializations.contains(where: rest.hasPrefix),
         let end = position(of: " of ", in: rest)
       {

@@ -37,9 +37,9 @@ struct ExpectationEvaluator {
     _ scoped: ScopedMetric, _ found: Int, beyond most: Int, _ findings: [Finding]
   ) -> [String] {
     guard found > most else { return [] }
-    let sentence = LikelyCause.sentence(
+    let message = LikelyCause.message(
       for: scoped.metric, surplus: found - most, among: findings)
-    return sentence.map { [$0] } ?? []
+    return message.map { [$0] } ?? []
   }
 
   /// Returns the result of a plan requirement.

@@ -72,19 +72,19 @@ extension Session {
   private func notificationOfSave(
     _ step: Step, _ context: NSManagedObjectContext
   ) throws -> Notification? {
-    nonisolated(unsafe) var heard: Notification?
+    nonisolated(unsafe) var notification: Notification?
     // The notification is posted during the save, on the current queue.
     let token = NotificationCenter.default.addObserver(
       forName: .NSManagedObjectContextDidSave, object: context, queue: nil
-    ) { heard = $0 }
+    ) { notification = $0 }
     defer { NotificationCenter.default.removeObserver(token) }
     try context.save(file: step.location.file, line: step.location.line)
     // A save without changes posts empty sets.
     let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey]
     let hasSaved = keys.contains {
-      (heard?.userInfo?[$0] as? Set<NSManagedObject>)?.isEmpty == false
+      (notification?.userInfo?[$0] as? Set<NSManagedObject>)?.isEmpty == false
     }
-    return hasSaved ? heard : nil
+    return hasSaved ? notification : nil
   }
 
   /// Discards unsaved changes.
@@ -163,7 +163,7 @@ extension Session {
   /// Keeps the object IDs as a result with the step's name, and returns a summary with their
   /// number.
   private func finish(
-    _ step: Step, _ input: StepInput, _ result: Any?, key: String, _ deed: String
+    _ step: Step, _ input: StepInput, _ result: Any?, key: String, _ action: String
   ) -> String {
     let ids = result as? [NSManagedObjectID] ?? []
     if let name = step.name {
@@ -173,7 +173,7 @@ extension Session {
     }
     let count = result as? Int ?? ids.count
     let head = step.name.map { "\($0): " } ?? ""
-    return "\(head)\(NumberText.grouped(count)) \(step.subject) \(deed)"
+    return "\(head)\(NumberText.grouped(count)) \(step.subject) \(action)"
   }
 
   /// Returns the step's values by attribute name.

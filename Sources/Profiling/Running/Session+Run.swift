@@ -102,7 +102,7 @@ extension Session {
     case .rollback: rollback(in: input.context)
     case .undo: undo(step, in: input.context)
     case .refresh: try refresh(step, input)
-    case .reset: letGo(input)
+    case .reset: reset(input)
     case .merge: merge(step, into: input.context)
     case .pin: try pin(step, input.context)
     case .batchInsert: try batchInsert(step, input)
@@ -216,7 +216,7 @@ extension ObjectReference {
 /// reported. The SELECT of a fault that a changing step fires runs to completion, because the fault
 /// would have no values if it failed.
 package final class StepInterruption: Sendable {
-  private let isAsked = Atomic(false)
+  private let isRequested = Atomic(false)
   /// A closure that interrupts the running statement.
   private let cut = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -227,7 +227,7 @@ package final class StepInterruption: Sendable {
 
   /// Requests that the running step stop.
   package func ask() {
-    isAsked.store(true, ordering: .relaxed)
+    isRequested.store(true, ordering: .relaxed)
     cut.withLock { $0?() }
   }
 
@@ -254,14 +254,14 @@ package final class StepInterruption: Sendable {
 
   /// Clears earlier requests to stop.
   package func clear() {
-    isAsked.store(false, ordering: .relaxed)
+    isRequested.store(false, ordering: .relaxed)
   }
 
   /// Checks for a request to stop the step.
   ///
   /// - Throws: An `NSError` with `code` if the step should stop.
   package func check() throws {
-    guard isAsked.load(ordering: .relaxed) else { return }
+    guard isRequested.load(ordering: .relaxed) else { return }
     throw NSError(
       domain: NSCocoaErrorDomain, code: StepInterruption.code,
       userInfo: [NSLocalizedDescriptionKey: "The step was interrupted. Its changes so far remain."])

@@ -68,7 +68,7 @@ package final class Session {
   }
 
   deinit {
-    letEverythingGo()
+    releaseAll()
   }
 
   /// Sets the model of the migrated store.
@@ -106,18 +106,18 @@ package final class Session {
   /// Keeps a result under a name, and releases the previous result of that name on its context's
   /// queue.
   func keep(_ result: NamedResult, as name: String) {
-    if let old = namedResults[name], old.context != result.context { letGo(of: name) }
+    if let old = namedResults[name], old.context != result.context { release(named: name) }
     namedResults[name] = result
   }
 
   /// Releases a named result on its context's queue.
-  func letGo(of name: String) {
+  func release(named name: String) {
     guard let result = namedResults[name] else { return }
     stack.context(result.context).performAndWait { namedResults[name] = nil }
   }
 
   /// Releases the results and objects of a context.
-  func letGo(ofContext name: String) {
+  func releaseResults(ofContext name: String) {
     let context = stack.context(name)
     context.performAndWait {
       namedResults = namedResults.filter { $0.value.context != name }
@@ -127,8 +127,8 @@ package final class Session {
 
   /// Releases all results and objects, which must happen on their context's queue, and before the
   /// context is released.
-  private func letEverythingGo() {
-    for named in stack.contexts.reversed() { letGo(ofContext: named.name) }
+  private func releaseAll() {
+    for named in stack.contexts.reversed() { releaseResults(ofContext: named.name) }
   }
 }
 
@@ -147,18 +147,18 @@ extension Session {
   /// Releases a named result, or a context with its results and objects.
   func drop(_ step: Step) -> String {
     if stack.shapes[step.subject] != nil {
-      letGo(ofContext: step.subject)
+      releaseResults(ofContext: step.subject)
       stack.remove(step.subject)
     } else {
-      letGo(of: step.subject)
+      release(named: step.subject)
     }
     return "\(step.subject) released"
   }
 
   /// Resets a context, releasing its results and objects and discarding its unsaved changes; the
   /// coordinator isn't affected.
-  func letGo(_ input: StepInput) -> String {
-    letGo(ofContext: input.contextName)
+  func reset(_ input: StepInput) -> String {
+    releaseResults(ofContext: input.contextName)
     return "every object released"
   }
 }

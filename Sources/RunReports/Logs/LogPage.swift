@@ -28,7 +28,7 @@ struct LogPage {
   struct Storm {
     var name: String
     var cost: String
-    var place: String
+    var location: String
     var fix: String
   }
 
@@ -59,7 +59,7 @@ struct LogPage {
   let outcome: String
   let isGood: Bool
   let lead: String
-  let told: String
+  let summary: String
   /// The evaluation of the log's sections, or `nil` without a budget.
   let budget: String?
   let tracks: [Track]
@@ -83,7 +83,7 @@ struct LogPage {
     isGood = input.evaluation?.passes ?? report.storms.isEmpty
     outcome = LogPage.outcome(input)
     lead = LogPage.lead(report)
-    told = LogPage.told(report)
+    summary = LogPage.summary(report)
     budget = input.evaluation.map {
       LogEvaluationText.lines($0, of: report).joined(separator: "\n")
     }
@@ -145,7 +145,7 @@ struct LogPage {
     return "\(all) Statement #\(worst.number) took \(share)% of it."
   }
 
-  static func told(_ report: LogReport) -> String {
+  static func summary(_ report: LogReport) -> String {
     let from = report.firstTime.isEmpty ? "" : ", \(report.firstTime) to \(report.lastTime)"
     return "\(NumberText.counted(report.lines, "line")), "
       + "\(NumberText.grouped(report.coreDataLines)) from Core Data\(from)."
@@ -168,7 +168,7 @@ extension LogPage {
   }
 
   /// Returns the lines of a storm, its time, and the section in which it begins.
-  static func place(_ storm: LogStorm, _ report: LogReport) -> String {
+  static func location(of storm: LogStorm, in report: LogReport) -> String {
     let section = report.sections.first {
       ($0.firstLine...max($0.firstLine, $0.lastLine)).contains(storm.firstLine)
     }
@@ -179,7 +179,8 @@ extension LogPage {
 
   private static func storm(_ storm: LogStorm, _ report: LogReport) -> Storm {
     Storm(
-      name: storm.name, cost: cost(storm), place: place(storm, report), fix: storm.fix)
+      name: storm.name, cost: cost(storm), location: location(of: storm, in: report), fix: storm.fix
+    )
   }
 
   /// Returns the sections, the storms, and the slowest statements, by lines of the log.
@@ -203,10 +204,10 @@ extension LogPage {
           marks: sections))
     }
     tracks += report.storms.prefix(trackLimit).map { storm in
-      let place = place(storm, report)
+      let location = location(of: storm, in: report)
       return Track(
-        name: storm.name, count: cost(storm), label: place,
-        marks: [mark("fault", storm.firstLine, storm.lastLine, place)])
+        name: storm.name, count: cost(storm), label: location,
+        marks: [mark("fault", storm.firstLine, storm.lastLine, location)])
     }
     let slow = report.slowest.prefix(limit)
     if !slow.isEmpty {
@@ -241,7 +242,7 @@ struct LogPageStatement {
   let short: String
   let sql: String
   let purpose: String
-  let place: String
+  let location: String
   let binds: String?
   let plan: String?
   let assessment: String?
@@ -260,7 +261,7 @@ struct LogPageStatement {
     short = LogPageStatement.cut(SQLAbbreviation.short(statement.sql))
     sql = LogPageStatement.cut(statement.sql) + (statement.isCut ? "…" : "")
     purpose = LogPageStatement.purpose(statement)
-    place =
+    location =
       "lines \(NumberText.grouped(statement.firstLine)) to \(NumberText.grouped(statement.lastLine))"
     binds =
       showsBinds && !statement.binds.isEmpty
@@ -339,11 +340,11 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
     var lines = [
       "## \(MarkdownText.plain(page.title))", "",
       "\(page.isGood ? "✓" : "✗") **\(MarkdownText.plain(page.outcome))**. "
-        + "\(MarkdownText.plain(page.lead)) \(MarkdownText.plain(page.told))", "",
+        + "\(MarkdownText.plain(page.lead)) \(MarkdownText.plain(page.summary))", "",
     ]
     lines += page.storms.map { storm in
       "- ▲ **\(MarkdownText.plain(storm.name))** \(MarkdownText.plain(storm.cost)), "
-        + "\(MarkdownText.plain(storm.place))  \n  fix \(MarkdownText.plain(storm.fix))"
+        + "\(MarkdownText.plain(storm.location))  \n  fix \(MarkdownText.plain(storm.fix))"
     }
     for text in [page.budget, page.compared?.text].compactMap(\.self) {
       lines += [""] + text.split(separator: "\n").map { "- \(MarkdownText.plain(String($0)))" }

@@ -236,7 +236,7 @@ struct MigrationPageStep {
       var bare = difference
       bare.reason = nil
       return Change(
-        change: MigrationText.sentence(bare),
+        change: MigrationText.summary(bare),
         rule: MigrationText.rule(of: difference))
     }
     hasChanges = !changes.isEmpty

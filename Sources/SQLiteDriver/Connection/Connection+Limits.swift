@@ -40,7 +40,7 @@ extension Connection {
   package func confine() {
     guard confinement == nil else { return }
     let confinement = Confinement()
-    confinement.serve(use())
+    confinement.register(on: use())
     _ = cdprof_db_config(use(), SQLITE_DBCONFIG_DEFENSIVE, 1)
     sqlite3_limit(use(), SQLITE_LIMIT_LENGTH, Self.longestValue)
     self.confinement = confinement
@@ -119,11 +119,11 @@ final class StepBudget: @unchecked Sendable {
   /// Sets the limit of each statement.
   func restrict(to steps: Int, on handle: OpaquePointer) {
     limit = steps
-    serve(handle)
+    register(on: handle)
   }
 
   /// Registers the progress handler, if there's a limit.
-  func serve(_ handle: OpaquePointer) {
+  func register(on handle: OpaquePointer) {
     guard limit != nil else { return sqlite3_progress_handler(handle, 0, nil, nil) }
     sqlite3_progress_handler(
       handle, Int32(StepBudget.interval),
@@ -147,10 +147,10 @@ final class StepBudget: @unchecked Sendable {
     guard !isShared else { return try body() }
     let usual = limit
     (limit, used, isShared, isExceeded) = (shared, 0, true, false)
-    serve(handle)
+    register(on: handle)
     defer {
       (limit, used, isShared) = (usual, 0, false)
-      serve(handle)
+      register(on: handle)
     }
     return try body()
   }
@@ -243,7 +243,7 @@ final class Interruption: @unchecked Sendable {
 /// The connection retains it while SQLite can call it, on the connection's thread.
 final class LockWaits: Sendable {
   /// The maximum time that a statement waits, in milliseconds.
-  let patience: Int
+  let timeout: Int
 
   /// The pauses between attempts, in milliseconds.
   ///
@@ -253,12 +253,12 @@ final class LockWaits: Sendable {
   /// Creates a busy handler.
   ///
   /// - Parameter milliseconds: The time that a statement waits before it fails with `SQLITE_BUSY`.
-  init(patience milliseconds: Int32) {
-    patience = Int(milliseconds)
+  init(timeout milliseconds: Int32) {
+    timeout = Int(milliseconds)
   }
 
   /// Registers the busy handler.
-  func serve(_ handle: OpaquePointer) {
+  func register(on handle: OpaquePointer) {
     sqlite3_busy_handler(
       handle,
       { context, attempts in
@@ -274,7 +274,7 @@ final class LockWaits: Sendable {
     let last = pauses.count - 1
     let spent =
       pauses.prefix(attempts).reduce(0, +) + max(0, attempts - pauses.count) * pauses[last]
-    let next = min(pauses[min(attempts, last)], patience - spent)
+    let next = min(pauses[min(attempts, last)], timeout - spent)
     guard next > 0 else { return false }
     usleep(UInt32(next) * 1_000)
     return true

@@ -111,7 +111,7 @@ package final class Connection: @unchecked Sendable {
     inspection = opened.inspection
     self.copy = opened.copy
     interruption = Interruption(opened.handle)
-    waits = LockWaits(patience: options.busyTimeoutMilliseconds)
+    waits = LockWaits(timeout: options.busyTimeoutMilliseconds)
     budget = StepBudget(limit: access == .inspecting ? Connection.readOnlySteps : nil)
     statements = StatementCache(limit: options.statementLimit)
     do {
@@ -191,7 +191,7 @@ extension Connection {
 
   /// Configures a new connection, and reads from it to detect files that aren't databases.
   func configure(_ options: Options) throws(SQLiteError) {
-    waits.serve(use())
+    waits.register(on: use())
     try Connection.harden(use(), isReadOnly: access == .inspecting)
     budget.serve(use())
     if access == .inspecting { confine() }

@@ -39,7 +39,7 @@ package final class ConnectionPool: @unchecked Sendable {
   /// The state of the files that read-only readers use, or `nil` for other kinds of access.
   ///
   /// Guarded by `lock`.
-  private var lookedAt: StoreFileInspection?
+  private var inspection: StoreFileInspection?
   /// The temporary copy that all readers share, if there is one.
   ///
   /// Guarded by `lock`.
@@ -82,7 +82,7 @@ package final class ConnectionPool: @unchecked Sendable {
     } else {
       writer = nil
       idle = [first]
-      lookedAt = first.inspection
+      inspection = first.inspection
       copy = first.copy
     }
     interruptions = [first.interruption]
@@ -180,7 +180,7 @@ package final class ConnectionPool: @unchecked Sendable {
     connection.rest()
     let isKept = lock.withLock {
       guard !isClosed, connection.handle != nil, !connection.isInTransaction,
-        idle.count < maximumReaders, connection.inspection == lookedAt
+        idle.count < maximumReaders, connection.inspection == inspection
       else { return false }
       idle.append(connection)
       return true
@@ -195,7 +195,7 @@ package final class ConnectionPool: @unchecked Sendable {
   /// - Returns: `true` if readers checked out from now on read the new state; those that are in use
   ///   keep the previous one until they're returned. `false` if nothing changed.
   package func reopenIfChanged() throws(SQLiteError) -> Bool {
-    guard let seen = lock.withLock({ lookedAt }), seen.isStale else { return false }
+    guard let seen = lock.withLock({ inspection }), seen.isStale else { return false }
     let connection = try Connection(path: path, access: access, options: options)
     do {
       try configure(connection)
@@ -206,7 +206,7 @@ package final class ConnectionPool: @unchecked Sendable {
     note(connection)
     let old = lock.withLock {
       defer { idle = [connection] }
-      lookedAt = connection.inspection
+      inspection = connection.inspection
       copy = connection.copy
       return idle
     }

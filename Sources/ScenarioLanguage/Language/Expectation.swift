@@ -97,16 +97,16 @@ package struct MetricReference: Sendable, Hashable {
     let characters = Array(word.text)
     let opening = characters.firstIndex(of: "(") ?? characters.count
     let name = String(characters[..<opening])
-    let namePlace = word.range(at: 0, length: opening)
+    let nameRange = word.range(at: 0, length: opening)
     guard let metric = Metric(rawValue: name) else {
       let known = Metric.allCases.filter(\.isExact).map(\.rawValue)
       throw LanguageProblem(
-        "unknown metric `\(name)`", at: namePlace, didYouMean: NearestName.of(name, among: known),
+        "unknown metric `\(name)`", at: nameRange, didYouMean: NearestName.of(name, among: known),
         nextStep: "the metrics are: \(known.joined(separator: ", "))")
     }
     guard metric.isExact else {
       throw LanguageProblem(
-        "`\(name)` varies between runs, so it can't be expected", at: namePlace,
+        "`\(name)` varies between runs, so it can't be expected", at: nameRange,
         nextStep: "expect a count; the report shows times")
     }
     self.metric = metric

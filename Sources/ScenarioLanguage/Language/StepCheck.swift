@@ -299,56 +299,56 @@ struct AssignmentCheck {
   /// - Throws: A problem at the key if the property can't be set, or at the value if it has the
   ///   wrong type.
   func check(
-    _ assignment: Assignment, keyAt keyPlace: SourceRange, valueAt valuePlace: SourceRange
+    _ assignment: Assignment, keyAt keyRange: SourceRange, valueAt valueRange: SourceRange
   ) throws(LanguageProblem) {
-    let property = try names.property(assignment.key, of: entity, at: keyPlace)
+    let property = try names.property(assignment.key, of: entity, at: keyRange)
     guard verb != .relate || (property as? NSRelationshipDescription)?.isToMany == true else {
       throw LanguageProblem(
-        "`\(assignment.key)` isn't a to-many relationship", at: keyPlace,
+        "`\(assignment.key)` isn't a to-many relationship", at: keyRange,
         nextStep: "use `set` for attributes and to-one relationships")
     }
     if let attribute = property as? NSAttributeDescription {
-      try check(assignment, attribute, keyPlace, valuePlace)
+      try check(assignment, attribute, keyRange, valueRange)
     } else if let relationship = property as? NSRelationshipDescription {
-      try check(assignment, relationship, keyPlace, valuePlace)
+      try check(assignment, relationship, keyRange, valueRange)
     }
   }
 
   private func check(
-    _ assignment: Assignment, _ attribute: NSAttributeDescription, _ keyPlace: SourceRange,
-    _ valuePlace: SourceRange
+    _ assignment: Assignment, _ attribute: NSAttributeDescription, _ keyRange: SourceRange,
+    _ valueRange: SourceRange
   ) throws(LanguageProblem) {
     guard !attribute.isDerived else {
       throw LanguageProblem(
-        "`\(assignment.key)` is a derived attribute and can't be set", at: keyPlace,
+        "`\(assignment.key)` is a derived attribute and can't be set", at: keyRange,
         nextStep: "set the property that it's derived from")
     }
     let literal = AttributeLiteral(attribute.attributeType)
     guard literal.accepts(assignment.value) else {
       throw LanguageProblem(
         "`\(assignment.value)` isn't a valid value for `\(assignment.key)` (\(literal.typeName))",
-        at: valuePlace, nextStep: "write, for example, `\(assignment.key) \(literal.example)`")
+        at: valueRange, nextStep: "write, for example, `\(assignment.key) \(literal.example)`")
     }
   }
 
   private func check(
-    _ assignment: Assignment, _ relationship: NSRelationshipDescription, _ keyPlace: SourceRange,
-    _ valuePlace: SourceRange
+    _ assignment: Assignment, _ relationship: NSRelationshipDescription, _ keyRange: SourceRange,
+    _ valueRange: SourceRange
   ) throws(LanguageProblem) {
     guard verb != .batchInsert, verb != .batchUpdate else {
       throw LanguageProblem(
         "`\(assignment.key)` is a relationship; a batch request can set only attributes",
-        at: keyPlace, nextStep: "remove it, or use `insert`, `set`, and `save`")
+        at: keyRange, nextStep: "remove it, or use `insert`, `set`, and `save`")
     }
     guard verb == .relate || !relationship.isToMany else {
       throw LanguageProblem(
-        "`\(assignment.key)` is a to-many relationship", at: keyPlace,
+        "`\(assignment.key)` is a to-many relationship", at: keyRange,
         nextStep: "use `relate`, or set its inverse on the other side")
     }
     guard verb == .relate || !AttributeLiteral.isNil(assignment.value) else { return }
     guard let shape = results[assignment.value], shape.hasObjects else {
       throw LanguageProblem(
-        "there's no result `\(assignment.value)` that contains objects", at: valuePlace,
+        "there's no result `\(assignment.value)` that contains objects", at: valueRange,
         didYouMean: NearestName.of(assignment.value, among: results.keys.sorted()),
         nextStep: "fetch or insert the objects first, with `as \(assignment.value)`, or write nil")
     }
@@ -359,7 +359,7 @@ struct AssignmentCheck {
         "the destination of `\(assignment.key)` is "
           + "\(relationship.destinationEntity?.name ?? "nothing"), but "
           + "`\(assignment.value)` contains \(shape.entity)",
-        at: valuePlace, nextStep: "use a result of the destination entity")
+        at: valueRange, nextStep: "use a result of the destination entity")
     }
   }
 }

@@ -47,29 +47,29 @@ struct IndexTrial {
   /// - Parameter goOn: A closure that's called before each candidate is tested. An error that it
   ///   throws ends the search.
   mutating func choose(
-    from ideas: [IndexCandidate], while goOn: () throws -> Void
+    from candidates: [IndexCandidate], while goOn: () throws -> Void
   ) rethrows -> [IndexCandidate] {
-    var open = ideas
+    var open = candidates
     var kept: [IndexCandidate] = []
     while kept.count < IndexAdvisor.mostProposals, !open.isEmpty {
       let name = IndexTrial.name(of: kept.count)
-      var results: [(idea: IndexCandidate, gain: Int, measures: [ScratchStore.Measure])] = []
-      for idea in open where !kept.contains(where: { $0.covers(idea) }) {
+      var results: [(candidate: IndexCandidate, gain: Int, measures: [ScratchStore.Measure])] = []
+      for candidate in open where !kept.contains(where: { $0.covers(candidate) }) {
         try goOn()
-        guard let (gain, measures) = attempt(idea, named: name) else { continue }
-        results.append((idea, gain, measures))
+        guard let (gain, measures) = attempt(candidate, named: name) else { continue }
+        results.append((candidate, gain, measures))
       }
       // An index that didn't help by itself won't help together with others.
-      open = results.map(\.idea)
+      open = results.map(\.candidate)
       guard let most = results.map(\.gain).max(),
         // Among nearly equal candidates, the narrowest is the cheapest to maintain.
         let best = results.filter({ $0.gain * 20 >= most * 19 })
-          .min(by: { $0.idea.width < $1.idea.width })
+          .min(by: { $0.candidate.width < $1.candidate.width })
       else { break }
-      guard store.make(best.idea, named: name) else { break }
-      kept.append(best.idea)
+      guard store.make(best.candidate, named: name) else { break }
+      kept.append(best.candidate)
       now = best.measures
-      open.removeAll { $0 == best.idea }
+      open.removeAll { $0 == best.candidate }
     }
     return pruned(kept)
   }
@@ -89,19 +89,19 @@ struct IndexTrial {
   /// Returns the gain of an index for the work as a whole, or `nil` if no statement uses the index
   /// or if the gain isn't worth the cost of updating it.
   private func attempt(
-    _ idea: IndexCandidate, named name: String
+    _ candidate: IndexCandidate, named name: String
   ) -> (gain: Int, measures: [ScratchStore.Measure])? {
-    let written = writes[idea.table.uppercased()] ?? 0
-    let insert = written > 0 ? store.insertSteps(into: idea.table) : nil
-    guard store.make(idea, named: name) else { return nil }
+    let written = writes[candidate.table.uppercased()] ?? 0
+    let insert = written > 0 ? store.insertSteps(into: candidate.table) : nil
+    guard store.make(candidate, named: name) else { return nil }
     defer { store.drop(name) }
-    let measures = measure(table: idea.table)
+    let measures = measure(table: candidate.table)
     let users = statements.indices.filter { measures[$0].plan.indexes.contains(name) }
     let old = users.reduce(0) { $0 + cost($1, now) }
     let new = users.reduce(0) { $0 + cost($1, measures) }
     guard !users.isEmpty, (old - new) * IndexAdvisor.leastPart >= old else { return nil }
     var gain = statements.indices.reduce(0) { $0 + cost($1, now) - cost($1, measures) }
-    if let insert, let more = store.insertSteps(into: idea.table) {
+    if let insert, let more = store.insertSteps(into: candidate.table) {
       gain -= (more - insert) * written
     }
     return gain >= IndexAdvisor.leastGain ? (gain, measures) : nil
@@ -115,9 +115,9 @@ struct IndexTrial {
     var remaining = kept
     var position = 0
     while remaining.count > 1, position < remaining.count {
-      let idea = remaining[position]
+      let candidate = remaining[position]
       store.drop(IndexTrial.name(of: position))
-      let measures = measure(table: idea.table)
+      let measures = measure(table: candidate.table)
       let loss = statements.indices.reduce(0) { $0 + cost($1, measures) - cost($1, now) }
       if loss < IndexAdvisor.leastGain {
         for later in position + 1..<remaining.count { store.drop(IndexTrial.name(of: later)) }
@@ -126,7 +126,7 @@ struct IndexTrial {
           _ = store.make(remaining[later], named: IndexTrial.name(of: later))
         }
       } else {
-        _ = store.make(idea, named: IndexTrial.name(of: position))
+        _ = store.make(candidate, named: IndexTrial.name(of: position))
         position += 1
       }
     }

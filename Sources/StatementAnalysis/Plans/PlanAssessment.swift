@@ -34,7 +34,7 @@ package struct PlanAssessment: Sendable, Equatable {
   }
 
   /// The change that a statement makes to the rows that its plan finds.
-  private enum Deed: String {
+  private enum Change: String {
     case insert = "INSERT"
     case update = "UPDATE"
     case delete = "DELETE"
@@ -50,16 +50,16 @@ package struct PlanAssessment: Sendable, Equatable {
 
   package let rating: Rating
   /// Notes on costs that aren't obvious from the plan, in plan order.
-  package let remarks: [PlanNote]
+  package let notes: [PlanNote]
   private let count: Int
   /// The change that the statement makes, or `nil` if it only reads.
-  private let deed: Deed?
+  private let change: Change?
   private let index: String?
   private let sorts: Bool
   /// A Boolean value that indicates whether the statement has a LIMIT.
   private let isLimited: Bool
   /// A Boolean value that indicates whether the condition consists only of function calls.
-  private let isOfFunctions: Bool
+  private let comparesOnlyFunctions: Bool
 
   /// Assesses a printed plan.
   ///
@@ -82,19 +82,19 @@ package struct PlanAssessment: Sendable, Equatable {
   ///   - count: The number of times that the statement ran.
   package init(sql: String = "", plan: QueryPlan, count: Int) {
     self.count = count
-    deed = Deed(sql)
-    remarks = PlanNote.all(in: plan, of: sql)
+    change = Change(sql)
+    notes = PlanNote.all(in: plan, of: sql)
     sorts = plan.usesTempBTree
     let outline = SQLOutline(sql)
     isLimited = outline.isLimited
-    isOfFunctions = PlanAssessment.comparesFunctionsAlone(outline)
-    let entity = remarks.lazy.compactMap { remark in
-      if case .entityIndex(let name) = remark { name } else { nil }
+    comparesOnlyFunctions = PlanAssessment.comparesOnlyFunctions(outline)
+    let entity = notes.lazy.compactMap { note in
+      if case .entityIndex(let name) = note { name } else { nil }
     }.first
     index = entity ?? plan.indexes.first
     if plan.usesAutomaticIndex {
       rating = .automaticIndex
-    } else if remarks.contains(where: \.isFullScan) {
+    } else if notes.contains(where: \.isFullScan) {
       rating = outline.condition != nil ? .filteringScan : sorts ? .scanAndSort : .scan
     } else if entity != nil {
       rating = .entityIndex
@@ -108,22 +108,22 @@ package struct PlanAssessment: Sendable, Equatable {
 
   /// The assessment in complete sentences: the kind of the plan, then the notes that it doesn't
   /// cover.
-  package var sentence: String {
-    let hidden = remarks.filter { !isSaid($0) }.map(\.sentence)
-    return ([mainSentence] + hidden).joined(separator: " ")
+  package var text: String {
+    let hidden = notes.filter { !isCovered($0) }.map(\.text)
+    return ([mainText] + hidden).joined(separator: " ")
   }
 
-  private var mainSentence: String {
-    deed.flatMap(changing) ?? reading
+  private var mainText: String {
+    change.flatMap(changing) ?? reading
   }
 
   /// Returns the sentence for a statement that changes rows, or `nil` if the sentence for a SELECT
   /// also applies.
-  private func changing(_ deed: Deed) -> String? {
+  private func changing(_ change: Change) -> String? {
     let often =
       count >= StatementShape.fewestRepeats
       ? " The cost is running it \(NumberText.grouped(count)) times." : ""
-    switch (rating, deed) {
+    switch (rating, change) {
     case (.unsearched, .insert):
       return "Inserts without a search, and updates every index of the table." + often
     // SQLite empties a table without scanning it.
@@ -138,15 +138,15 @@ package struct PlanAssessment: Sendable, Equatable {
     case (.keyLookup, .delete):
       return "Deletes the row found by primary key, and its entry in every index." + often
     case (.scan, .update), (.scan, .delete):
-      return "\(deed.verb) every row, as requested: there's no filter."
+      return "\(change.verb) every row, as requested: there's no filter."
     case (.filteringScan, .update), (.filteringScan, .delete):
-      return isOfFunctions
-        ? "\(fullScan) to find the rows that it \(deed.verb.lowercased()). The condition calls a "
+      return comparesOnlyFunctions
+        ? "\(fullScan) to find the rows that it \(change.verb.lowercased()). The condition calls a "
           + "function, so no index can help."
-        : "\(fullScan) to find the rows that it \(deed.verb.lowercased()). An index on the "
+        : "\(fullScan) to find the rows that it \(change.verb.lowercased()). An index on the "
           + "compared columns would help."
     case (.indexSearch, .update), (.indexSearch, .delete):
-      return "\(deed.verb) the rows found by searching \(index ?? "an index")."
+      return "\(change.verb) the rows found by searching \(index ?? "an index")."
     default: return nil
     }
   }
@@ -161,7 +161,7 @@ package struct PlanAssessment: Sendable, Equatable {
       "The plan is optimal: rows are looked up by primary key." + sorting
     case .indexSearch:
       "Finds its rows by searching \(index ?? "an index")." + sorting
-    case .partialIndex: remarks.first(where: \.isPartialScan).map { $0.sentence + sorting } ?? ""
+    case .partialIndex: notes.first(where: \.isPartialScan).map { $0.text + sorting } ?? ""
     case .entityIndex:
       "Searches \(index ?? "an index") for every row of the entity, and checks the condition on each. "
         + "An index on the compared columns would help." + sorting
@@ -171,7 +171,7 @@ package struct PlanAssessment: Sendable, Equatable {
       "Reads every row\(index.map { ", using \($0)" } ?? ""), as requested: there's no filter."
     case .scanAndSort:
       "Reads every row, as requested, and sorts them. An index on the sort keys would avoid the sort."
-    case .filteringScan where isOfFunctions:
+    case .filteringScan where comparesOnlyFunctions:
       "\(fullScan) to find some of the rows. The condition calls a function, so no index can help."
         + sorting
     case .filteringScan:
@@ -185,8 +185,8 @@ package struct PlanAssessment: Sendable, Equatable {
   /// The assessment as a clause that follows a number.
   package var phrase: String {
     switch rating {
-    case .keyLookup where deed == .insert: "the plan finds rows by primary key for its triggers"
-    case .keyLookup where deed != nil:
+    case .keyLookup where change == .insert: "the plan finds rows by primary key for its triggers"
+    case .keyLookup where change != nil:
       count == 1 ? "the row is found by primary key" : "each row is found by primary key"
     case .unsearched: "the plan searches no table"
     case .keyLookup where count >= StatementShape.fewestRepeats:
@@ -206,7 +206,7 @@ package struct PlanAssessment: Sendable, Equatable {
 
   /// Returns whether the condition consists only of calls of Core Data's functions and compares no
   /// column outside them.
-  private static func comparesFunctionsAlone(_ outline: SQLOutline) -> Bool {
+  private static func comparesOnlyFunctions(_ outline: SQLOutline) -> Bool {
     guard var rest = outline.condition else { return false }
     var hasCall = false
     while let word = rest.popFirst() {
@@ -224,7 +224,7 @@ package struct PlanAssessment: Sendable, Equatable {
 
   /// A Boolean value that indicates whether every full scan reads an index instead of its table.
   private var isIndexScan: Bool {
-    remarks.allSatisfy { if case .fullScan(_, nil) = $0 { false } else { true } }
+    notes.allSatisfy { if case .fullScan(_, nil) = $0 { false } else { true } }
   }
 
   private var fullScan: String { isIndexScan ? "Full index scan" : "Full table scan" }
@@ -232,13 +232,13 @@ package struct PlanAssessment: Sendable, Equatable {
   private var sorting: String { sorts ? " Then sorts the result." : "" }
 
   /// Returns whether the sentence for the rating already covers a note.
-  private func isSaid(_ remark: PlanNote) -> Bool {
-    switch remark {
+  private func isCovered(_ note: PlanNote) -> Bool {
+    switch note {
     case .fullScan(_, let index): rating == .scan || index == nil && rating <= .filteringScan
     case .tempBTree(let purpose): purpose == "ORDER BY" && rating != .automaticIndex
     case .automaticIndex: true
     case .entityIndex: rating == .entityIndex
-    case .partialScan: rating == .partialIndex && remark == remarks.first(where: \.isPartialScan)
+    case .partialScan: rating == .partialIndex && note == notes.first(where: \.isPartialScan)
     case .correlatedSubquery, .multiIndexOr: false
     }
   }
@@ -290,7 +290,7 @@ package enum PlanNote: Sendable, Hashable {
   }
 
   /// The note as a sentence.
-  package var sentence: String {
+  package var text: String {
     switch self {
     case .fullScan(let table, nil): "\(table): a full table scan, which reads every row."
     case .fullScan(let table, let index?):
@@ -321,14 +321,14 @@ package enum PlanNote: Sendable, Hashable {
   ///   the entity.
   package static func all(in plan: QueryPlan, of sql: String) -> [PlanNote] {
     let scans = Set(plan.fullScans)
-    var remarks: [PlanNote] = []
+    var notes: [PlanNote] = []
     for node in plan.nodes {
-      guard let remark = PlanNote(node, isFullScan: scans.contains(node), sql: sql),
-        !remarks.contains(remark)
+      guard let note = PlanNote(node, isFullScan: scans.contains(node), sql: sql),
+        !notes.contains(note)
       else { continue }
-      remarks.append(remark)
+      notes.append(note)
     }
-    return remarks
+    return notes
   }
 
   private init?(_ node: QueryPlan.Node, isFullScan: Bool, sql: String) {

@@ -26,7 +26,7 @@ package struct StatementShape: Sendable, Equatable {
   /// The assessment of the plan in sentences; empty without a plan.
   package var assessment: String = ""
   /// The notes on the plan; empty without a plan.
-  package var remarks: [PlanNote] = []
+  package var notes: [PlanNote] = []
   /// The estimated rows that one execution visits, or `nil` if the store has no statistics.
   package var estimate: PlanEstimate?
   /// The work of SQLite for all executions, or `nil` if it wasn't recorded.
@@ -61,8 +61,8 @@ package struct StatementShape: Sendable, Equatable {
     var shape = self
     shape.plan = lines
     let assessment = PlanAssessment(sql: sql, lines: lines, count: count)
-    shape.assessment = assessment.sentence
-    shape.remarks = assessment.remarks
+    shape.assessment = assessment.text
+    shape.notes = assessment.notes
     return shape
   }
 }

@@ -145,7 +145,7 @@ package enum MigrationJSON {
     init(_ step: MigrationRehearsal.Step) {
       (from, to, inferred) = (step.from, step.to, step.isInferred)
       mappings = step.mappings
-      differences = step.differences.map(MigrationText.sentence)
+      differences = step.differences.map(MigrationText.summary)
       rows = step.rows
       seconds = step.costs.seconds
       bytesWritten = step.costs.bytesWritten

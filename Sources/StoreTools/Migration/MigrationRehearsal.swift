@@ -299,7 +299,7 @@ extension MigrationRehearsal {
       domain: NSCocoaErrorDomain, code: NSMigrationError,
       userInfo: [
         NSLocalizedDescriptionKey:
-          "The migration of \(store.path) ended with the version \(step.from): the step to \(step.to) failed. "
+          "The migration of \(store.path) stopped at the version \(step.from): the step to \(step.to) failed. "
           + "\(ErrorText.of(error))\(kept) Run the command again to go on.",
         NSUnderlyingErrorKey: error as NSError,
       ])

@@ -91,10 +91,10 @@ package struct MigrationRoute {
     let unusable = unusable(files)
     others += unusable
     files.removeAll { unusable.contains($0.url) }
-    let neighbours = folders.flatMap(MappingModelFile.all)
-    planner = MigrationPlanner(versions: versions.all, mappingModels: [files, neighbours])
+    let alongside = folders.flatMap(MappingModelFile.all)
+    planner = MigrationPlanner(versions: versions.all, mappingModels: [files, alongside])
     try find(others, isProgressive)
-    addWarnings(about: neighbours, given: files)
+    addWarnings(about: alongside, given: files)
   }
 
   private static func unknownVersion(
@@ -278,7 +278,7 @@ package struct MigrationRoute {
     for url in unusable(files) {
       warnings.append(
         "The mapping model \(url.lastPathComponent) is ignored: it wasn't made for any two of the "
-          + "versions, or one was edited afterward. Make it again.")
+          + "versions, or one was edited afterward. Re-create it.")
     }
   }
 

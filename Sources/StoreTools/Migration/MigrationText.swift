@@ -78,7 +78,7 @@ package enum MigrationText {
     case nil: return []
     case .notInferable(let gap):
       return gap.obstacles.map { difference in
-        [sentence(difference), difference.leastChange].compactMap(\.self).joined(separator: " ")
+        [summary(difference), difference.leastChange].compactMap(\.self).joined(separator: " ")
       }
     case .policies(let policies, let from, let to):
       return policies.map {
@@ -91,7 +91,7 @@ package enum MigrationText {
   }
 
   /// A difference with its rule, in a sentence or two.
-  package static func sentence(_ difference: ModelDifference) -> String {
+  package static func summary(_ difference: ModelDifference) -> String {
     let former = difference.former.map { "from \($0)" }
     let change = [
       [difference.kind.rawValue, former].compactMap(\.self).joined(separator: " "),
@@ -125,8 +125,8 @@ package enum MigrationText {
 
   /// A possible rename with the advice.
   package static func rename(_ rename: SuspectedRename) -> String {
-    let place = rename.entity.map { "\($0)." } ?? ""
-    return "\(place)\(rename.removed) is removed, and \(place)\(rename.added) is added "
+    let prefix = rename.entity.map { "\($0)." } ?? ""
+    return "\(prefix)\(rename.removed) is removed, and \(prefix)\(rename.added) is added "
       + "(\(rename.kind)). \(rename.advice)"
   }
 
@@ -145,7 +145,7 @@ package enum MigrationText {
     return parts
   }
 
-  /// Bytes as megabytes with one decimal place.
+  /// Bytes as megabytes with one decimal prefix.
   package static func megabytes(_ bytes: Int) -> String {
     String(format: "%.1f MB", Double(bytes) / 1_000_000)
   }
@@ -156,7 +156,7 @@ package enum MigrationText {
     var lines = ["", isOnly ? "Changes:" : "\(step.from) to \(step.to), \(heading):"]
     lines += step.differences.map { difference in
       let rule = difference.reason == nil && step.isInferred ? " \(rule(of: difference))" : ""
-      return "  \(sentence(difference))\(rule)"
+      return "  \(summary(difference))\(rule)"
     }
     lines += step.work.map { work in
       let instances = work.instances.map { " of \(NumberText.counted($0, "instance"))" } ?? ""

@@ -132,7 +132,7 @@ package enum PredicateText {
   package static func lines(plan: [String], of explanation: PredicateExplanation) -> [String] {
     guard let statement = explanation.statement, !plan.isEmpty else { return [] }
     let assessment = PlanAssessment(sql: statement.sql, lines: plan, count: 1)
-    return titled("plan", plan) + titled("", [assessment.sentence])
+    return titled("plan", plan) + titled("", [assessment.text])
   }
 
   private static func titled(_ title: String, _ lines: [String]) -> [String] {

@@ -162,11 +162,11 @@ struct QueueTests {
   @Test("ConcurrencyDebug is enabled by argument or environment")
   func concurrencyDebugIsEnabledByArgumentOrEnvironment() {
     let flag = "-com.apple.CoreData.ConcurrencyDebug"
-    #expect(QueueGuard.isAskedFor(["program", flag, "1"], nil))
-    #expect(!QueueGuard.isAskedFor(["program", flag, "0"], nil))
-    #expect(!QueueGuard.isAskedFor(["program", flag], nil))
-    #expect(QueueGuard.isAskedFor([], "1"))
-    #expect(!QueueGuard.isAskedFor([], "0") && !QueueGuard.isAskedFor([], nil))
+    #expect(QueueGuard.isRequested(["program", flag, "1"], nil))
+    #expect(!QueueGuard.isRequested(["program", flag, "0"], nil))
+    #expect(!QueueGuard.isRequested(["program", flag], nil))
+    #expect(QueueGuard.isRequested([], "1"))
+    #expect(!QueueGuard.isRequested([], "0") && !QueueGuard.isRequested([], nil))
   }
 
   @Test("S10-28 readers don't wait for a writer")

@@ -95,12 +95,12 @@ struct SQLDebugLogTests {
   @Test("The level is set by argument or environment")
   func levelComesFromArgumentOrEnvironment() {
     let flag = "-com.apple.CoreData.SQLDebug"
-    #expect(SQLDebugLog.askedFor(["program", flag, "3"], nil) == 3)
-    #expect(SQLDebugLog.askedFor(["program", flag, "0"], "2") == 0)
-    #expect(SQLDebugLog.askedFor(["program", flag], "2") == 2)
-    #expect(SQLDebugLog.askedFor(["program", "-com.apple.coredata.sqldebug", "3"], nil) == 0)
-    #expect(SQLDebugLog.askedFor(["program", flag, "x"], nil) == 0)
-    #expect(SQLDebugLog.askedFor([], "-1") == 0)
+    #expect(SQLDebugLog.requestedLevel(["program", flag, "3"], nil) == 3)
+    #expect(SQLDebugLog.requestedLevel(["program", flag, "0"], "2") == 0)
+    #expect(SQLDebugLog.requestedLevel(["program", flag], "2") == 2)
+    #expect(SQLDebugLog.requestedLevel(["program", "-com.apple.coredata.sqldebug", "3"], nil) == 0)
+    #expect(SQLDebugLog.requestedLevel(["program", flag, "x"], nil) == 0)
+    #expect(SQLDebugLog.requestedLevel([], "-1") == 0)
   }
 
   /// A line with its times replaced.

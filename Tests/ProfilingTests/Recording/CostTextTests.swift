@@ -136,7 +136,7 @@ struct CostTextTests {
     for count in [1, 5_000] {
       let phrase = PlanAssessment(sql: sql, lines: lines, count: count).phrase
       #expect(!phrase.contains("optimal"), "\(phrase)")
-      let sentence = PlanAssessment(sql: sql, lines: lines, count: count).sentence
+      let sentence = PlanAssessment(sql: sql, lines: lines, count: count).text
       #expect(sentence.hasPrefix(beginning), "\(sentence)")
       #expect(!sentence.contains("plan is optimal"))
     }
@@ -145,10 +145,10 @@ struct CostTextTests {
   @Test func optimalPlanReportsExecutionCount() {
     let lines = ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
     #expect(
-      PlanAssessment(lines: lines, count: 5_000).sentence
+      PlanAssessment(lines: lines, count: 5_000).text
         == "The plan is optimal (primary-key lookup), and no index can help. "
         + "The cost is running it 5,000 times.")
-    #expect(!PlanAssessment(lines: lines, count: 1).sentence.contains("cost"))
+    #expect(!PlanAssessment(lines: lines, count: 1).text.contains("cost"))
   }
 
   private static func costs(_ counts: [Int], _ milliseconds: UInt64) -> Costs {

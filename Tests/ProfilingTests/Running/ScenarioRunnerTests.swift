@@ -207,9 +207,9 @@ struct ScenarioRunnerTests {
       its.assessment
         == "Reads every entry of the partial index Z_Mood_three, which contains the rows with "
         + "ZLATITUDE = 3.0.")
-    #expect(its.remarks.map(\.name) == ["partial index scan"])
+    #expect(its.notes.map(\.name) == ["partial index scan"])
     #expect(some.assessment.hasSuffix("and checks the rest of the condition on each."))
-    #expect(result.variants[2].statements[0].remarks.map(\.name) == ["scan"])
+    #expect(result.variants[2].statements[0].notes.map(\.name) == ["scan"])
     #expect(result.variants[2].expectations[0].actual.description == "no index")
   }
 

@@ -39,7 +39,7 @@ struct PlanNoteTests {
     ("", ["`--SCAN _Z_intarray0 VIRTUAL TABLE INDEX 0:"], []),
   ])
   func notesAreNamed(sql: String, lines: [String], names: [String]) {
-    #expect(PlanAssessment(sql: sql, lines: lines, count: 1).remarks.map(\.name) == names)
+    #expect(PlanAssessment(sql: sql, lines: lines, count: 1).notes.map(\.name) == names)
   }
 
   @Test func coveringIndexScanIsStillAFullScan() {
@@ -48,7 +48,7 @@ struct PlanNoteTests {
       lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
     #expect(assessment.rating == .filteringScan)
     #expect(
-      assessment.sentence
+      assessment.text
         == "Full index scan to find some of the rows. An index on the compared columns would help. "
         + "t0: a full index scan, although the plan says USING COVERING INDEX i.")
     #expect(assessment.phrase == "the plan reads a whole index to find some of the rows")
@@ -59,7 +59,7 @@ struct PlanNoteTests {
       sql: "SELECT t0.Z_PK FROM ZCITY t0, ZLAND t1 WHERE  t0.ZNAME = t1.ZNAME",
       lines: ["|--SCAN t0 USING COVERING INDEX i", "`--SCAN t1"], count: 1)
     #expect(assessment.rating == .filteringScan)
-    #expect(assessment.sentence.hasPrefix("Full table scan to find some of the rows."))
+    #expect(assessment.text.hasPrefix("Full table scan to find some of the rows."))
   }
 
   @Test func entityIndexDoesNotCountForOtherConditions() {
@@ -67,7 +67,7 @@ struct PlanNoteTests {
       sql: "SELECT 0 FROM ZMESSAGE t0 WHERE ( t0.Z_ENT = ? AND  t0.ZNONCE = ?)",
       lines: ["`--SEARCH t0 USING INDEX ZMESSAGE_Z_ENT_INDEX (Z_ENT=?)"], count: 1)
     #expect(assessment.rating == .entityIndex)
-    #expect(assessment.sentence.contains("checks the condition on each"))
+    #expect(assessment.text.contains("checks the condition on each"))
   }
 
   /// An index can't serve a function of a column, so the message doesn't suggest one.
@@ -80,7 +80,7 @@ struct PlanNoteTests {
     let sql =
       "SELECT 0, t0.Z_PK FROM ZCITY t0 JOIN ZPERSON t1 ON t0.ZMAYOR = t1.Z_PK WHERE \(condition) "
       + "ORDER BY t0.ZNAME"
-    let sentence = PlanAssessment(sql: sql, lines: ["SCAN t0"], count: 1).sentence
+    let sentence = PlanAssessment(sql: sql, lines: ["SCAN t0"], count: 1).text
     #expect(sentence.contains("so no index can help") == hasOnlyFunctions, "\(sentence)")
     #expect(sentence.contains("ndex on the compared columns would help") != hasOnlyFunctions)
   }

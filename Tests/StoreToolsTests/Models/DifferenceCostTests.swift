@@ -61,9 +61,9 @@ struct DifferenceCostTests {
           + #"<attribute name="extra" optional="YES" attributeType="String"/>"#),
       expected: [
         "Mood.extra: nothing: ",
-        "Mood.rating: all rows twice: Mood: set the table aside, Mood: create the table, "
+        "Mood.rating: all rows twice: Mood: rename the old table, Mood: create the table, "
           + "Mood: copy the rows, Mood: drop the old table",
-        "Mood.code: all rows twice: Mood: set the table aside, Mood: create the table, "
+        "Mood.code: all rows twice: Mood: rename the old table, Mood: create the table, "
           + "Mood: copy the rows, Mood: drop the old table",
       ]),
     Case(
@@ -84,7 +84,7 @@ struct DifferenceCostTests {
       new: entity("", "Album") + entity(code),
       expected: [
         "Album: all rows of the table: Album: create the table, Mood: set values, "
-          + "set aside the entity IDs, Album: set the entity ID, Mood: set the entity ID, "
+          + "negate the entity IDs, Album: set the entity ID, Mood: set the entity ID, "
           + "remove the former entity IDs"
       ]),
     Case(

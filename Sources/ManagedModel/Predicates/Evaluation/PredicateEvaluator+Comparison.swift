@@ -36,7 +36,7 @@ extension PredicateEvaluator {
 
   /// Whether the comparison is true of two values.
   ///
-  /// For a record, values of different kinds are brought together as SQL does it.
+  /// For a record, values of different kinds are converted as in SQL.
   @inline(__always)
   private func isTrue(
     _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
@@ -175,10 +175,10 @@ extension PredicateValue {
 }
 
 // Comparisons of a record's values with values of another kind: a string with a number, a date with
-// seconds. A column decides in SQL, so it does here.
+// seconds. As in SQL, the type of the column determines the conversion.
 extension PredicateEvaluator {
-  /// Whether two values, or a value and an element of a list, are of kinds that don't compare as
-  /// they are.
+  /// Whether two values, or a value and an element of a list, have kinds that must be converted
+  /// before they're compared.
   @inline(__always)
   static func differInKind(_ left: PredicateValue, _ right: PredicateValue) -> Bool {
     switch (left, right) {

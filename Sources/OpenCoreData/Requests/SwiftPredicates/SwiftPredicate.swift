@@ -15,7 +15,7 @@ final class SwiftPredicate: NSPredicate, @unchecked Sendable {  // all state is 
       do {
         return try predicate.evaluate(object)
       } catch {
-        preconditionFailure("\(predicate) has no answer for \(object): \(error)")
+        preconditionFailure("\(predicate) can't be evaluated for \(object): \(error)")
       }
     }
     translation = { entity in

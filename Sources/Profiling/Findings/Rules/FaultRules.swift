@@ -32,15 +32,15 @@ package enum FaultStormRule {
   }
 
   private static func fix(_ storm: Storm, _ fetch: Step?) -> SuggestedFix {
-    guard let keyPath = storm.keyPath else { return objectCure(fetch) }
-    return storm.isForChild ? Storm.parentCure(keyPath) : Storm.prefetchCure(keyPath, fetch)
+    guard let keyPath = storm.keyPath else { return objectFix(fetch) }
+    return storm.isForChild ? Storm.parentContextFix(keyPath) : Storm.prefetchFix(keyPath, fetch)
   }
 
   /// Returns the fix for fetched objects: the fetch must load their rows.
   ///
   /// If the fetch did load them, the rows were released since, by a refresh or with their objects;
   /// then one more fetch loads all of them.
-  private static func objectCure(_ fetch: Step?) -> SuggestedFix {
+  private static func objectFix(_ fetch: Step?) -> SuggestedFix {
     if let fetch, fetch.flag(of: .values) == false {
       return SuggestedFix(
         now: "request.includesPropertyValues = false", fetch: fetch.without(.values))

@@ -120,14 +120,14 @@ enum FetchToCountRule {
         let event = work.events(of: part).first(where: { $0.kind == .fetch }),
         event.rows >= threshold
       else { return nil }
-      var cured = fetch.without(.result).without(.sort).without(.prefetch).without(.batch)
-      cured = cured.without(.faults).without(.values).with(
+      var fixed = fetch.without(.result).without(.sort).without(.prefetch).without(.batch)
+      fixed = fixed.without(.faults).without(.values).with(
         .result, .choice(ResultKind.count.rawValue))
       return Finding(
         rule: rule.name, subject: fetch.subject, count: event.rows,
         callSite: part.recorded.location,
         what: "rows fetched only to be counted",
-        fix: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: cured))
+        fix: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: fixed))
     }
   }
 }
@@ -210,14 +210,14 @@ enum SortedInMemoryRule {
     let keys = sorting.keys.map {
       "NSSortDescriptor(key: \"\($0.keyPath)\", ascending: \($0.isAscending))"
     }
-    let cured = fetch.with(.sort, .sortKeys(sorting.keys))
+    let fixed = fetch.with(.sort, .sortKeys(sorting.keys))
     return [
       Finding(
         rule: rule.name, subject: fetch.subject, count: arePages ? pages.count : faults.count,
         callSite: (arePages ? pages : faults).first?.callSite,
         what: arePages ? "batches loaded to sort in memory" : "faults fired to sort in memory",
         fix: SuggestedFix(
-          swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: cured,
+          swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: fixed,
           spares: .sort))
     ]
   }
@@ -282,8 +282,8 @@ enum MissingIndexRule {
   /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the
   /// store.
   private static func isDoubtful(_ shape: StatementShape) -> Bool {
-    let asksForIndex = shape.remarks.contains { remark in
-      switch remark {
+    let asksForIndex = shape.notes.contains { note in
+      switch note {
       case .fullScan, .partialScan, .tempBTree, .automaticIndex, .entityIndex: true
       case .correlatedSubquery, .multiIndexOr: false
       }

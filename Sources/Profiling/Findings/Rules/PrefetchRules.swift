@@ -114,7 +114,7 @@ enum IneffectivePrefetchRule {
 
   private static func fix(_ storm: Storm, _ keyPath: String, _ fetch: Step?) -> SuggestedFix {
     if storm.isThroughParent {
-      return Storm.parentCure(keyPath)
+      return Storm.parentContextFix(keyPath)
     }
     if fetch?.flag(of: .values) == false {
       return SuggestedFix(

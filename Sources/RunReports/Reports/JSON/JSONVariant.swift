@@ -331,7 +331,7 @@ struct JSONStatement: Codable {
     location = shape.firstCallSite.map(JSONLocation.init)
     plan = shape.plan
     verdict = shape.assessment
-    remarks = shape.remarks.map(\.name)
+    remarks = shape.notes.map(\.name)
     work = shape.work.map(JSONWork.init)
     estimatedRows = shape.estimate?.rows
   }
@@ -343,7 +343,7 @@ struct JSONStatement: Codable {
       nanoseconds: nanoseconds, firstCallSite: location?.site)
     shape.plan = plan
     shape.assessment = verdict
-    shape.remarks = PlanAssessment(sql: sql, lines: plan, count: count).remarks
+    shape.notes = PlanAssessment(sql: sql, lines: plan, count: count).notes
     shape.work = work?.work
     shape.estimate = estimatedRows.map(PlanEstimate.init)
     return shape
