@@ -97,6 +97,11 @@ package struct VariantResult: Sendable {
 }
 
 extension VariantResult {
+  /// Returns the value of a metric, or `nil` if it wasn't measured.
+  package func value(of metric: ScopedMetric) -> Int? {
+    metric.scope == .all ? metrics[metric.metric] : scopedMetrics[metric]
+  }
+
   /// Creates the result of a variant from several iterations.
   ///
   /// It's the result of the first iteration with the durations of all of them; `nanoseconds` is the

@@ -156,7 +156,7 @@ struct ReportPage {
   let holds: Bool
   let summary: String
   let misses: [ReportMiss]
-  let lesson: ReportSummary
+  let lesson: ReportHeadline
   let story: String
   let question: String
   let data: [DataCount]
@@ -184,7 +184,7 @@ struct ReportPage {
     holds = result.passes
     summary = result.summary
     misses = ReportMiss.all(of: result)
-    lesson = ReportSummary(result, lead: table.lead)
+    lesson = ReportHeadline(result, lead: table.lead)
     self.story = story.text
     question = story.question
     data = result.data.map { DataCount(name: $0.name, count: NumberText.grouped($0.count)) }

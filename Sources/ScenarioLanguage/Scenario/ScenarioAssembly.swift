@@ -61,6 +61,10 @@ struct ScenarioAssembly {
       data: data ?? DataPlan(source: .generated([])), steps: shared,
       variants: self.variants(of: entries, reader: variants, named: name))
     scenario.versions = versions
+    let headlines = HeadlineReader(
+      document: document, variants: scenario.variants, scopes: variants.scopes)
+    scenario.metric = entries["metric"].flatMap(headlines.metric)
+    scenario.headline = entries["headline"].flatMap(headlines.headline)
     scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
     checkFormulas(of: scenario)
     IndexCheck(scenario).problems.forEach { document.report($0.problem, at: $0.keyPath) }

@@ -86,12 +86,16 @@ struct VariantReader {
   }
 
   private func expectReader(_ variant: Variant, _ source: SourceMark) -> ExpectReader {
+    ExpectReader(document: document, scopes: scopes(of: variant), source: source)
+  }
+
+  /// Returns the resolver of the scopes that a variant's expectations can use.
+  func scopes(of variant: Variant) -> ScopeResolver {
     let steps = variant.steps(sharing: shared)
     let contexts = steps.filter { $0.verb == .context }.map(\.subject)
-    let scopes = ScopeResolver(
+    return ScopeResolver(
       names: names, rowNames: rowNames, stepNames: steps.compactMap(\.name),
       contextNames: [ContextShape.main] + contexts)
-    return ExpectReader(document: document, scopes: scopes, source: source)
   }
 
   private func checkSteps(of variant: Variant) {
