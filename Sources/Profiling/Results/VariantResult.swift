@@ -8,6 +8,9 @@ package struct VariantResult: Sendable {
   package var name: String
   /// The scenario's explanation of the variant, as one sentence.
   package var why: String
+  /// What Core Data does on Apple platforms where an expectation's source is `ours`; empty if that
+  /// wasn't checked.
+  package var apple = ""
   /// The options that the variant changes: `moods.values: no`.
   package var set: [String]
   /// The steps that the variant adds before the shared ones, as shell lines.

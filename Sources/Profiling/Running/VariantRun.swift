@@ -37,6 +37,7 @@ struct VariantRun {
   /// - Throws: A `StepFailure`, a `CountExpressionError`, or an `NSError` of the framework.
   func result(on storeURL: URL, emittingTo sink: (any EventSink)? = nil) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
+    result.apple = variant.apple
     result.set = variant.set.map(\.text)
     result.first = variant.first.map(\.text)
     result.then = variant.then.map(\.text)

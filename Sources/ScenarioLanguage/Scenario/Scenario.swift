@@ -61,6 +61,9 @@ package struct Variant: Sendable {
   package var name: String
   /// One sentence for the report, which explains the variant's counts.
   package var why: String
+  /// What Core Data does on Apple platforms where an expectation's source is `ours`; empty if that
+  /// wasn't checked.
+  package var apple = ""
   package var set: [Setting]
   /// Steps before the shared ones.
   package var first: [Step]

@@ -49,7 +49,9 @@ struct ScenarioAssembly {
     let variants = VariantReader(
       document: document, names: names, check: StepCheck(model: start, versions: versions),
       rowNames: scopes.rowNames, shared: shared,
-      source: source, steps: steps)
+      source: source,
+      apple: entries["apple"].flatMap { document.text(of: $0) }?.text.trimmedLines ?? "",
+      steps: steps)
     let name = entries["name"].flatMap(self.name) ?? ""
     var scenario = Scenario(
       name: name, file: url, path: document.file,

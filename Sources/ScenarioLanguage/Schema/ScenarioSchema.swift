@@ -52,6 +52,7 @@ package enum ScenarioSchema {
     case "source":
       described(
         "source", "The source of expectations that don't specify one; `derived` by default.")
+    case "apple": apple
     case "story": described("text", "The introduction in the report.")
     case "headline":
       described(
@@ -71,6 +72,11 @@ package enum ScenarioSchema {
   /// Returns a reference to a definition, with a description that editors show.
   static func described(_ definition: String, _ sentence: String) -> SchemaNode {
     SchemaNode.definition(definition).with([("description", .text(sentence))])
+  }
+
+  private static var apple: SchemaNode {
+    described(
+      "text", "What Core Data does on Apple platforms, for expectations whose source is `ours`.")
   }
 
   private static var metric: SchemaNode {
@@ -124,6 +130,7 @@ package enum ScenarioSchema {
     case "name": described("text", "The variant's name in the report.")
     case "why": described("text", "One sentence for the report that explains the counts.")
     case "source": described("source", "The source of the variant's expectations.")
+    case "apple": apple
     case "set": settings
     case "first": described("steps", "Steps before the shared ones.")
     case "then": described("steps", "Steps after the shared ones.")

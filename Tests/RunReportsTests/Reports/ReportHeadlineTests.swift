@@ -87,6 +87,28 @@ struct ReportHeadlineTests {
     #expect(read.headline == result.headline)
   }
 
+  /// An expectation of this project has a sentence about Core Data on Apple platforms.
+  @Test(
+    arguments: [
+      ("The same.", .ours, "On Apple platforms:</b> The same."),
+      ("", .ours, "On Apple platforms:</b> not checked."), ("The same.", .book, nil),
+    ] as [(String, SourceMark, String?)])
+  func expectationsOfThisProjectStateWhatAppleDoes(
+    sentence: String, source: SourceMark, text: String?
+  ) throws {
+    var result = FaultStormScenario(moods: 20).result()
+    for index in result.variants.indices {
+      result.variants[index].apple = sentence
+      for other in result.variants[index].expectations.indices {
+        result.variants[index].expectations[other].source = source
+      }
+    }
+    let read = try ResultFile.read(JSONReport.data(result), path: "a.json")
+    let page = try HTMLReport.page(read)
+    #expect(page.contains(text ?? "<h4>Expectations</h4>"))
+    #expect(page.contains("On Apple platforms:") == (text != nil))
+  }
+
   /// Each metric that an expectation names is in the table, and no headline states "0 rows".
   @Test(arguments: ScenarioFiles.all)
   func everyNamedMetricOfAScenarioIsOnItsPage(file: URL) throws {
@@ -100,6 +122,10 @@ struct ReportHeadlineTests {
       #expect(columns.contains(metric.description), "\(metric) isn't a column")
     }
     #expect(table.lead == scenario.metric ?? table.lead)
+    for variant in result.variants
+    where variant.expectations.contains(where: { $0.source == .ours }) {
+      #expect(!variant.apple.isEmpty, "\(variant.name) doesn't state what Core Data does")
+    }
     let text = headline(result)
     #expect(text.firstMatch(of: /\b0 |between/) == nil, "\(text)")
     #expect(!text.contains("{"), "\(text)")
