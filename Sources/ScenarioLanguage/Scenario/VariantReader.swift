@@ -122,7 +122,10 @@ struct VariantReader {
     let context = known.context(of: step)
     let isWithoutContext =
       known.contexts[context] == nil && document.lostNames.contains(context)
-    return isWithoutContext
+    let isWithoutReference = step.predicateReferences.contains {
+      known.results[$0.name] == nil && document.lostNames.contains($0.name)
+    }
+    return isWithoutContext || isWithoutReference
       || (step.verb.subject == .result && known.results[step.subject] == nil
         && known.contexts[step.subject] == nil && document.lostNames.contains(step.subject))
   }

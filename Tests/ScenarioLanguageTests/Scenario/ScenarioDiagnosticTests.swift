@@ -130,6 +130,15 @@ struct ScenarioDiagnosticTests {
     Mistake(
       3, "headline: Only plain.rows} rows", 26, "headline",
       "the braces of the headline don't match"),
+    Mistake(
+      11, "  - {fetch: Country, where: 'moods.@count > 1 AND SELF == $moods'}", 59, "steps[1]",
+      "`$moods` contains Mood, but SELF is Country"),
+    Mistake(
+      11, "  - {count: Mood, where: 'SELF == $mods'}", 35, "steps[1]", "`$mods` has no value",
+      "$moods"),
+    Mistake(
+      11, "  - {index: Mood, keys: date, where: 'SELF == $moods', as: some}", 47, "steps[1]",
+      "`$moods` has no value"),
     Mistake(1, "name: ''", 7, "name", "the scenario's name is empty"),
     Mistake(1, "name: x\u{1}y", 8, "", "invalid YAML: control characters are not allowed"),
     Mistake(
