@@ -163,6 +163,8 @@ struct ReportPage {
   let seed: String
   let scale: Int
   let table: ReportTable
+  /// The variants' plans side by side; nil if they aren't what the scenario is about.
+  let plans: ReportPlans?
   let tracks: ReportTracks
   /// The charts; nil for a run at a single scale.
   let curves: ReportCurves?
@@ -191,6 +193,7 @@ struct ReportPage {
     seed = String(result.seed)
     scale = result.scale
     self.table = table
+    plans = ReportPlans(result)
     tracks = ReportTracks(result)
     curves = ReportCurves(result, lead: table.lead)
     findings = ReportFinding.all(of: result)
