@@ -107,7 +107,7 @@ package struct ScenarioRunner {
       environment: .current, command: command)
     result.metric = scenario.metric
     result.headline = scenario.headline?.text { metric, name in
-      result.variants.first { $0.name == name }?.value(of: metric) ?? 0
+      result.variants.first { $0.name == name }.map { $0.value(of: metric) ?? 0 }
     }
     return result
   }

@@ -20,16 +20,19 @@ package struct Headline: Sendable, Equatable {
     }
   }
 
-  /// Returns the sentence with its values, which are grouped like all numbers of a report.
+  /// Returns the sentence with its values, which are grouped like all numbers of a report, or `nil`
+  /// if a value is missing.
   ///
-  /// - Parameter value: A closure that returns the value of a metric for a variant.
-  package func text(_ value: (ScopedMetric, String) -> Int) -> String {
-    parts.map { part in
+  /// - Parameter value: A closure that returns the value of a metric for a variant, or `nil` if the
+  ///   variant didn't run.
+  package func text(_ value: (ScopedMetric, String) -> Int?) -> String? {
+    let texts = parts.compactMap { part -> String? in
       switch part {
       case .text(let text): text
-      case .value(let metric, let variant): NumberText.grouped(value(metric, variant))
+      case .value(let metric, let variant): value(metric, variant).map(NumberText.grouped)
       }
-    }.joined()
+    }
+    return texts.count == parts.count ? texts.joined() : nil
   }
 }
 

@@ -65,6 +65,9 @@ struct ScenarioReaderTests {
     #expect(headline.metrics == [ScopedMetric(.rows, .entity("Note")), ScopedMetric(.selects)])
     let sentence = headline.text { $0.metric == .rows ? $1.count * 1_000 : 7 }
     #expect(sentence == "18,000 rows, or 7.")
+    #expect(
+      headline.text { metric, _ in metric.metric == .rows ? 1 : nil } == nil,
+      "a variant that didn't run")
   }
 
   @Test(arguments: [(1, 5000), (3, 15000)])
