@@ -87,6 +87,7 @@ let package = Package(
       ],
       resources: [
         .embedInCode("Reports/Resources/report.html"), .embedInCode("Reports/Resources/style.css"),
+        .embedInCode("Reports/Resources/index.html"),
         .embedInCode("Migrations/Resources/migration.html"),
         .embedInCode("Logs/Resources/log.html"),
       ]),

@@ -9,15 +9,18 @@ package struct PredicateCheck {
   /// A Boolean value that indicates whether variables are substituted later, as in the fetch
   /// requests of a model.
   var givesVariables = false
+  /// The names of results that contain objects, which the predicate can use as variables.
+  var results: Set<String> = []
 
   package init(
     names: ModelNames, entity: NSEntityDescription, computed: Set<String> = [],
-    givesVariables: Bool = false
+    givesVariables: Bool = false, results: Set<String> = []
   ) {
     self.names = names
     self.entity = entity
     self.computed = computed
     self.givesVariables = givesVariables
+    self.results = results
   }
 
   /// Parses a predicate and checks its key paths and variables.
@@ -33,14 +36,18 @@ package struct PredicateCheck {
     if !givesVariables, let name = unboundVariable(of: predicate) {
       throw LanguageProblem(
         "`$\(name)` has no value", at: range(of: "$\(name)", in: word),
-        nextStep: "write the value itself; only SUBQUERY assigns a value to a variable")
+        didYouMean: NearestName.of(name, among: results.sorted()).map { "$\($0)" },
+        nextStep: "write the value itself"
+          + (results.isEmpty
+            ? "" : ", or use a result: \(ModelNames.list(results.sorted().map { "$\($0)" }))")
+          + "; only SUBQUERY assigns a value to a variable")
     }
   }
 
   /// Returns the first variable that no subquery, assignment, or computed value defines.
   private func unboundVariable(of predicate: NSPredicate) -> String? {
     var used: [String] = []
-    var named = computed
+    var named = computed.union(results)
     predicate.forEachExpression { expression in
       switch expression.node {
       case .variable(let name): used.append(name)

@@ -27,6 +27,9 @@ enum Messages {
       + "the commands are: \(commands.joined(separator: ", ")); see `cdprof help`"
   }
 
+  /// The first of two names in `sameName(_:_:_:)`.
+  static let indexPage = "the index page"
+
   static func sameName(_ name: String, _ first: String, _ second: String) -> String {
     "\(first) and \(second) would both write \(name).html; "
       + "run them separately, with different --out folders"

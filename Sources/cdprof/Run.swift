@@ -26,7 +26,10 @@ struct Run: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "Write reports in these formats, separated by commas: \(ReportFormat.words).",
+      """
+      Write reports in these formats, separated by commas: \(ReportFormat.words). With html and a \
+      folder, an index page is written, too.
+      """,
       valueName: "formats"),
     completion: .words(ReportFormat.allCases.map(\.rawValue)),
     transform: { try ReportFormats($0) })
@@ -111,6 +114,7 @@ struct Run: Executable {
         "--sql can't be combined with --jobs because the logs would interleave.")
     }
     var paths: [String: String] = [:]
+    if IndexOutput(self) != nil { paths[RunIndex.name] = Messages.indexPage }
     for file in files {
       // `execute(_:)` reports a missing file when it reads it.
       for found in (try? ScenarioFinder.files(at: file)) ?? [ScenarioFinder.named(file)] {
@@ -156,8 +160,10 @@ struct Run: Executable {
     for run in runs {
       do { try run.checkOutput() } catch { status = status.worse(report(error, console)) }
     }
+    let index = IndexOutput(self)
+    do { try index?.check() } catch { status = status.worse(report(error, console)) }
     guard status == .success else { return status }
-    return try ScenarioRuns.status(of: runs, self, console)
+    return try ScenarioRuns.status(of: runs, index: index, self, console)
   }
 
   /// Prints an error and returns its exit status.

@@ -10,6 +10,8 @@ struct ScenarioRuns: Sendable {
   private let scenario: Scenario
   private let folder: URL
   private let name: String
+  /// The path of the reports in the folder of all reports, without an extension.
+  private let path: String
   private let scales: [Int]
   private let seed: UInt64?
   private let repeats: Int
@@ -21,6 +23,8 @@ struct ScenarioRuns: Sendable {
   /// The result of the runs, the files they wrote, and the error that ended them.
   private struct Outcome: Sendable {
     var result: RunResult?
+    /// The scenario on the index page.
+    var entry: RunIndex.Entry?
     var written: [String] = []
     var error: (any Error)?
   }
@@ -31,6 +35,7 @@ struct ScenarioRuns: Sendable {
   ///   - command: The command, whose options apply.
   init(_ scenario: Scenario, named name: String, _ command: Run) {
     self.scenario = scenario
+    path = name
     let url = URL(fileURLWithPath: command.out, isDirectory: true)
     folder = url.appendingPathComponent(name).deletingLastPathComponent()
     self.name = (name as NSString).lastPathComponent
@@ -61,8 +66,10 @@ struct ScenarioRuns: Sendable {
   }
 
   /// Runs scenarios, prints the results in order, and returns the most severe status.
+  ///
+  /// - Throws: The error of writing the index page.
   static func status(
-    of runs: [ScenarioRuns], _ command: Run, _ console: Console
+    of runs: [ScenarioRuns], index: IndexOutput?, _ command: Run, _ console: Console
   ) throws -> ExitStatus {
     // Progress of a single job is shown unless the SQL log goes to standard error, too.
     let showsProgress = command.jobs == 1 && command.sqlLevel == 0
@@ -70,6 +77,7 @@ struct ScenarioRuns: Sendable {
     var status = ExitStatus.success
     var reported = 0
     var passed = 0
+    var entries: [RunIndex.Entry] = []
     OrderedRuns.run(runs, jobs: command.jobs) { run in
       run.outcome { progress in
         if showsProgress, !command.quiet {
@@ -83,6 +91,7 @@ struct ScenarioRuns: Sendable {
       if !isAlone, !command.quiet {
         console.progress(NumberText.counted(reported, of: runs.count, "scenario"))
       }
+      if let entry = outcome.entry { entries.append(entry) }
       let one = report(outcome, command, console)
       if one == .success { passed += 1 }
       status = status.worse(one)
@@ -91,6 +100,10 @@ struct ScenarioRuns: Sendable {
     if runs.count > 1, !command.quiet {
       console.say("")
       console.say([Messages.passed(passed, of: runs.count)])
+    }
+    if let index {
+      let path = try index.write(entries)
+      if !command.quiet { console.say([Messages.written([path])]) }
     }
     return status
   }
@@ -140,12 +153,18 @@ struct ScenarioRuns: Sendable {
       }
       let result = RunResult(joining: results)
       outcome.result = result
+      outcome.entry = RunIndex.Entry(result, named: path)
       for format in formats {
         outcome.written.append(
           try format.write(result, named: name, in: folder, force: force).relativePath)
       }
     } catch {
       outcome.error = error
+      if outcome.result == nil {
+        outcome.entry = RunIndex.Entry(
+          failed: scenario.name, chapter: scenario.chapter, named: path,
+          message: Failure(error).text)
+      }
     }
     outcome.written += stores
     return outcome

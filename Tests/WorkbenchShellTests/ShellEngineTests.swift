@@ -145,6 +145,9 @@ struct ShellEngineTests {
         "count Country where \"SUBQUERY(moods, $m, $m.latitude > $n).@count > 0\"", "$n",
         "`$n` has no value", "only SUBQUERY"
       ),
+      ("count Mood where country == $n", "$n", "did you mean `$m`", "use a result: $m"),
+      ("count Mood where country == $m", "$m", "contains Mood, but `country` is", "of Country"),
+      ("count Mood where latitude > $m", "$m", "but `latitude` is an attribute", "SELF"),
       ("fetch Mood sort date- as m, n", ",", "expected an option", "`limit 20`"),
       ("touch m dat", "dat", "did you mean `date`", "properties are"),
       ("touch n date", "n", "there's no result `n`; did you mean `m`", "use one of: m"),

@@ -9,6 +9,38 @@ struct ReportCommandTests {
     program = try BuiltProgram()
   }
 
+  /// A folder's pages have an index; a scenario of that name and another program's file are errors.
+  @Test func folderHasAnIndexPage() throws {
+    let text = """
+      name: Tiny
+      chapter: 6
+      model: \(PackageFiles.model)
+      data: {Continent: {count: 1}}
+      steps: [{count: Continent}]
+      """
+    _ = try program.folder.write(text, to: "mine/06-fetching/tiny.yml")
+    _ = try program.folder.write(text, to: "mine/other.yml")
+    let run = ["run", "mine", "--report", "html", "--out", "a"]
+    let first = try program.run(run)
+    #expect(first.status == 0)
+    #expect(first.output.hasSuffix("2 of 2 scenarios passed\nwritten: a/index.html\n"))
+    let page = try String(contentsOf: program.folder.file("a/index.html"), encoding: .utf8)
+    #expect(page.contains("Chapter 6: fetching"))
+    for link in page.matches(of: /href="\.\/([^"]*)"/) {
+      let file = program.folder.file("a/\(link.1)").path
+      #expect(FileManager.default.fileExists(atPath: file), "\(link.1)")
+    }
+    #expect(try program.run(run).status == 0, "its own page is replaced")
+    _ = try program.folder.write("mine", to: "b/index.html")
+    let rejected = try program.run(["run", "mine", "--report", "html", "--out", "b"])
+    #expect(rejected.status == 65 && rejected.errors.contains("b/index.html exists"))
+    #expect(try program.run(["run", "mine", "--out", "b"]).status == 0, "no pages, no index")
+    _ = try program.folder.write(text, to: "mine/index.yml")
+    let same = try program.run(run)
+    #expect(same.status == 64 && same.errors.contains("would both write index.html"))
+    #expect(try program.run(["run", "mine/index.yml", "--report", "html"]).status == 0)
+  }
+
   @Test func resultsAreRenderedAndCompared() throws {
     let run = try program.run(
       ["run", PackageFiles.faults, "--quiet", "--report", "html,json", "--out", "a"])

@@ -10,6 +10,10 @@ package struct RunResult: Sendable {
   package var file: String
   package var chapter: Int?
   package var story: String
+  /// The author's sentence about the result, with its values; `nil` to generate one.
+  package var headline: String?
+  /// The metric that reports show with bars; `nil` for the one in which the variants differ most.
+  package var metric: ScopedMetric?
   package var covers: [CatalogReference]
   package var seed: UInt64
   package var scale: Int
@@ -130,6 +134,11 @@ package struct ScaledRun: Sendable, Equatable {
 
     /// A Boolean value that indicates whether all expectations are met.
     package var passes: Bool { expectations.allSatisfy(\.isMet) }
+
+    /// Returns the value of a metric, or `nil` if it wasn't measured.
+    package func value(of metric: ScopedMetric) -> Int? {
+      metric.scope == .all ? metrics[metric.metric] : scopedMetrics[metric]
+    }
   }
 
   package var scale: Int

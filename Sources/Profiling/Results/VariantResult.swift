@@ -8,6 +8,9 @@ package struct VariantResult: Sendable {
   package var name: String
   /// The scenario's explanation of the variant, as one sentence.
   package var why: String
+  /// What Core Data does on Apple platforms where an expectation's source is `ours`; empty if that
+  /// wasn't checked.
+  package var apple = ""
   /// The options that the variant changes: `moods.values: no`.
   package var set: [String]
   /// The steps that the variant adds before the shared ones, as shell lines.
@@ -97,6 +100,11 @@ package struct VariantResult: Sendable {
 }
 
 extension VariantResult {
+  /// Returns the value of a metric, or `nil` if it wasn't measured.
+  package func value(of metric: ScopedMetric) -> Int? {
+    metric.scope == .all ? metrics[metric.metric] : scopedMetrics[metric]
+  }
+
   /// Creates the result of a variant from several iterations.
   ///
   /// It's the result of the first iteration with the durations of all of them; `nanoseconds` is the

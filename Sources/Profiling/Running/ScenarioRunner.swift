@@ -83,9 +83,7 @@ package struct ScenarioRunner {
       try variant.steps(sharing: scenario.steps).map { try $0.resolved(in: contents.scope) }
     }
     try keep(data)
-    let pages = Set(
-      scenario.variants.flatMap(\.expect.expectations).map(\.scoped)
-        .filter { $0.scope == .all && $0.metric.isOfPages }.map(\.metric))
+    let named = scenario.namedMetrics
     var variants: [VariantResult] = []
     for (index, variant) in scenario.variants.enumerated() {
       progress(
@@ -94,7 +92,7 @@ package struct ScenarioRunner {
       let run = VariantRun(
         variant: variant, steps: steps[index], dataModel: scenario.dataModel, model: scenario.model,
         versions: scenario.versions,
-        scope: contents.scope, path: scenario.path, silence: scenario.silence, pages: pages)
+        scope: contents.scope, path: scenario.path, silence: scenario.silence, named: named)
       let results = try (0..<repeats).map { turn in
         try StoreFile.copy(from: data, to: copy)
         guard turn == 0, let log else { return try run.result(on: copy) }
@@ -102,11 +100,16 @@ package struct ScenarioRunner {
       }
       variants.append(VariantResult(repeated: results, in: scenario.path, line: variant.line))
     }
-    return RunResult(
+    var result = RunResult(
       scenario: scenario.name, file: scenario.path, chapter: scenario.chapter,
       story: scenario.story, covers: scenario.covers, seed: seed, scale: scale,
       data: contents.counts, variants: FixVerification.noting(in: variants, steps: steps),
       environment: .current, command: command)
+    result.metric = scenario.metric
+    result.headline = scenario.headline?.text { metric, name in
+      result.variants.first { $0.name == name }.map { $0.value(of: metric) ?? 0 }
+    }
+    return result
   }
 
   /// Copies the data to the output directory, unless it was copied from that store.

@@ -135,7 +135,7 @@ extension Session {
   /// Runs a batch update request.
   func batchUpdate(_ step: Step, _ input: StepInput) throws -> String {
     let request = NSBatchUpdateRequest(entityName: step.subject)
-    request.predicate = try step.request(for: NSManagedObject.self).predicate
+    request.predicate = try input.predicate(of: step)
     if let flag = step.flag(of: .subentities) {
       request.includesSubentities = flag
     }
@@ -148,7 +148,8 @@ extension Session {
 
   /// Runs a batch delete request.
   func batchDelete(_ step: Step, _ input: StepInput) throws -> String {
-    let request = NSBatchDeleteRequest(fetchRequest: try step.request(for: NSManagedObject.self))
+    let request = NSBatchDeleteRequest(
+      fetchRequest: try step.request(for: NSManagedObject.self, input))
     request.resultType = step.name == nil ? .resultTypeCount : .resultTypeObjectIDs
     let result = try execute(request, step, input) as? NSBatchDeleteResult
     return finish(step, input, result?.result, key: NSDeletedObjectIDsKey, "deleted")

@@ -11,15 +11,15 @@ extension Session {
     var content: NamedResult.Content
     switch step.resultKind {
     case .count:
-      return try count(step, in: context)
+      return try count(step, input)
     case .ids:
       content = .ids(
-        try context.fetch(step.request(for: NSManagedObjectID.self), file: file, line: line))
+        try context.fetch(step.request(for: NSManagedObjectID.self, input), file: file, line: line))
     case .dictionaries:
       content = .dictionaries(
-        try context.fetch(step.request(for: [String: Any].self), file: file, line: line))
+        try context.fetch(step.request(for: [String: Any].self, input), file: file, line: line))
     case .objects:
-      let request = try step.request(for: NSManagedObject.self)
+      let request = try step.request(for: NSManagedObject.self, input)
       if request.fetchBatchSize > 0 {
         content = .batched(try context.fetchBatched(request, file: file, line: line))
       } else {
@@ -34,9 +34,9 @@ extension Session {
   }
 
   /// Counts rows without returning any.
-  func count(_ step: Step, in context: NSManagedObjectContext) throws -> String {
-    let count = try context.count(
-      for: step.request(for: NSManagedObject.self), file: step.location.file,
+  func count(_ step: Step, _ input: StepInput) throws -> String {
+    let count = try input.context.count(
+      for: step.request(for: NSManagedObject.self, input), file: step.location.file,
       line: step.location.line)
     return "\(NumberText.grouped(count)) \(step.subject)"
   }
@@ -118,12 +118,12 @@ extension NamedResult {
 extension Step {
   /// Returns the fetch request of a step.
   ///
-  /// - Throws: A `PredicateSyntaxError` if the predicate can't be parsed.
-  func request<Result>(for type: Result.Type) throws -> NSFetchRequest<Result> {
+  /// - Throws: The errors of `StepInput.predicate(of:)`.
+  func request<Result>(
+    for type: Result.Type, _ input: StepInput
+  ) throws -> NSFetchRequest<Result> {
     let request = NSFetchRequest<Result>(entityName: subject)
-    if let format = format(of: .predicate) {
-      request.predicate = try NSPredicate.parse(format, arguments: [])
-    }
+    request.predicate = try input.predicate(of: self)
     if let keys = sortKeys(of: .sort) { request.sortDescriptors = keys.map(\.descriptor) }
     request.fetchLimit = number(of: .limit) ?? 0
     request.fetchOffset = number(of: .offset) ?? 0

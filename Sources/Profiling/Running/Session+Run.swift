@@ -91,7 +91,7 @@ extension Session {
   private func perform(_ step: Step, _ input: StepInput) throws -> String {
     switch step.verb {
     case .fetch: try fetch(step, input)
-    case .count: try count(step, in: input.context)
+    case .count: try count(step, input)
     case .touch: try touch(step, input)
     case .walk: try walk(step, input)
     case .insert: try insert(step, input)

@@ -1,5 +1,6 @@
 import OpenCoreData
 import ScenarioLanguage
+import WorkbenchText
 
 /// The input of a step: the context it runs in, and the results it names.
 struct StepInput {
@@ -8,7 +9,7 @@ struct StepInput {
   let contextName: String
   /// The objects of the step's subject; empty if it has none.
   let objects: StepObjects
-  /// The results that the step's assignments and removals name.
+  /// The results that the step's assignments, removals, and predicate name.
   let named: [String: StepObjects]
 }
 
@@ -22,7 +23,9 @@ extension Session {
   func input(of step: Step) throws -> StepInput {
     let name = knownNames.context(of: step)
     var named: [String: StepObjects] = [:]
-    for value in (step.assignments + step.removals).map(\.value) {
+    let names =
+      (step.assignments + step.removals).map(\.value) + step.predicateReferences.map(\.name)
+    for value in names {
       guard let result = namedResults[value] else { continue }
       named[value] = try objects(of: result, called: value, in: name)
     }
@@ -74,6 +77,28 @@ extension Session {
 }
 
 extension StepInput {
+  /// Returns the predicate of a step, with the objects of the results that it refers to.
+  ///
+  /// - Throws: An `NSError` if a result has several objects or none where the predicate needs one; a
+  ///   `PredicateSyntaxError` if the predicate can't be parsed.
+  func predicate(of step: Step) throws -> NSPredicate? {
+    guard let format = step.predicateFormat else { return nil }
+    return try NSPredicate.parse(format, arguments: step.predicateReferences.map(value))
+  }
+
+  private func value(of reference: ResultReference) throws -> Any {
+    let objects = named[reference.name] ?? .objects([])
+    if reference.isList {
+      return (0..<objects.count).map { objects.object(at: $0, in: context) }
+    }
+    guard objects.count == 1 else {
+      throw StepInput.error(
+        "`$\(reference.name)` is one object, but the result `\(reference.name)` has "
+          + "\(NumberText.grouped(objects.count)). Fetch one, or write `IN $\(reference.name)`.")
+    }
+    return objects.object(at: 0, in: context)
+  }
+
   /// Returns an error for a step that can't be performed.
   static func error(_ message: String) -> NSError {
     NSError(

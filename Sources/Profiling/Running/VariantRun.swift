@@ -22,8 +22,12 @@ struct VariantRun {
   let path: String
   /// The findings that the scenario suppresses.
   var silence: [FindingSuppression] = []
-  /// The page metrics that any variant of the scenario expects.
-  var pages: Set<Metric> = []
+  /// The metrics that the scenario names anywhere; each variant has their values.
+  var named: Set<ScopedMetric> = []
+
+  private var pages: Set<Metric> {
+    Set(named.filter { $0.scope == .all && $0.metric.isOfPages }.map(\.metric))
+  }
 
   /// Runs the variant and returns its result.
   ///
@@ -33,6 +37,7 @@ struct VariantRun {
   /// - Throws: A `StepFailure`, a `CountExpressionError`, or an `NSError` of the framework.
   func result(on storeURL: URL, emittingTo sink: (any EventSink)? = nil) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
+    result.apple = variant.apple
     result.set = variant.set.map(\.text)
     result.first = variant.first.map(\.text)
     result.then = variant.then.map(\.text)
@@ -97,15 +102,25 @@ struct VariantRun {
     return lines
   }
 
-  /// Returns the values of the scoped metrics that expectations use, and the peaks of the fetched
+  /// Returns the values of the scoped metrics that the scenario names, and the peaks of the fetched
   /// entities.
+  ///
+  /// A step or a context that the variant doesn't have isn't included.
   private func scopedMetrics(of recording: Recording) -> [ScopedMetric: Int] {
-    var wanted = variant.expect.expectations.map(\.scoped).filter { $0.scope != .all }
+    var wanted = named.filter { scoped in
+      switch scoped.scope {
+      case .all: false
+      case .entity, .relationship: true
+      case .context(let name):
+        name == ContextShape.main || steps.contains { $0.verb == .context && $0.subject == name }
+      case .step(let name): steps.contains { $0.name == name }
+      }
+    }
     for step in steps where step.verb == .fetch {
       guard let entity = model.entitiesByName[step.subject] else { continue }
-      wanted += entity.concreteEntityNames.map { ScopedMetric(.peak, .entity($0)) }
+      wanted.formUnion(entity.concreteEntityNames.map { ScopedMetric(.peak, .entity($0)) })
     }
-    return Dictionary(wanted.map { ($0, recording.value(of: $0)) }, uniquingKeysWith: { $1 })
+    return Dictionary(uniqueKeysWithValues: wanted.map { ($0, recording.value(of: $0)) })
   }
 
   private func expectations(

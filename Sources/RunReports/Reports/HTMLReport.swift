@@ -156,13 +156,15 @@ struct ReportPage {
   let holds: Bool
   let summary: String
   let misses: [ReportMiss]
-  let lesson: ReportSummary
+  let lesson: ReportHeadline
   let story: String
   let question: String
   let data: [DataCount]
   let seed: String
   let scale: Int
   let table: ReportTable
+  /// The variants' plans side by side; nil if they aren't what the scenario is about.
+  let plans: ReportPlans?
   let tracks: ReportTracks
   /// The charts; nil for a run at a single scale.
   let curves: ReportCurves?
@@ -184,13 +186,14 @@ struct ReportPage {
     holds = result.passes
     summary = result.summary
     misses = ReportMiss.all(of: result)
-    lesson = ReportSummary(result, lead: table.lead)
+    lesson = ReportHeadline(result, lead: table.lead)
     self.story = story.text
     question = story.question
     data = result.data.map { DataCount(name: $0.name, count: NumberText.grouped($0.count)) }
     seed = String(result.seed)
     scale = result.scale
     self.table = table
+    plans = ReportPlans(result)
     tracks = ReportTracks(result)
     curves = ReportCurves(result, lead: table.lead)
     findings = ReportFinding.all(of: result)

@@ -6,14 +6,15 @@ package enum MarkdownReport {
   /// Returns a result as a document that ends with a line feed.
   package static func text(_ result: RunResult) -> String {
     let table = ReportTable(result)
-    let lesson = ReportSummary(result, lead: table.lead)
-    let most = lesson.most.map { " and **\(MarkdownText.plain($0))**" } ?? ""
+    let headline = ReportHeadline(result, lead: table.lead).parts.map { part in
+      part.isNumber ? "**\(MarkdownText.plain(part.text))**" : MarkdownText.plain(part.text)
+    }
     let story = ReportStory(result.story).text
     var blocks = [
       "## \(result.passes ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]
     blocks += missed(result)
-    blocks.append("\(lesson.before) **\(lesson.least)**\(most)\(lesson.after)")
+    blocks.append(headline.joined())
     if !story.isEmpty { blocks.append(MarkdownText.plain(story)) }
     blocks.append(lines(of: table).joined(separator: "\n"))
     blocks.append(

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileEvents
 import Profiling
+import ScenarioLanguage
 import WorkbenchText
 
 /// A line chart with two logarithmic axes, 560 × 220 units, with a name at the end of each line.
@@ -163,13 +164,13 @@ struct ReportCurves {
   private static let limit = 4
 
   /// Returns nil for a run at a single scale.
-  init?(_ result: RunResult, lead: Metric) {
+  init?(_ result: RunResult, lead: ScopedMetric) {
     let runs = ([ScaledRun(result)] + result.scales).sorted { $0.scale < $1.scale }
     guard runs.count > 1 else { return nil }
-    let candidates: [Metric] = [lead, .selects, .rows, .misses, .faults, .peak, .inserts, .updates]
-    var metrics: [Metric] = []
-    for metric in candidates where !metrics.contains(metric) {
-      let values = runs.flatMap { $0.variants.map { $0.metrics[metric] ?? 0 } }
+    let usual: [Metric] = [.selects, .rows, .misses, .faults, .peak, .inserts, .updates]
+    var metrics: [ScopedMetric] = []
+    for metric in [lead] + usual.map({ ScopedMetric($0) }) where !metrics.contains(metric) {
+      let values = runs.flatMap { $0.variants.map { $0.value(of: metric) ?? 0 } }
       if metric == lead || Set(values).count > 1 { metrics.append(metric) }
     }
     curves = metrics.prefix(ReportCurves.limit).map { metric in
@@ -177,9 +178,9 @@ struct ReportCurves {
     }
   }
 
-  private static func curve(_ metric: Metric, _ runs: [ScaledRun], names: [String]) -> Curve {
+  private static func curve(_ metric: ScopedMetric, _ runs: [ScaledRun], names: [String]) -> Curve {
     let lines = names.map { name in
-      runs.map { run in run.variants.first { $0.name == name }?.metrics[metric] ?? 0 }
+      runs.map { run in run.variants.first { $0.name == name }?.value(of: metric) ?? 0 }
     }
     let scales = runs.map(\.scale)
     return Curve(

@@ -38,34 +38,64 @@ struct ReportStory {
   }
 }
 
-/// The summary below the title, generated from the table.
-struct ReportSummary {
-  let before: String
-  let least: String
-  /// The highest cost; nil if all variants cost the same.
-  let most: String?
-  let after: String
-
-  init(_ result: RunResult, lead: Metric) {
-    let values = result.variants.map { $0.metrics[lead] ?? 0 }
-    let low = values.min() ?? 0
-    let high = values.max() ?? 0
-    least = lead.counted(low)
-    if low == high {
-      before = result.variants.count == 1 ? "This work costs" : "Every variant costs"
-      most = nil
-      after = "."
-    } else {
-      before = "The same work takes between"
-      most = NumberText.grouped(high)
-      after = "." + ReportSummary.difference(result.variants)
-    }
+/// The sentence below the title: the author's, or one that's generated from the table.
+struct ReportHeadline {
+  /// A part of the sentence, which is emphasized if it's a number.
+  struct Part {
+    var text: String
+    var isNumber: Bool
   }
 
-  /// Returns a sentence about whether the variants differ only in their fetch requests.
+  let parts: [Part]
+
+  /// The sentence as plain text.
+  var text: String { parts.map(\.text).joined() }
+
+  init(_ result: RunResult, lead: ScopedMetric) {
+    if let headline = result.headline {
+      parts = ReportHeadline.emphasizingNumbers(in: headline)
+      return
+    }
+    let phrase = MetricPhrase(lead)
+    let values = result.variants.map { ($0.name, $0.value(of: lead) ?? 0) }
+    guard let low = values.min(by: { $0.1 < $1.1 }), let high = values.max(by: { $0.1 < $1.1 }),
+      low.1 != high.1
+    else {
+      let value = values.first?.1 ?? 0
+      let subject = result.variants.count == 1 ? "This work" : "Every variant"
+      parts = [
+        Part(text: "\(subject) \(phrase.verb) ", isNumber: false),
+        Part(text: phrase.object(value), isNumber: true),
+        Part(text: phrase.end + ".", isNumber: false),
+      ]
+      return
+    }
+    // `max` returns the last of equal elements; the first one is named, as for the minimum.
+    let most = values.first { $0.1 == high.1 } ?? high
+    parts = [
+      Part(text: "“\(low.0)” \(phrase.verb) ", isNumber: false),
+      Part(text: phrase.object(low.1), isNumber: true),
+      Part(text: "\(phrase.end); “\(most.0)” \(phrase.verb) ", isNumber: false),
+      Part(text: NumberText.grouped(most.1), isNumber: true),
+      Part(text: "." + ReportHeadline.difference(result.variants), isNumber: false),
+    ]
+  }
+
+  /// Returns a sentence if the variants differ only in their fetch requests.
   private static func difference(_ variants: [VariantResult]) -> String {
     let others = Set(variants.map { $0.steps.filter { $0.fetch == nil }.map(\.text) })
-    return others.count == 1 ? " Only the fetch request differs." : " Only the steps differ."
+    return others.count == 1 ? " Only the fetch request differs." : ""
+  }
+
+  private static func emphasizingNumbers(in text: String) -> [Part] {
+    var parts: [Part] = []
+    var rest = text[...]
+    while let number = rest.firstMatch(of: /\b[0-9][0-9,]*/) {
+      parts.append(Part(text: String(rest[..<number.range.lowerBound]), isNumber: false))
+      parts.append(Part(text: String(number.0), isNumber: true))
+      rest = rest[number.range.upperBound...]
+    }
+    return (parts + [Part(text: String(rest), isNumber: false)]).filter { !$0.text.isEmpty }
   }
 }
 

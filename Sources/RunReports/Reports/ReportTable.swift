@@ -6,9 +6,11 @@ import WorkbenchText
 /// The table of costs, with a row for each variant in the order of the file.
 struct ReportTable {
   /// The metric that's shown with bars.
-  let lead: Metric
+  let lead: ScopedMetric
   let leadHeading: String
   let headings: [Heading]
+  /// A Boolean value that indicates whether there are too many columns for wide bars.
+  let isWide: Bool
   let rows: [Row]
 
   struct Heading {
@@ -47,22 +49,27 @@ struct ReportTable {
   }
 
   init(_ result: RunResult) {
-    let lead = ReportTable.lead(of: result.variants)
-    let columns = ReportColumn.all(for: result.variants, lead: lead)
-    let most = result.variants.map { $0.metrics[lead] ?? 0 }.max() ?? 0
+    let metrics = ReportMetrics(result)
+    let lead = metrics.lead
+    let columns = ReportColumn.all(for: result.variants, metrics)
+    let most = result.variants.map { $0.value(of: lead) ?? 0 }.max() ?? 0
     self.lead = lead
     leadHeading = lead.heading
     headings = columns.map { Heading(text: $0.heading, sign: $0.sign) }
+    isWide = columns.count > ReportColumn.limit
     rows = result.variants.enumerated().map { index, variant in
-      let value = variant.metrics[lead] ?? 0
-      let expectation = variant.expectations.first { $0.metric == lead.rawValue }
+      let value = variant.value(of: lead) ?? 0
+      // A step can have an expectation of the same metric, for itself only.
+      let expectation = variant.expectations.first {
+        $0.metric == lead.description && $0.actual == .number(value)
+      }
       let width = most > 0 ? Double(value) / Double(most) * 100 : 0
       return Row(
         name: variant.name, anchor: "variant-\(index + 1)", holds: variant.passes,
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
         formula: expectation.map(ReportTable.formula), isFormulaMissed: expectation?.isMet == false,
-        cells: columns.map { $0.cell(of: variant) }, metric: lead.rawValue)
+        cells: columns.map { $0.cell(of: variant) }, metric: lead.description)
     }
   }
 
@@ -71,35 +78,6 @@ struct ReportTable {
     let asked = expectation.expectedText
     return asked == expectation.formula
       ? "expected \(asked)" : "expected \(asked) = \(expectation.formula)"
-  }
-
-  /// Returns the metric for the summary and the bars.
-  ///
-  /// If variants migrate different numbers of rows, or run different numbers of migrations, it's that
-  /// number. Otherwise, it's the kind of statement whose count varies most between the variants. If no statement
-  /// count varies, it's the first of these that does: rows; misses; faults; transactions, saves, or
-  /// fetches. If nothing varies, it's SELECTs.
-  static func lead(of variants: [VariantResult]) -> Metric {
-    for candidates: [Metric] in [
-      [.migratedrows], [.migrations], [.createdindexes], [.selects, .inserts, .updates, .deletes],
-      [.rows], [.misses], [.faults],
-      [.transactions, .saves, .fetches],
-    ] {
-      let spreads = candidates.map { ($0, spread(of: $0, in: variants)) }
-      if let widest = spreads.max(by: { $0.1 < $1.1 }), widest.1 > 1 {
-        // `max` returns the last of equal elements, but the first is the most important one.
-        return spreads.first { $0.1 == widest.1 }?.0 ?? widest.0
-      }
-    }
-    return .selects
-  }
-
-  /// Returns the ratio of the highest to the lowest value; a lowest value of 0 is treated as 1, and
-  /// adds 1 to the ratio.
-  private static func spread(of metric: Metric, in variants: [VariantResult]) -> Double {
-    let values = variants.map { $0.metrics[metric] ?? 0 }
-    guard let least = values.min(), let most = values.max(), most > least else { return 1 }
-    return Double(most) / Double(max(1, least)) + (least == 0 ? 1 : 0)
   }
 
   /// Returns a number with two decimal places, or without any if it's an integer.
@@ -113,39 +91,50 @@ struct ReportTable {
 
 /// A column of the table to the right of the bars.
 enum ReportColumn {
-  case metric(Metric)
-  /// The maximum number of objects of an entity that were registered at the same time.
-  case peak(entity: String)
+  case metric(ScopedMetric)
   case processor
   case time
 
+  /// The maximum number of columns next to wide bars.
+  static let limit = 9
+
   /// Returns the columns to show.
   ///
-  /// The time is always shown; faults, hits, and misses too, except for migrations without faults;
-  /// other statements, if there are any; the peak, if it was measured; what differs between the
-  /// migrations; pages, if an expectation uses them.
-  static func all(for variants: [VariantResult], lead: Metric) -> [ReportColumn] {
-    var columns: [ReportColumn] = []
-    for metric in [.selects, .inserts, .updates, .deletes, .saves, .transactions] as [Metric]
-    where metric != lead && variants.contains(where: { ($0.metrics[metric] ?? 0) != 0 }) {
-      columns.append(.metric(metric))
+  /// They are every metric that an expectation names, and the time; furthermore, statements, faults,
+  /// hits, misses, and rows, if there are any; the peak, if it was measured; and what differs between
+  /// the migrations. If these are too many, only what's named and faults, hits, misses, and rows are
+  /// shown.
+  static func all(for variants: [VariantResult], _ metrics: ReportMetrics) -> [ReportColumn] {
+    var shown: [ScopedMetric] = []
+    func add(_ metric: ScopedMetric, if isRelevant: Bool = true) {
+      if metrics.named.contains(metric) || isRelevant, !shown.contains(metric) {
+        shown.append(metric)
+      }
     }
-    let isMigrating = variants.contains { $0.metrics[.migrations] != nil }
-    if !isMigrating || variants.contains(where: { ($0.metrics[.faults] ?? 0) != 0 }) {
-      columns += [.metric(.faults), .metric(.hits), .metric(.misses)]
+    func isCounted(_ metric: Metric) -> Bool {
+      variants.contains { ($0.metrics[metric] ?? 0) != 0 }
     }
-    if lead != .rows { columns.append(.metric(.rows)) }
-    if let entity = peakEntity(in: variants) { columns.append(.peak(entity: entity)) }
-    for metric in Metric.allCases
-    where metric.isOfMigration && metric != lead
-      && Set(variants.map { $0.metrics[metric] ?? 0 }).count > 1
-    {
-      columns.append(.metric(metric))
+    for metric in [.selects, .inserts, .updates, .deletes, .saves, .transactions] as [Metric] {
+      add(ScopedMetric(metric), if: isCounted(metric))
     }
-    for metric in Metric.allCases
-    where metric.isOfPages && variants.contains(where: { $0.metrics[metric] != nil }) {
-      columns.append(.metric(metric))
+    let faults = [.faults, .hits, .misses].map { ScopedMetric($0) }
+    let hasFaults = faults.contains { metrics.named.contains($0) || isCounted($0.metric) }
+    for metric in faults { add(metric, if: hasFaults) }
+    add(ScopedMetric(.rows), if: isCounted(.rows))
+    if let peak = peak(in: variants) { add(peak) }
+    for metric in Metric.allCases where metric.isOfMigration {
+      add(ScopedMetric(metric), if: Set(variants.map { $0.metrics[metric] ?? 0 }).count > 1)
     }
+    for metric in Metric.allCases where metric.isOfPages {
+      add(ScopedMetric(metric), if: variants.contains { $0.metrics[metric] != nil })
+    }
+    for metric in metrics.named { add(metric) }
+    shown.removeAll { $0 == metrics.lead }
+    if shown.count + 1 > limit {
+      let kept = metrics.named + faults + [ScopedMetric(.rows)]
+      shown.removeAll { !kept.contains($0) }
+    }
+    var columns = shown.map(ReportColumn.metric)
     if variants.contains(where: { $0.processorNanoseconds > 0 }) { columns.append(.processor) }
     return columns + [.time]
   }
@@ -153,7 +142,6 @@ enum ReportColumn {
   var heading: String {
     switch self {
     case .metric(let metric): metric.heading
-    case .peak(let entity): "peak \(entity)"
     case .processor: "CPU*"
     case .time: "time*"
     }
@@ -162,27 +150,23 @@ enum ReportColumn {
   /// The sign before the heading, as in `faults = hits + misses`.
   var sign: String? {
     switch self {
-    case .metric(.hits): "="
-    case .metric(.misses): "+"
+    case .metric(ScopedMetric(.hits)): "="
+    case .metric(ScopedMetric(.misses)): "+"
     default: nil
     }
   }
 
   func cell(of variant: VariantResult) -> ReportTable.Cell {
     switch self {
-    case .metric(let metric):
-      let value = variant.metrics[metric] ?? 0
-      let last = metric.counted(value).split(separator: " ").last.map(String.init)
-      let unit = metric.isOfPages || metric.isOfMigration ? metric.heading : last
+    case .metric(let scoped):
+      let metric = scoped.metric
+      let measured = variant.value(of: scoped) ?? (scoped.scope == .all ? 0 : nil)
+      let value = measured ?? 0
+      let noun = metric.counted(value).split(separator: " ").last.map(String.init)
       return ReportTable.Cell(
-        metric: metric.rawValue, value: value, text: NumberText.grouped(value),
-        unit: unit ?? metric.rawValue, role: metric.rawValue)
-    case .peak(let entity):
-      let scoped = ScopedMetric(.peak, .entity(entity))
-      let value = variant.scopedMetrics[scoped]
-      return ReportTable.Cell(
-        metric: scoped.description, value: value ?? 0, text: value.map(NumberText.grouped) ?? "–",
-        unit: heading, role: "peak")
+        metric: scoped.description, value: value, text: measured.map(NumberText.grouped) ?? "–",
+        unit: scoped.heading.contains(" ") ? scoped.heading : noun ?? scoped.heading,
+        role: scoped.scope == .all ? metric.rawValue : "scoped")
     case .processor:
       return ReportTable.Cell(
         metric: "processorNanoseconds", value: Int(clamping: variant.processorNanoseconds),
@@ -194,8 +178,9 @@ enum ReportColumn {
     }
   }
 
-  /// Returns the entity with the highest peak among those whose peak was measured in all variants.
-  private static func peakEntity(in variants: [VariantResult]) -> String? {
+  /// Returns the peak of the entity with the most objects among those whose peak was measured in all
+  /// variants.
+  private static func peak(in variants: [VariantResult]) -> ScopedMetric? {
     var greatest: [String: Int] = [:]
     for variant in variants {
       for (scoped, value) in variant.scopedMetrics where scoped.metric == .peak {
@@ -204,8 +189,9 @@ enum ReportColumn {
       }
     }
     let shared = greatest.filter { name, _ in
-      variants.allSatisfy { $0.scopedMetrics[ScopedMetric(.peak, .entity(name))] != nil }
+      variants.allSatisfy { $0.value(of: ScopedMetric(.peak, .entity(name))) != nil }
     }
-    return shared.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    return shared.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      .map { ScopedMetric(.peak, .entity($0.key)) }
   }
 }

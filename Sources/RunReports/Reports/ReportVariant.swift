@@ -47,6 +47,8 @@ struct ReportVariant {
   let differences: [String]
   let request: String
   let expectations: [Expectation]
+  /// What Core Data does on Apple platforms; nil if no expectation's source is `ours`.
+  let apple: String?
   let steps: [Step]
   let statements: [ReportStatement]
   let moreStatements: String?
@@ -74,6 +76,8 @@ struct ReportVariant {
         found: expectation.actualText, holds: expectation.isMet,
         mark: expectation.source.label, location: expectation.location.description)
     }
+    let isOurs = variant.expectations.contains { $0.source == .ours }
+    apple = isOurs ? variant.apple.nonEmpty ?? "not checked." : nil
     steps = variant.steps.map(ReportVariant.step)
     statements = variant.statements.prefix(ReportVariant.shapeLimit).map(ReportStatement.init)
     let more = variant.statements.count - statements.count

@@ -91,6 +91,7 @@ extension ExportedVariant {
   mutating func batch(_ step: Step, _ context: String) -> Body {
     let name = SwiftNames.literal(step.subject)
     let isNamed = step.name != nil
+    let references = references(of: step, context)
     var lines: [String]
     let (result, key): (String, String)
     switch step.verb {
@@ -104,9 +105,9 @@ extension ExportedVariant {
       ]
       (result, key) = ("NSBatchInsertResult", "NSInsertedObjectsKey")
     case .batchUpdate:
-      lines = ["let request = NSBatchUpdateRequest(entityName: \(name))"]
-      if let format = step.format(of: .predicate) {
-        lines.append("request.predicate = NSPredicate(format: \(SwiftNames.literal(format)))")
+      lines = references.lines + ["let request = NSBatchUpdateRequest(entityName: \(name))"]
+      if let predicate = step.predicateSwift(value: references.value) {
+        lines.append("request.predicate = \(predicate)")
       }
       if let flag = step.flag(of: .subentities) {
         lines.append("request.includesSubentities = \(flag)")
@@ -118,7 +119,10 @@ extension ExportedVariant {
       ]
       (result, key) = ("NSBatchUpdateResult", "NSUpdatedObjectsKey")
     default:
-      lines = step.requestLines(of: "any NSFetchRequestResult", named: "fetch")
+      lines =
+        references.lines
+        + step.requestLines(
+          of: "any NSFetchRequestResult", named: "fetch", value: references.value)
       lines += [
         "let request = NSBatchDeleteRequest(fetchRequest: fetch)",
         "request.resultType = \(isNamed ? ".resultTypeObjectIDs" : ".resultTypeCount")",

@@ -75,12 +75,39 @@ extension ExportedVariant {
     let target = step.name.map { variable($0, kind, of: step).identifier } ?? "_"
     let call =
       kind == .batches ? "fetchBatches(request, in: \(context))" : "\(context).fetch(request)"
+    let references = references(of: step, context)
+    let request = step.requestLines(of: type, value: references.value)
     return Body(
-      lines: step.requestLines(of: type) + ["\(target) = try \(call)"], throws: true)
+      lines: references.lines + request + ["\(target) = try \(call)"], throws: true)
   }
 
   private func count(_ step: Step, _ context: String) -> [String] {
-    step.requestLines(of: "NSManagedObject") + ["_ = try \(context).count(for: request)"]
+    let references = references(of: step, context)
+    return references.lines
+      + step.requestLines(of: "NSManagedObject", value: references.value)
+      + ["_ = try \(context).count(for: request)"]
+  }
+
+  /// Returns the lines before a request whose predicate refers to results, and a closure that returns
+  /// the value of a reference.
+  func references(
+    of step: Step, _ context: String
+  ) -> (lines: [String], value: (ResultReference) -> String) {
+    var lines: [String] = []
+    var values: [ResultReference: String] = [:]
+    for reference in step.predicateReferences where values[reference] == nil {
+      let elements = elements(of: reference.name, in: known.context(of: step))
+      let identifier = variables[reference.name]?.identifier ?? reference.name
+      let name = identifier + (reference.isList ? "List" : "Object")
+      let list = elements.isIDs ? "\(elements.list).map(\(context).object(with:))" : elements.list
+      let made =
+        reference.isList
+        ? "let \(name) = \(list).map { $0 }"
+        : "guard let \(name) = cycling(\(list), 0) else { return }"
+      for line in elements.unwrapping + [made] where !lines.contains(line) { lines.append(line) }
+      values[reference] = name
+    }
+    return (lines, { values[$0] ?? $0.name })
   }
 
   /// Returns the keys of a key path as arguments.

@@ -22,9 +22,34 @@ extension Step {
   /// - Parameters:
   ///   - result: The generic argument of the request, such as `NSManagedObject`.
   ///   - name: The name of the request's variable.
-  func requestLines(of result: String, named name: String = "request") -> [String] {
+  ///   - value: A closure that returns the expression for a result that the predicate refers to.
+  func requestLines(
+    of result: String, named name: String = "request",
+    value: (ResultReference) -> String = Step.value
+  ) -> [String] {
     ["let \(name) = NSFetchRequest<\(result)>(entityName: \(SwiftNames.literal(subject)))"]
-      + columnsSwift + options.compactMap { $0.requestSwift(name) }
+      + columnsSwift
+      + options.compactMap { option in
+        option.word == .predicate
+          ? predicateSwift(value: value).map { "\(name).predicate = \($0)" }
+          : option.requestSwift(name)
+      }
+  }
+
+  /// Returns the Swift expression for the predicate, or `nil` if the step has none.
+  ///
+  /// - Parameter value: A closure that returns the expression for a result that the predicate refers
+  ///   to.
+  func predicateSwift(value: (ResultReference) -> String) -> String? {
+    predicateFormat.map { format in
+      let arguments = [SwiftNames.literal(format)] + predicateReferences.map(value)
+      return "NSPredicate(format: \(arguments.joined(separator: ", ")))"
+    }
+  }
+
+  /// Returns the only object of a result, or the result itself.
+  private static func value(of reference: ResultReference) -> String {
+    identifier(reference.name) + (reference.isList ? "" : "[0]")
   }
 
   /// The Swift lines that create the expression descriptions for the functions among the columns.

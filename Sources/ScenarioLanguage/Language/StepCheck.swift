@@ -164,8 +164,7 @@ package struct StepCheck: Sendable {
     case (.columns, _), (.group, _), (.having, _), (.distinct, _):
       try DictionaryCheck(names: names, entity: entity, step: step).check(option)
     case (_, .predicate(let format)):
-      try PredicateCheck(names: names, entity: entity)
-        .check(format, at: step.ranges.options[word]?.first)
+      try check(format, of: step, on: entity, known, at: range(0))
     case (.sort, .sortKeys(let keys)):
       let computed = Set(step.computedNames)
       for (index, key) in keys.enumerated() where !computed.contains(key.keyPath) {
@@ -188,6 +187,20 @@ package struct StepCheck: Sendable {
       }
     default: break
     }
+  }
+}
+
+extension StepCheck {
+  /// Checks a predicate, which can refer to results unless it's the WHERE clause of an index.
+  private func check(
+    _ format: String, of step: Step, on entity: NSEntityDescription, _ known: KnownNames,
+    at range: SourceRange
+  ) throws(LanguageProblem) {
+    let word = step.ranges.options[.predicate]?.first ?? Word(format, at: range)
+    let results = step.verb == .index ? [:] : known.results.filter(\.value.hasObjects)
+    try PredicateCheck(names: names, entity: entity, results: Set(results.keys))
+      .check(format, at: word)
+    try ReferenceCheck(names: names, entity: entity, results: results).check(format, at: word)
   }
 }
 

@@ -13,6 +13,10 @@ package struct Scenario: Sendable {
   package var chapter: Int?
   package var covers: [CatalogReference]
   package var story: String
+  /// The author's sentence about the result, or `nil` for one that reports generate.
+  package var headline: Headline?
+  /// The metric that reports show with bars, or `nil` for the one in which the variants differ most.
+  package var metric: ScopedMetric?
   /// The model's name or path as written, or `nil` if the model is read from a copied store.
   package var modelName: String?
   package var modelURL: URL?
@@ -39,6 +43,11 @@ package struct Scenario: Sendable {
       + steps.flatMap { $0.expect?.expectations ?? [] }
   }
 
+  /// The metrics that expectations, `metric`, and `headline` name.
+  package var namedMetrics: Set<ScopedMetric> {
+    Set(expectations.map(\.scoped) + (headline?.metrics ?? []) + (metric.map { [$0] } ?? []))
+  }
+
   /// A name for output files: the scenario file's name without its extension, or `stdin` for
   /// standard input.
   package var fileName: String {
@@ -52,6 +61,9 @@ package struct Variant: Sendable {
   package var name: String
   /// One sentence for the report, which explains the variant's counts.
   package var why: String
+  /// What Core Data does on Apple platforms where an expectation's source is `ours`; empty if that
+  /// wasn't checked.
+  package var apple = ""
   package var set: [Setting]
   /// Steps before the shared ones.
   package var first: [Step]

@@ -49,7 +49,9 @@ struct ScenarioAssembly {
     let variants = VariantReader(
       document: document, names: names, check: StepCheck(model: start, versions: versions),
       rowNames: scopes.rowNames, shared: shared,
-      source: source, steps: steps)
+      source: source,
+      apple: entries["apple"].flatMap { document.text(of: $0) }?.text.trimmedLines ?? "",
+      steps: steps)
     let name = entries["name"].flatMap(self.name) ?? ""
     var scenario = Scenario(
       name: name, file: url, path: document.file,
@@ -61,6 +63,10 @@ struct ScenarioAssembly {
       data: data ?? DataPlan(source: .generated([])), steps: shared,
       variants: self.variants(of: entries, reader: variants, named: name))
     scenario.versions = versions
+    let headlines = HeadlineReader(
+      document: document, variants: scenario.variants, scopes: variants.scopes)
+    scenario.metric = entries["metric"].flatMap(headlines.metric)
+    scenario.headline = entries["headline"].flatMap(headlines.headline)
     scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
     checkFormulas(of: scenario)
     IndexCheck(scenario).problems.forEach { document.report($0.problem, at: $0.keyPath) }

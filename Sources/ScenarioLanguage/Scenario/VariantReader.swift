@@ -15,9 +15,11 @@ struct VariantReader {
   let shared: [Step]
   /// The source of expectations that don't specify one.
   let source: SourceMark
+  /// The sentence about Apple platforms for variants that don't have their own.
+  let apple: String
   let steps: StepReader
 
-  static let keys = ["name", "why", "source", "set", "first", "then", "expect"]
+  static let keys = ["name", "why", "source", "apple", "set", "first", "then", "expect"]
 
   /// Returns the variants of a list, and reports their problems.
   func variants(of entry: YAMLEntry) -> [Variant] {
@@ -45,6 +47,7 @@ struct VariantReader {
   /// Returns the only variant of a scenario without `variants`: its shared steps, unchanged.
   func onlyVariant(named name: String, expect entry: YAMLEntry?, line: Int) -> Variant {
     var variant = Variant(name: name, expect: ExpectBlock(line: line), line: line)
+    variant.apple = apple
     checkSteps(of: variant)
     if let entry, let block = expectReader(variant, source).block(of: entry) {
       variant.expect = block
@@ -59,12 +62,14 @@ struct VariantReader {
     else { return nil }
     let line = document.range(of: node).line
     var variant = Variant(name: "", expect: ExpectBlock(line: line), line: line)
+    variant.apple = apple
     var source = source
     var expect: YAMLEntry?
     for entry in entries {
       switch entry.key.text {
       case "name": variant.name = document.text(of: entry)?.text ?? "?"
       case "why": variant.why = (document.text(of: entry)?.text ?? "").trimmedLines
+      case "apple": variant.apple = (document.text(of: entry)?.text ?? "").trimmedLines
       case "source": source = document.sourceMark(of: entry) ?? source
       case "set": variant.set = settings(of: entry)
       case "first": variant.first = steps.steps(of: entry)
@@ -86,12 +91,16 @@ struct VariantReader {
   }
 
   private func expectReader(_ variant: Variant, _ source: SourceMark) -> ExpectReader {
+    ExpectReader(document: document, scopes: scopes(of: variant), source: source)
+  }
+
+  /// Returns the resolver of the scopes that a variant's expectations can use.
+  func scopes(of variant: Variant) -> ScopeResolver {
     let steps = variant.steps(sharing: shared)
     let contexts = steps.filter { $0.verb == .context }.map(\.subject)
-    let scopes = ScopeResolver(
+    return ScopeResolver(
       names: names, rowNames: rowNames, stepNames: steps.compactMap(\.name),
       contextNames: [ContextShape.main] + contexts)
-    return ExpectReader(document: document, scopes: scopes, source: source)
   }
 
   private func checkSteps(of variant: Variant) {
@@ -113,7 +122,10 @@ struct VariantReader {
     let context = known.context(of: step)
     let isWithoutContext =
       known.contexts[context] == nil && document.lostNames.contains(context)
-    return isWithoutContext
+    let isWithoutReference = step.predicateReferences.contains {
+      known.results[$0.name] == nil && document.lostNames.contains($0.name)
+    }
+    return isWithoutContext || isWithoutReference
       || (step.verb.subject == .result && known.results[step.subject] == nil
         && known.contexts[step.subject] == nil && document.lostNames.contains(step.subject))
   }
@@ -157,7 +169,7 @@ struct VariantReader {
 
 extension String {
   /// The trimmed lines of a folded or literal scalar, joined with spaces.
-  fileprivate var trimmedLines: String {
+  var trimmedLines: String {
     split(whereSeparator: \.isNewline).map { $0.trimmed }.joined(separator: " ")
   }
 }

@@ -23,6 +23,34 @@ struct SessionTests {
     }
   }
 
+  /// `$one` is a result's only object, `IN $three` all of its objects.
+  @Test func predicatesReferToResults() throws {
+    let (session, folder) = try session()
+    defer { withExtendedLifetime(folder) {} }
+    let outcomes = try run(
+      [
+        "fetch Country limit 1 as one", "fetch Country offset 5 limit 3 result ids as three",
+        "fetch Mood where country == $one as moods",
+        "count Mood where \"country IN $three OR country == $one\"",
+        "count Mood where \"country != $one AND remoteIdentifier != '$one'\"",
+        "count Country where \"SUBQUERY(moods, $one, $one.latitude > -1000).@count > 0\"",
+        "context other", "count Mood where \"country IN $three\" in other",
+        "count Country where \"SELF == $one\" in other",
+        "batch-update Mood where \"country == $one\" with latitude 7",
+        "count Mood where \"latitude == 7\"", "batch-delete Mood where \"country IN $three\"",
+        "count Mood",
+      ], in: session)
+    #expect(outcomes[2].summary == "moods: 10 Mood, all faults")
+    #expect(outcomes[2].costs.counters.selects == 1)
+    #expect(
+      [3, 4, 5, 7, 8, 10, 12].map { outcomes[$0].summary } == [
+        "40 Mood", "190 Mood", "20 Country", "30 Mood", "1 Country", "10 Mood", "170 Mood",
+      ])
+    let request = ["count Mood where country == $three"]
+    let error = #expect(throws: StepFailure.self) { try run(request, in: session) }
+    #expect(error?.description.contains("the result `three` has 3") == true)
+  }
+
   @Test
   func faultStormSessionHasTheExpectedCosts() throws {
     let (session, folder) = try session()

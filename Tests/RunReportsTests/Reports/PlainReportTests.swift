@@ -15,7 +15,7 @@ struct PlainReportTests {
   @Test func markdownContainsResultTableAndFindings() {
     let text = MarkdownReport.text(FaultStormScenario.full)
     #expect(text.hasPrefix("## ✓ Fault storm: 6 of 6 variants, 10 of 10 expectations\n"))
-    #expect(text.contains("The same work takes between **2 SELECTs** and **5,061**."))
+    #expect(text.contains("“prefetched” runs **2 SELECTs**; “fault storm” runs **5,061**."))
     #expect(text.contains("| ✓ | plain ▲1 | **61** | `1 + Country` | 5,060 | 5,000 | 60 |"))
     #expect(text.contains("- ▲ **fault-storm(Mood)** 5,000 single-row SELECTs"))
     #expect(text.contains("verified: 61 → 2 SELECTs (prefetched)"))

@@ -83,6 +83,28 @@ struct ScenarioExportTests {
     #expect("\(error)".contains("isn't a string"))
   }
 
+  @Test func predicatesReferToResults() throws {
+    let lines = try lines(
+      of: """
+          - {fetch: Country, limit: 1, as: one}
+          - {fetch: Mood, where: "country == $one AND remoteIdentifier != '$one'"}
+          - {context: other}
+          - {count: Mood, where: "country IN $one OR country == $one", in: other}
+          - {batch-delete: Mood, where: "country == $one"}
+        """)
+    #expect(lines.count { $0 == "guard let oneObject = cycling(one, 0) else { return }" } == 2)
+    let format = #"NSPredicate(format: "country == %@ AND remoteIdentifier != '$one'", oneObject)"#
+    #expect(lines.contains("request.predicate = \(format)"))
+    let ids = "oneIDs.map(other2.object(with:))"
+    #expect(lines.contains("let oneList = \(ids).map { $0 }"))
+    #expect(lines.contains("guard let oneObject = cycling(\(ids), 0) else { return }"))
+    #expect(
+      lines.contains(
+        #"request.predicate = NSPredicate(format: "country IN %@ OR country == %@", oneList, oneObject)"#
+      ))
+    #expect(lines.contains(#"fetch.predicate = NSPredicate(format: "country == %@", oneObject)"#))
+  }
+
   @Test func havingPredicatesReferToFunctionsByVariable() throws {
     let fetch = "fetch: Mood, result: dictionaries, columns: [country, count(date)], group: country"
     let lines = try lines(of: "  - {\(fetch), having: \"$countDate > 2\"}")

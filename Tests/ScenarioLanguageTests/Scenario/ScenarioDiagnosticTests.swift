@@ -109,6 +109,36 @@ struct ScenarioDiagnosticTests {
     Mistake(
       15, "    expect: {selects: {source: book}}", 14, "variants[0].expect.selects",
       "`selects` has no value"),
+    Mistake(3, "metric: selcts", 9, "metric", "unknown metric `selcts`", "selects"),
+    Mistake(
+      3, "metric: misses(Contry)", 16, "metric",
+      "`Contry` isn't an entity, a step, or a context", "Country"),
+    Mistake(
+      3, "headline: Only {plian.selects} SELECTs", 17, "headline", "there's no variant `plian`",
+      "plain"),
+    Mistake(
+      3, "headline: Only {plain.selcts} SELECTs", 23, "headline", "unknown metric `selcts`",
+      "selects"),
+    Mistake(
+      3, "headline: 'Only {plain.rows(mods)} rows'", 29, "headline",
+      "`mods` isn't an entity, a step, or a context", "moods"),
+    Mistake(
+      3, "headline: Only {plain} rows", 17, "headline", "`{plain}` isn't a variant and a metric"),
+    Mistake(
+      3, "headline: Only {plain.rows rows", 16, "headline",
+      "the braces of the headline don't match"),
+    Mistake(
+      3, "headline: Only plain.rows} rows", 26, "headline",
+      "the braces of the headline don't match"),
+    Mistake(
+      11, "  - {fetch: Country, where: 'moods.@count > 1 AND SELF == $moods'}", 59, "steps[1]",
+      "`$moods` contains Mood, but SELF is Country"),
+    Mistake(
+      11, "  - {count: Mood, where: 'SELF == $mods'}", 35, "steps[1]", "`$mods` has no value",
+      "$moods"),
+    Mistake(
+      11, "  - {index: Mood, keys: date, where: 'SELF == $moods', as: some}", 47, "steps[1]",
+      "`$moods` has no value"),
     Mistake(1, "name: ''", 7, "name", "the scenario's name is empty"),
     Mistake(1, "name: x\u{1}y", 8, "", "invalid YAML: control characters are not allowed"),
     Mistake(

@@ -45,6 +45,31 @@ struct ScenarioReaderTests {
       ])
   }
 
+  /// The name of a variant can contain the characters that separate it from its metric.
+  @Test func headlineContainsValuesOfVariants() throws {
+    let text = """
+      name: Notes
+      apple: The same.
+      headline: "{1.3 screens (half).rows(Note)} rows, or {1.3 screens.selects}."
+      metric: rows(notes)
+      model: Notes
+      data: {Note: {count: 3}}
+      steps: [{fetch: Note, as: notes}]
+      variants: [{name: 1.3 screens}, {name: 1.3 screens (half), apple: Not checked.}]
+      """
+    let scenario = try ScenarioReader.read(
+      text: text, url: ScenarioFiles.folder.appendingPathComponent("a.yml"), path: "a.yml")
+    #expect(scenario.metric == ScopedMetric(.rows, .step("notes")))
+    #expect(scenario.variants.map(\.apple) == ["The same.", "Not checked."])
+    let headline = try #require(scenario.headline)
+    #expect(headline.metrics == [ScopedMetric(.rows, .entity("Note")), ScopedMetric(.selects)])
+    let sentence = headline.text { $0.metric == .rows ? $1.count * 1_000 : 7 }
+    #expect(sentence == "18,000 rows, or 7.")
+    #expect(
+      headline.text { metric, _ in metric.metric == .rows ? 1 : nil } == nil,
+      "a variant that didn't run")
+  }
+
   @Test(arguments: [(1, 5000), (3, 15000)])
   func expectationsFollowTheScale(scale: Int, moods: Int) throws {
     let scenario = try ScenarioReader.read(

@@ -16,6 +16,10 @@ struct JSONDocument: Codable {
   var file: String
   var chapter: Int?
   var story: String
+  /// The author's sentence with its values; missing if there's none.
+  var headline: String?
+  /// The metric with the bars, such as `misses(Country)`; missing if the scenario has none.
+  var metric: String?
   var covers: [CatalogReference]
   var seed: UInt64
   var scale: Int
@@ -35,6 +39,8 @@ struct JSONDocument: Codable {
     file = result.file
     chapter = result.chapter
     story = result.story
+    headline = result.headline
+    metric = result.metric?.description
     covers = result.covers
     seed = result.seed
     scale = result.scale
@@ -49,10 +55,13 @@ struct JSONDocument: Codable {
 
   /// The decoded result.
   var result: RunResult {
-    RunResult(
+    var result = RunResult(
       scenario: scenario, file: file, chapter: chapter, story: story,
       covers: covers, seed: seed, scale: scale, data: data, variants: variants.map(\.result),
       scales: (scales ?? []).map(\.run), environment: environment, command: command)
+    result.headline = headline
+    result.metric = metric.flatMap(ScopedMetric.init(word:))
+    return result
   }
 }
 

@@ -8,6 +8,8 @@ import WorkbenchText
 struct JSONVariant: Codable {
   var name: String
   var why: String
+  /// What Core Data does on Apple platforms; missing if the scenario doesn't state it.
+  var apple: String?
   /// For readers of the file; ignored when the file is read, and computed from the expectations.
   var holds: Bool
   var set: [String]
@@ -33,6 +35,7 @@ struct JSONVariant: Codable {
   init(_ result: VariantResult) {
     name = result.name
     why = result.why
+    apple = result.apple.nonEmpty
     holds = result.passes
     set = result.set
     first = result.first
@@ -58,6 +61,7 @@ struct JSONVariant: Codable {
   /// The decoded result; its times count from 0.
   var result: VariantResult {
     var result = VariantResult(name: name, why: why)
+    result.apple = apple ?? ""
     result.set = set
     result.first = first
     result.then = then

@@ -1,0 +1,133 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+
+@Suite("The headline and the columns of a report")
+struct ReportHeadlineTests {
+  private func result(_ metrics: [[Metric: Int]]) -> RunResult {
+    var result = FaultStormScenario(moods: 1, countries: 1).result()
+    result.variants = zip(["a", "b", "c"], metrics).map { name, metrics in
+      var variant = VariantResult(name: name)
+      variant.metrics = metrics
+      return variant
+    }
+    return result
+  }
+
+  private func headline(_ result: RunResult) -> String {
+    ReportHeadline(result, lead: ReportMetrics(result).lead).text
+  }
+
+  /// A more significant metric leads unless another one differs far more.
+  @Test(
+    arguments: [
+      (
+        [[.selects: 2, .rows: 9], [.selects: 61, .rows: 900]],
+        "“a” runs 2 SELECTs; “b” runs 61."
+      ),
+      (
+        [[.selects: 2, .inserts: 1], [.selects: 3, .inserts: 500]],
+        "“a” inserts 1 row; “b” inserts 500."
+      ),
+      ([[.inserts: 10], [.inserts: 0]], "“b” inserts no rows; “a” inserts 10."),
+      ([[.selects: 2, .rows: 5_000], [.selects: 3, .rows: 20]], "“b” fetches 20 rows; “a” f"),
+      ([[.misses: 0], [.misses: 60]], "“a” has no row-cache misses; “b” has 60."),
+      ([[.createdindexes: 0], [.createdindexes: 2]], "“a” creates no indexes; “b” creates 2."),
+      ([[.walpages: 0], [.walpages: 9]], "“a” leaves no pages in the WAL; “b” leaves 9."),
+      ([[.faults: 1], [.faults: 1], [.faults: 4]], "“a” fires 1 fault; “c” fires 4."),
+      ([[.selects: 2], [.selects: 2]], "Every variant runs 2 SELECTs."),
+      ([[.selects: 1]], "This work runs 1 SELECT."), ([], "Every variant runs no SELECTs."),
+    ] as [([[Metric: Int]], String)])
+  func headlineStatesTheLargestDifference(metrics: [[Metric: Int]], text: String) {
+    #expect(headline(result(metrics)).hasPrefix(text))
+  }
+
+  @Test func namedMetricPrecedesOthersAndTheScenariosMetricAll() throws {
+    var result = result([[.selects: 2, .calls: 10], [.selects: 90, .calls: 40]])
+    #expect(ReportTable(result).lead == ScopedMetric(.selects))
+    for (index, value) in [10, 40].enumerated() {
+      result.variants[index].expectations = [
+        ExpectationResult(
+          metric: "calls", formula: "\(value)", relation: .equal, expected: .number(value),
+          actual: .number(value), isMet: true, source: .ours,
+          location: CallSite(file: "a.yml", line: 1))
+      ]
+    }
+    #expect(ReportTable(result).lead == ScopedMetric(.calls))
+    #expect(ReportTable(result).rows.map(\.formula) == ["10", "40"])
+    #expect(
+      headline(result) == "“a” makes 10 function calls; “b” makes 40. "
+        + "Only the fetch request differs.")
+    result.metric = ScopedMetric(.misses, .entity("Country"))
+    result.variants[1].scopedMetrics = [ScopedMetric(.misses, .entity("Country")): 7]
+    let table = ReportTable(result)
+    #expect(table.leadHeading == "misses (Country)")
+    #expect(table.rows.map(\.value) == [0, 7])
+    #expect(table.headings.map(\.text).contains("calls"))
+    #expect(headline(result).hasPrefix("“a” has no row-cache misses of Country; “b” has 7."))
+    let read = try ResultFile.read(JSONReport.data(result), path: "a.json")
+    #expect(read.metric == result.metric)
+  }
+
+  /// The author's numbers are emphasized, and the sentence is escaped like any other text.
+  @Test func authorsHeadlineReplacesTheGeneratedOne() throws {
+    var result = FaultStormScenario(moods: 20).result()
+    result.headline = "<b>5,061 SELECTs</b> or v2, at most 2."
+    let page = try HTMLReport.page(result)
+    #expect(
+      page.contains(
+        "&lt;b&gt;<strong>5,061</strong> SELECTs&lt;/b&gt; or v2, at most <strong>2</strong>."))
+    #expect(MarkdownReport.text(result).contains("&lt;b>**5,061** SELECTs&lt;/b> or v2"))
+    let read = try ResultFile.read(JSONReport.data(result), path: "a.json")
+    #expect(read.headline == result.headline)
+  }
+
+  /// An expectation of this project has a sentence about Core Data on Apple platforms.
+  @Test(
+    arguments: [
+      ("The same.", .ours, "On Apple platforms:</b> The same."),
+      ("", .ours, "On Apple platforms:</b> not checked."), ("The same.", .book, nil),
+    ] as [(String, SourceMark, String?)])
+  func expectationsOfThisProjectStateWhatAppleDoes(
+    sentence: String, source: SourceMark, text: String?
+  ) throws {
+    var result = FaultStormScenario(moods: 20).result()
+    for index in result.variants.indices {
+      result.variants[index].apple = sentence
+      for other in result.variants[index].expectations.indices {
+        result.variants[index].expectations[other].source = source
+      }
+    }
+    let read = try ResultFile.read(JSONReport.data(result), path: "a.json")
+    let page = try HTMLReport.page(read)
+    #expect(page.contains(text ?? "<h4>Expectations</h4>"))
+    #expect(page.contains("On Apple platforms:") == (text != nil))
+  }
+
+  /// Each metric that an expectation names is in the table, and no headline states "0 rows".
+  @Test(arguments: ScenarioFiles.all)
+  func everyNamedMetricOfAScenarioIsOnItsPage(file: URL) throws {
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let scenario = try ScenarioReader.read(file)
+    let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+    let table = ReportTable(result)
+    let columns = Set([table.rows[0].metric] + table.rows[0].cells.map(\.metric))
+    for metric in scenario.namedMetrics {
+      #expect(columns.contains(metric.description), "\(metric) isn't a column")
+    }
+    #expect(table.lead == scenario.metric ?? table.lead)
+    for variant in result.variants
+    where variant.expectations.contains(where: { $0.source == .ours }) {
+      #expect(!variant.apple.isEmpty, "\(variant.name) doesn't state what Core Data does")
+    }
+    let text = headline(result)
+    #expect(text.firstMatch(of: /\b0 |between/) == nil, "\(text)")
+    #expect(!text.contains("{"), "\(text)")
+  }
+}
