@@ -40,7 +40,7 @@ extension Connection {
   package func confine() {
     guard confinement == nil else { return }
     let confinement = Confinement()
-    confinement.register(on: use())
+    confinement.serve(use())
     _ = cdprof_db_config(use(), SQLITE_DBCONFIG_DEFENSIVE, 1)
     sqlite3_limit(use(), SQLITE_LIMIT_LENGTH, Self.longestValue)
     self.confinement = confinement

@@ -193,7 +193,7 @@ extension Connection {
   func configure(_ options: Options) throws(SQLiteError) {
     waits.register(on: use())
     try Connection.harden(use(), isReadOnly: access == .inspecting)
-    budget.serve(use())
+    budget.register(on: use())
     if access == .inspecting { confine() }
     for (name, _) in options.pragmas where !Confinement.allows(pragma: name) {
       throw SQLiteError(

@@ -435,7 +435,7 @@ struct StoreFilesTests {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext(options: [NSPersistentStoreTimeoutOption: seconds])
     let store = try #require(context.coordinator?.firstStore as? SQLiteStore)
-    try store.pool.withWriter { #expect($0.waits.patience == milliseconds) }
+    try store.pool.withWriter { #expect($0.waits.timeout == milliseconds) }
   }
 
   @Test("S8.33 pragmas and store options apply to the connections")
@@ -458,7 +458,7 @@ struct StoreFilesTests {
       #expect(try connection.values("PRAGMA synchronous") == [[.integer(0)]])
       #expect(try connection.values("PRAGMA wal_autocheckpoint") == [[.integer(0)]])
       #expect(try connection.values("PRAGMA cache_size") == [[.integer(77)]])
-      #expect(connection.waits.patience == 250)
+      #expect(connection.waits.timeout == 250)
       #expect(try connection.values("PRAGMA journal_mode") == [[.text("wal")]])
       let statistics = try connection.values(
         "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'sqlite_stat1'")
