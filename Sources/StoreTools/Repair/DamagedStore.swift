@@ -1,0 +1,149 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// The schema, model, and housekeeping rows of a corrupt store, as far as its pages can be read.
+struct DamagedStore {
+  /// A table, whose position in `tables` identifies it.
+  struct Table {
+    let name: String
+    /// The identifier of its pages in the page map.
+    let id: Int32
+    var definition: TableDefinition
+    /// Whether the file's schema contains it, so that its root page is known.
+    let hasRoot: Bool
+  }
+
+  let pages: DatabasePages
+  let map: PageMap
+  /// By uppercase name.
+  private(set) var tables: [String: Table] = [:]
+  private(set) var tablesByID: [Int32: Table] = [:]
+  /// The row of `Z_METADATA`: the UUID, and the property list if it can be read.
+  private(set) var uuid: String?
+  private(set) var metadata: [String: Any]?
+  /// The contents of `Z_MODELCACHE`, if it's readable.
+  private(set) var modelCache: [UInt8]?
+  private(set) var storedModel: NSManagedObjectModel?
+  /// The rows of `Z_PRIMARYKEY`: ID, name, parent's ID, and `Z_MAX`.
+  private(set) var entities: [(number: Int64, name: String, parent: Int64, maximum: Int64)] = []
+  /// All leaf pages, the most reliable first.
+  private(set) var leaves: [(number: UInt32, table: Int32)] = []
+
+  private static let schemaID: Int32 = 1
+  private static let largestTableCount = 20_000
+
+  /// Reads the schema and the housekeeping tables.
+  ///
+  /// Cost: reads the file twice, and the leaf pages of unknown tables once more.
+  /// - Throws: A `SQLiteError` if the file can't be read or is too large.
+  init(path: String) throws {
+    pages = try DatabasePages(path: path)
+    map = PageMap(pages)
+    map.assign(root: 1, to: Self.schemaID)
+    let found = map.leaves()
+    var schema = found.filter { $0.table == Self.schemaID }
+    if map.damaged[Self.schemaID] != nil || schema.isEmpty {
+      schema += found.filter { $0.table == 0 }
+    }
+    for leaf in schema {
+      for row in map.leaf(leaf.number).rows { addTable(row.values) }
+    }
+    for table in tables.values.sorted(by: { $0.id < $1.id }) { tablesByID[table.id] = table }
+    leaves = map.leaves()
+    readHousekeeping()
+  }
+
+  private mutating func addTable(_ values: [SQLiteValue?]) {
+    guard values.count == 5, values[0] == .text("table"), case .text(let name)? = values[1],
+      case .integer(let root)? = values[3], case .text(let sql)? = values[4],
+      root > 1, root <= pages.count, tables.count < Self.largestTableCount,
+      tables[name.uppercased()] == nil, let definition = TableDefinition(sql)
+    else { return }
+    let id = Self.schemaID + 1 + Int32(tables.count)
+    tables[name.uppercased()] = Table(name: name, id: id, definition: definition, hasRoot: true)
+    map.assign(root: UInt32(root), to: id)
+  }
+
+  /// Adds a table that the model has and the file's schema lacks.
+  mutating func addMissing(_ name: String, _ columns: [TableDefinition.Column]) {
+    guard tables[name.uppercased()] == nil else { return }
+    let id = Self.schemaID + 1 + Int32(tables.count)
+    let table = Table(
+      name: name, id: id, definition: TableDefinition(columns: columns), hasRoot: false)
+    tables[name.uppercased()] = table
+    tablesByID[id] = table
+  }
+
+  /// Returns the rows of a housekeeping table; of all unknown pages if its pages are.
+  private func rows(of name: String, where fits: ([SQLiteValue?]) -> Bool) -> [PageMap.Row] {
+    let id = tables[name]?.id
+    let known = leaves.filter { $0.table == id }.flatMap { map.leaf($0.number).rows }
+      .filter { fits($0.values) }
+    guard known.isEmpty else { return known }
+    return leaves.filter { $0.table == 0 }.lazy.flatMap { map.leaf($0.number).rows }
+      .filter { fits($0.values) }
+  }
+
+  private mutating func readHousekeeping() {
+    let metadataRows = rows(of: "Z_METADATA") { values in
+      guard values.count == 3, case .text(let uuid)? = values[1] else { return false }
+      return UUID(uuidString: uuid) != nil
+    }
+    if let values = metadataRows.first?.values, case .text(let text)? = values[1] {
+      uuid = text
+      if case .blob(let bytes)? = values[2] {
+        metadata = PropertyList.read(bytes) as? [String: Any]
+      }
+    }
+    let models = rows(of: "Z_MODELCACHE") { values in
+      guard values.count == 1, case .blob? = values[0] else { return false }
+      return true
+    }
+    for row in models where storedModel == nil {
+      guard case .blob(let bytes)? = row.values[0] else { continue }
+      storedModel = try? ModelArchive.read(deflated: bytes)
+      if storedModel != nil { modelCache = bytes }
+    }
+    let listed = rows(of: "Z_PRIMARYKEY") { values in
+      guard values.count == 4, values[0] == .null, case .text? = values[1],
+        case .integer? = values[2]
+      else { return false }
+      return true
+    }
+    for row in listed.prefix(SQLNames.largestEntityList) {
+      guard case .text(let name)? = row.values[1], case .integer(let parent)? = row.values[2],
+        (1...Int64(Int32.max)).contains(row.rowID)
+      else { continue }
+      var maximum: Int64 = 0
+      if case .integer(let value)? = row.values[3] { maximum = value }
+      entities.append((row.rowID, name, parent, maximum))
+    }
+  }
+
+  /// Maps a model to the tables and entity IDs that the file has or had.
+  ///
+  /// - Throws: A `SQLiteError`.
+  func mapping(_ model: NSManagedObjectModel) throws -> SQLModel {
+    let skeleton = try Connection(path: ":memory:", access: .writing)
+    defer { skeleton.close() }
+    for table in tables.values.sorted(by: { $0.id < $1.id }) {
+      guard !table.name.uppercased().hasPrefix("SQLITE_"), table.name != "Z_PRIMARYKEY" else {
+        continue
+      }
+      let columns = table.definition.columns.map { "\(SQLNames.quoted($0.name)) \($0.type)" }
+      // Names that SQLite refuses belong to no table of Core Data.
+      try? skeleton.execute(
+        "CREATE TABLE \(SQLNames.quoted(table.name)) (\(columns.joined(separator: ", ")))")
+    }
+    try skeleton.execute(
+      "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME, Z_SUPER, Z_MAX)")
+    for entity in entities {
+      _ = try skeleton.values(
+        "INSERT OR IGNORE INTO Z_PRIMARYKEY VALUES (?, ?, ?, 0)",
+        [.integer(entity.number), .text(entity.name), .integer(entity.parent)])
+    }
+    return try SQLModel(model: model, connection: skeleton, ignoresMissing: true)
+  }
+}
