@@ -24,7 +24,8 @@ package final class PageMap {
   /// The identifier of each page's table; 0 if it's unknown.
   private var owners: [Int32]
   private var isFree: [Bool]
-  private var isUsedOverflow: [Bool]
+  /// The leaf page whose record each overflow page belongs to; 0 for none.
+  private var overflowOwners: [UInt32]
   private var overflowBudget: Int
   private var cachedMap: (number: UInt32, bytes: [UInt8])?
 
@@ -38,8 +39,9 @@ package final class PageMap {
     self.pages = pages
     owners = Array(repeating: 0, count: pages.count + 1)
     isFree = Array(repeating: false, count: pages.count + 1)
-    isUsedOverflow = Array(repeating: false, count: pages.count + 1)
-    overflowBudget = 8 * pages.count + 1_000
+    overflowOwners = Array(repeating: 0, count: pages.count + 1)
+    // The file is read several times.
+    overflowBudget = 16 * pages.count + 1_000
     let second = pages.page(2) ?? []
     let entries = min(pages.usable / 5, max(0, pages.count - 2))
     hasPointerMap =
@@ -163,14 +165,14 @@ package final class PageMap {
 
   /// Returns bytes of overflow pages: all of them, or none if the chain is invalid.
   ///
-  /// Each page belongs to one record. All chains together have a limited length.
+  /// Each overflow page belongs to the records of one leaf page. All chains together have a limited length.
   private func overflow(from first: UInt32, count: Int, of page: UInt32) -> [UInt8] {
     guard count <= pages.count * pages.usable else { return [] }
     var (bytes, chain): ([UInt8], [Int]) = ([], [])
     var (next, previous) = (first, page)
     while bytes.count < count {
       guard next >= 1, next <= pages.count, overflowBudget > 0, !isFree[Int(next)],
-        owners[Int(next)] == 0, !isUsedOverflow[Int(next)]
+        owners[Int(next)] == 0, [0, page].contains(overflowOwners[Int(next)])
       else { return [] }
       if let pointer = pointer(of: next) {
         let kind: UInt8 = chain.isEmpty ? 3 : 4
@@ -183,7 +185,7 @@ package final class PageMap {
       (previous, next) = (next, content.uint32(at: 0))
     }
     guard next == 0 else { return [] }
-    for number in chain { isUsedOverflow[number] = true }
+    for number in chain { overflowOwners[number] = page }
     return bytes
   }
 }
