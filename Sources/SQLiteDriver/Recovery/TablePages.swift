@@ -42,7 +42,8 @@ package struct TableLeaf {
     let content = bytes.uint16(at: start + 5) == 0 ? 65_536 : bytes.uint16(at: start + 5)
     let blocks = Self.freeBlocks(bytes, from: bytes.uint16(at: start + 1), usable: usable)
     self.cells = cells
-    invalidCount = declared - cells.count
+    // A corrupt header can declare more cells than fit.
+    invalidCount = count - cells.count
     isIntact =
       declared == cells.count && isAscending && content >= pointersEnd && content <= usable
       && blocks.map { blocks in
