@@ -11,11 +11,11 @@ package final class DatabasePages {
   /// The size of a page in bytes, a power of two from 512 to 65,536.
   package let pageSize: Int
   /// The bytes of each page that SQLite uses.
-  package let usable: Int
+  package private(set) var usable: Int
   /// The number of pages.
   package let count: Int
   /// The encoding of text.
-  let encoding: String.Encoding
+  private(set) var encoding = String.Encoding.utf8
   /// The number of WAL frames that were read in place of pages of the file.
   package var frameCount: Int { isJournal ? 0 : overlay.count }
   /// The number of pages that were read from a hot journal.
@@ -27,7 +27,7 @@ package final class DatabasePages {
   private let isJournal: Bool
 
   /// More pages are refused: their bookkeeping would take too much memory.
-  private static let largestCount = 1 << 24
+  static let largestCount = 1 << 24
 
   /// Opens a file read-only, and determines its page size.
   ///
@@ -36,7 +36,7 @@ package final class DatabasePages {
   /// - Throws: `SQLITE_CANTOPEN` if the file can't be read; `SQLITE_TOOBIG` if it has more than
   ///   16,777,216 pages; `SQLITE_NOTADB` if it's shorter than a page.
   package init(path: String) throws(SQLiteError) {
-    let opened = open(path, O_RDONLY | O_CLOEXEC)
+    let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard opened >= 0 else {
       throw SQLiteError(code: .cantOpen, message: String(cString: strerror(errno)))
     }
@@ -62,18 +62,17 @@ package final class DatabasePages {
     self.overlay = overlay
     self.pageSize = pageSize
     self.count = count
-    var first = header
-    if let offset = overlay[1], let side {
-      first = Self.read(side.file, at: offset, count: 100) ?? header
+    usable = pageSize
+    let sample = PageSample(count: count) { page($0) }
+    guard let first = page(1), first.starts(with: Self.magic) else { return }
+    if sample.characterWidth ?? Int(min(first[59], 2)) == 2 {
+      encoding = first[59] == 3 ? .utf16BigEndian : .utf16LittleEndian
     }
-    let isHeader = first.starts(with: Self.magic)
-    usable = isHeader && pageSize - Int(first[20]) >= 480 ? pageSize - Int(first[20]) : pageSize
-    encoding =
-      switch isHeader ? first[59] : 1 {
-      case 2: .utf16LittleEndian
-      case 3: .utf16BigEndian
-      default: .utf8
-      }
+    // Core Data reserves no bytes; a corrupt header can state any number.
+    if first[20] > 0 {
+      let declared = pageSize - Int(first[20])
+      if declared >= 480, sample.intactLeaves(usable: declared) > 0 { usable = declared }
+    }
   }
 
   deinit {
@@ -96,22 +95,21 @@ package final class DatabasePages {
   private static func pageSize(of file: Int32, header: [UInt8], size: Int) -> Int {
     let sizes = (9...16).map { 1 << $0 }
     func score(_ candidate: Int) -> Int {
-      (1..<max(2, min(size / candidate, 500))).count { number in
-        guard let bytes = read(file, at: number * candidate, count: candidate) else {
-          return false
-        }
-        return TableLeaf(bytes, isFirst: false, usable: candidate)?.isIntact == true
-      }
+      PageSample(count: size / candidate) { number in
+        read(file, at: (Int(number) - 1) * candidate, count: candidate)
+      }.intactLeaves(usable: candidate)
     }
+    var declared: Int?
     if header.starts(with: magic) {
-      let declared = Int(header[16]) << 8 | Int(header[17])
-      let value = declared == 1 ? 65_536 : declared
-      if sizes.contains(value), value == 4_096 || size / value < 3 || score(value) > 0 {
-        return value
-      }
+      let value = Int(header[16]) << 8 | Int(header[17])
+      declared = value == 1 ? 65_536 : value
+    }
+    if let declared, sizes.contains(declared), size / declared < 3 || score(declared) > 0 {
+      return declared
     }
     let best = sizes.map { (size: $0, score: score($0)) }.max { $0.score < $1.score }
-    return best.flatMap { $0.score > 0 ? $0.size : nil } ?? 4_096
+    if let best, best.score > 0 { return best.size }
+    return declared.flatMap { sizes.contains($0) ? $0 : nil } ?? 4_096
   }
 
   static func size(of file: Int32) -> Int {
@@ -136,126 +134,45 @@ package final class DatabasePages {
   }
 }
 
-/// The WAL or hot journal of a database file, as the pages that replace those of the file.
-struct SideFile {
-  let file: Int32
-  let isJournal: Bool
-  let pageSize: Int
-  /// The number of pages of the database; nil if it's unknown.
-  let pageCount: Int?
-  /// The offset of each page in the file.
-  let pages: [UInt32: Int]
+/// The first pages of a file, by which a corrupt header is checked.
+private struct PageSample {
+  private let pages: [[UInt8]]
 
-  /// Returns the WAL with committed frames, or the hot journal of a file; nil if it has neither.
-  static func find(next path: String) -> SideFile? {
-    read(path + "-wal", wal) ?? read(path + "-journal", journal)
+  private static let largestCount = 500
+
+  init(count: Int, read: (UInt32) -> [UInt8]?) {
+    pages = (0..<min(count, Self.largestCount)).compactMap { read(UInt32($0) + 1) }
   }
 
-  private static func read(_ path: String, _ parse: (Int32) -> SideFile?) -> SideFile? {
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return nil }
-    var info = stat()
-    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, let side = parse(file) else {
-      close(file)
-      return nil
+  /// Returns the number of valid leaf pages of tables, excluding the first page of a file.
+  func intactLeaves(usable: Int) -> Int {
+    pages.count { page in
+      TableLeaf(page, isFirst: false, usable: usable)?.isIntact == true
     }
-    return side
   }
 
-  private static func isPageSize(_ size: Int) -> Bool {
-    size >= 512 && size <= 65_536 && size & (size - 1) == 0
+  /// The width of the characters in the schema's statements, in bytes; nil if none is found.
+  var characterWidth: Int? {
+    let words = Array("CREATE TABLE".utf8)
+    for page in pages {
+      for (width, text) in [(1, words), (2, Array(words.flatMap { [$0, 0] }.dropLast()))]
+      where Self.contains(text, in: page) { return width }
+    }
+    return nil
   }
 
-  /// Reads frames up to the last commit before the first invalid checksum.
-  private static func wal(_ file: Int32) -> SideFile? {
-    guard let header = DatabasePages.read(file, at: 0, count: 32),
-      header.uint32(at: 0) & ~1 == 0x377F_0682, header.uint32(at: 4) == 3_007_000
-    else { return nil }
-    let isBigEndian = header[3] & 1 == 1
-    let pageSize = Int(header.uint32(at: 8))
-    var sum = WALChecksum(isBigEndian: isBigEndian)
-    sum.add(header, 0..<24)
-    guard isPageSize(pageSize), sum.matches(header, at: 24) else { return nil }
-    var (pages, pending): ([UInt32: Int], [UInt32: Int]) = ([:], [:])
-    var (offset, pageCount) = (32, Int?.none)
-    while let frame = DatabasePages.read(file, at: offset, count: 24 + pageSize) {
-      let number = frame.uint32(at: 0)
-      guard number > 0, frame[8..<16] == header[16..<24] else { break }
-      sum.add(frame, 0..<8)
-      sum.add(frame, 24..<frame.count)
-      guard sum.matches(frame, at: 16) else { break }
-      pending[number] = offset + 24
-      let commit = frame.uint32(at: 4)
-      if commit > 0 {
-        pages.merge(pending) { $1 }
-        pending = [:]
-        pageCount = Int(commit)
+  private static func contains(_ text: [UInt8], in page: [UInt8]) -> Bool {
+    page.withUnsafeBytes { page in
+      guard let first = text.first, var rest = page.baseAddress else { return false }
+      let end = rest + page.count
+      while let found = memchr(rest, Int32(first), end - rest),
+        end - UnsafeRawPointer(found) >= text.count
+      {
+        if memcmp(found, text, text.count) == 0 { return true }
+        rest = UnsafeRawPointer(found) + 1
       }
-      offset += frame.count
+      return false
     }
-    guard let pageCount else { return nil }
-    return SideFile(
-      file: file, isJournal: false, pageSize: pageSize, pageCount: pageCount, pages: pages)
-  }
-
-  /// Reads the original pages of a transaction that wasn't committed.
-  private static func journal(_ file: Int32) -> SideFile? {
-    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-    let size = DatabasePages.size(of: file)
-    var (pages, offset): ([UInt32: Int], Int) = ([:], 0)
-    var first: (pageSize: Int, count: Int)?
-    while let header = DatabasePages.read(file, at: offset, count: 28), header.starts(with: magic) {
-      let sector = Int(header.uint32(at: 20))
-      let pageSize = first?.pageSize ?? Int(header.uint32(at: 24))
-      guard isPageSize(pageSize), (32...65_536).contains(sector) else { break }
-      if first == nil { first = (pageSize, Int(header.uint32(at: 16))) }
-      let limit = max(0, size - offset - sector) / (pageSize + 8)
-      let listed = header.uint32(at: 8)
-      let records = listed == .max ? limit : min(Int(listed), limit)
-      offset += sector
-      for _ in 0..<records {
-        guard let record = DatabasePages.read(file, at: offset, count: pageSize + 8) else { break }
-        var sum = header.uint32(at: 12)
-        for index in stride(from: pageSize - 200, to: 0, by: -200) {
-          sum &+= UInt32(record[4 + index])
-        }
-        guard sum == record.uint32(at: 4 + pageSize) else { break }
-        let number = record.uint32(at: 0)
-        if number > 0, pages[number] == nil { pages[number] = offset + 4 }
-        offset += pageSize + 8
-      }
-      offset = (offset + sector - 1) / sector * sector
-    }
-    guard let first, !pages.isEmpty else { return nil }
-    return SideFile(
-      file: file, isJournal: true, pageSize: first.pageSize,
-      pageCount: first.count > 0 ? first.count : nil, pages: pages)
-  }
-}
-
-/// The cumulative checksum of a WAL.
-private struct WALChecksum {
-  let isBigEndian: Bool
-  private var first: UInt32 = 0
-  private var second: UInt32 = 0
-
-  init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
-
-  mutating func add(_ bytes: [UInt8], _ range: Range<Int>) {
-    var (one, two) = (first, second)
-    bytes.withUnsafeBytes { buffer in
-      for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) {
-        let left = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-        let right = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-        one &+= (isBigEndian ? left.bigEndian : left.littleEndian) &+ two
-        two &+= (isBigEndian ? right.bigEndian : right.littleEndian) &+ one
-      }
-    }
-    (first, second) = (one, two)
-  }
-
-  func matches(_ bytes: [UInt8], at offset: Int) -> Bool {
-    bytes.uint32(at: offset) == first && bytes.uint32(at: offset + 4) == second
   }
 }
 

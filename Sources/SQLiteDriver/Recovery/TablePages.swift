@@ -11,6 +11,8 @@ package struct TableLeaf {
     let local: Range<Int>
     /// The first overflow page; 0 if the record is on this page only.
     let overflow: UInt32
+    /// The index of the cell's pointer.
+    let index: Int
   }
 
   /// The cells that lie within the page, in the order of their pointers.
@@ -33,7 +35,7 @@ package struct TableLeaf {
     for index in 0..<count {
       let offset = bytes.uint16(at: start + 8 + 2 * index)
       guard offset >= pointersEnd,
-        let (cell, end) = Self.cell(bytes, at: offset, usable: usable)
+        let (cell, end) = Self.cell(bytes, at: offset, index, usable: usable)
       else { continue }
       cells.append(cell)
       extents.append(offset..<end)
@@ -54,12 +56,15 @@ package struct TableLeaf {
       } == true
   }
 
+  /// The largest record that SQLite reads by default, in bytes.
+  private static let largestRecord: UInt64 = 1_000_000_000
+
   private static func cell(
-    _ bytes: [UInt8], at offset: Int, usable: Int
+    _ bytes: [UInt8], at offset: Int, _ index: Int, usable: Int
   ) -> (Cell, end: Int)? {
     guard let payload = bytes.varint(at: offset, before: usable),
       let key = bytes.varint(at: payload.end, before: usable),
-      payload.value > 0, payload.value <= UInt64(Int32.max)
+      payload.value > 0, payload.value <= Self.largestRecord
     else { return nil }
     let size = Int(payload.value)
     let largest = usable - 35
@@ -73,7 +78,7 @@ package struct TableLeaf {
     guard end <= usable else { return nil }
     let cell = Cell(
       rowID: Int64(bitPattern: key.value), size: size, local: key.end..<(key.end + local),
-      overflow: local < size ? bytes.uint32(at: key.end + local) : 0)
+      overflow: local < size ? bytes.uint32(at: key.end + local) : 0, index: index)
     return (cell, max(end, offset + 4))
   }
 
@@ -98,8 +103,15 @@ package struct TableLeaf {
 
 /// An interior page of a table's b-tree.
 struct TableInterior {
-  let children: [UInt32]
-  /// Whether all cells lie within the page.
+  /// A page with rowids greater than `lower` and not greater than `upper`; nil for no limit.
+  struct Child {
+    let number: UInt32
+    let lower: Int64?
+    let upper: Int64?
+  }
+
+  let children: [Child]
+  /// Whether all cells lie within the page, with ascending rowids.
   let isIntact: Bool
 
   /// Reads a page; nil if it isn't an interior page of a table.
@@ -108,10 +120,20 @@ struct TableInterior {
     guard bytes.count >= usable, bytes[start] == 0x05 else { return nil }
     let declared = bytes.uint16(at: start + 3)
     let count = min(declared, (usable - start - 12) / 7)
-    let offsets = (0..<count).map { bytes.uint16(at: start + 12 + 2 * $0) }
-    let valid = offsets.filter { $0 >= start + 12 + 2 * count && $0 + 5 <= usable }
-    children = valid.map { bytes.uint32(at: $0) } + [bytes.uint32(at: start + 8)]
-    isIntact = valid.count == declared
+    var (children, isAscending, lower): ([Child], Bool, Int64?) = ([], true, nil)
+    for index in 0..<count {
+      let offset = bytes.uint16(at: start + 12 + 2 * index)
+      guard offset >= start + 12 + 2 * count, offset + 5 <= usable,
+        let key = bytes.varint(at: offset + 4, before: usable)
+      else { continue }
+      let upper = Int64(bitPattern: key.value)
+      if let lower, lower >= upper { isAscending = false }
+      children.append(Child(number: bytes.uint32(at: offset), lower: lower, upper: upper))
+      lower = upper
+    }
+    isIntact = children.count == declared && isAscending
+    children.append(Child(number: bytes.uint32(at: start + 8), lower: lower, upper: nil))
+    self.children = children
   }
 }
 
@@ -174,7 +196,11 @@ enum RecordDecoder {
       return .real(Double(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) }))
     case let type where type.isMultiple(of: 2): return .blob(Array(bytes))
     default:
-      return String(bytes: bytes, encoding: encoding).map { .text($0) }
+      // Foundation would remove a byte order mark from UTF-8.
+      let text =
+        encoding == .utf8
+        ? String(validating: bytes, as: UTF8.self) : String(bytes: bytes, encoding: encoding)
+      return text.map { .text($0) }
     }
   }
 }

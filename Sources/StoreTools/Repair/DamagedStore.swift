@@ -10,7 +10,10 @@ struct DamagedStore {
     let name: String
     /// The identifier of its pages in the page map.
     let id: Int32
+    /// Its columns; none if they're lost, until `addMissing` adds those of a new store.
     var definition: TableDefinition
+    /// Whether the file states the columns.
+    let hasDefinition: Bool
     /// Whether the file's schema contains it, so that its root page is known.
     let hasRoot: Bool
   }
@@ -29,9 +32,10 @@ struct DamagedStore {
   /// The rows of `Z_PRIMARYKEY`: ID, name, parent's ID, and `Z_MAX`.
   private(set) var entities: [(number: Int64, name: String, parent: Int64, maximum: Int64)] = []
   /// All leaf pages, the most reliable first.
-  private(set) var leaves: [(number: UInt32, table: Int32)] = []
+  private(set) var leaves: [PageMap.LeafPage] = []
 
-  private static let schemaID: Int32 = 1
+  /// The identifier of the pages of `sqlite_schema`.
+  static let schemaID: Int32 = 1
   private static let largestTableCount = 20_000
 
   /// Reads the schema and the housekeeping tables.
@@ -56,38 +60,53 @@ struct DamagedStore {
   }
 
   private mutating func addTable(_ values: [SQLiteValue?]) {
-    guard values.count == 5, values[0] == .text("table"), case .text(let name)? = values[1],
-      case .integer(let root)? = values[3], case .text(let sql)? = values[4],
-      root > 1, root <= pages.count, tables.count < Self.largestTableCount,
-      tables[name.uppercased()] == nil, let definition = TableDefinition(sql)
+    guard values.count == 5, values[0] == .text("table"), case .integer(let root)? = values[3],
+      (2...Int64(UInt32.max)).contains(root), tables.count < Self.largestTableCount
+    else { return }
+    var definition: TableDefinition?
+    if case .text(let sql)? = values[4] { definition = TableDefinition(sql) }
+    // The name is in three places.
+    var names = [definition?.name ?? ""]
+    for case .text(let name)? in values[1...2] { names.append(name) }
+    let counts = Dictionary(names.filter { !$0.isEmpty }.map { ($0, 1) }, uniquingKeysWith: +)
+    guard let name = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key,
+      tables[name.uppercased()] == nil
     else { return }
     let id = Self.schemaID + 1 + Int32(tables.count)
-    tables[name.uppercased()] = Table(name: name, id: id, definition: definition, hasRoot: true)
+    tables[name.uppercased()] = Table(
+      name: name, id: id, definition: definition ?? TableDefinition(columns: []),
+      hasDefinition: definition != nil, hasRoot: true)
     map.assign(root: UInt32(root), to: id)
   }
 
-  /// Adds a table that the model has and the file's schema lacks.
+  /// Adds a table, or the columns of a table, that the model has and the file's schema lacks.
   mutating func addMissing(_ name: String, _ columns: [TableDefinition.Column]) {
-    guard tables[name.uppercased()] == nil else { return }
-    let id = Self.schemaID + 1 + Int32(tables.count)
+    let found = tables[name.uppercased()]
+    guard found?.hasDefinition != true else { return }
     let table = Table(
-      name: name, id: id, definition: TableDefinition(columns: columns), hasRoot: false)
+      name: name, id: found?.id ?? Self.schemaID + 1 + Int32(tables.count),
+      definition: TableDefinition(columns: columns), hasDefinition: false,
+      hasRoot: found?.hasRoot ?? false)
     tables[name.uppercased()] = table
-    tablesByID[id] = table
+    tablesByID[table.id] = table
   }
 
-  /// Returns the rows of a housekeeping table; of all unknown pages if its pages are.
-  private func rows(of name: String, where fits: ([SQLiteValue?]) -> Bool) -> [PageMap.Row] {
-    let id = tables[name]?.id
-    let known = leaves.filter { $0.table == id }.flatMap { map.leaf($0.number).rows }
-      .filter { fits($0.values) }
-    guard known.isEmpty else { return known }
-    return leaves.filter { $0.table == 0 }.lazy.flatMap { map.leaf($0.number).rows }
-      .filter { fits($0.values) }
+  /// Returns the first rows of a housekeeping table that fit; of unknown pages if its pages have none.
+  private func rows(
+    of name: String, upTo limit: Int, where fits: ([SQLiteValue?]) -> Bool
+  ) -> [PageMap.Row] {
+    for id in [tables[name]?.id, 0].compactMap(\.self) {
+      var rows: [PageMap.Row] = []
+      for leaf in leaves where leaf.table == id && rows.count < limit {
+        rows += map.leaf(leaf.number).rows.filter { fits($0.values) }.prefix(limit - rows.count)
+      }
+      if !rows.isEmpty { return rows }
+    }
+    return []
   }
 
   private mutating func readHousekeeping() {
-    let metadataRows = rows(of: "Z_METADATA") { values in
+    let metadataRows = rows(of: SQLNames.metadataTable, upTo: 1) { values in
       guard values.count == 3, case .text(let uuid)? = values[1] else { return false }
       return UUID(uuidString: uuid) != nil
     }
@@ -97,22 +116,21 @@ struct DamagedStore {
         metadata = PropertyList.read(bytes) as? [String: Any]
       }
     }
-    let models = rows(of: "Z_MODELCACHE") { values in
-      guard values.count == 1, case .blob? = values[0] else { return false }
-      return true
+    let models = rows(of: SQLNames.modelCacheTable, upTo: 1) { values in
+      guard values.count == 1, case .blob(let bytes)? = values[0] else { return false }
+      return (try? ModelArchive.read(deflated: bytes)) != nil
     }
-    for row in models where storedModel == nil {
-      guard case .blob(let bytes)? = row.values[0] else { continue }
+    if case .blob(let bytes)? = models.first?.values[0] {
       storedModel = try? ModelArchive.read(deflated: bytes)
-      if storedModel != nil { modelCache = bytes }
+      modelCache = bytes
     }
-    let listed = rows(of: "Z_PRIMARYKEY") { values in
+    let listed = rows(of: SQLNames.primaryKeyTable, upTo: SQLNames.largestEntityList) { values in
       guard values.count == 4, values[0] == .null, case .text? = values[1],
         case .integer? = values[2]
       else { return false }
       return true
     }
-    for row in listed.prefix(SQLNames.largestEntityList) {
+    for row in listed {
       guard case .text(let name)? = row.values[1], case .integer(let parent)? = row.values[2],
         (1...Int64(Int32.max)).contains(row.rowID)
       else { continue }
@@ -122,6 +140,11 @@ struct DamagedStore {
     }
   }
 
+  /// Returns whether the file's schema has a table of one of a model's entities.
+  func hasObjects(of model: NSManagedObjectModel) -> Bool {
+    SQLModel(model: model).entities.contains { tables[$0.table.uppercased()]?.hasRoot == true }
+  }
+
   /// Maps a model to the tables and entity IDs that the file has or had.
   ///
   /// - Throws: A `SQLiteError`.
@@ -129,7 +152,8 @@ struct DamagedStore {
     let skeleton = try Connection(path: ":memory:", access: .writing)
     defer { skeleton.close() }
     for table in tables.values.sorted(by: { $0.id < $1.id }) {
-      guard !table.name.uppercased().hasPrefix("SQLITE_"), table.name != "Z_PRIMARYKEY" else {
+      guard !table.name.uppercased().hasPrefix("SQLITE_"), table.name != SQLNames.primaryKeyTable
+      else {
         continue
       }
       let columns = table.definition.columns.map { "\(SQLNames.quoted($0.name)) \($0.type)" }

@@ -11,6 +11,10 @@ package struct RepairReport: Sendable {
     package let name: String
     /// The number of recovered rows.
     package let recovered: Int
+    /// The number of recovered rows on pages that their table doesn't refer to.
+    ///
+    /// They can be deleted ones if the list of free pages is corrupt.
+    package let detached: Int
     /// The number of values that were set to NULL because their overflow pages are corrupt.
     package let damagedValues: Int
     /// The number of rows that weren't recovered because they violate a uniqueness constraint.
@@ -23,10 +27,14 @@ package struct RepairReport: Sendable {
   package var destination: URL
   /// The entities and tables with recovered or refused rows, by name.
   package let entries: [Entry]
-  /// The numbers of pages that can't be read, by table; empty for unknown tables.
+  /// The numbers of corrupt and missing pages, by table.
   package let damagedPages: [String: Int]
   /// The numbers of records that can't be decoded, by table; empty for unknown tables.
   package let undecoded: [String: Int]
+  /// The numbers of rows of tables that the model doesn't have, by table.
+  package let omitted: [String: Int]
+  /// What the store doesn't state, and is assumed, such as a table's columns or the UUID.
+  package let assumptions: [String]
   /// The numbers of to-one values that were set to NULL because their row is lost, by relationship.
   package let clearedReferences: [String: Int]
   /// The number of join rows that were removed because one end is lost.
@@ -48,7 +56,7 @@ package struct RepairReport: Sendable {
 
   init(
     url: URL, damaged: DamagedStore, losses: RepairLosses, repaired: RepairedStore,
-    remaining: [DoctorFinding]
+    assumptions: [String], remaining: [DoctorFinding]
   ) {
     self.url = url
     destination = url
@@ -56,11 +64,13 @@ package struct RepairReport: Sendable {
     entries = names.sorted().map { name in
       Entry(
         name: name, recovered: losses.recovered[name] ?? 0,
-        damagedValues: losses.damagedValues[name] ?? 0, duplicates: losses.refused[name] ?? 0)
+        detached: losses.detached[name] ?? 0, damagedValues: losses.damagedValues[name] ?? 0,
+        duplicates: losses.refused[name] ?? 0)
     }
-    damagedPages = Dictionary(
-      losses.damagedPages.map { ($0.key ?? "", $0.value) }, uniquingKeysWith: +)
+    damagedPages = losses.damagedPages
     undecoded = losses.undecoded
+    omitted = losses.omitted
+    self.assumptions = losses.assumptions + assumptions
     clearedReferences = repaired.clearedReferences
     removedJoinRows = repaired.removedJoinRows
     removedChanges = repaired.removedChanges
@@ -74,7 +84,8 @@ package struct RepairReport: Sendable {
 
   /// A Boolean value that indicates whether nothing was found to be lost or damaged.
   package var isComplete: Bool {
-    damagedPages.isEmpty && undecoded.isEmpty && clearedReferences.isEmpty
+    damagedPages.isEmpty && undecoded.isEmpty && omitted.isEmpty && assumptions.isEmpty
+      && clearedReferences.isEmpty
       && removedJoinRows == 0 && removedChanges == 0 && missingFiles.isEmpty && remaining.isEmpty
       && entries.allSatisfy { $0.damagedValues == 0 && $0.duplicates == 0 }
   }
@@ -92,6 +103,10 @@ package enum RepairText {
     for entry in report.entries {
       var line =
         "  \(NumberText.left(entry.name, width))  \(NumberText.counted(entry.recovered, "row"))"
+      if entry.detached > 0 {
+        line +=
+          ", \(NumberText.grouped(entry.detached)) of them on pages that the table doesn't refer to"
+      }
       if entry.damagedValues > 0 {
         line += ", \(NumberText.counted(entry.damagedValues, "damaged value")) set to NULL"
       }
@@ -110,7 +125,7 @@ package enum RepairText {
       lines.append("  \(NumberText.counted(report.journalPages, "page")) rolled back")
     }
     lines += files("not copied, because no row refers to them", report.orphanedFiles)
-    return lines
+    return lines.map(PrintableText.line)
   }
 
   private static func losses(_ report: RepairReport) -> [String] {
@@ -120,8 +135,10 @@ package enum RepairText {
           + "\(NumberText.counted(count, noun)) \(words)"
       }
     }
-    var lines = counts(report.damagedPages, "page", "unreadable")
-    lines += counts(report.undecoded, "row", "on readable pages lost")
+    var lines = counts(report.damagedPages, "page", "corrupt or missing")
+    lines += counts(report.undecoded, "row", "on other pages lost")
+    lines += counts(report.omitted, "row", "not copied, because the model has no such table")
+    lines += report.assumptions.map { "  \($0)" }
     lines += counts(report.clearedReferences, "reference", "to lost rows set to NULL")
     for (count, noun, words) in [
       (report.removedJoinRows, "join row", "of lost objects removed"),
@@ -152,6 +169,7 @@ package enum RepairJSON {
     struct Entry: Encodable {
       let name: String
       let recovered: Int
+      let detached: Int
       let damagedValues: Int
       let duplicates: Int
     }
@@ -168,8 +186,10 @@ package enum RepairJSON {
     let out: String
     let complete: Bool
     let entities: [Entry]
-    let unreadablePages: [String: Int]
+    let corruptPages: [String: Int]
     let lostRows: [String: Int]
+    let omittedRows: [String: Int]
+    let assumptions: [String]
     let clearedReferences: [String: Int]
     let removedJoinRows: Int
     let removedChanges: Int
@@ -186,11 +206,13 @@ package enum RepairJSON {
       complete = report.isComplete
       entities = report.entries.map { entry in
         Entry(
-          name: entry.name, recovered: entry.recovered, damagedValues: entry.damagedValues,
-          duplicates: entry.duplicates)
+          name: entry.name, recovered: entry.recovered, detached: entry.detached,
+          damagedValues: entry.damagedValues, duplicates: entry.duplicates)
       }
-      unreadablePages = report.damagedPages
+      corruptPages = report.damagedPages
       lostRows = report.undecoded
+      omittedRows = report.omitted
+      assumptions = report.assumptions
       clearedReferences = report.clearedReferences
       removedJoinRows = report.removedJoinRows
       removedChanges = report.removedChanges

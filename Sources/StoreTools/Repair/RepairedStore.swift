@@ -57,12 +57,12 @@ struct RepairedStore {
         column.name, [column.entityColumn, column.orderColumn].compactMap(\.self), in: entity,
         to: destination, named: "\(entity.name).\(relationship.name)")
       guard let number = column.entityColumn.map(SQLNames.quoted) else { continue }
-      let key = SQLNames.quoted(column.name)
+      let key = "t.\(SQLNames.quoted(column.name))"
       let actual =
         "(SELECT d.Z_ENT FROM \(SQLNames.quoted(destination.table)) d WHERE d.Z_PK = \(key))"
       _ = try run(
-        "UPDATE \(SQLNames.quoted(entity.table)) SET \(number) = \(actual) "
-          + "WHERE \(key) IS NOT NULL AND \(number) IS NOT \(actual)")
+        "UPDATE \(SQLNames.quoted(entity.table)) AS t SET \(number) = \(actual) "
+          + "WHERE \(key) IS NOT NULL AND t.\(number) IS NOT \(actual)")
     }
     for (owner, toMany) in store.toMany where toMany.relationship.inverseRelationship == nil {
       guard case .foreignKey(let column, let order) = toMany.storage else { continue }
@@ -154,10 +154,9 @@ struct RepairedStore {
   /// - Parameters:
   ///   - source: The corrupt store's file.
   ///   - target: The new store's file.
-  /// - Throws: An `NSError` if a file can't be copied; a `SQLiteError`.
+  /// - Throws: The `NSError` of `StoreFile.copyExternalFiles`; a `SQLiteError`.
   mutating func copyFiles(from source: URL, to target: URL) throws {
-    let (old, new) = (ExternalStorage(storeURL: source), ExternalStorage(storeURL: target))
-    let present = old.fileNames()
+    let present = ExternalStorage(storeURL: source).fileNames()
     var (owned, missing): (Set<String>, Set<String>) = ([], [])
     for (entity, column) in store.columns {
       guard let attribute = column.property as? NSAttributeDescription,
@@ -175,11 +174,7 @@ struct RepairedStore {
       }
     }
     if !owned.isEmpty {
-      try FileManager.default.createDirectory(at: new.folder, withIntermediateDirectories: true)
-    }
-    for name in owned {
-      try FileManager.default.copyItem(
-        at: old.folder.appendingPathComponent(name), to: new.folder.appendingPathComponent(name))
+      try StoreFile.copyExternalFiles(named: owned, from: source, to: target)
     }
     missingFiles = missing.sorted()
     orphanedFiles = present.subtracting(owned).sorted()

@@ -14,10 +14,21 @@ struct RowLoader {
   /// A table of the new store, with the columns that the old one has.
   private struct Target {
     let name: String
-    let columns: [String]
+    let columns: [TableDefinition.Column]
     let sources: [Source]
     let kind: Kind
+    /// The number of columns of the old table.
+    let columnCount: Int
+    /// Whether the file states the columns.
+    let hasDefinition: Bool
     let sql: String
+
+    /// Returns whether the old table can have records with a number of values.
+    ///
+    /// Values of columns that were added later can be missing.
+    func canHave(_ count: Int) -> Bool {
+      hasDefinition ? count <= columnCount : count == columnCount
+    }
   }
 
   private enum Kind {
@@ -30,33 +41,48 @@ struct RowLoader {
   private let old: SQLModel
   private let new: SQLModel
   private let connection: Connection
+  /// The columns of the new store's tables.
+  private var newColumns: [String: [TableDefinition.Column]]
   private var targets: [Int32: Target] = [:]
   private var numbers: [Int64: Int64] = [:]
   /// The identifiers of the tables with the objects of an entity ID.
   private var tableOfEntity: [Int64: Int32] = [:]
+  /// The entity IDs that the file doesn't state.
+  private var assumedNumbers: Set<Int64> = []
   private(set) var losses = RepairLosses()
 
   init(
     _ store: DamagedStore, old: SQLModel, new: SQLModel, into connection: Connection
   ) throws {
     (self.store, self.old, self.new, self.connection) = (store, old, new, connection)
+    newColumns = try Self.columns(on: connection)
+    let stated = Set(store.entities.map(\.number))
     for entity in old.entities {
-      numbers[Int64(entity.number)] = Int64(new.entity(for: entity.description).number)
+      let number = Int64(entity.number)
+      numbers[number] = Int64(new.entity(for: entity.description).number)
+      if !stated.contains(number) { assumedNumbers.insert(number) }
     }
-    let columns = try Self.columns(on: connection)
-    addObjectTables(columns)
+    if !assumedNumbers.isEmpty {
+      losses.assumptions.append(
+        "Z_PRIMARYKEY can't be read completely; entity IDs and Z_MAX are assumed")
+    }
+    addObjectTables()
     addJoinTables()
-    for (number, name) in HistoryTables.numbers { addHistory(name, number, columns) }
+    for (number, name) in HistoryTables.numbers { addHistory(name, number) }
   }
 
   /// Returns the columns of each table of the new store.
-  private static func columns(on connection: Connection) throws -> [String: [String]] {
+  private static func columns(
+    on connection: Connection
+  ) throws -> [String: [TableDefinition.Column]] {
     let rows = try connection.values(
-      "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+      "SELECT m.name, c.name, c.type FROM sqlite_master m, pragma_table_info(m.name) c "
         + "WHERE m.type = 'table' ORDER BY m.name, c.cid")
     return rows.reduce(into: [:]) { columns, row in
-      guard case .text(let table) = row[0], case .text(let name) = row[1] else { return }
-      columns[table, default: []].append(name)
+      guard case .text(let table) = row[0], case .text(let name) = row[1],
+        case .text(let type) = row[2]
+      else { return }
+      columns[table, default: []].append(TableDefinition.Column(name: name, type: type))
     }
   }
 
@@ -65,10 +91,25 @@ struct RowLoader {
     entityIDs: Set<String> = []
   ) {
     guard let table = store.tables[name.uppercased()] else { return }
-    var (columns, sources): ([String], [Source]) = ([], [])
+    let known = newColumns[newName] ?? []
+    let renamed = renamedColumn(of: table, known, pairs)
     let present = table.definition.columns.map { $0.name.uppercased() }
-    for pair in pairs where !columns.contains(pair.new) {
-      guard let index = present.firstIndex(of: pair.old.uppercased()) else { continue }
+    let isDefined =
+      table.hasDefinition
+      && pairs.allSatisfy { present.contains($0.old.uppercased()) || $0.old == renamed?.old }
+    if !isDefined {
+      losses.assumptions.append(
+        "the definition of \(name) can't be read; its columns are those of a new store")
+    }
+    var (columns, sources): ([TableDefinition.Column], [Source]) = ([], [])
+    for pair in pairs where !columns.contains(where: { $0.name == pair.new }) {
+      guard let position = known.firstIndex(where: { $0.name == pair.new }) else { continue }
+      var index: Int? = position
+      if isDefined {
+        index =
+          pair.old == renamed?.old ? renamed?.index : present.firstIndex(of: pair.old.uppercased())
+      }
+      guard let index else { continue }
       if case .join = kind {
         sources.append(.column(index))
       } else if pair.new == "Z_PK" {
@@ -76,16 +117,41 @@ struct RowLoader {
       } else {
         sources.append(entityIDs.contains(pair.old) ? .entityID(index) : .column(index))
       }
-      columns.append(pair.new)
+      columns.append(known[position])
     }
-    let quoted = columns.map(SQLNames.quoted).joined(separator: ", ")
+    guard !columns.isEmpty else { return }
+    let quoted = columns.map { SQLNames.quoted($0.name) }.joined(separator: ", ")
     let marks = columns.map { _ in "?" }.joined(separator: ", ")
     targets[table.id] = Target(
       name: newName, columns: columns, sources: sources, kind: kind,
+      columnCount: isDefined ? present.count : known.count, hasDefinition: isDefined,
       sql: "INSERT OR IGNORE INTO \(SQLNames.quoted(newName)) (\(quoted)) VALUES (\(marks))")
   }
 
-  private mutating func addObjectTables(_ columns: [String: [String]]) {
+  /// Returns the column that the definition lacks, and the index of the one whose name isn't expected,
+  /// if there's only one of either: the name is corrupt.
+  private mutating func renamedColumn(
+    of table: DamagedStore.Table, _ known: [TableDefinition.Column],
+    _ pairs: [(old: String, new: String)]
+  ) -> (old: String, index: Int)? {
+    let columns = table.definition.columns
+    let expected = Set(pairs.map { $0.old.uppercased() })
+    let others = columns.indices.filter { !expected.contains(columns[$0].name.uppercased()) }
+    let missing = pairs.filter { pair in
+      !columns.contains { $0.name.uppercased() == pair.old.uppercased() }
+    }
+    guard table.hasDefinition, columns.count == known.count, others.count == 1,
+      let pair = missing.first, missing.allSatisfy({ $0.old == pair.old }),
+      let type = known.first(where: { $0.name == pair.new })?.type
+    else { return nil }
+    let found = columns[others[0]]
+    guard found.type == type || !TableDefinition.types.contains(found.type) else { return nil }
+    losses.assumptions.append(
+      "\(table.name) has no column \(pair.old); \(found.name) is assumed to be it")
+    return (pair.old, others[0])
+  }
+
+  private mutating func addObjectTables() {
     for root in old.entities where root.superentity == nil {
       let newRoot = new.entity(for: root.description)
       var pairs = ["Z_PK", "Z_ENT", "Z_OPT"].map { ($0, $0) }
@@ -127,12 +193,14 @@ struct RowLoader {
   }
 
   private mutating func addJoinTables() {
+    var added: Set<String> = []
     for entity in old.entities {
       for (name, toMany) in entity.toMany {
         guard
           case .joinTable(let table, let source, let destination, let order) = toMany.storage,
           case .joinTable(let newTable, let newSource, let newDestination, let newOrder)? =
-            new.entity(for: entity.description).toMany[name]?.storage
+            new.entity(for: entity.description).toMany[name]?.storage,
+          added.insert(table).inserted
         else { continue }
         var pairs = [(source, newSource), (destination, newDestination)]
         if let order, let newOrder { pairs.append((order, newOrder)) }
@@ -148,18 +216,22 @@ struct RowLoader {
     }
   }
 
-  private mutating func addHistory(
-    _ name: String, _ number: Int, _ columns: [String: [String]]
-  ) {
-    guard let wanted = columns[name], let table = store.tables[name] else { return }
-    var pairs = wanted.map { ($0, $0) }
-    // Other versions of Core Data have other columns, which are kept.
-    for column in table.definition.columns.map(\.name)
-    where !wanted.contains(column) && column.hasPrefix("Z") {
-      let sql = "ALTER TABLE \(name) ADD COLUMN \(SQLNames.quoted(column))"
-      if (try? connection.execute(sql)) != nil { pairs.append((column, column)) }
+  private mutating func addHistory(_ name: String, _ number: Int) {
+    guard let known = newColumns[name], let table = store.tables[name] else { return }
+    // Other versions of Core Data have other columns.
+    var names: [String] = []
+    for column in table.definition.columns {
+      if let same = known.first(where: { $0.name.uppercased() == column.name.uppercased() }) {
+        names.append(same.name)
+      } else if column.name.hasPrefix("Z"),
+        (try? connection.execute(
+          "ALTER TABLE \(name) ADD COLUMN \(SQLNames.quoted(column.name)) \(column.type)")) != nil
+      {
+        newColumns[name, default: []].append(column)
+        names.append(column.name)
+      }
     }
-    add(name, as: name, .history(number), pairs, entityIDs: ["ZENTITY"])
+    add(name, as: name, .history(number), names.map { ($0, $0) }, entityIDs: ["ZENTITY"])
   }
 
   /// Inserts all rows.
@@ -167,25 +239,46 @@ struct RowLoader {
   /// Of several rows with the same key, the one on the most reliable page is inserted.
   /// - Throws: A `SQLiteError` if the new store can't be written.
   mutating func load() throws {
-    for leaf in store.leaves {
+    var misused: [Int32: Int] = [:]
+    for leaf in store.leaves where !isHousekeeping(leaf.table) {
       let content = store.map.leaf(leaf.number)
-      let table = targets[leaf.table] == nil ? 0 : leaf.table
-      // Pages of other tables, and those of the housekeeping tables.
-      if table == 0, leaf.table != 0 { continue }
-      if content.lostCount > 0 { losses.add(undecoded: content.lostCount, in: name(of: table)) }
-      for row in content.rows { try insert(row, ownedBy: table) }
+      if content.lostCount > 0 {
+        losses.add(undecoded: content.lostCount, in: name(of: leaf.table))
+      }
+      var isOfOther = false
+      for row in content.rows where try !insert(row, from: leaf) { isOfOther = true }
+      // The b-tree refers to a page with the content of another table's.
+      if isOfOther, leaf.grade == .trusted { misused[leaf.table, default: 0] += 1 }
     }
-    for (id, count) in store.map.damaged { losses.damagedPages[name(of: id), default: 0] += count }
+    for (id, count) in store.map.damaged.merging(misused, uniquingKeysWith: +) {
+      losses.damagedPages[name(of: id), default: 0] += count
+    }
   }
 
-  private func name(of table: Int32) -> String? {
-    targets[table]?.name ?? store.tablesByID[table]?.name
+  private func name(of table: Int32) -> String {
+    if table == DamagedStore.schemaID { return "sqlite_schema" }
+    return targets[table]?.name ?? store.tablesByID[table]?.name ?? ""
   }
 
-  private mutating func insert(_ row: PageMap.Row, ownedBy owner: Int32) throws {
-    guard let id = table(of: row, ownedBy: owner), let target = targets[id] else {
-      if owner != 0 || isObject(row) { losses.add(undecoded: 1, in: name(of: owner)) }
-      return
+  private func isHousekeeping(_ table: Int32) -> Bool {
+    guard table != 0, targets[table] == nil else { return false }
+    let names = [
+      SQLNames.metadataTable, SQLNames.modelCacheTable, SQLNames.primaryKeyTable, "sqlite_schema",
+    ]
+    let name = name(of: table)
+    // The shadow tables of R-trees are written with the rows.
+    return names.contains(name) || name.uppercased().hasPrefix("SQLITE_") || newColumns[name] != nil
+  }
+
+  /// Inserts a row, and returns whether it's one of the leaf page's table.
+  private mutating func insert(_ row: PageMap.Row, from leaf: PageMap.LeafPage) throws -> Bool {
+    guard let id = table(of: row, on: leaf), let target = targets[id] else {
+      if leaf.table != 0, targets[leaf.table] == nil {
+        losses.omitted[name(of: leaf.table), default: 0] += 1
+      } else {
+        losses.add(undecoded: 1, in: name(of: leaf.table))
+      }
+      return true
     }
     var damagedCount = 0
     let values = target.sources.map { source -> SQLiteValue in
@@ -201,28 +294,28 @@ struct RowLoader {
         return .integer(numbers[number] ?? number)
       }
     }
+    let isCertain = leaf.grade == .trusted && target.hasDefinition
+    guard isCertain || zip(target.columns, values).allSatisfy({ $0.accepts($1) }) else {
+      losses.add(undecoded: 1, in: target.name)
+      return leaf.table == 0 || leaf.table == id
+    }
     _ = try connection.values(target.sql, values)
     let subject = subject(of: row, in: target)
     if connection.changes > 0 {
       losses.recovered[subject, default: 0] += 1
+      if leaf.grade == .detached || leaf.table != id { losses.detached[subject, default: 0] += 1 }
       if damagedCount > 0 { losses.damagedValues[subject, default: 0] += damagedCount }
     } else if try !isPresent(row, in: target) {
       losses.refused[subject, default: 0] += 1
     }
+    return leaf.table == 0 || leaf.table == id
   }
 
   private func isPresent(_ row: PageMap.Row, in target: Target) throws -> Bool {
-    guard target.columns.contains("Z_PK") else { return true }
+    if case .join = target.kind { return true }
     let found = try connection.values(
       "SELECT 1 FROM \(SQLNames.quoted(target.name)) WHERE Z_PK = ?", [.integer(row.rowID)])
     return !found.isEmpty
-  }
-
-  private func isObject(_ row: PageMap.Row) -> Bool {
-    guard row.values.count >= 3, case .null? = row.values[0], case .integer? = row.values[1] else {
-      return false
-    }
-    return true
   }
 
   private func subject(of row: PageMap.Row, in target: Target) -> String {
@@ -234,49 +327,69 @@ struct RowLoader {
   }
 
   /// Returns the table of a row, which its content confirms; nil if no table can contain it.
-  private func table(of row: PageMap.Row, ownedBy owner: Int32) -> Int32? {
+  private func table(of row: PageMap.Row, on leaf: PageMap.LeafPage) -> Int32? {
     let values = row.values
-    if isObject(row), case .integer(let number)? = values[1], row.rowID >= 1 {
+    let isOfOmitted = leaf.table != 0 && targets[leaf.table] == nil
+    if values.count >= 3, case .null? = values[0], case .integer(let number)? = values[1] {
       var found = tableOfEntity[number]
       if let history = HistoryTables.numbers.first(where: { Int64($0.0) == number }) {
         found = store.tables[history.1]?.id
       }
-      guard let id = found, let table = store.tablesByID[id],
-        values.count <= table.definition.columns.count
+      guard row.rowID >= 1, let id = found, let target = targets[id],
+        target.canHave(values.count),
+        // The rows of a table with an unknown name can be those of one without a root.
+        !isOfOmitted || store.tablesByID[id]?.hasRoot == false,
+        !assumedNumbers.contains(number) || leaf.table == id
       else { return nil }
       return id
     }
-    let isKeys = values.allSatisfy { value in
-      switch value {
-      case .integer?, .null?: true
-      default: false
-      }
+    guard !isOfOmitted, values.count >= 2, values.allSatisfy({ $0?.isKey == true }) else {
+      return nil
     }
-    guard isKeys, values.count >= 2 else { return nil }
-    if let target = targets[owner], case .join = target.kind { return owner }
-    guard owner == 0 else { return nil }
-    let candidates = targets.filter { id, target in
-      guard case .join = target.kind, let table = store.tablesByID[id] else { return false }
-      return table.definition.columns.count == values.count
-        && (!table.hasRoot || store.map.damaged[id] != nil)
+    func fits(_ id: Int32) -> Bool {
+      guard let target = targets[id], case .join = target.kind else { return false }
+      return target.canHave(values.count)
     }
-    return candidates.count == 1 ? candidates.first?.key : nil
+    // Nothing in a join row states its table.
+    guard leaf.table == 0 else {
+      return leaf.grade != .misplaced && fits(leaf.table) ? leaf.table : nil
+    }
+    let candidates = targets.keys.filter { id in
+      fits(id) && (store.tablesByID[id]?.hasRoot == false || store.map.damaged[id] != nil)
+    }
+    return candidates.count == 1 ? candidates.first : nil
+  }
+}
+
+extension SQLiteValue {
+  /// Whether a column of a join table can contain the value.
+  fileprivate var isKey: Bool {
+    switch self {
+    case .integer, .null: true
+    default: false
+    }
   }
 }
 
 /// The numbers of recovered rows, and what couldn't be recovered, by entity or table.
 struct RepairLosses {
   var recovered: [String: Int] = [:]
+  /// Recovered rows of pages in no b-tree.
+  var detached: [String: Int] = [:]
   /// Values whose overflow pages are corrupt.
   var damagedValues: [String: Int] = [:]
   /// Rows that violate a uniqueness constraint.
   var refused: [String: Int] = [:]
   /// Records that can't be decoded, by table; empty for an unknown table.
   private(set) var undecoded: [String: Int] = [:]
-  /// Pages that can't be read, by table.
-  var damagedPages: [String?: Int] = [:]
+  /// Corrupt pages, by table.
+  var damagedPages: [String: Int] = [:]
+  /// Rows of tables that the model doesn't have.
+  var omitted: [String: Int] = [:]
+  /// What the file doesn't state.
+  var assumptions: [String] = []
 
-  mutating func add(undecoded count: Int, in table: String?) {
-    undecoded[table ?? "", default: 0] += count
+  mutating func add(undecoded count: Int, in table: String) {
+    undecoded[table, default: 0] += count
   }
 }

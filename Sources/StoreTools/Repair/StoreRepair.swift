@@ -36,20 +36,23 @@ package enum StoreRepair {
         kind: .unusable, message: "\(url.relativePath) contains no readable model",
         nextStep: "specify the store's model with --model")
     }
+    try check(damaged, model, url)
     let folder = destination.deletingLastPathComponent()
       .appendingPathComponent(".cdprof-repair-\(UUID().uuidString)", isDirectory: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    let file = folder.appendingPathComponent(destination.lastPathComponent)
-    var report = try write(&damaged, from: url, model, to: file)
-    guard !inspection.isStale else {
-      throw InvalidInputError(
-        kind: .unusable, message: "\(url.relativePath) is being written to",
-        nextStep: "close it in other programs, and try again")
+    return try OutputFile.naming(destination, "written") {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let file = folder.appendingPathComponent(destination.lastPathComponent)
+      var report = try write(&damaged, from: url, model, to: file)
+      guard !inspection.isStale else {
+        throw InvalidInputError(
+          kind: .unusable, message: "\(url.relativePath) is being written to",
+          nextStep: "close it in other programs, and try again")
+      }
+      report.destination = destination
+      try StoreFile.place(file, at: destination)
+      return report
     }
-    report.destination = destination
-    try move(file, to: destination)
-    return report
   }
 
   private static func check(_ url: URL, _ destination: URL) throws {
@@ -60,6 +63,24 @@ package enum StoreRepair {
         nextStep: "choose another file")
     }
     try OutputFile.checkStore(destination, force: false)
+  }
+
+  /// Checks that there's a store to recover, and that all of its entities are in one file.
+  private static func check(
+    _ damaged: DamagedStore, _ model: NSManagedObjectModel, _ url: URL
+  ) throws(InvalidInputError) {
+    guard damaged.uuid != nil || !damaged.entities.isEmpty || damaged.hasObjects(of: model) else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(url.relativePath) contains nothing of a Core Data store",
+        nextStep: "check the path; encrypted, XML, and binary stores can't be repaired")
+    }
+    let hashes = damaged.metadata?["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    guard hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys) else {
+      throw InvalidInputError(
+        kind: .unusable,
+        message: "\(url.relativePath) contains only a configuration of its model",
+        nextStep: "specify a model with only the entities of that configuration with --model")
+    }
   }
 
   /// Writes and checks the new store.
@@ -102,13 +123,24 @@ package enum StoreRepair {
     try repaired.complete(maximums: maximums)
     try repaired.copyFiles(from: url, to: file)
     for trigger in triggers { try connection.execute(trigger) }
-    try restoreMetadata(damaged, usesStoredModel: model === damaged.storedModel, on: connection)
+    var metadata = RecoveredMetadata(damaged, usesStoredModel: model === damaged.storedModel)
+    try metadata.write(on: connection)
     try connection.execute("COMMIT")
+    do {
+      try open(file, model, tracksHistory: false)
+    } catch let error as NSError
+      where error.code == NSPersistentStoreIncompatibleVersionHashError
+      && model === damaged.storedModel
+    {
+      // The model can be read, but the hashes don't match it.
+      try metadata.writeHashes(on: connection)
+      connection.close()
+      try open(file, model, tracksHistory: false)
+    }
     connection.close()
-    try open(file, model, tracksHistory: false)
     return RepairReport(
       url: url, damaged: damaged, losses: loader.losses, repaired: repaired,
-      remaining: try StoreDoctor.examine(file).findings)
+      assumptions: metadata.assumptions, remaining: try StoreDoctor.examine(file).findings)
   }
 
   private static func columns(
@@ -147,49 +179,5 @@ package enum StoreRepair {
       try connection.execute("DROP TRIGGER \(SQLNames.quoted(name))")
     }
     return statements
-  }
-
-  /// Writes the UUID, the metadata, and the model of the corrupt store, as far as they're readable.
-  private static func restoreMetadata(
-    _ damaged: DamagedStore, usesStoredModel: Bool, on connection: Connection
-  ) throws {
-    if let uuid = damaged.uuid {
-      _ = try connection.values("UPDATE Z_METADATA SET Z_UUID = ?", [.text(uuid)])
-    }
-    if var metadata = damaged.metadata, metadata["NSStoreModelVersionHashes"] != nil {
-      // The new store has the final tables of the model.
-      for key in [
-        NSPersistentStoreDeferredLightweightMigrationOptionKey, "cdprof.deferredMigration",
-      ] {
-        metadata[key] = nil
-      }
-      let bytes = try PropertyListSerialization.data(
-        fromPropertyList: metadata, format: .binary, options: 0)
-      _ = try connection.values("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob([UInt8](bytes))])
-    }
-    if usesStoredModel, let bytes = damaged.modelCache {
-      _ = try connection.values("UPDATE Z_MODELCACHE SET Z_CONTENT = ?", [.blob(bytes)])
-    }
-  }
-
-  /// Moves the complete store to its place, its external data files first.
-  private static func move(_ file: URL, to destination: URL) throws {
-    let (from, to) = (
-      ExternalStorage(storeURL: file).folder.deletingLastPathComponent(),
-      ExternalStorage(storeURL: destination).folder.deletingLastPathComponent()
-    )
-    let hasFiles = FileManager.default.fileExists(atPath: from.path)
-    if hasFiles { try FileManager.default.moveItem(at: from, to: to) }
-    do {
-      // Unlike renaming, a link never replaces a file.
-      try FileManager.default.linkItem(at: file, to: destination)
-    } catch {
-      do {
-        try FileManager.default.moveItem(at: file, to: destination)
-      } catch {
-        if hasFiles { try? FileManager.default.moveItem(at: to, to: from) }
-        throw error
-      }
-    }
   }
 }

@@ -9,10 +9,25 @@ struct TableDefinition {
     let name: String
     /// The declared type, without characters that SQL would interpret.
     let type: String
+
+    /// Returns whether Core Data stores such a value in a column of this type.
+    func accepts(_ value: SQLiteValue) -> Bool {
+      switch value {
+      case .null: true
+      case .integer: type != "VARCHAR" && type != "BLOB"
+      case .real: ["FLOAT", "DECIMAL", "TIMESTAMP", ""].contains(type)
+      case .text: ["VARCHAR", "DECIMAL", ""].contains(type)
+      case .blob: ["BLOB", ""].contains(type)
+      }
+    }
   }
 
+  /// The name of the table; empty if it isn't known.
+  private(set) var name = ""
   private(set) var columns: [Column] = []
 
+  /// The types that Core Data declares.
+  static let types: Set = ["INTEGER", "FLOAT", "DECIMAL", "TIMESTAMP", "VARCHAR", "BLOB"]
   private static let largestText = 1 << 20
   private static let constraints: Set = ["PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "CONSTRAINT"]
 
@@ -22,6 +37,7 @@ struct TableDefinition {
     guard text.count <= Self.largestText, sql.uppercased().hasPrefix("CREATE TABLE") else {
       return nil
     }
+    name = Self.word(text.dropFirst("CREATE TABLE".utf8.count)).0.text
     for part in Self.parts(text) {
       let (name, rest) = Self.word(part[...])
       guard !name.text.isEmpty else { continue }
