@@ -100,16 +100,21 @@ extension ExternalStorage {
     }
   }
 
-  /// Copies all regular files to another store's folder, which is created.
+  /// Copies regular files to another store's folder, which is created.
   ///
+  /// - Parameter wanted: The names of the files; nil for all.
   /// - Throws: `FileProblem`.
-  func copyFiles(to other: ExternalStorage) throws(FileProblem) {
+  func copyFiles(
+    to other: ExternalStorage, named wanted: Set<String>? = nil
+  ) throws(FileProblem) {
     guard let source = try openExistingFolder() else { return }
     defer { close(source) }
     let target = try other.openFolder(creates: true)
     defer { close(target) }
     for name in try FileDescriptors.names(in: source)
-    where FileDescriptors.regularSize(of: name, in: source) != nil {
+    where wanted?.contains(name) ?? true
+      && FileDescriptors.regularSize(of: name, in: source) != nil
+    {
       try FileDescriptors.copy(name, from: source, to: target)
     }
   }

@@ -67,6 +67,7 @@ extension NSError {
       case ENOSPC, EDQUOT: .fileWriteOutOfSpace
       case EACCES, EPERM: .fileWriteNoPermission
       case EROFS: .fileWriteVolumeReadOnly
+      case EEXIST: .fileWriteFileExists
       default: .fileWriteUnknown
       }
     return coreData(

@@ -18,9 +18,20 @@ package enum StoreFile {
     } catch {
       throw copyError(error.message, source, isOutOfSpace: error.code.primary == .full)
     }
+    try copyExternalFiles(from: source, to: destination)
+  }
+
+  /// Copies external data files of a store to the folder of another one, which is created.
+  ///
+  /// Only regular files are copied: no link is followed.
+  /// - Parameter names: The names of the files; nil for all.
+  /// - Throws: An `NSError`: 640 if the disk is full, 134080 if a file can't be copied.
+  package static func copyExternalFiles(
+    named names: Set<String>? = nil, from source: URL, to destination: URL
+  ) throws {
     do {
       try ExternalStorage(storeURL: source)
-        .copyFiles(to: ExternalStorage(storeURL: destination))
+        .copyFiles(to: ExternalStorage(storeURL: destination), named: names)
     } catch {
       throw copyError(
         "an externally stored value: \(error.reason)", source, isOutOfSpace: error.isOutOfSpace)
@@ -99,6 +110,49 @@ package enum StoreFile {
     files.removeEmptyFolder()
     if isEmpty, (try? remove(at: aside)) != nil, (try? remove(at: source)) != nil {
       remains.finish()
+    }
+  }
+
+  /// Moves a new store to a URL on the same volume at which there's no store.
+  ///
+  /// The database appears last, complete and synced to disk, and never replaces a file.
+  /// - Throws: 516 if the file exists; 640 if the disk is full, 512, 513, or 642 if a file can't be moved;
+  ///   134070 if the WAL can't be checkpointed. Nothing is at the destination then.
+  package static func place(_ source: URL, at destination: URL) throws {
+    try checkpoint(source)
+    let (files, added) = (
+      ExternalStorage(storeURL: destination), ExternalStorage(storeURL: source)
+    )
+    var names: Set<String> = []
+    do {
+      try sync(source)
+      names = try added.listedNames()
+      try added.shareFiles(with: files)
+      if link(source.path, destination.path) != 0 {
+        guard errno != EEXIST else { throw FileProblem(EEXIST) }
+        try createAndRename(source, to: destination)
+      }
+    } catch {
+      files.remove(named: names)
+      files.removeEmptyFolder()
+      let number = (error as? FileProblem)?.number ?? EIO
+      throw NSError.file(destination.path, "written", number == 0 ? EIO : number)
+    }
+    try? sync(destination.deletingLastPathComponent())
+    try? remove(at: source)
+  }
+
+  /// Moves a file on a file system without hard links; an empty file reserves the name first.
+  private static func createAndRename(
+    _ source: URL, to destination: URL
+  ) throws(FileProblem) {
+    let file = open(destination.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw FileProblem(errno) }
+    close(file)
+    guard rename(source.path, destination.path) == 0 else {
+      let problem = FileProblem(errno)
+      unlink(destination.path)
+      throw problem
     }
   }
 

@@ -185,7 +185,7 @@ struct ExternalFileRule: DoctorRule {
       guard let attribute = column.property as? NSAttributeDescription,
         mayBeOutside(attribute, store)
       else { continue }
-      let references = try references(in: column, of: entity, store)
+      let references = try Self.references(in: column, of: entity, store)
       owned.formUnion(references.map(\.file))
       let missing = references.filter { !present.contains($0.file) }
       // Without a model, bytes that look like a file name might be a value of the app.
@@ -214,7 +214,8 @@ struct ExternalFileRule: DoctorRule {
       || (store.anatomy.source.isGuessed && attribute.attributeType == .binaryDataAttributeType)
   }
 
-  private func references(
+  /// Returns the file names in a column, each with the primary key of its row.
+  static func references(
     in column: SQLColumn, of entity: SQLEntity, _ store: ExaminedStore
   ) throws -> [(key: Int64, file: String)] {
     let name = SQLNames.quoted(column.name)

@@ -12,7 +12,7 @@ struct DerivedValueRule: DoctorRule {
       let (entity, column) = (derived.entity, "t.\(SQLNames.quoted(derived.column))")
       let rows = try store.keys(
         "SELECT t.Z_PK FROM \(SQLNames.quoted(entity.table)) t WHERE t.Z_ENT IN \(entity.numberList) "
-          + "AND \(differs(column, value))")
+          + "AND \(Self.differs(column, value))")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .derivedValue, entity: entity.name, property: derived.name, table: entity.table,
@@ -24,7 +24,8 @@ struct DerivedValueRule: DoctorRule {
     }
   }
 
-  private func differs(_ column: String, _ value: String) -> String {
+  /// Returns the condition for a column whose value isn't that of the formula.
+  static func differs(_ column: String, _ value: String) -> String {
     let numbers = "typeof(\(column)) IN ('integer', 'real', 'null') AND "
     return "CASE WHEN \(numbers)typeof(\(value)) IN ('integer', 'real') "
       + "THEN abs(ifnull(\(column), 0) - \(value)) > 1e-6 * max(1, abs(\(value))) "

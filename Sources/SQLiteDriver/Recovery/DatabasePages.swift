@@ -1,0 +1,200 @@
+import Foundation
+
+/// The pages of a database file, read without SQLite, so that no damage prevents reading the rest.
+///
+/// A page is that of the last transaction: the committed frames of a valid WAL, or the original pages
+/// in a hot journal, take precedence over the file, as they do in SQLite. Nothing is written or locked.
+///
+/// Cost: one read for each page that is requested; a WAL or journal is read once. Memory is a few bytes
+/// for each page of the file.
+package final class DatabasePages {
+  /// The size of a page in bytes, a power of two from 512 to 65,536.
+  package let pageSize: Int
+  /// The bytes of each page that SQLite uses.
+  package private(set) var usable: Int
+  /// The number of pages.
+  package let count: Int
+  /// The encoding of text.
+  private(set) var encoding = String.Encoding.utf8
+  /// The number of WAL frames that were read in place of pages of the file.
+  package var frameCount: Int { isJournal ? 0 : overlay.count }
+  /// The number of pages that were read from a hot journal.
+  package var journalCount: Int { isJournal ? overlay.count : 0 }
+
+  private let file: Int32
+  private let overlayFile: Int32
+  private let overlay: [UInt32: Int]
+  private let isJournal: Bool
+
+  /// More pages are refused: their bookkeeping would take too much memory.
+  static let largestCount = 1 << 24
+
+  /// Opens a file read-only, and determines its page size.
+  ///
+  /// The size in the header is used if pages of that size exist; otherwise the one with the most
+  /// valid table pages.
+  /// - Throws: `SQLITE_CANTOPEN` if the file can't be read; `SQLITE_TOOBIG` if it has more than
+  ///   16,777,216 pages; `SQLITE_NOTADB` if it's shorter than a page.
+  package init(path: String) throws(SQLiteError) {
+    let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard opened >= 0 else {
+      throw SQLiteError(code: .cantOpen, message: String(cString: strerror(errno)))
+    }
+    let size = Self.size(of: opened)
+    let header = Self.read(opened, at: 0, count: 100) ?? []
+    let side = SideFile.find(next: path)
+    let pageSize = side?.pageSize ?? Self.pageSize(of: opened, header: header, size: size)
+    let overlay = side?.pages ?? [:]
+    let inFile = max(size / pageSize, Int(overlay.keys.max() ?? 0))
+    let count = side?.pageCount ?? inFile
+    guard count > 0, count <= Self.largestCount else {
+      close(opened)
+      if let side { close(side.file) }
+      throw count == 0
+        ? SQLiteError(code: .notADatabase, message: "the file is shorter than a page")
+        : SQLiteError(
+          code: .tooBig,
+          message: "the file has \(count) pages, and the limit is \(Self.largestCount)")
+    }
+    file = opened
+    overlayFile = side?.file ?? -1
+    isJournal = side?.isJournal ?? false
+    self.overlay = overlay
+    self.pageSize = pageSize
+    self.count = count
+    usable = pageSize
+    let sample = PageSample(count: count) { page($0) }
+    guard let first = page(1), first.starts(with: Self.magic) else { return }
+    if sample.characterWidth ?? Int(min(first[59], 2)) == 2 {
+      encoding = first[59] == 3 ? .utf16BigEndian : .utf16LittleEndian
+    }
+    // Core Data reserves no bytes; a corrupt header can state any number.
+    if first[20] > 0 {
+      let declared = pageSize - Int(first[20])
+      if declared >= 480, sample.intactLeaves(usable: declared) > 0 { usable = declared }
+    }
+  }
+
+  deinit {
+    close(file)
+    if overlayFile >= 0 { close(overlayFile) }
+  }
+
+  /// Returns the bytes of a page, numbered from 1; nil if the file doesn't contain all of it.
+  package func page(_ number: UInt32) -> [UInt8]? {
+    guard number >= 1, number <= count else { return nil }
+    if let offset = overlay[number] {
+      return Self.read(overlayFile, at: offset, count: pageSize)
+    }
+    return Self.read(file, at: (Int(number) - 1) * pageSize, count: pageSize)
+  }
+
+  private static let magic = Array("SQLite format 3\0".utf8)
+
+  /// Returns the declared page size if it's plausible, and otherwise the most plausible one.
+  private static func pageSize(of file: Int32, header: [UInt8], size: Int) -> Int {
+    let sizes = (9...16).map { 1 << $0 }
+    func score(_ candidate: Int) -> Int {
+      PageSample(count: size / candidate) { number in
+        read(file, at: (Int(number) - 1) * candidate, count: candidate)
+      }.intactLeaves(usable: candidate)
+    }
+    var declared: Int?
+    if header.starts(with: magic) {
+      let value = Int(header[16]) << 8 | Int(header[17])
+      declared = value == 1 ? 65_536 : value
+    }
+    if let declared, sizes.contains(declared), size / declared < 3 || score(declared) > 0 {
+      return declared
+    }
+    let best = sizes.map { (size: $0, score: score($0)) }.max { $0.score < $1.score }
+    if let best, best.score > 0 { return best.size }
+    return declared.flatMap { sizes.contains($0) ? $0 : nil } ?? 4_096
+  }
+
+  static func size(of file: Int32) -> Int {
+    var info = stat()
+    return fstat(file, &info) == 0 ? Int(info.st_size) : 0
+  }
+
+  /// Returns bytes of a file; nil if it's shorter.
+  static func read(_ file: Int32, at offset: Int, count: Int) -> [UInt8]? {
+    var total = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      while total < count {
+        let result = pread(
+          file, buffer.baseAddress.map { $0 + total }, count - total, off_t(offset + total))
+        if result < 0, errno == EINTR { continue }
+        guard result > 0 else { break }
+        total += result
+      }
+      initialized = total
+    }
+    return total == count ? bytes : nil
+  }
+}
+
+/// The first pages of a file, by which a corrupt header is checked.
+private struct PageSample {
+  private let pages: [[UInt8]]
+
+  private static let largestCount = 500
+
+  init(count: Int, read: (UInt32) -> [UInt8]?) {
+    pages = (0..<min(count, Self.largestCount)).compactMap { read(UInt32($0) + 1) }
+  }
+
+  /// Returns the number of valid leaf pages of tables, excluding the first page of a file.
+  func intactLeaves(usable: Int) -> Int {
+    pages.count { page in
+      TableLeaf(page, isFirst: false, usable: usable)?.isIntact == true
+    }
+  }
+
+  /// The width of the characters in the schema's statements, in bytes; nil if none is found.
+  var characterWidth: Int? {
+    let words = Array("CREATE TABLE".utf8)
+    for page in pages {
+      for (width, text) in [(1, words), (2, Array(words.flatMap { [$0, 0] }.dropLast()))]
+      where Self.contains(text, in: page) { return width }
+    }
+    return nil
+  }
+
+  private static func contains(_ text: [UInt8], in page: [UInt8]) -> Bool {
+    page.withUnsafeBytes { page in
+      guard let first = text.first, var rest = page.baseAddress else { return false }
+      let end = rest + page.count
+      while let found = memchr(rest, Int32(first), end - rest),
+        end - UnsafeRawPointer(found) >= text.count
+      {
+        if memcmp(found, text, text.count) == 0 { return true }
+        rest = UnsafeRawPointer(found) + 1
+      }
+      return false
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Returns a big-endian integer of two bytes.
+  func uint16(at offset: Int) -> Int { Int(self[offset]) << 8 | Int(self[offset + 1]) }
+
+  /// Returns a big-endian integer of four bytes.
+  func uint32(at offset: Int) -> UInt32 {
+    UInt32(uint16(at: offset)) << 16 | UInt32(uint16(at: offset + 2))
+  }
+
+  /// Returns SQLite's variable-length integer and the offset after it; nil if it isn't before `end`.
+  func varint(at offset: Int, before end: Int) -> (value: UInt64, end: Int)? {
+    var value: UInt64 = 0
+    for index in 0..<9 {
+      guard offset + index < end else { return nil }
+      let byte = self[offset + index]
+      if index == 8 { return (value << 8 | UInt64(byte), offset + 9) }
+      value = value << 7 | UInt64(byte & 0x7F)
+      if byte & 0x80 == 0 { return (value, offset + index + 1) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// The schema, model, and housekeeping rows of a corrupt store, as far as its pages can be read.
+struct DamagedStore {
+  /// A table, whose position in `tables` identifies it.
+  struct Table {
+    let name: String
+    /// The identifier of its pages in the page map.
+    let id: Int32
+    /// Its columns; none if they're lost, until `addMissing` adds those of a new store.
+    var definition: TableDefinition
+    /// Whether the file states the columns.
+    let hasDefinition: Bool
+    /// Whether the file's schema contains it, so that its root page is known.
+    let hasRoot: Bool
+  }
+
+  let pages: DatabasePages
+  let map: PageMap
+  /// By uppercase name.
+  private(set) var tables: [String: Table] = [:]
+  private(set) var tablesByID: [Int32: Table] = [:]
+  /// The row of `Z_METADATA`: the UUID, and the property list if it can be read.
+  private(set) var uuid: String?
+  private(set) var metadata: [String: Any]?
+  /// The contents of `Z_MODELCACHE`, if it's readable.
+  private(set) var modelCache: [UInt8]?
+  private(set) var storedModel: NSManagedObjectModel?
+  /// The rows of `Z_PRIMARYKEY`: ID, name, parent's ID, and `Z_MAX`.
+  private(set) var entities: [(number: Int64, name: String, parent: Int64, maximum: Int64)] = []
+  /// All leaf pages, the most reliable first.
+  private(set) var leaves: [PageMap.LeafPage] = []
+
+  /// The identifier of the pages of `sqlite_schema`.
+  static let schemaID: Int32 = 1
+  private static let largestTableCount = 20_000
+
+  /// Reads the schema and the housekeeping tables.
+  ///
+  /// Cost: reads the file twice, and the leaf pages of unknown tables once more.
+  /// - Throws: A `SQLiteError` if the file can't be read or is too large.
+  init(path: String) throws {
+    pages = try DatabasePages(path: path)
+    map = PageMap(pages)
+    map.assign(root: 1, to: Self.schemaID)
+    let found = map.leaves()
+    var schema = found.filter { $0.table == Self.schemaID }
+    if map.damaged[Self.schemaID] != nil || schema.isEmpty {
+      schema += found.filter { $0.table == 0 }
+    }
+    for leaf in schema {
+      for row in map.leaf(leaf.number).rows { addTable(row.values) }
+    }
+    for table in tables.values.sorted(by: { $0.id < $1.id }) { tablesByID[table.id] = table }
+    leaves = map.leaves()
+    readHousekeeping()
+  }
+
+  private mutating func addTable(_ values: [SQLiteValue?]) {
+    guard values.count == 5, values[0] == .text("table"), case .integer(let root)? = values[3],
+      (2...Int64(UInt32.max)).contains(root), tables.count < Self.largestTableCount
+    else { return }
+    var definition: TableDefinition?
+    if case .text(let sql)? = values[4] { definition = TableDefinition(sql) }
+    // The name is in three places.
+    var names = [definition?.name ?? ""]
+    for case .text(let name)? in values[1...2] { names.append(name) }
+    let counts = Dictionary(names.filter { !$0.isEmpty }.map { ($0, 1) }, uniquingKeysWith: +)
+    guard let name = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key,
+      tables[name.uppercased()] == nil
+    else { return }
+    let id = Self.schemaID + 1 + Int32(tables.count)
+    tables[name.uppercased()] = Table(
+      name: name, id: id, definition: definition ?? TableDefinition(columns: []),
+      hasDefinition: definition != nil, hasRoot: true)
+    map.assign(root: UInt32(root), to: id)
+  }
+
+  /// Adds a table, or the columns of a table, that the model has and the file's schema lacks.
+  mutating func addMissing(_ name: String, _ columns: [TableDefinition.Column]) {
+    let found = tables[name.uppercased()]
+    guard found?.hasDefinition != true else { return }
+    let table = Table(
+      name: name, id: found?.id ?? Self.schemaID + 1 + Int32(tables.count),
+      definition: TableDefinition(columns: columns), hasDefinition: false,
+      hasRoot: found?.hasRoot ?? false)
+    tables[name.uppercased()] = table
+    tablesByID[table.id] = table
+  }
+
+  /// Returns the first rows of a housekeeping table that fit; of unknown pages if its pages have none.
+  private func rows(
+    of name: String, upTo limit: Int, where fits: ([SQLiteValue?]) -> Bool
+  ) -> [PageMap.Row] {
+    for id in [tables[name]?.id, 0].compactMap(\.self) {
+      var rows: [PageMap.Row] = []
+      for leaf in leaves where leaf.table == id && rows.count < limit {
+        rows += map.leaf(leaf.number).rows.filter { fits($0.values) }.prefix(limit - rows.count)
+      }
+      if !rows.isEmpty { return rows }
+    }
+    return []
+  }
+
+  private mutating func readHousekeeping() {
+    let metadataRows = rows(of: SQLNames.metadataTable, upTo: 1) { values in
+      guard values.count == 3, case .text(let uuid)? = values[1] else { return false }
+      return UUID(uuidString: uuid) != nil
+    }
+    if let values = metadataRows.first?.values, case .text(let text)? = values[1] {
+      uuid = text
+      if case .blob(let bytes)? = values[2] {
+        metadata = PropertyList.read(bytes) as? [String: Any]
+      }
+    }
+    let models = rows(of: SQLNames.modelCacheTable, upTo: 1) { values in
+      guard values.count == 1, case .blob(let bytes)? = values[0] else { return false }
+      return (try? ModelArchive.read(deflated: bytes)) != nil
+    }
+    if case .blob(let bytes)? = models.first?.values[0] {
+      storedModel = try? ModelArchive.read(deflated: bytes)
+      modelCache = bytes
+    }
+    let listed = rows(of: SQLNames.primaryKeyTable, upTo: SQLNames.largestEntityList) { values in
+      guard values.count == 4, values[0] == .null, case .text? = values[1],
+        case .integer? = values[2]
+      else { return false }
+      return true
+    }
+    for row in listed {
+      guard case .text(let name)? = row.values[1], case .integer(let parent)? = row.values[2],
+        (1...Int64(Int32.max)).contains(row.rowID)
+      else { continue }
+      var maximum: Int64 = 0
+      if case .integer(let value)? = row.values[3] { maximum = value }
+      entities.append((row.rowID, name, parent, maximum))
+    }
+  }
+
+  /// Returns whether the file's schema has a table of one of a model's entities.
+  func hasObjects(of model: NSManagedObjectModel) -> Bool {
+    SQLModel(model: model).entities.contains { tables[$0.table.uppercased()]?.hasRoot == true }
+  }
+
+  /// Maps a model to the tables and entity IDs that the file has or had.
+  ///
+  /// - Throws: A `SQLiteError`.
+  func mapping(_ model: NSManagedObjectModel) throws -> SQLModel {
+    let skeleton = try Connection(path: ":memory:", access: .writing)
+    defer { skeleton.close() }
+    for table in tables.values.sorted(by: { $0.id < $1.id }) {
+      guard !table.name.uppercased().hasPrefix("SQLITE_"), table.name != SQLNames.primaryKeyTable
+      else {
+        continue
+      }
+      let columns = table.definition.columns.map { "\(SQLNames.quoted($0.name)) \($0.type)" }
+      // Names that SQLite refuses belong to no table of Core Data.
+      try? skeleton.execute(
+        "CREATE TABLE \(SQLNames.quoted(table.name)) (\(columns.joined(separator: ", ")))")
+    }
+    try skeleton.execute(
+      "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME, Z_SUPER, Z_MAX)")
+    for entity in entities {
+      _ = try skeleton.values(
+        "INSERT OR IGNORE INTO Z_PRIMARYKEY VALUES (?, ?, ?, 0)",
+        [.integer(entity.number), .text(entity.name), .integer(entity.parent)])
+    }
+    return try SQLModel(model: model, connection: skeleton, ignoresMissing: true)
+  }
+}

@@ -1,0 +1,183 @@
+package import Foundation
+package import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// Writes a new store with the rows that can be recovered from a corrupt one.
+package enum StoreRepair {
+  /// Recovers a store, whose files are only read.
+  ///
+  /// The rows are read from the pages of the file without SQLite. A committed WAL is included, and a hot
+  /// journal rolled back, as SQLite would do. The new store has the same UUID, so URIs of objects remain valid.
+  /// It appears when it's complete.
+  ///
+  /// Cost: reads the file three times, writes each row once, and checks the new store.
+  /// - Parameters:
+  ///   - url: The corrupt store.
+  ///   - destination: The file of the new store, which must not exist.
+  ///   - model: The store's model; nil for the one in `Z_MODELCACHE`.
+  /// - Throws: An `InvalidInputError` if the store has no readable model, isn't a file, or is being written
+  ///   to, and if the destination exists; 134100 if the model isn't the store's; an `NSError` or `SQLiteError`
+  ///   if the new store can't be written. Nothing is left behind.
+  package static func repair(
+    _ url: URL, to destination: URL, model: NSManagedObjectModel? = nil
+  ) throws -> RepairReport {
+    try check(url, destination)
+    let inspection: StoreFileInspection
+    var damaged: DamagedStore
+    do {
+      inspection = try StoreFileInspection(path: url.path)
+      damaged = try DamagedStore(path: inspection.path)
+    } catch let error as SQLiteError {
+      throw InvalidInputError(error, path: url.relativePath)
+    }
+    guard let model = model ?? damaged.storedModel else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(url.relativePath) contains no readable model",
+        nextStep: "specify the store's model with --model")
+    }
+    try check(damaged, model, url)
+    let folder = destination.deletingLastPathComponent()
+      .appendingPathComponent(".cdprof-repair-\(UUID().uuidString)", isDirectory: true)
+    return try OutputFile.naming(destination, "written") {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let file = folder.appendingPathComponent(destination.lastPathComponent)
+      var report = try write(&damaged, from: url, model, to: file)
+      guard !inspection.isStale else {
+        throw InvalidInputError(
+          kind: .unusable, message: "\(url.relativePath) is being written to",
+          nextStep: "close it in other programs, and try again")
+      }
+      report.destination = destination
+      try StoreFile.place(file, at: destination)
+      return report
+    }
+  }
+
+  private static func check(_ url: URL, _ destination: URL) throws {
+    try InvalidInputError.checkFile(url.relativePath)
+    guard FileKind.mode(of: destination.path, followingLinks: false) == nil else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(destination.relativePath) exists already",
+        nextStep: "choose another file")
+    }
+    try OutputFile.checkStore(destination, force: false)
+  }
+
+  /// Checks that there's a store to recover, and that all of its entities are in one file.
+  private static func check(
+    _ damaged: DamagedStore, _ model: NSManagedObjectModel, _ url: URL
+  ) throws(InvalidInputError) {
+    guard damaged.uuid != nil || !damaged.entities.isEmpty || damaged.hasObjects(of: model) else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(url.relativePath) contains nothing of a Core Data store",
+        nextStep: "check the path; encrypted, XML, and binary stores can't be repaired")
+    }
+    let hashes = damaged.metadata?["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    guard hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys) else {
+      throw InvalidInputError(
+        kind: .unusable,
+        message: "\(url.relativePath) contains only a configuration of its model",
+        nextStep: "specify a model with only the entities of that configuration with --model")
+    }
+  }
+
+  /// Writes and checks the new store.
+  private static func write(
+    _ damaged: inout DamagedStore, from url: URL, _ model: NSManagedObjectModel, to file: URL
+  ) throws -> RepairReport {
+    let hasHistory = HistoryTables.numbers.prefix(2).allSatisfy { damaged.tables[$0.1] != nil }
+    try open(file, model, tracksHistory: hasHistory)
+    let connection = try Connection(path: file.path, access: .writing)
+    defer { connection.close() }
+    try StoreFunctions.register(on: connection)
+    let anatomy = try StoreAnatomy(reading: connection)
+    // The names of the tables that the damaged schema lacks are those of a new store.
+    for root in anatomy.mapping.entities where root.superentity == nil {
+      damaged.addMissing(root.table, try columns(of: root.table, on: connection))
+    }
+    for entity in anatomy.mapping.entities {
+      for toMany in entity.toMany.values {
+        guard case .joinTable(let table, _, _, _) = toMany.storage else { continue }
+        damaged.addMissing(table, try columns(of: table, on: connection))
+      }
+    }
+    let old = try damaged.mapping(anatomy.source.model)
+    let names = try connection.tableNames()
+    var repaired = RepairedStore(
+      ExaminedStore(
+        url: file, connection: connection, anatomy: anatomy, tables: names,
+        uuid: damaged.uuid ?? "?", isMadeHere: true))
+    try connection.execute("BEGIN IMMEDIATE")
+    var loader = try RowLoader(damaged, old: old, new: anatomy.mapping, into: connection)
+    let triggers = try dropTriggers(anatomy, on: connection)
+    try loader.load()
+    var maximums: [Int: Int64] = [:]
+    for entity in damaged.entities {
+      let number = Int(clamping: entity.number)
+      let described = old.entity(number: number)?.description
+      maximums[described.map { anatomy.mapping.entity(for: $0).number } ?? number] =
+        entity.maximum
+    }
+    try repaired.complete(maximums: maximums)
+    try repaired.copyFiles(from: url, to: file)
+    for trigger in triggers { try connection.execute(trigger) }
+    var metadata = RecoveredMetadata(damaged, usesStoredModel: model === damaged.storedModel)
+    try metadata.write(on: connection)
+    try connection.execute("COMMIT")
+    do {
+      try open(file, model, tracksHistory: false)
+    } catch let error as NSError
+      where error.code == NSPersistentStoreIncompatibleVersionHashError
+      && model === damaged.storedModel
+    {
+      // The model can be read, but the hashes don't match it.
+      try metadata.writeHashes(on: connection)
+      connection.close()
+      try open(file, model, tracksHistory: false)
+    }
+    connection.close()
+    return RepairReport(
+      url: url, damaged: damaged, losses: loader.losses, repaired: repaired,
+      assumptions: metadata.assumptions, remaining: try StoreDoctor.examine(file).findings)
+  }
+
+  private static func columns(
+    of table: String, on connection: Connection
+  ) throws -> [TableDefinition.Column] {
+    try connection.values("SELECT name, type FROM pragma_table_info(?)", [.text(table)])
+      .compactMap { row in
+        guard case .text(let name) = row[0], case .text(let type) = row[1] else { return nil }
+        return TableDefinition.Column(name: name, type: type)
+      }
+  }
+
+  /// Opens a store through the framework, which creates it if it doesn't exist, and closes it.
+  private static func open(
+    _ file: URL, _ model: NSManagedObjectModel, tracksHistory: Bool
+  ) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, at: file,
+      options: tracksHistory ? [NSPersistentHistoryTrackingKey: true] : nil)
+    try coordinator.remove(store)
+  }
+
+  /// Removes the triggers of derived attributes, which would run for each row, and returns their statements.
+  private static func dropTriggers(
+    _ anatomy: StoreAnatomy, on connection: Connection
+  ) throws -> [String] {
+    let names = Set(anatomy.derivedColumns.flatMap(\.triggerNames))
+    let rows = try connection.values(
+      "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid")
+    var statements: [String] = []
+    for row in rows {
+      guard case .text(let name) = row[0], case .text(let sql) = row[1], names.contains(name)
+      else { continue }
+      statements.append(sql)
+      try connection.execute("DROP TRIGGER \(SQLNames.quoted(name))")
+    }
+    return statements
+  }
+}

@@ -1,0 +1,162 @@
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+import WorkbenchText
+
+@testable import StoreTools
+
+@Suite(
+  "A repair reads files next to the store as SQLite does, and limits what a hostile file costs")
+struct HostileRepairTests {
+  /// Changes a store in a mode, copies its files before they're merged, and returns the copy.
+  private func copy(
+    _ pragmas: String, _ statements: String, suffix: String, to folder: TemporaryFolder
+  ) throws -> URL {
+    let office = try OfficeStore()
+    let connection = try Connection(path: office.url.path, access: .writing)
+    defer { connection.close() }
+    try StoreFunctions.register(on: connection)
+    try connection.execute("\(pragmas); \(statements)")
+    let url = folder.file("Copy.sqlite")
+    for suffix in ["", suffix] {
+      try FileManager.default.copyItem(atPath: office.url.path + suffix, toPath: url.path + suffix)
+    }
+    return url
+  }
+
+  private static let inserts =
+    "WITH n(i) AS (VALUES (10) UNION ALL SELECT i + 1 FROM n WHERE i < 900) "
+    + "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZHOURS) SELECT i, (SELECT Z_ENT FROM ZNOTE), 1, i FROM n"
+
+  @Test func rowsInTheWALAreRecoveredUpToTheFirstCorruptFrame() throws {
+    let folder = try TemporaryFolder()
+    let url = try copy(
+      "PRAGMA wal_autocheckpoint = 0",
+      "UPDATE ZPASSPORT SET ZNUMBER = 77; \(Self.inserts); UPDATE ZNOTE SET ZHOURS = -1",
+      suffix: "-wal", to: folder)
+    let wal = URL(fileURLWithPath: url.path + "-wal")
+    let bytes = try Data(contentsOf: wal)
+    let frame = 24 + 4_096
+    let count = (bytes.count - 32) / frame
+    #expect(count > 4)
+    var results: Set<Int> = []
+    for corrupt in 0...count {
+      var changed = bytes
+      if corrupt < count { changed[32 + corrupt * frame + 2_000] ^= 0x5A }
+      try changed.write(to: wal)
+      let before = try FolderState(folder.url)
+      let out = try TemporaryFolder()
+      let report = try StoreRepair.repair(url, to: out.file("Out.sqlite"))
+      #expect(try FolderState(folder.url) == before)
+      // SQLite reads a copy: it recovers the WAL and checkpoints it.
+      let reference = try TemporaryFolder()
+      for suffix in ["", "-wal"] {
+        try FileManager.default.copyItem(
+          atPath: url.path + suffix, toPath: reference.file("Copy.sqlite").path + suffix)
+      }
+      let expected = try IntactStore.tables(reference.file("Copy.sqlite"))
+      let actual = try IntactStore.tables(out.file("Out.sqlite"))
+      for table in ["ZNOTE", "ZPASSPORT", "ZTAG"] {
+        #expect(actual[table] == expected[table], "\(table), frame \(corrupt)")
+      }
+      results.insert(report.walPages)
+    }
+    #expect(results.count > 2 && results.contains(0))
+  }
+
+  @Test func aHotJournalIsRolledBack() throws {
+    let folder = try TemporaryFolder()
+    let url = try copy(
+      "PRAGMA journal_mode = DELETE; \(Self.inserts); PRAGMA cache_size = 2",
+      "BEGIN; UPDATE ZNOTE SET ZHOURS = -1; DELETE FROM ZNOTE WHERE Z_PK > 500; "
+        + "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) "
+        + "SELECT Z_PK + 1000, (SELECT Z_ENT FROM ZTAG), 1, hex(zeroblob(500)) FROM ZNOTE",
+      suffix: "-journal", to: folder)
+    let before = try FolderState(folder.url)
+    let out = try TemporaryFolder()
+    let report = try StoreRepair.repair(url, to: out.file("Out.sqlite"))
+    #expect(try FolderState(folder.url) == before)
+    #expect(report.journalPages > 5)
+    let notes = try IntactStore.tables(out.file("Out.sqlite"))["ZNOTE"] ?? [:]
+    #expect(notes.count == 897)
+    #expect(notes.allSatisfy { key, row in key < 10 || row["ZHOURS"] == .real(Double(key)) })
+  }
+
+  @Test func aFileWithoutPartsOfAStoreIsRejected() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.file("Other.sqlite")
+    for content in [Data(), Data("text".utf8), Data(repeating: 0x0D, count: 100_000)] {
+      try content.write(to: url)
+      #expect(throws: InvalidInputError.self) {
+        try StoreRepair.repair(url, to: folder.file("Out.sqlite"), model: OfficeStore.model())
+      }
+    }
+    mkfifo(folder.file("Pipe").path, 0o600)
+    for path in [folder.file("Pipe"), folder.url, folder.file("Absent")] {
+      #expect(throws: InvalidInputError.self) {
+        try StoreRepair.repair(path, to: folder.file("Out.sqlite"), model: OfficeStore.model())
+      }
+    }
+    #expect(
+      try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path))
+        == ["Other.sqlite", "Pipe"])
+  }
+
+  @Test func aFileWithTooManyPagesIsRejected() throws {
+    let bed = try RepairBed()
+    // The file is sparse.
+    #expect(truncate(bed.url.path, off_t(4_096) * (1 << 24) + 4_096) == 0)
+    #expect(throws: InvalidInputError.self) {
+      try StoreRepair.repair(bed.url, to: bed.folder.file("Out.sqlite"))
+    }
+  }
+
+  @Test func pagesThatReferToEachOtherAreVisitedOnce() throws {
+    let bed = try RepairBed()
+    let page = try #require(interior(of: bed))
+    let start = (page - 1) * bed.pageSize
+    let count = Int(bed.bytes[start + 3]) << 8 | Int(bed.bytes[start + 4])
+    // The first and the last child.
+    let cell = start + Int(bed.bytes[start + 12]) << 8 + Int(bed.bytes[start + 13])
+    #expect(count > 0)
+    for offset in [cell, start + 8] {
+      for target in [page, 1, 0, 0xFFFF_FFFF] {
+        var bytes = bed.bytes
+        for index in 0..<4 { bytes[offset + index] = UInt8(target >> (24 - 8 * index) & 0xFF) }
+        let report = try bed.repair(bytes, "a child is \(target)")
+        #expect(report.damagedPages.values.reduce(0, +) > 0)
+      }
+    }
+  }
+
+  /// Returns the root page of the table of notes, which has several leaf pages.
+  private func interior(of bed: RepairBed) -> Int? {
+    (2...bed.pageCount).first { number in
+      let page = bed.page(number)
+      return page.first == 0x05 && number > 2
+        && Int(page[page.startIndex + 3]) << 8 + Int(page[page.startIndex + 4]) > 0
+    }
+  }
+
+  @Test func manyRecordsOfOneOverflowChainAreReadOnce() throws {
+    let bed = try RepairBed()
+    let location = try #require(bed.intact.locations["ZPARTY"]?[2])
+    // All pointers of the page refer to the cell with the chain.
+    let start = (location.leaf - 1) * bed.pageSize
+    var bytes = bed.bytes
+    let count = Int(bytes[start + 3]) << 8 | Int(bytes[start + 4])
+    #expect(count > 1)
+    let keys = (bed.intact.locations["ZPARTY"] ?? [:]).filter { $0.value.leaf == location.leaf }
+      .keys.sorted()
+    let index = try #require(keys.firstIndex(of: 2))
+    for other in 0..<count {
+      bytes[start + 8 + 2 * other] = bytes[start + 8 + 2 * index]
+      bytes[start + 9 + 2 * other] = bytes[start + 9 + 2 * index]
+    }
+    let report = try bed.repair(bytes, "one chain", check: false)
+    #expect(report.damagedPages["ZPARTY"] == 1)
+    let parties = report.entries.filter { ["Person", "Company"].contains($0.name) }
+    #expect(parties.map(\.recovered).reduce(0, +) < count)
+  }
+}

@@ -1,0 +1,179 @@
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+import WorkbenchText
+
+@testable import StoreTools
+
+@Suite("A repair writes a new store, and reports what's lost")
+struct StoreRepairTests {
+  @Test(arguments: RepairBed.stores)
+  func intactStoreIsRecoveredCompletely(path: String) throws {
+    let bed = try RepairBed(path)
+    let found = try StoreDoctor.examine(bed.url).findings.map(\.rule)
+    let report = try bed.repair(bed.bytes, path)
+    #expect(report.damagedPages == [:] && report.undecoded == [:] && report.omitted == [:])
+    #expect(report.assumptions == [])
+    #expect(report.remaining.filter { !found.contains($0.rule) } == [])
+  }
+
+  @Test func storeWithoutModelRequiresOne() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("DELETE FROM Z_MODELCACHE")
+    let out = folder.file("Out.sqlite")
+    #expect(throws: InvalidInputError.self) { try StoreRepair.repair(store.url, to: out) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+    let report = try StoreRepair.repair(store.url, to: out, model: OfficeStore.model())
+    #expect(report.isComplete)
+  }
+
+  @Test func modelOfAnotherStoreIsRejected() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    let model = OfficeStore.model()
+    model.entitiesByName["Note"]?.properties.removeAll { $0.name == "hours" }
+    do {
+      _ = try StoreRepair.repair(store.url, to: folder.file("Out.sqlite"), model: model)
+      Issue.record("The model was accepted.")
+    } catch let error as NSError {
+      #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+  }
+
+  @Test func corruptVersionHashIsReplacedWithTheModels() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .sqlite, at: store.url)
+    let hashes = try #require(metadata["NSStoreModelVersionHashes"] as? [String: Data])
+    let hash = try #require(hashes["Note"])
+    var bytes = try Data(contentsOf: store.url)
+    let range = try #require(bytes.range(of: hash))
+    bytes[range.lowerBound] ^= 0xFF
+    let url = folder.file("Copy.sqlite")
+    try bytes.write(to: url)
+    let out = folder.file("Out.sqlite")
+    let report = try StoreRepair.repair(url, to: out)
+    #expect(report.assumptions.count == 1 && !report.isComplete, "\(report.assumptions)")
+    let recovered = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .sqlite, at: out)
+    #expect(recovered["NSStoreModelVersionHashes"] as? [String: Data] == hashes)
+    #expect(recovered["NSStoreUUID"] as? String == metadata["NSStoreUUID"] as? String)
+  }
+
+  @Test func objectsAreReadWithTheFramework() throws {
+    let bed = try RepairBed()
+    let out = try TemporaryFolder().file("Out.sqlite")
+    try FileManager.default.createDirectory(
+      at: out.deletingLastPathComponent(), withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: out.deletingLastPathComponent()) }
+    let leaf = try #require(bed.intact.locations["ZNOTE"]?[400]?.leaf)
+    let lost = bed.intact.locations["ZNOTE"]?.values.filter { $0.leaf == leaf }.count ?? 0
+    try Data(bed.replacing(leaf, with: Array(repeating: 0, count: bed.pageSize))).write(to: bed.url)
+    let report = try StoreRepair.repair(bed.url, to: out)
+    let notes = bed.intact.tables["ZNOTE"]?.count ?? 0
+    #expect(report.entries.first { $0.name == "Note" }?.recovered == notes - lost)
+    #expect(report.damagedPages == ["ZNOTE": 1])
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: OfficeStore.model())
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: out)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+      #expect(try context.count(for: request) == notes - lost)
+      // A primary key that was used isn't used again.
+      let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+      try context.save()
+      #expect(note.objectID.uriRepresentation().lastPathComponent == "p1501")
+    }
+    try coordinator.remove(store)
+  }
+
+  @Test func lostDestinationsOfRequiredRelationshipsAreReported() throws {
+    let bed = try RepairBed()
+    let leaves = Set((bed.intact.locations["ZPARTY"] ?? [:]).values.map(\.leaf))
+    let leaf = try #require(leaves.first)
+    let report = try bed.repair(
+      bed.replacing(leaf, with: Array(repeating: 0, count: bed.pageSize)), without: [leaf], "")
+    let lost = (bed.intact.locations["ZPARTY"] ?? [:]).filter { $0.value.leaf == leaf }.keys
+    let owners = (bed.intact.tables["ZPASSPORT"] ?? [:]).values.count { row in
+      if case .integer(let owner)? = row["ZOWNER"] { lost.contains(owner) } else { false }
+    }
+    #expect(owners > 0)
+    #expect(report.clearedReferences["Passport.owner"] == owners)
+    let finding = report.remaining.first { $0.rule == .missingValue && $0.property == "owner" }
+    #expect(finding?.count == owners)
+    #expect(report.removedJoinRows > 0)
+    #expect(report.removedChanges >= 0)
+    let text = RepairText.lines(report).joined(separator: "\n")
+    #expect(text.contains("Passport.owner") && text.contains("ZPARTY: 1 page corrupt or missing"))
+  }
+
+  @Test func externalDataFilesAreCopiedOrListed() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    let names = (0..<2).map { _ in UUID().uuidString }
+    try store.addFile(names[0])
+    try store.addFile("orphan\u{1B}[31m")
+    for (key, name) in zip([1, 2], names) {
+      try store.run(
+        "UPDATE ZPARTY SET ZPHOTO = CAST(x'02' || CAST('\(name)' AS BLOB) || x'00' AS BLOB) "
+          + "WHERE Z_PK = (SELECT Z_PK FROM ZPARTY WHERE ZCODE = 'c\(key)')")
+    }
+    let before = try FolderState(store.folder.url)
+    let out = folder.file("Out.sqlite")
+    let report = try StoreRepair.repair(store.url, to: out)
+    #expect(try FolderState(store.folder.url) == before)
+    #expect(report.missingFiles == [names[1]] && report.orphanedFiles == ["orphan\u{1B}[31m"])
+    #expect(!report.isComplete && report.remaining == [])
+    #expect(ExternalStorage(storeURL: out).fileNames() == [names[0]])
+    let text = RepairText.lines(report).joined(separator: "\n")
+    #expect(text.contains(names[1]) && text.contains("orphan") && !text.contains("\u{1B}"))
+  }
+
+  @Test func tablesThatTheModelDoesNotHaveAreListed() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("CREATE TABLE own (a, b); INSERT INTO own VALUES (1, 'x'), (2, 'y')")
+    let report = try StoreRepair.repair(store.url, to: folder.file("Out.sqlite"))
+    #expect(report.omitted == ["own": 2] && !report.isComplete)
+  }
+
+  @Test func existingFilesAreNotReplaced() throws {
+    let store = try OfficeStore()
+    let before = try FolderState(store.folder.url)
+    #expect(throws: InvalidInputError.self) { try StoreRepair.repair(store.url, to: store.url) }
+    let folder = try TemporaryFolder()
+    let out = folder.file("Out.sqlite")
+    for path in [out.path + "-wal", folder.file(".Out_SUPPORT").path] {
+      try Data().write(to: URL(fileURLWithPath: path))
+      #expect(throws: InvalidInputError.self) { try StoreRepair.repair(store.url, to: out) }
+      try FileManager.default.removeItem(atPath: path)
+    }
+    try FileManager.default.createSymbolicLink(
+      at: out, withDestinationURL: folder.file("Absent.sqlite"))
+    #expect(throws: InvalidInputError.self) { try StoreRepair.repair(store.url, to: out) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    #expect(throws: (any Error).self) {
+      try StoreRepair.repair(store.url, to: folder.file("Absent/Out.sqlite"))
+    }
+    #expect(try FolderState(store.folder.url) == before)
+  }
+
+  @Test func aStoreIsPlacedWithoutReplacingAFile() throws {
+    let (folder, store) = (try TemporaryFolder(), try OfficeStore())
+    let out = folder.file("Out.sqlite")
+    try Data("own".utf8).write(to: out)
+    do {
+      try StoreFile.place(store.url, at: out)
+      Issue.record("The file was replaced.")
+    } catch let error as NSError {
+      #expect(error.code == CocoaError.Code.fileWriteFileExists.rawValue)
+    }
+    #expect(try Data(contentsOf: out) == Data("own".utf8))
+    #expect(try StoreDoctor.examine(store.url).findings == [])
+  }
+}

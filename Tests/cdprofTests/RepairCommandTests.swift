@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@Suite("cdprof doctor --repair")
+struct RepairCommandTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  /// A store `s.sqlite`.
+  private static let setUp = """
+    cat > s.yml << END
+    name: Small
+    model: \(PackageFiles.model)
+    data:
+      Continent: {count: 2}
+      Country: {count: 1}
+      Mood: {count: 2, remoteIdentifier: text 5}
+    steps:
+      - {count: Continent}
+    END
+    cdprof run s.yml --quiet --report json --out r && cp r/s.sqlite s.sqlite
+
+    """
+
+  private struct Report: Decodable {
+    let complete: Bool
+    let corruptPages: [String: Int]
+  }
+
+  @Test func exitStatusStatesWhetherSomethingIsLost() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        cdprof doctor s.sqlite --repair whole.sqlite > /dev/null; echo $?
+        cdprof doctor whole.sqlite > /dev/null; echo $?
+        cdprof doctor s.sqlite --repair whole.sqlite 2>> errors; echo $?
+        cdprof doctor s.sqlite --model s.yml 2> /dev/null; echo $?
+        cdprof doctor s.yml --repair other.sqlite 2>> errors; echo $?
+        cdprof doctor s.sqlite --repair absent/o.sqlite 2>> errors; echo $?
+        dd if=/dev/zero of=s.sqlite bs=4096 seek=2 count=1 conv=notrunc 2> /dev/null
+        cksum s.sqlite > before; ls -A > names
+        cdprof doctor s.sqlite --repair part.sqlite --json > report.json; echo $?
+        cksum s.sqlite | diff before - && ls -A | diff names - | grep -v report.json
+        """)
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    #expect(Array(lines.prefix(7)) == ["0", "0", "65", "64", "65", "1", "3"], "\(outcome)")
+    #expect(lines.last == "> part.sqlite")
+    let errors = try String(contentsOf: program.folder.file("errors"), encoding: .utf8)
+    #expect(errors.contains("whole.sqlite exists already"))
+    #expect(errors.contains("s.yml contains no readable model"))
+    #expect(errors.contains("absent/o.sqlite can't be written"))
+    let report = try JSONDecoder().decode(
+      Report.self, from: Data(contentsOf: program.folder.file("report.json")))
+    #expect(!report.complete && report.corruptPages.count == 1)
+  }
+}
