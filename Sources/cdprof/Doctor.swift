@@ -12,7 +12,7 @@ struct Doctor: Executable {
       Exit status: 3 if there are findings, 65 if the file isn't a Core Data store.
       """)
 
-  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
   var store: String
 
   @ArgumentParser.Flag(help: "Print JSON.")

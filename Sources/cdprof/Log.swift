@@ -25,19 +25,19 @@ struct Log: Executable {
   @Option(
     help: ArgumentHelp(
       "The app's store, for query plans and index suggestions.", valueName: "store"),
-    completion: .file())
+    completion: .stores)
   var store: String?
 
   @Option(
     help: ArgumentHelp(
       "The app's model in any format, or a store that contains it; maps tables to entities.",
-      valueName: "model"), completion: .file())
+      valueName: "model"), completion: .models)
   var model: String?
 
   @Option(
     help: ArgumentHelp(
       "The expected counts for the log's sections: a file with `sections`, or a scenario.",
-      valueName: "file"), completion: .file())
+      valueName: "file"), completion: .scenarios)
   var expect: String?
 
   @Option(
