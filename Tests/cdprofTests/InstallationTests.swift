@@ -99,6 +99,9 @@ struct InstallationTests {
     #expect(outcome.status == 0, "\(outcome.errors)")
     let page = program.folder.file("Reports/faults.html").path
     #expect(FileManager.default.fileExists(atPath: page))
+    let list = try program.bash("'\(top)/bin/cdprof' list").output
+    #expect(list.contains("share/cdprof/Scenarios\n\nChapter 6\n"))
+    #expect(list.hasSuffix("\n\(PackageFiles.scenarios.count) scenarios\n"))
   }
 
   @Test func everyOptionIsInItsManPage() throws {
