@@ -42,14 +42,12 @@ help:
 prepare:
 	@sh Scripts/prepare.sh
 
-# With Swift's libraries in the program, it runs where Swift isn't installed.
-RELEASE := swift build -c release --static-swift-stdlib $(SWIFT_FLAGS)
 build: prepare
-	$(RELEASE) --product cdprof
+	swift build -c release --product cdprof $(SWIFT_FLAGS)
 
 # The program and the tool that writes its man pages.
 products: build
-	$(RELEASE) --product ManualTool
+	swift build -c release --product ManualTool $(SWIFT_FLAGS)
 
 install: products
 	@sh Scripts/install.sh "$$(swift build -c release --show-bin-path)" '$(PREFIX)' '$(DESTDIR)'

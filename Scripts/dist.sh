@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 sh "$source/Scripts/install.sh" "$folder" "/$name" "$work"
 # Without the list, so that a package manager that unpacks the archive isn't contradicted.
 rm "$work/$name/share/cdprof/installed-files"
-strip --strip-debug "$work/$name/bin/cdprof"
+strip --strip-debug "$work/$name/lib/cdprof/cdprof"
 
 mkdir -p "$output"
 tar --create --format=ustar --sort=name --mtime="@$date" --owner=0 --group=0 --numeric-owner \

@@ -19,7 +19,7 @@ remove() {
     rm -f "$root/$file"
   done <"$root/$list"
   rm -f "$root/$list"
-  for own in "$root/share/cdprof" "$root/share/doc/cdprof"; do
+  for own in "$root/lib/cdprof" "$root/share/cdprof" "$root/share/doc/cdprof"; do
     [ ! -d "$own" ] || find "$own" -depth -type d -empty -delete
   done
 }
@@ -53,7 +53,16 @@ for shell in bash zsh fish; do
 done
 remove
 
-add 755 "$cdprof" bin/cdprof
+# Swift's libraries are next to the program, which searches its own folder for them, so that it runs
+# where Swift isn't installed. Linked statically, Foundation can't write property lists.
+add 755 "$cdprof" lib/cdprof/cdprof
+ldd "$cdprof" | awk '$3 ~ /\/swift\/linux\// { print $3 }' >"$work/libraries"
+while IFS= read -r library; do
+  add 644 "$library" "lib/cdprof/$(basename "$library")"
+done <"$work/libraries"
+mkdir -p "$root/bin"
+ln -sf ../lib/cdprof/cdprof "$root/bin/cdprof"
+printf '%s\n' bin/cdprof >>"$work/list"
 for page in "$work"/man/*; do
   add 644 "$page" "share/man/man1/$(basename "$page")"
 done

@@ -54,10 +54,10 @@ struct List: Executable {
     return status
   }
 
-  /// The folder of the scenarios that were installed with the program.
+  /// The folder of the scenarios that were installed with the program, which is in `lib/cdprof`.
   private static var installed: URL {
     URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("share/cdprof/Scenarios", isDirectory: true)
   }
 }

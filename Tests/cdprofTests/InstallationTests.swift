@@ -64,7 +64,8 @@ struct InstallationTests {
     let first = files(program)
     #expect(
       first.isSuperset(of: [
-        "bin/cdprof", "share/man/man1/cdprof.1", "share/man/man1/cdprof-run.1",
+        "bin/cdprof", "lib/cdprof/cdprof", "lib/cdprof/libFoundation.so", "share/man/man1/cdprof.1",
+        "share/man/man1/cdprof-run.1",
         "share/bash-completion/completions/cdprof", "share/zsh/site-functions/_cdprof",
         "share/fish/vendor_completions.d/cdprof.fish", "share/doc/cdprof/LICENSE",
         "share/doc/cdprof/licenses/Yams.txt", "share/cdprof/installed-files",
