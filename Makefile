@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz faults exports examples server checked walk threads memory kills build lint catalog samples picture bench gates clean prepare
+.PHONY: help demo test agreement fuzz faults exports examples server checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -10,6 +10,8 @@ SCENARIO := Scenarios/faults.yml
 REPORTS := Reports
 SAMPLE := Scenarios/mood-list.yml
 PICTURE := Documentation/images/report.png
+PREFIX := /usr/local
+DESTDIR :=
 
 help:
 	@echo 'make demo       build, run $(SCENARIO), and leave its report in $(REPORTS)/'
@@ -26,6 +28,9 @@ help:
 	@echo 'make memory     fetch, read, release, and migrate a million objects within memory limits'
 	@echo 'make kills      kill a process 200 times while it saves, and 200 times while it migrates'
 	@echo 'make build      build cdprof for release'
+	@echo 'make install    build for release, and install below PREFIX=/usr/local; DESTDIR= comes before it'
+	@echo 'make uninstall  remove what make install installed below PREFIX'
+	@echo 'make dist       build for release, and write an archive and its SHA-256 to .build/dist'
 	@echo 'make lint       run swift format lint --strict'
 	@echo 'make catalog    list the behaviors of the catalog that a scenario or a test covers'
 	@echo 'make samples    regenerate the sample report in $(REPORTS)/samples'
@@ -39,6 +44,19 @@ prepare:
 
 build: prepare
 	swift build -c release --product cdprof $(SWIFT_FLAGS)
+
+# The program and the tool that writes its man pages.
+products: build
+	swift build -c release --product ManualTool $(SWIFT_FLAGS)
+
+install: products
+	@sh Scripts/install.sh "$$(swift build -c release --show-bin-path)" '$(PREFIX)' '$(DESTDIR)'
+
+uninstall:
+	@sh Scripts/install.sh --remove '$(PREFIX)' '$(DESTDIR)'
+
+dist: products
+	@sh Scripts/dist.sh "$$(swift build -c release --show-bin-path)" .build/dist
 
 demo: build
 	@sh Scripts/demo.sh '$(SCENARIO)' '$(REPORTS)'

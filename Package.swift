@@ -44,6 +44,9 @@ let package = Package(
       name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["ModelCodeTool"],
       path: "Sources/CoreDataModelPlugin"),
 
+    // The man pages, made of the help of the program and Documentation/cli.md.
+    .executableTarget(name: "ManualTool"),
+
     // What stands on it.
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
     .target(

@@ -24,19 +24,27 @@ package struct LogReader {
   package static func read(_ path: String) throws(InvalidInputError) -> LogReport {
     let lines = try LogLines(path: path)
     let report = try read(lines, of: path)
-    guard !report.isLog else { return report }
-    let name = path == InputFile.standardInput ? "standard input" : path
+    try check(report, isBinary: lines.isBinary)
+    return report
+  }
+
+  /// Checks that a line of a log is from Core Data.
+  ///
+  /// - Throws: `InvalidInputError` if none is.
+  static func check(_ report: LogReport, isBinary: Bool) throws(InvalidInputError) {
+    guard !report.isLog else { return }
+    let name = InputFile.name(report.file)
     let run = "run the app with `-com.apple.CoreData.SQLDebug 1` and use its output"
     guard report.lines > 0 else {
       throw InvalidInputError(kind: .unusable, message: "\(name) is empty", nextStep: run)
     }
     throw InvalidInputError(
       kind: .unusable,
-      message: lines.isBinary
+      message: isBinary
         ? "\(name) isn't a log: it contains binary data"
         : "\(name) isn't a Core Data SQL log: none of its "
           + "\(NumberText.counted(report.lines, "line")) is from Core Data",
-      nextStep: lines.isBinary ? "use a log as text, or compressed with gzip" : run)
+      nextStep: isBinary ? "use a log as text, or compressed with gzip" : run)
   }
 
   /// Reads the remaining lines, even if none is from Core Data.
@@ -48,12 +56,22 @@ package struct LogReader {
   package static func read(
     _ lines: LogLines, of path: String
   ) throws(InvalidInputError) -> LogReport {
+    let report = read(of: path) { lines.next() }
+    if let problem = lines.problem { throw problem }
+    return report
+  }
+
+  /// Reads lines, and rejoins those that were wrapped.
+  ///
+  /// - Parameters:
+  ///   - path: The path as it was given, for the report.
+  ///   - next: Returns the next line, and `nil` at the end.
+  static func read(of path: String, _ next: @escaping () -> ArraySlice<UInt8>?) -> LogReport {
     var reader = LogReader(file: path)
-    var joiner = WrappedLineJoiner { lines.next() }
+    var joiner = WrappedLineJoiner(next)
     while let (line, pieces) = joiner.next() {
       reader.take(line, on: pieces)
     }
-    if let problem = lines.problem { throw problem }
     reader.report.wrap = joiner.wrap
     return reader.finish()
   }

@@ -83,7 +83,7 @@ package enum LogText {
   }
 
   /// Returns rows with each column but the last right-aligned, two spaces apart.
-  private static func aligned(_ rows: [[String]]) -> [String] {
+  static func aligned(_ rows: [[String]]) -> [String] {
     let widths = (0..<(rows.first?.count ?? 0)).map { column in
       rows.map { $0[column].count }.max() ?? 0
     }
@@ -171,7 +171,7 @@ package enum LogText {
   /// Returns a time, such as `5.3 ms` or `12,345 ms`.
   ///
   /// Times in a log have four decimal places of a second.
-  private static func time(_ microseconds: Int) -> String {
+  static func time(_ microseconds: Int) -> String {
     guard microseconds < 1_000_000 else { return NumberText.grouped(microseconds / 1_000) + " ms" }
     return "\(microseconds / 1_000).\(microseconds % 1_000 / 100) ms"
   }

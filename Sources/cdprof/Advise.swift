@@ -16,7 +16,7 @@ struct Advise: Executable {
 
   @Argument(
     help: ArgumentHelp("A scenario (.yml, .yaml) or a store.", valueName: "file"),
-    completion: .file())
+    completion: .scenariosAndStores)
   var file: String
 
   @Argument(

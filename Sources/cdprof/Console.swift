@@ -65,6 +65,19 @@ struct Console: Sendable {
     Console.print(Console.passing(text ?? ""), to: STDOUT_FILENO)
   }
 
+  /// Replaces the lines that the last call wrote on a terminal.
+  ///
+  /// - Parameters:
+  ///   - height: The number of lines to replace, above the cursor.
+  ///   - lines: The lines, which fit the terminal.
+  /// - Returns: The number of lines written.
+  func replace(_ height: Int, with lines: [String]) -> Int {
+    let up = height == 0 ? "" : "\u{1B}[\(height)A\u{1B}[J"
+    let text = lines.map { PrintableText.line($0) + "\n" }.joined()
+    Console.print(Array((up + text).utf8), to: STDOUT_FILENO)
+    return lines.count
+  }
+
   /// Writes a result in UTF-8: a report, JSON, or a program.
   ///
   /// JSON is already escaped, so its bytes are written unchanged.

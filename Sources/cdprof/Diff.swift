@@ -9,11 +9,11 @@ struct Diff: Executable {
     discussion: "Each argument can be any model or store that `cdprof model` reads.")
 
   @Argument(
-    help: ArgumentHelp("The earlier model, or a store.", valueName: "old"), completion: .file())
+    help: ArgumentHelp("The earlier model, or a store.", valueName: "old"), completion: .models)
   var old: String
 
   @Argument(
-    help: ArgumentHelp("The later model, or a store.", valueName: "new"), completion: .file())
+    help: ArgumentHelp("The later model, or a store.", valueName: "new"), completion: .models)
   var new: String
 
   @ArgumentParser.Flag(help: "Print JSON.")

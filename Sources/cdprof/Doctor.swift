@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RunReports
 import StoreTools
 import WorkbenchText
 
@@ -10,12 +11,16 @@ struct Doctor: Executable {
       "Check a store for corruption, orphaned rows, invalid keys, and missing external files.",
     discussion: """
       The store and the files next to it aren't modified. With --repair, a new store is written with the \
-      rows that can be recovered. Exit status: 3 if there are findings, or something is lost; 65 if the \
-      file isn't a Core Data store, has no readable model, or the new file exists.
+      rows that can be recovered. Exit status: 3 if there are errors, or with --strict any findings, or a \
+      repair lost something; 65 if the file isn't a Core Data store, has no readable model, or the new \
+      file exists.
       """)
 
-  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
   var store: String
+
+  @ArgumentParser.Flag(help: "Also exit with status 3 for warnings and notes.")
+  var strict = false
 
   @Option(
     help: ArgumentHelp(
@@ -30,23 +35,34 @@ struct Doctor: Executable {
     completion: .file())
   var model: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Print Markdown instead: md, for a comment on a pull request.", valueName: "format"))
+  var report: DoctorReportFormat?
+
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
   func validate() throws {
     if model != nil, repair == nil { throw ValidationError("--model requires --repair.") }
+    if report != nil, json { throw ValidationError("--json and --report exclude each other.") }
+    guard repair != nil else { return }
+    if report != nil { throw ValidationError("--report and --repair exclude each other.") }
+    if strict { throw ValidationError("--strict and --repair exclude each other.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
     let url = URL(fileURLWithPath: store)
     if let repair { return try recover(url, to: URL(fileURLWithPath: repair), console) }
-    let report = try StoreDoctor.examine(url)
+    let findings = try StoreDoctor.examine(url)
     if json {
-      console.say(try DoctorJSON.data(report))
+      console.say(try DoctorJSON.data(findings))
+    } else if report == .md {
+      console.say(DoctorMarkdown.data(findings))
     } else {
-      console.say(DoctorText.lines(report))
+      console.say(DoctorText.lines(findings))
     }
-    return report.isIntact ? .success : .findings
+    return findings.fails(strictly: strict) ? .findings : .success
   }
 
   private func recover(_ url: URL, to destination: URL, _ console: Console) throws -> ExitStatus {
@@ -60,4 +76,9 @@ struct Doctor: Executable {
     }
     return report.isComplete ? .success : .findings
   }
+}
+
+/// The value of `doctor --report`.
+enum DoctorReportFormat: String, CaseIterable, ExpressibleByArgument {
+  case md
 }

@@ -15,7 +15,8 @@ struct Export: Executable {
       """)
 
   @Argument(
-    help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"), completion: .file())
+    help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"), completion: .scenarios
+  )
   var scenario: String?
 
   @ArgumentParser.Flag(help: "Write Swift, the only supported language. Required.")
@@ -40,10 +41,10 @@ struct Export: Executable {
   @Option(
     name: .customLong("to"),
     help: ArgumentHelp("With --migrations, the model to migrate to.", valueName: "model"),
-    completion: .file())
+    completion: .models)
   var model: String?
 
-  @Option(help: "The version of the model, instead of the current one.")
+  @Option(help: "The version of the model, instead of the current one.", completion: .versions)
   var version: String?
 
   @Option(
@@ -51,7 +52,7 @@ struct Export: Executable {
   var mappings: String?
 
   @Option(
-    help: ArgumentHelp("The expected content, as JSON.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("The expected content, as JSON.", valueName: "file"), completion: .json)
   var fixture: String?
 
   @ArgumentParser.Flag(help: "Migrate version by version, instead of in one hop.")

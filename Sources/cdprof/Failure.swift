@@ -101,7 +101,7 @@ enum ExitStatus: Int32 {
   case runFailed = 1
   /// An expectation isn't met.
   case expectationMissed = 2
-  /// `doctor`, `model --check`, or `run --fail-on` reported findings, or `migrate` would lose values or fail.
+  /// `doctor` reported errors, `model --check` or `run --fail-on` findings, or `migrate` would lose values or fail.
   case findings = 3
   /// Invalid arguments or an unknown command.
   case usage = 64

@@ -16,7 +16,7 @@ struct Generate: Executable {
   @Argument(
     help: ArgumentHelp(
       "The model: .xcdatamodeld, .xcdatamodel, .mom or .momd.", valueName: "model"),
-    completion: .file())
+    completion: .models)
   var model: String
 
   @Option(

@@ -8,7 +8,7 @@ struct Inspect: Executable {
     abstract: "Show the contents of a store: entities, rows, relationships, indexes, sizes.",
     discussion: "The store and the files next to it aren't modified.")
 
-  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
   var store: String
 
   @ArgumentParser.Flag(help: "Print JSON.")

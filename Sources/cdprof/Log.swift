@@ -14,7 +14,8 @@ struct Log: Executable {
     discussion: """
       Reads the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show`, or \
       a device, and ignores other lines. With --store, shows each statement's query plan and tests \
-      indexes in a copy of the store, which isn't modified.
+      indexes in a copy of the store, which isn't modified. With --follow, a log that's being written \
+      is read until Ctrl-C, also if it's rotated or truncated.
       """)
 
   @Argument(
@@ -25,19 +26,19 @@ struct Log: Executable {
   @Option(
     help: ArgumentHelp(
       "The app's store, for query plans and index suggestions.", valueName: "store"),
-    completion: .file())
+    completion: .stores)
   var store: String?
 
   @Option(
     help: ArgumentHelp(
       "The app's model in any format, or a store that contains it; maps tables to entities.",
-      valueName: "model"), completion: .file())
+      valueName: "model"), completion: .models)
   var model: String?
 
   @Option(
     help: ArgumentHelp(
       "The expected counts for the log's sections: a file with `sections`, or a scenario.",
-      valueName: "file"), completion: .file())
+      valueName: "file"), completion: .scenarios)
   var expect: String?
 
   @Option(
@@ -45,6 +46,15 @@ struct Log: Executable {
       "The value of `scale` with which the log's program was exported.",
       valueName: "n"))
   var scale: Int?
+
+  @ArgumentParser.Flag(
+    help: "Follow a log that's being written, until Ctrl-C, which prints the summary.")
+  var follow = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Follow the log, and show its totals every N seconds; 1 by default.", valueName: "n"))
+  var every: Int?
 
   @ArgumentParser.Flag(help: "Print the bound values that the log contains.")
   var showBinds = false
@@ -77,6 +87,9 @@ struct Log: Executable {
     } else if json {
       throw ValidationError("--json and --report exclude each other.")
     }
+    if let every, let problem = Messages.outOfRange("--every", every, upTo: Log.longestInterval) {
+      throw ValidationError(problem)
+    }
     guard let scale else { return }
     if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
@@ -99,7 +112,7 @@ struct Log: Executable {
     let budget = try expect.map {
       try LogBudget.read(path: $0, model: found, scale: scale ?? 1)
     }
-    var log = try LogReader.read(file)
+    var log = try read(console)
     if let model = found ?? budget?.model { log.name(by: LogTables(model)) }
     if let storeURL { try log.explain(on: storeURL) }
     let evaluation = try budget.map { try LogBudgetEvaluator(budget: $0).evaluation(of: log) }
@@ -124,6 +137,24 @@ struct Log: Executable {
       console.say(advice.map { [""] + AdviceText.lines($0) } ?? [])
     }
     return evaluation?.passes == false ? .expectationMissed : .success
+  }
+
+  /// The maximum of `--every`: a day, in seconds.
+  private static let longestInterval = 86_400
+
+  /// Reads the log, or follows it while it's being written.
+  ///
+  /// A pipe is also followed if the result is printed on a terminal.
+  private func read(_ console: Console) throws -> LogReport {
+    var input = stat()
+    let isPipe =
+      file == InputFile.standardInput && fstat(STDIN_FILENO, &input) == 0
+      && input.st_mode & S_IFMT == S_IFIFO
+    let isPrinted = report == nil && !json
+    guard follow || every != nil || isPipe && isPrinted && Pager.screen != nil else {
+      return try LogReader.read(file)
+    }
+    return try LiveLogView(console).follow(file, every: Double(every ?? 1), isShown: isPrinted)
   }
 }
 

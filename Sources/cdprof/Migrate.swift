@@ -15,23 +15,23 @@ struct Migrate: Executable {
       migration is refused or fails.
       """)
 
-  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
   var store: String
 
   @Option(
     name: .customLong("to"),
     help: ArgumentHelp(
       "The model to migrate to; of a folder of versions, the current one.", valueName: "model"),
-    completion: .file())
+    completion: .models)
   var model: String
 
-  @Option(help: "The version of the model, instead of the current one.")
+  @Option(help: "The version of the model, instead of the current one.", completion: .versions)
   var version: String?
 
   @Option(
     help: ArgumentHelp(
       "A mapping model, which is used before those in the model's folder and next to it. Repeatable.",
-      valueName: "file"), completion: .file())
+      valueName: "file"), completion: .mappings)
   var mapping: [String] = []
 
   @ArgumentParser.Flag(help: "Migrate along the versions even if there's a direct way.")

@@ -13,12 +13,13 @@ struct Model: Executable {
       With --check, the exit status is 3 if there are findings.
       """)
 
-  @Argument(help: ArgumentHelp("The model, or a store.", valueName: "model"), completion: .file())
+  @Argument(help: ArgumentHelp("The model, or a store.", valueName: "model"), completion: .models)
   var path: String
 
   @Option(
     help: ArgumentHelp(
-      "The model version to read; the default is the current one.", valueName: "name"))
+      "The model version to read; the default is the current one.", valueName: "name"),
+    completion: .versions)
   var version: String?
 
   @ArgumentParser.Flag(help: "Print JSON.")
@@ -39,7 +40,7 @@ struct Model: Executable {
   @Option(
     help: ArgumentHelp(
       "With --check, also check the changes from an earlier model, or from a store.",
-      valueName: "old"), completion: .file())
+      valueName: "old"), completion: .models)
   var from: String?
 
   @Option(help: ArgumentHelp("The version of the earlier model.", valueName: "name"))

@@ -21,7 +21,7 @@ struct New: Executable {
 
   @Option(
     help: ArgumentHelp("The store to copy for each variant.", valueName: "store"),
-    completion: .file())
+    completion: .stores)
   var store: String?
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)

@@ -21,10 +21,11 @@ struct Predicate: Executable {
   @Option(
     help: ArgumentHelp(
       "A model (.xcdatamodel, .xcdatamodeld, .mom, .momd), or a store that contains one.",
-      valueName: "model"), completion: .file())
+      valueName: "model"), completion: .models)
   var model: String?
 
-  @Option(help: ArgumentHelp("The entity to fetch.", valueName: "entity"))
+  @Option(
+    help: ArgumentHelp("The entity to fetch.", valueName: "entity"), completion: .entities)
   var entity: String?
 
   @ArgumentParser.Flag(help: "Print only the SQL and its bound values.")
@@ -36,7 +37,7 @@ struct Predicate: Executable {
   @Option(
     help: ArgumentHelp(
       "A store; prints the query plan that SQLite would use in it.", valueName: "store"),
-    completion: .file())
+    completion: .stores)
   var plan: String?
 
   func validate() throws {

@@ -12,10 +12,11 @@ struct Rows: Executable {
       of its subentities. Relationships are printed as URIs.
       """)
 
-  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .file())
+  @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
   var store: String
 
-  @Argument(help: ArgumentHelp("The entity.", valueName: "entity"))
+  @Argument(
+    help: ArgumentHelp("The entity.", valueName: "entity"), completion: .entities)
   var entity: String
 
   @Option(

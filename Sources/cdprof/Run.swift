@@ -21,7 +21,7 @@ struct Run: Executable {
     help: ArgumentHelp(
       "Scenario files, or folders that contain them; `-` for standard input.",
       valueName: "file | dir"),
-    completion: .file())
+    completion: .scenarios)
   var files: [String]
 
   @Option(
@@ -65,7 +65,8 @@ struct Run: Executable {
   var only: String?
 
   @Option(
-    help: ArgumentHelp("Run only the variant with this name. Repeatable.", valueName: "name"))
+    help: ArgumentHelp("Run only the variant with this name. Repeatable.", valueName: "name"),
+    completion: .variants)
   var variant: [String] = []
 
   @Option(help: ArgumentHelp("The number of scenarios to run concurrently.", valueName: "n"))

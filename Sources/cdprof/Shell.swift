@@ -17,7 +17,7 @@ struct Shell: Executable {
 
   @Argument(
     help: ArgumentHelp("A store, or a scenario (.yml).", valueName: "store | scenario"),
-    completion: .file())
+    completion: .scenariosAndStores)
   var file: String?
 
   @ArgumentParser.Flag(help: "Work on a copy of the store, which is deleted at the end.")

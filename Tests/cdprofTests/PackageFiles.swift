@@ -16,6 +16,9 @@ enum PackageFiles {
   /// The path of `Sources`.
   static let sources = package.appendingPathComponent("Sources").path
 
+  /// The path of `Scripts`.
+  static let scripts = package.appendingPathComponent("Scripts").path
+
   /// The paths of all scenarios, relative to `Scenarios`.
   static let scenarios: [String] = {
     let folder = package.appendingPathComponent("Scenarios").path

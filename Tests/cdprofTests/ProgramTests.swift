@@ -286,32 +286,4 @@ struct ProgramTests {
     #expect(outcome.errors.contains("expected a step to find indexes for"))
     #expect(outcome.errors.contains("cdprof advise App.sqlite \"fetch ENTITY sort KEY\""))
   }
-
-  /// The words of a command line, and the expected completion.
-  @Test(arguments: [
-    (["inspect", "mo"], "mood.sqlite"), (["run", "--report", "ht"], "html"),
-    (["run", "--report", "html", "--out", "fol"], "folder"), (["run", "mo"], "mood.sqlite"),
-    (["log", "--expect", "mo"], "mood.sqlite"), (["report", "--report", "js"], "json"),
-    (["run", "--fail-on", "fetch-l"], "fetch-loop"), (["generate", "--style", "ext"], "extension"),
-    (["run", "--report", "html,js"], "html,json"),
-    (["compare", "--fail-on", "more,sel"], "more,selects"),
-    (["run", "--fail-on", "fault-storm,a"], "fault-storm,any"),
-    (["predicate", "--plan", "mo"], "mood.sqlite"),
-  ])
-  func bashCompletesFilesAndOptionValues(words: [String], offered: String) throws {
-    let script = try program.run(["--generate-completion-script", "bash"])
-    #expect(script.status == 0)
-    let file = try program.folder.write(script.output, to: "cdprof.bash")
-    _ = try program.folder.write("", to: "mood.sqlite")
-    _ = try program.folder.write("", to: "folder/file.txt")
-    let line = (["cdprof"] + words).joined(separator: " ")
-    let reply = try program.bash(
-      """
-      source '\(file)'; COMP_WORDS=(\(line)); COMP_CWORD=\(words.count); COMP_LINE='\(line)'
-      COMP_POINT=${#COMP_LINE}; $(complete -p cdprof | sed 's/.*-F \\([^ ]*\\).*/\\1/') cdprof \
-        "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"; printf '%s\\n' "${COMPREPLY[@]}"
-      """
-    ).output
-    #expect(reply.split(separator: "\n").contains { $0.hasPrefix(offered) }, "\(reply)")
-  }
 }

@@ -28,7 +28,7 @@ package enum ScenarioFinder {
     }
     let found = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? [])
       .filter { file in
-        ["yml", "yaml"].contains((file as NSString).pathExtension.lowercased())
+        isScenario(file)
           && !file.split(separator: "/").contains { $0.hasPrefix(".") }
       }
       .sorted()
@@ -39,6 +39,25 @@ package enum ScenarioFinder {
     }
     let folder = path.hasSuffix("/") ? path : "\(path)/"
     return found.map { Found(path: folder + $0, name: baseName($0)) }
+  }
+
+  /// Returns the paths of the scenarios directly in a folder, sorted, without the folder.
+  ///
+  /// Other YAML files, which contain neither the key `steps` nor `variants`, aren't scenarios.
+  static func scenarios(directlyIn folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { name in
+      guard !name.hasPrefix("."), isScenario(name),
+        let data = try? InputFile.read("\(folder)/\(name)", limit: YAMLDocument.maximumSize)
+      else { return false }
+      return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+        .contains { $0.hasPrefix("steps:") || $0.hasPrefix("variants:") }
+    }
+    .sorted()
+  }
+
+  private static func isScenario(_ file: String) -> Bool {
+    ["yml", "yaml"].contains((file as NSString).pathExtension.lowercased())
   }
 
   /// The name of reports of a scenario that is read from standard input.
@@ -77,6 +96,19 @@ package struct ScenarioChoice: Sendable {
   /// An error for a selection that is empty.
   package struct Empty: Error, Sendable, CustomStringConvertible {
     package let description: String
+
+    /// Creates an error that suggests a similar name.
+    ///
+    /// - Parameters:
+    ///   - message: The first line: what's missing.
+    ///   - word: The name that doesn't match.
+    ///   - known: The names that would.
+    ///   - nextStep: The second line.
+    init(_ message: String, _ word: String, among known: [String], _ nextStep: String) {
+      let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
+      description = ["\(message)\(near)", nextStep].map(PrintableText.line)
+        .joined(separator: "\n")
+    }
   }
 
   /// Returns the selected scenarios with their selected variants, in their original order.
@@ -85,14 +117,14 @@ package struct ScenarioChoice: Sendable {
   package func scenarios(of all: [Scenario]) throws(Empty) -> [Scenario] {
     let fitting = all.filter(fits)
     if let only, fitting.isEmpty {
-      throw empty(
+      throw Empty(
         "no scenario matches `\(only)`", only, among: all.map(\.fileName) + all.map(\.name),
         "use a part of a file's path or a scenario's name, or a behavior ID")
     }
     guard !variants.isEmpty else { return fitting }
     let names = fitting.flatMap { $0.variants.map(\.name) }
     for name in variants where !names.contains(name) {
-      throw empty(
+      throw Empty(
         "no scenario has a variant `\(name)`", name, among: names,
         "use one of: \(ModelNames.list(names))")
     }
@@ -107,13 +139,5 @@ package struct ScenarioChoice: Sendable {
     guard let only else { return true }
     return scenario.path.contains(only) || scenario.name.contains(only)
       || scenario.covers.contains { $0.id == only }
-  }
-
-  private func empty(
-    _ message: String, _ word: String, among known: [String], _ nextStep: String
-  ) -> Empty {
-    let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-    let lines = ["\(message)\(near)", nextStep].map(PrintableText.line)
-    return Empty(description: lines.joined(separator: "\n"))
   }
 }

@@ -22,6 +22,7 @@ package struct DoctorReport: Sendable {
 package struct DoctorFinding: Sendable, Equatable {
   /// The rule that detected the problem.
   package var rule: DoctorRuleName
+  package var severity: DoctorSeverity
   /// The affected entity, or `nil` if the problem affects the file.
   package var entity: String?
   /// The affected property.
@@ -39,9 +40,11 @@ package struct DoctorFinding: Sendable, Equatable {
 
   init(
     _ rule: DoctorRuleName, entity: String? = nil, property: String? = nil, table: String? = nil,
-    count: Int = 1, examples: [String] = [], _ message: String, nextStep: String
+    count: Int = 1, examples: [String] = [], severity: DoctorSeverity? = nil, _ message: String,
+    nextStep: String
   ) {
     self.rule = rule
+    self.severity = severity ?? rule.severity
     self.entity = entity
     self.property = property
     self.table = table
@@ -115,7 +118,7 @@ package enum DoctorText {
     let head =
       report.isIntact
       ? "\(report.url.lastPathComponent)   no problems found"
-      : "\(report.url.lastPathComponent)   \(NumberText.counted(report.findings.count, "finding"))"
+      : "\(report.url.lastPathComponent)   \(report.severities)"
     let note =
       report.isGuessed
       ? [
@@ -126,7 +129,7 @@ package enum DoctorText {
   }
 
   private static func lines(_ finding: DoctorFinding) -> [String] {
-    ["", "✗ \(finding.rule.rawValue)   \(finding.message)"]
+    ["", "\(finding.severity.rawValue): \(finding.rule.rawValue)   \(finding.message)"]
       + finding.examples.map { "    \($0)" }
       + ["  Next: \(finding.nextStep)"]
   }
@@ -157,6 +160,7 @@ package enum DoctorJSON {
 
   private struct Finding: Encodable {
     let rule: String
+    let severity: String
     let entity: String?
     let property: String?
     let table: String?
@@ -167,6 +171,7 @@ package enum DoctorJSON {
 
     init(_ finding: DoctorFinding) {
       rule = finding.rule.rawValue
+      severity = finding.severity.rawValue
       entity = finding.entity
       property = finding.property
       table = finding.table

@@ -13,6 +13,8 @@ struct MissingIndexRule: DoctorRule {
       .map { wanted in
         DoctorFinding(
           .indexMissing, table: wanted.table, examples: [wanted.sql],
+          // Without it, a save doesn't detect a constraint conflict.
+          severity: wanted.isUnique ? .error : nil,
           "\(wanted.table) has no \(wanted.isUnique ? "unique index" : "index") on "
             + wanted.parts.map(\.column).joined(separator: ", "),
           nextStep: wanted.isUnique

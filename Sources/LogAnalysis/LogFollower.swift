@@ -1,0 +1,212 @@
+import Foundation
+import OpenCoreData
+package import WorkbenchText
+
+/// The lines of a log that's still being written, as they arrive.
+///
+/// A file is followed across rotation, when another file takes its path, and truncation; a pipe is
+/// read until its end. Memory use is that of one line, of which at most `LogLines.longest` bytes are
+/// kept.
+package final class LogFollower {
+  private static let piece = 1 << 18
+  private let path: String
+  private var descriptor: Int32
+  private let isFile: Bool
+  /// The number of bytes read from the current file.
+  private var offset: off_t = 0
+  /// The bytes of a line whose terminator hasn't arrived.
+  private var partial: [UInt8] = []
+  private var isBegun = false
+  /// A Boolean value that indicates whether a pipe has ended.
+  private var isAtEnd = false
+
+  /// Opens a log.
+  ///
+  /// - Parameter path: The path of a file, or `-` for standard input.
+  /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
+  package init(path: String) throws(InvalidInputError) {
+    self.path = path
+    if let archive = LogArchive.refusal(of: path) { throw archive }
+    descriptor = try InputFile.open(path)
+    var status = stat()
+    isFile =
+      path != InputFile.standardInput && fstat(descriptor, &status) == 0
+      && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  deinit {
+    if path != InputFile.standardInput { close(descriptor) }
+  }
+
+  /// Returns the lines that have arrived, without their terminators, after waiting for some.
+  ///
+  /// - Parameter milliseconds: How long to wait for the first bytes.
+  /// - Returns: The lines; none if none is complete in time, and `nil` at the end of a pipe.
+  /// - Throws: `InvalidInputError` if reading fails, or if the log is compressed.
+  package func lines(within milliseconds: Int32) throws(InvalidInputError) -> [ArraySlice<UInt8>]? {
+    guard !isAtEnd else { return nil }
+    if !isFile {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, milliseconds) > 0 else { return [] }
+    }
+    var bytes = try readPiece()
+    if bytes.isEmpty {
+      guard isFile else {
+        isAtEnd = true
+        return rest()
+      }
+      let ended = reopen()
+      bytes = try readPiece()
+      guard !bytes.isEmpty else {
+        poll(nil, 0, milliseconds)
+        return ended
+      }
+      return ended + (try split(bytes))
+    }
+    return try split(bytes)
+  }
+
+  /// Returns the last line if it has no terminator.
+  package func rest() -> [ArraySlice<UInt8>] {
+    defer { partial = [] }
+    return partial.isEmpty ? [] : [LogFollower.line(partial[...])]
+  }
+
+  private func readPiece() throws(InvalidInputError) -> [UInt8] {
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: LogFollower.piece) { buffer, count in
+      let read = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+      if read < 0, errno != EINTR, errno != EAGAIN { failure = errno }
+      count = max(0, read)
+    }
+    if failure != 0 { throw InputFile.refusal(path, failure) }
+    offset += off_t(bytes.count)
+    return bytes
+  }
+
+  private func split(_ bytes: [UInt8]) throws(InvalidInputError) -> [ArraySlice<UInt8>] {
+    if !isBegun {
+      isBegun = true
+      try check(bytes)
+    }
+    var lines: [ArraySlice<UInt8>] = []
+    let all = partial + bytes
+    var start = 0
+    while let end = LogBytes(all[start...]).index(of: UInt8(ascii: "\n")) {
+      lines.append(LogFollower.line(all[start..<end]))
+      start = end + 1
+    }
+    partial = Array(all[start...].prefix(LogLines.longest))
+    return lines
+  }
+
+  private func check(_ head: [UInt8]) throws(InvalidInputError) {
+    let isGzip = head.starts(with: GzipStream.magic)
+    guard isGzip || LogCompression.of(head) != nil else { return }
+    let command = isGzip ? "gunzip -c" : LogCompression.of(head)?.command ?? ""
+    throw InvalidInputError(
+      kind: .unusable, message: "\(InputFile.name(path)) is compressed, so it can't be followed",
+      nextStep: "decompress it: `\(command) FILE | cdprof log -`")
+  }
+
+  private static func line(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var line = bytes
+    if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+    while line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return line
+  }
+
+  /// Starts over if the file was truncated, or opens the file that has replaced it.
+  ///
+  /// - Returns: The last line of a file that was replaced or truncated.
+  private func reopen() -> [ArraySlice<UInt8>] {
+    var (current, named) = (stat(), stat())
+    guard fstat(descriptor, &current) == 0 else { return [] }
+    if stat(path, &named) == 0,
+      named.st_ino != current.st_ino || named.st_dev != current.st_dev
+    {
+      // Until the new file can be opened, the old one is followed.
+      guard let file = try? InputFile.open(path) else { return [] }
+      close(descriptor)
+      descriptor = file
+    } else if current.st_size < offset {
+      lseek(descriptor, 0, SEEK_SET)
+    } else {
+      return []
+    }
+    offset = 0
+    return rest()
+  }
+}
+
+/// Reads a log that's still being written, and reports what it contains so far.
+package final class LiveLog {
+  private let path: String
+  private let follower: LogFollower
+  /// The lines as they arrive, for what's shown.
+  private var shown: LogReader
+  private var waiting: [ArraySlice<UInt8>] = []
+  private var isBinary = false
+  private var hasEnded = false
+  private var problem: InvalidInputError?
+
+  /// Opens a log.
+  ///
+  /// - Parameter path: The path of a file, or `-` for standard input.
+  /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
+  package init(path: String) throws(InvalidInputError) {
+    self.path = path
+    follower = try LogFollower(path: path)
+    shown = LogReader(file: path)
+  }
+
+  /// Reads until a pipe ends, or until it's stopped.
+  ///
+  /// Cost: each line is read twice, because wrapped lines are rejoined only after many lines.
+  ///
+  /// - Parameters:
+  ///   - seconds: The time between two updates.
+  ///   - isStopped: Returns whether to stop; called about ten times a second.
+  ///   - update: Called with the report of the lines so far.
+  /// - Returns: The report of the whole log.
+  /// - Throws: `InvalidInputError` if reading fails, or if no line is from Core Data.
+  package func read(
+    every seconds: Double, isStopped: @escaping () -> Bool,
+    update: @escaping (LogReport) -> Void
+  ) throws(InvalidInputError) -> LogReport {
+    var isOver = false
+    var next = Date().addingTimeInterval(seconds)
+    let report = LogReader.read(of: path) { [self] in
+      while waiting.isEmpty {
+        guard !isOver else { return nil }
+        isOver = isStopped()
+        arrive(within: isOver ? 0 : 100, isLast: isOver)
+        if problem != nil || hasEnded { isOver = true }
+        if !isOver, next.timeIntervalSinceNow <= 0 {
+          var current = shown
+          update(current.finish())
+          next = Date().addingTimeInterval(seconds)
+        }
+      }
+      return waiting.removeLast()
+    }
+    if let problem { throw problem }
+    try LogReader.check(report, isBinary: isBinary)
+    return report
+  }
+
+  private func arrive(within milliseconds: Int32, isLast: Bool) {
+    do {
+      let lines = try follower.lines(within: milliseconds)
+      hasEnded = lines == nil
+      for line in (lines ?? []) + (isLast ? follower.rest() : []) {
+        shown.take(line)
+        waiting.append(line)
+        isBinary = isBinary || line.prefix(4_096).contains(0)
+      }
+      waiting.reverse()
+    } catch {
+      problem = error
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// The commands of a program, as `--experimental-dump-help` prints them.
+struct ProgramHelp: Decodable {
+  /// A command, or the program itself.
+  struct Command: Decodable {
+    let commandName: String
+    let abstract: String?
+    let discussion: String?
+    let subcommands: [Command]?
+    let arguments: [Argument]?
+    private let shouldDisplay: Bool?
+
+    /// The commands that help lists, without `help`.
+    var displayedCommands: [Command] {
+      (subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
+    }
+
+    /// The arguments that help lists.
+    var displayedArguments: [Argument] {
+      (arguments ?? []).filter { $0.shouldDisplay != false }
+    }
+  }
+
+  /// A positional argument, an option with a value, or a flag.
+  struct Argument: Decodable {
+    enum Kind: String, Decodable {
+      case positional, option, flag
+    }
+
+    struct Name: Decodable {
+      let kind: String
+      let name: String
+
+      /// The name as it's typed: `--json`, `-h`.
+      var text: String { (kind == "long" ? "--" : "-") + name }
+    }
+
+    let kind: Kind
+    let names: [Name]?
+    let valueName: String?
+    let abstract: String?
+    let defaultValue: String?
+    let allValues: [String]?
+    fileprivate let shouldDisplay: Bool?
+  }
+
+  let command: Command
+}
