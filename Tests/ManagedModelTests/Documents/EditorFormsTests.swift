@@ -202,7 +202,7 @@ struct EditorFormsTests {
     let cases: [(bytes: [UInt8], message: String)] = [
       (bytes, "Zoo:1:21: error: A character here is not in UTF-8"),
       (half, "Zoo:1:1: error: The document begins in UTF-16"),
-      (unknown, "Zoo:1:1: error: The document is written in ebcdic"),
+      (unknown, "Zoo:1:1: error: The document's encoding is ebcdic"),
     ]
     for (bytes, message) in cases {
       let errors = #expect(throws: ModelErrors.self) {
