@@ -89,7 +89,7 @@ struct ExportedVariant {
     switch step.verb {
     case .context: makeContext(step)
     case .drop: drop(step)
-    case .reset: letGo(ofContext: known.context(of: step), resets: true)
+    case .reset: release(context: known.context(of: step), resets: true)
     default: perform(step)
     }
     known = known.after(step)
@@ -105,7 +105,7 @@ struct ExportedVariant {
       let all = declared.map(\.identifier).joined(separator: ", ")
       lines.line("withExtendedLifetime((\(all))) {}")
     }
-    for name in contextOrder.reversed() { letGo(ofContext: name, resets: true) }
+    for name in contextOrder.reversed() { release(context: name, resets: true) }
   }
 
   /// Returns the variable for a result that a step returns.
@@ -133,7 +133,7 @@ struct ExportedVariant {
   }
 
   /// Writes a block that releases the results of a context.
-  mutating func letGo(ofContext name: String, resets: Bool) {
+  mutating func release(context name: String, resets: Bool) {
     guard let context = contexts[name] else { return }
     let kept = known.results.filter { $0.value.context == name }.keys.sorted()
       .compactMap { variables[$0] }
@@ -145,7 +145,7 @@ struct ExportedVariant {
 
   private mutating func drop(_ step: Step) {
     if known.contexts[step.subject] != nil {
-      letGo(ofContext: step.subject, resets: true)
+      release(context: step.subject, resets: true)
       contextOrder.removeAll { $0 == step.subject }
       contexts[step.subject] = nil
     } else if let variable = variables[step.subject], let shape = known.results[step.subject],

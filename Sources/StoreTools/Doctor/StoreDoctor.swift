@@ -16,7 +16,7 @@ package enum StoreDoctor {
     MissingValueRule(),
     DanglingKeyRule(),
     OrphanedJoinRule(),
-    OrderPlaceRule(),
+    OrderKeyRule(),
     OneSidedInverseRule(),
     ExternalFileRule(),
     ExternalPrefixRule(),

@@ -82,11 +82,12 @@ package struct RepairReport: Sendable {
     self.remaining = remaining
   }
 
-  /// A Boolean value that indicates whether nothing was found to be lost or damaged.
+  /// A Boolean value that indicates whether nothing is lost or assumed, and the new store has no error.
   package var isComplete: Bool {
     damagedPages.isEmpty && undecoded.isEmpty && omitted.isEmpty && assumptions.isEmpty
       && clearedReferences.isEmpty
-      && removedJoinRows == 0 && removedChanges == 0 && missingFiles.isEmpty && remaining.isEmpty
+      && removedJoinRows == 0 && removedChanges == 0 && missingFiles.isEmpty
+      && remaining.allSatisfy { $0.severity != .error }
       && entries.allSatisfy { $0.damagedValues == 0 && $0.duplicates == 0 }
   }
 }

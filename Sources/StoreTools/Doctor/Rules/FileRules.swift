@@ -24,11 +24,11 @@ struct EntityListRule: DoctorRule {
       }
       return Listed(number: number, name: name, parent: 0)
     }
-    return twice(listed) + circles(listed)
+    return duplicates(in: listed) + cycles(in: listed)
       + (store.anatomy.source.isGuessed ? [] : otherParents(listed, store.mapping))
   }
 
-  private func twice(_ listed: [Listed]) -> [DoctorFinding] {
+  private func duplicates(in listed: [Listed]) -> [DoctorFinding] {
     Dictionary(grouping: listed, by: \.name).filter { $0.value.count > 1 }
       .sorted { $0.key < $1.key }
       .map { name, entries in
@@ -39,7 +39,7 @@ struct EntityListRule: DoctorRule {
       }
   }
 
-  private func circles(_ listed: [Listed]) -> [DoctorFinding] {
+  private func cycles(in listed: [Listed]) -> [DoctorFinding] {
     let parents = Dictionary(listed.map { ($0.number, $0.parent) }) { first, _ in first }
     let lost = listed.filter { entity in
       var (number, steps) = (entity.number, 0)

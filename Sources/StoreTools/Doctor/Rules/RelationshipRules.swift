@@ -61,7 +61,7 @@ struct OneSidedInverseRule: DoctorRule {
 
 /// Detects members of ordered relationships whose order key is NULL, isn't a number, or is that of
 /// another member.
-struct OrderPlaceRule: DoctorRule {
+struct OrderKeyRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.toMany.flatMap { entity, toMany -> [DoctorFinding] in
       switch toMany.storage {
