@@ -8,7 +8,8 @@ final class LoadableMood {
   private(set) var state: UInt32
   /// The storage of the values, a block of its own.
   private let row: UnsafeMutablePointer<Int64>
-  private let text: String
+  /// Variable, as a value that isn't there before the object is loaded.
+  private var text: String
 
   init(_ values: MoodValues, isLoaded: Bool) {
     state = isLoaded ? 0 : 1
@@ -44,7 +45,10 @@ final class LoadableMood {
   /// Loads an object that has no row at hand.
   ///
   /// A variable, so that the compiler must assume that the call can do anything.
-  nonisolated(unsafe) static var load: (LoadableMood) -> Void = { $0.state = 0 }
+  nonisolated(unsafe) static var load: (LoadableMood) -> Void = {
+    $0.state = 0
+    $0.text = ""
+  }
 }
 
 /// The ID of a plain object: an object too, as `NSManagedObjectID` is.
