@@ -49,21 +49,18 @@ package final class LogFollower {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, milliseconds) > 0 else { return [] }
     }
-    var bytes = try readPiece()
-    if bytes.isEmpty {
-      guard isFile else {
-        isAtEnd = true
-        return rest()
-      }
-      let ended = reopen()
-      bytes = try readPiece()
-      guard !bytes.isEmpty else {
-        poll(nil, 0, milliseconds)
-        return ended
-      }
-      return ended + (try split(bytes))
+    guard let bytes = try readPiece() else { return [] }
+    if !bytes.isEmpty { return try split(bytes) }
+    guard isFile else {
+      isAtEnd = true
+      return rest()
     }
-    return try split(bytes)
+    let ended = reopen()
+    guard let bytes = try readPiece(), !bytes.isEmpty else {
+      poll(nil, 0, milliseconds)
+      return ended
+    }
+    return ended + (try split(bytes))
   }
 
   /// Returns the last line if it has no terminator.
@@ -72,13 +69,15 @@ package final class LogFollower {
     return partial.isEmpty ? [] : [LogFollower.line(partial[...])]
   }
 
-  private func readPiece() throws(InvalidInputError) -> [UInt8] {
+  /// Returns the next bytes: none at the end, and `nil` if a signal interrupted, or a pipe has none yet.
+  private func readPiece() throws(InvalidInputError) -> [UInt8]? {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: LogFollower.piece) { buffer, count in
       let read = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-      if read < 0, errno != EINTR, errno != EAGAIN { failure = errno }
+      if read < 0 { failure = errno }
       count = max(0, read)
     }
+    if failure == EINTR || failure == EAGAIN { return nil }
     if failure != 0 { throw InputFile.refusal(path, failure) }
     offset += off_t(bytes.count)
     return bytes
