@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
       var objects: [NSManagedObject]
       if plan.includesPropertyValues {
         let rows = try reader.rows(plan, in: scope)
-        objects = materialise(rows, from: reader, plan)
+        objects = makeObjects(rows, from: reader, plan)
       } else {
         objects = register(try reader.identities(plan, in: scope), from: reader.store)
       }
@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
   }
 
   /// Returns the objects of fetched rows, registered and, if requested, realized.
-  final func materialise(
+  final func makeObjects(
     _ rows: [FetchedRow], from reader: any StoreReader, _ plan: FetchPlan
   ) -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
@@ -229,7 +229,7 @@ extension NSManagedObjectContext {
       if isNew { fresh.append(object.primaryKey) }
       objects.append(object)
     }
-    store.own(rootIndex: rootIndex, keys: fresh)
+    store.addOwner(rootIndex: rootIndex, keys: fresh)
     return objects
   }
 

@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
   /// Merges changes saved elsewhere: one event, if a registered or new object is affected.
   final func merge(_ saved: MergedChanges) {
     let event = scope.begin(.merge)
-    if coordinator?.isSpread == true {
+    if coordinator?.hasSeveralStores == true {
       for identity in saved.all { makeRoom(for: identity.layout.storeIndex) }
     }
     endReadTransaction()

@@ -175,7 +175,7 @@ extension NSManagedObjectContext {
       guard let layout = found.first(where: { $0.layout.storeIndex == storeIndex })?.layout else {
         continue
       }
-      store(at: storeIndex)?.own(rootIndex: layout.rootIndex, keys: keys)
+      store(at: storeIndex)?.addOwner(rootIndex: layout.rootIndex, keys: keys)
     }
     return objects
   }
@@ -259,7 +259,7 @@ extension NSManagedObjectContext {
     mine.primaryKey = object.primaryKey
     registry.add(mine)
     if mine.primaryKey > 0 {
-      store(for: mine)?.own(
+      store(for: mine)?.addOwner(
         rootIndex: mine.layout.rootIndex, keys: CollectionOfOne(mine.primaryKey))
     }
     noteInsertion(of: mine)

@@ -147,6 +147,6 @@ final class PrefetchedRows {
   }
 
   deinit {
-    for (rootIndex, keys) in keys { store.disown(rootIndex: rootIndex, keys: keys) }
+    for (rootIndex, keys) in keys { store.removeOwner(rootIndex: rootIndex, keys: keys) }
   }
 }

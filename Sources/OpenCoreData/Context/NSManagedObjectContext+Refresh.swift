@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
     registry.forEach { ids.append($0.objectID) }
     children.removeAll()
     let (keys, survivors) = registry.removeAll(includingOwn: true)
-    disown(keys)
+    removeOwner(of: keys)
     registry.resetPeaks()
     guard !ids.isEmpty else { return }
     for object in survivors {

@@ -106,7 +106,7 @@ extension NSManagedObjectContext {
     object.becomeFault(primaryKey: key, in: self)
     registry.add(object)
     if key > 0 {
-      store(for: object)?.own(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
+      store(for: object)?.addOwner(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
     }
     return object
   }
@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
     guard let object = registry.object(rootIndex: layout.rootIndex, key: key) else { return nil }
     if object.layout === layout { return object }
     object.becomeInaccessible()
-    store(for: object)?.disown(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
+    store(for: object)?.removeOwner(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
     leave(object)
     return nil
   }
@@ -212,7 +212,7 @@ extension NSManagedObjectContext {
     while again {
       let swept = registry.sweep()
       notifyDeregistered(swept.notified)
-      disown(swept.keys)
+      removeOwner(of: swept.keys)
       again = swept.referencedOthers
     }
   }
@@ -232,10 +232,10 @@ extension NSManagedObjectContext {
     if registry.hasDoubled { sweep() }
   }
 
-  final func disown(_ released: [[Int64]]) {
+  final func removeOwner(of released: [[Int64]]) {
     for (rootIndex, keys) in released.enumerated() where !keys.isEmpty {
       let storeIndex = family.map { rootIndex / $0.rootCount } ?? 0
-      store(at: storeIndex)?.disown(rootIndex: rootIndex, keys: keys)
+      store(at: storeIndex)?.removeOwner(rootIndex: rootIndex, keys: keys)
     }
   }
 
@@ -308,7 +308,7 @@ extension NSManagedObjectContext {
       precondition(object.context === self, "a permanent ID is obtained in the object's context")
     }
     let fresh = nameless.filter(\.isInserted)
-    if !fresh.isEmpty, coordinator?.isSpread == true { try assignUnassignedObjects() }
+    if !fresh.isEmpty, coordinator?.hasSeveralStores == true { try assignUnassignedObjects() }
     for (storeIndex, fresh) in Dictionary(grouping: fresh, by: \.layout.storeIndex)
       .sorted(by: { $0.key < $1.key })
     {
@@ -335,7 +335,7 @@ extension NSManagedObjectContext {
 
   private func adopt(_ object: NSManagedObject, from temporary: Int64, in store: RowStore) {
     rekey(object, from: temporary)
-    store.own(rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+    store.addOwner(rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
   }
 
   /// Assigns the parent's permanent key to an object that was saved to the parent.

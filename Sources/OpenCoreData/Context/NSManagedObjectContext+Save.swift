@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
 
   /// Removes an object whose row was deleted from the context.
   final func detach(_ object: NSManagedObject) {
-    store(for: object)?.disown(
+    store(for: object)?.removeOwner(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
     object.keepStore(store(for: object))
     leave(object)

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
   ///
   /// - Throws: 134030 if the coordinator has no store.
   final func onlyStore(of plan: FetchPlan) throws -> RowStore? {
-    if plan.affectedStores == nil, let coordinator, !coordinator.isSpread {
+    if plan.affectedStores == nil, let coordinator, !coordinator.hasSeveralStores {
       guard let firstStore else { throw NSError.noStore() }
       return firstStore
     }
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
       let (parts, order) = try parts(of: plan)
       let found = parts.map { part -> [NSManagedObject] in
         if plan.includesPropertyValues {
-          return materialise(part.rows, from: part.reader, part.plan)
+          return makeObjects(part.rows, from: part.reader, part.plan)
         }
         defer { for row in part.rows { row.row.release() } }
         return register(part.rows.map(\.identity), from: part.store)
@@ -204,7 +204,7 @@ extension NSManagedObjectContext {
         let rows = try reader.rows(
           ContiguousArray(keys.map(\.primaryKey)), of: asked.layout, pageSize: plan.batchSize,
           in: scope)
-        let page = materialise(rows, from: reader, asked)
+        let page = makeObjects(rows, from: reader, asked)
         visit(page)
         try prefetch(plan.prefetchPaths, from: page, of: plan.entity, in: store)
       }

@@ -145,7 +145,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   deinit {
     reads.end()
     let (keys, survivors) = registry.removeAll()
-    disown(keys)
+    removeOwner(of: keys)
     for object in survivors { object.keepStore(store(for: object)) }
   }
 

@@ -150,7 +150,7 @@ extension NSManagedObjectContext {
       "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
     object.context = self
     object.primaryKey = TemporaryKeys.next()
-    if coordinator?.isSpread == true { assignStore(to: object) }
+    if coordinator?.hasSeveralStores == true { assignStore(to: object) }
     registry.add(object)
     noteInsertion(of: object)
     object.state.insert(.awaking)
@@ -244,7 +244,7 @@ extension NSManagedObjectContext {
   final func abandon(_ object: NSManagedObject) {
     if object.primaryKey > 0 {
       // It got its primary key before a save.
-      store(for: object)?.disown(
+      store(for: object)?.removeOwner(
         rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
     }
     leave(object)

@@ -20,7 +20,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   package private(set) final var eventHub: EventHub
   private let stores = Mutex<CoordinatedStores>(CoordinatedStores())
   /// Whether objects of several stores must be distinguished; once true, it stays so.
-  private let isSpreadNow = Atomic<Bool>(false)
+  private let severalStores = Atomic<Bool>(false)
   /// The contexts that merge changes automatically.
   let mergeObservers = AutomaticMergeObservers<NSManagedObjectContext>()
   /// The queue on which `perform` runs its blocks.
@@ -82,7 +82,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     stores.withLock { $0.all }
   }
 
-  var isSpread: Bool { isSpreadNow.load(ordering: .relaxed) }
+  var hasSeveralStores: Bool { severalStores.load(ordering: .relaxed) }
 
   /// Opens or creates the store in a file, or creates one in memory.
   ///
@@ -146,8 +146,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       store.persistentStoreCoordinator = self
       store.handle.join(self)
       do {
-        let isSpread = try stores.withLock { try $0.fill(storeIndex, with: store) }
-        if isSpread { isSpreadNow.store(true, ordering: .relaxed) }
+        let hasSeveralStores = try stores.withLock { try $0.fill(storeIndex, with: store) }
+        if hasSeveralStores { severalStores.store(true, ordering: .relaxed) }
       } catch {
         store.close()
         throw error

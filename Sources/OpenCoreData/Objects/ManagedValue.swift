@@ -244,12 +244,12 @@ public struct Managed<Value: ManagedValue> {
     @inlinable @inline(__always)
     get {
       let name = object[keyPath: storageKeyPath].name
-      return Value.read(object, at: object.rememberedPlace(name, as: Value.slotKinds), name)
+      return Value.read(object, at: object.cachedPosition(of: name, as: Value.slotKinds), name)
     }
     @inlinable @inline(__always)
     set {
       let name = object[keyPath: storageKeyPath].name
-      newValue.write(object, at: object.rememberedPlace(name, as: Value.slotKinds), name)
+      newValue.write(object, at: object.cachedPosition(of: name, as: Value.slotKinds), name)
     }
   }
 }

@@ -144,13 +144,13 @@ extension NSManagedObject {
   /// or its value has another type.
   public final subscript<Value: ManagedValue>(slot: PropertySlot<Value>) -> Value {
     @inlinable @inline(__always)
-    get { Value.read(self, at: fixedPlace(slot), slot.name.utf8Start) }
+    get { Value.read(self, at: position(of: slot), slot.name.utf8Start) }
     @inlinable @inline(__always)
-    set { newValue.write(self, at: fixedPlace(slot), slot.name.utf8Start) }
+    set { newValue.write(self, at: position(of: slot), slot.name.utf8Start) }
   }
 
   @inlinable @inline(__always)
-  final func fixedPlace<Value: ManagedValue>(_ slot: PropertySlot<Value>) -> SlotPosition? {
+  final func position<Value: ManagedValue>(of slot: PropertySlot<Value>) -> SlotPosition? {
     guard state.hasFixedSlots else { return nil }
     assert(isSlot(slot.position, named: slot.name), "slots must be declared with their class")
     return slot.position
@@ -165,8 +165,8 @@ extension NSManagedObject {
 
   /// Returns the slot of a literal, if it was looked up before and is of one of the kinds.
   @inlinable @inline(__always)
-  final func rememberedPlace(
-    _ name: UnsafePointer<UInt8>, as kinds: SlotKinds
+  final func cachedPosition(
+    of name: UnsafePointer<UInt8>, as kinds: SlotKinds
   ) -> SlotPosition? {
     layout.slotTable.position(of: name, as: kinds)
   }

@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
   ) throws -> [NSManagedObject] {
     let plan = work.plan
     sweepBeforeLoad()
-    var objects = materialise(work.takeRows(), from: reading.reader, plan)
+    var objects = makeObjects(work.takeRows(), from: reading.reader, plan)
     objects = try overlay(plan, on: objects)
     try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: work.store)
     return objects

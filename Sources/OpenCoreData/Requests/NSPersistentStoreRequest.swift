@@ -171,7 +171,7 @@ extension NSManagedObjectContext {
     let saved = ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })
     return try read(store) { reader in
       let rows = try reader.rows(saved, of: plan.layout, pageSize: plan.batchSize, in: scope)
-      let loaded = materialise(rows, from: reader, plan)
+      let loaded = makeObjects(rows, from: reader, plan)
       // Rows come in the order of their keys, the batch has the order of the fetch; a row that no
       // longer exists is represented by a fault.
       let page = withExtendedLifetime(loaded) {
@@ -187,6 +187,6 @@ extension NSManagedObjectContext {
     guard !retainsRegisteredObjects else { return }
     let swept = registry.sweep(keys)
     notifyDeregistered(swept.notified)
-    disown(swept.keys)
+    removeOwner(of: swept.keys)
   }
 }

@@ -55,7 +55,7 @@ struct RowCache: ~Copyable {
   }
 
   /// Adds an owner to a key.
-  func own(rootIndex: Int, key: Int64) {
+  func addOwner(rootIndex: Int, key: Int64) {
     entry(rootIndex, key).pointee.owners += 1
   }
 
@@ -100,8 +100,8 @@ struct RowCache: ~Copyable {
     tables[rootIndex].reserve(additional)
   }
 
-  /// Adds an owner to a key and adds its row, as `own` and `install` do, in one lookup.
-  func own(
+  /// Adds an owner to a key and adds its row, as `addOwner(rootIndex:key:)` and `install` do, in one lookup.
+  func addOwner(
     _ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double
   ) -> Row {
     let entry = entry(rootIndex, key)
@@ -110,7 +110,7 @@ struct RowCache: ~Copyable {
   }
 
   /// Removes an owner; the entry is removed with the last one.
-  func disown(rootIndex: Int, key: Int64) {
+  func removeOwner(rootIndex: Int, key: Int64) {
     guard let entry = tables[rootIndex].find(key) else { return }
     entry.pointee.owners -= 1
     if entry.pointee.owners <= 0 {

@@ -81,7 +81,7 @@ extension CachingStore {
         let rootIndex = object.layout.rootIndex
         shared.toMany.adopt(version: row.version, rootIndex: rootIndex, key: object.primaryKey)
         return object.isInserted
-          ? shared.rows.own(
+          ? shared.rows.addOwner(
             row, rootIndex: rootIndex, key: object.primaryKey, commit: commit, timestamp: timestamp)
           : shared.rows.install(
             row, rootIndex: rootIndex, key: object.primaryKey, commit: commit, timestamp: timestamp)

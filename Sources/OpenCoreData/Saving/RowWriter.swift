@@ -135,7 +135,7 @@ final class RowWriter {
   }
 
   /// Sets the unique values that an object no longer has to nil, so that others can use them.
-  func park(_ object: NSManagedObject) throws {
+  func releaseUniqueValues(of object: NSManagedObject) throws {
     let given = Set(object.changedSlotIndices())
     let entity = store.entity(object.layout)
     for constraint in object.layout.constraints where !given.isDisjoint(with: constraint.slots) {

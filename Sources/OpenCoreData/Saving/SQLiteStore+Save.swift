@@ -114,7 +114,7 @@ extension SQLiteStore {
   ) throws {
     writer.orderKeys = try orderKeyChanges(of: plan, on: connection, in: scope)
     for object in plan.deleted { try writer.delete(object) }
-    for object in plan.updated { try writer.park(object) }
+    for object in plan.updated { try writer.releaseUniqueValues(of: object) }
     for object in plan.updated { try writer.update(object) }
     for object in plan.inserted { try writer.insert(object) }
     try writeLinks(of: plan, writer, on: connection, in: scope)

@@ -84,7 +84,7 @@ struct SaveOperation {
     for attempt in 1...Self.mostAttempts {
       let plan = context.savePlan()
       do {
-        if context.coordinator?.isSpread == true, context.parent == nil {
+        if context.coordinator?.hasSeveralStores == true, context.parent == nil {
           try writeAcross(plan)
         } else {
           try plan.checkConstraints()
@@ -172,7 +172,7 @@ struct SaveOperation {
       for (object, key) in zip(unkeyed, temporary) { context.rekey(object, from: key) }
       for object in keyed {
         // One owner came with the key, another with the row.
-        store.disown(
+        store.removeOwner(
           rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       }
       for (object, row) in zip(plan.written, rows) { object.adopt(saved: row) }

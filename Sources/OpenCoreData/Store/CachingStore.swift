@@ -80,18 +80,18 @@ class CachingStore: NSPersistentStore, @unchecked Sendable {
   }
 
   /// Adds an owner to each key.
-  final func own(rootIndex: Int, keys: some Sequence<Int64>) {
+  final func addOwner(rootIndex: Int, keys: some Sequence<Int64>) {
     withShared { shared in
       shared.rows.reserve(rootIndex: rootIndex, keys.underestimatedCount)
-      for key in keys { shared.rows.own(rootIndex: rootIndex, key: key) }
+      for key in keys { shared.rows.addOwner(rootIndex: rootIndex, key: key) }
     }
   }
 
   /// Removes an owner from each key; rows without an owner are removed from the row cache.
-  final func disown(rootIndex: Int, keys: some Sequence<Int64>) {
+  final func removeOwner(rootIndex: Int, keys: some Sequence<Int64>) {
     withShared { shared in
       for key in keys {
-        shared.rows.disown(rootIndex: rootIndex, key: key)
+        shared.rows.removeOwner(rootIndex: rootIndex, key: key)
         if !shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
           shared.toMany.forget(rootIndex: rootIndex, key: key)
           if !shared.generations.isEmpty { shared.dropPinned(rootIndex: rootIndex, key: key) }
@@ -134,7 +134,7 @@ extension CachingStore {
       for (index, fetched) in rows.enumerated() {
         current.append(
           owning[index]
-            ? shared.rows.own(
+            ? shared.rows.addOwner(
               fetched.row, rootIndex: rootIndex, key: fetched.primaryKey, commit: commit,
               timestamp: timestamp)
             : shared.rows.install(

@@ -36,7 +36,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 
   deinit {
-    rowOwner?.disown(rootIndex: layout.rootIndex, keys: CollectionOfOne(primaryKey))
+    rowOwner?.removeOwner(rootIndex: layout.rootIndex, keys: CollectionOfOne(primaryKey))
   }
 
   /// The identity under which the row is or will be stored.

@@ -186,7 +186,7 @@ extension CachingStore {
     return withShared { shared in
       zip(rows, owning).map { fetched, owning in
         let (rootIndex, key) = (fetched.layout.rootIndex, fetched.primaryKey)
-        if owning { shared.rows.own(rootIndex: rootIndex, key: key) }
+        if owning { shared.rows.addOwner(rootIndex: rootIndex, key: key) }
         if let known = shared.row(rootIndex: rootIndex, key: key, of: generation) {
           known.retain()
           fetched.row.release()

@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
     guard object.isInserted else { return _ = changes.deleted.insert(object) }
     changes.inserted.remove(object)
     if object.primaryKey > 0 {
-      store(for: object)?.disown(
+      store(for: object)?.removeOwner(
         rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       object.primaryKey = TemporaryKeys.next()
     }

@@ -138,13 +138,13 @@ enum ExportedSupport {
     /// Saves, and returns the did-save notification, which is also posted for a save without
     /// changes.
     static func notificationOfSave(_ context: NSManagedObjectContext) throws -> Notification? {
-      nonisolated(unsafe) var heard: Notification?
+      nonisolated(unsafe) var notification: Notification?
       let token = NotificationCenter.default.addObserver(
         forName: .NSManagedObjectContextDidSave, object: context, queue: nil
-      ) { heard = $0 }
+      ) { notification = $0 }
       defer { NotificationCenter.default.removeObserver(token) }
       try context.save()
-      return heard
+      return notification
     }
 
     /// Returns the changes of a save as object ID URIs, as for a save in another process.

@@ -37,7 +37,7 @@ struct ExportedVariant {
     "made",
     "step", "failing", "waitFor", "read", "walk", "sorted", "part", "cycling", "ids", "adopt",
     "changes", "say", "save", "other", "list", "ordered", "owners", "row", "values", "fetch",
-    "result", "token", "told",
+    "result", "token", "changed",
   ])
   /// The variables, by the result's name.
   var variables: [String: Variable] = [:]
@@ -219,9 +219,9 @@ extension ExportedVariant {
     lines.block("step(\(context))") { lines in
       lines.line("guard let \(name) else { return }")
       if isRemote {
-        lines.line("let told = changes(of: \(name), in: \(source))")
+        lines.line("let changed = changes(of: \(name), in: \(source))")
         lines.line(
-          "NSManagedObjectContext.mergeChanges(fromRemoteContextSave: told, into: [\(context)])")
+          "NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changed, into: [\(context)])")
       } else {
         lines.line("\(context).mergeChanges(fromContextDidSave: \(name))")
       }

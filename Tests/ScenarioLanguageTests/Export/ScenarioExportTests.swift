@@ -46,7 +46,7 @@ struct ScenarioExportTests {
   }
 
   /// The generated function uses these names for its own variables.
-  @Test(arguments: ["list", "ordered", "owners", "row", "fetch", "token", "told"])
+  @Test(arguments: ["list", "ordered", "owners", "row", "fetch", "token", "changed"])
   func resultNamesDoNotCollideWithTheProgram(name: String) throws {
     let lines = try lines(of: "  - {fetch: Mood, as: \(name)}")
     #expect(lines.contains("var \(name)2: [NSManagedObject] = []"))
