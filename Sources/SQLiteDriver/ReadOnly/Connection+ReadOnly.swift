@@ -12,18 +12,19 @@ extension Connection {
 
   /// Opens a file read-only, without changes to its folder, and reads its first page.
   ///
-  /// Waits until the last write is 20 ms old, so that the next one is detectable, and restarts if a
-  /// writer intervenes. If the store is written to continuously, this fails as busy after 0.3 s of
-  /// waiting or six attempts.
+  /// Waits until the last write is two clock ticks old (8 ms on most systems), so that the next one is
+  /// detectable, and restarts if a writer intervenes. If the store is written to continuously, this
+  /// fails as busy after 0.3 s of waiting or six attempts.
   static func look(
     at path: String, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
-    var (waits, openings) = (0, 0)
-    while waits < maximumWaits, openings < maximumOpenings {
+    var (waited, openings) = (Int64(0), 0)
+    while waited < maximumWait, openings < maximumOpenings {
       let inspection = try StoreFileInspection(path: path)
-      guard inspection.isSettled else {
-        waits += 1
-        usleep(wait)
+      let wait = inspection.settlingTime
+      guard wait == 0 else {
+        waited += wait
+        usleep(UInt32(wait / 1_000) + 1)
         continue
       }
       openings += 1
@@ -39,9 +40,8 @@ extension Connection {
     throw SQLiteError(code: .busy, message: "\(path) is being written to; try again")
   }
 
-  private static let maximumWaits = 60
-  /// The time to wait, in microseconds.
-  private static let wait: UInt32 = 5_000
+  /// The maximum time to wait, in nanoseconds.
+  private static let maximumWait: Int64 = 300_000_000
   /// The maximum number of attempts, each of which can copy the entire file.
   private static let maximumOpenings = 6
 

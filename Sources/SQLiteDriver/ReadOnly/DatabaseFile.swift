@@ -136,8 +136,8 @@ package struct DatabaseHeader {
 /// Identifies a version of a file by its identity, size, and modification time.
 ///
 /// The time has the file system's resolution, often several milliseconds: two writes within that
-/// time can't be distinguished if the size stays the same. `StoreFileInspection.isSettled` is
-/// `true` once that time has passed.
+/// time can't be distinguished if the size stays the same. `StoreFileInspection.settlingTime`
+/// is 0 once that time has passed.
 package struct FileStamp: Sendable, Hashable {
   package let device: UInt64
   package let inode: UInt64

@@ -214,23 +214,36 @@ package struct StoreFileInspection: Sendable, Hashable {
       || FileStamp(path: path + "-journal", followsLinks: false) != journal
   }
 
-  /// A Boolean value that indicates whether any later write is detectable in the stamps.
+  /// The time in nanoseconds until any later write is detectable in the stamps; 0 if it is already.
   ///
   /// A file system's clock ticks every few milliseconds. A file written within the last tick can be
   /// written again without a change of its modification time. Times in the future are assumed to be
   /// settled.
-  var isSettled: Bool {
+  var settlingTime: Int64 {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let time = Int64(now.tv_sec) &* 1_000_000_000 &+ Int64(now.tv_nsec)
-    return [database, log, journal].allSatisfy { stamp in
-      guard let stamp else { return true }
-      return !(0..<StoreFileInspection.settlingTime).contains(time - stamp.modified)
+    return [database, log, journal].reduce(0) { longest, stamp in
+      guard let stamp, case let age = time &- stamp.modified,
+        (0..<StoreFileInspection.detectableAge).contains(age)
+      else { return longest }
+      return max(longest, StoreFileInspection.detectableAge - age)
     }
   }
 
-  /// The time in nanoseconds after which a write is detectable: twice the longest tick on Linux.
-  private static let settlingTime: Int64 = 20_000_000
+  /// The age in nanoseconds from which a write is followed by detectable ones: two ticks of the clock
+  /// that stamps files.
+  private static let detectableAge: Int64 = {
+    #if canImport(Darwin)
+      return 20_000_000
+    #else
+      var tick = timespec()
+      guard clock_getres(CLOCK_REALTIME_COARSE, &tick) == 0, tick.tv_sec == 0 else {
+        return 20_000_000
+      }
+      return 2 * Int64(tick.tv_nsec)
+    #endif
+  }()
 
   /// The folder that contains the files.
   var folder: String {

@@ -67,6 +67,8 @@ struct StoreBuilder {
     let file = try FileHandle(forUpdating: url)
     try file.synchronize()
     try file.close()
+    // Opening a file that has just been written waits until a later write would be detectable.
+    usleep(25_000)
     return url
   }
 
