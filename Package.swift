@@ -15,8 +15,9 @@ let package = Package(
     .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
     .library(name: "CoreDataCosts", targets: ["CoreDataCosts"]),
     .executable(name: "cdprof", targets: ["cdprof"]),
-    // For the benchmark, which reads logs.
+    // For the benchmark, which reads logs and records events.
     .library(name: "LogAnalysis", targets: ["LogAnalysis"]),
+    .library(name: "Profiling", targets: ["Profiling"]),
     .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
   ],
   dependencies: [

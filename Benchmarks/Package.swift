@@ -24,13 +24,14 @@ let package = Package(
   targets: [
     .target(name: "CAllocations"),
     .target(name: "CFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
-    // The framework's events and the reader of logs are available only in their own package. This
-    // target uses them to measure the cost, so it's compiled without access control.
+    // The framework's events, the recorder, and the reader of logs are available only in their own
+    // package. This target uses them to measure the cost, so it's compiled without access control.
     .target(
       name: "Recording",
       dependencies: [
         .product(name: "OpenCoreData", package: "cdprof"),
         .product(name: "LogAnalysis", package: "cdprof"),
+        .product(name: "Profiling", package: "cdprof"),
       ],
       swiftSettings: settings + [
         .unsafeFlags(["-Xfrontend", "-disable-access-control"])

@@ -90,23 +90,39 @@ extension Counters {
   ///
   /// Events that no metric counts have no effect.
   package mutating func count(_ event: Event) {
-    switch event.kind {
+    count(
+      event.kind, source: event.source, statement: event.statement?.kind, rows: event.rows,
+      rounds: event.rounds)
+  }
+
+  /// Adds an event with the properties that counters depend on.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of the event.
+  ///   - source: The source of a fault's values, or `nil` for other events.
+  ///   - statement: The kind of a statement, or `nil` for other events.
+  ///   - rows: The number of rows that a SELECT returned.
+  ///   - rounds: The number of passes of validation of a save.
+  package mutating func count(
+    _ kind: EventKind, source: FaultSource?, statement: StatementKind?, rows: Int, rounds: Int
+  ) {
+    switch kind {
     case .fetch: fetches += 1
     case .save:
       saves += 1
-      saveRounds += event.rounds
+      saveRounds += rounds
     case .transaction: transactions += 1
     case .prefetch: prefetches += 1
-    case .statement: count(event.statement?.kind, rows: event.rows)
+    case .statement: count(statement, rows: rows)
     case .objectFault:
-      switch event.source {
+      switch source {
       case .rowCache: objectFaultHits += 1
       case .database: objectFaultMisses += 1
       case .parent: objectFaultsFromParent += 1
       case nil: break
       }
     case .relationshipFault:
-      switch event.source {
+      switch source {
       case .rowCache: relationshipFaultHits += 1
       case .database: relationshipFaultMisses += 1
       case .parent: relationshipFaultsFromParent += 1

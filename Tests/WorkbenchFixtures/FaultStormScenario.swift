@@ -139,7 +139,7 @@ package struct FaultStormScenario {
         text: step.text, name: step.name, location: step.location,
         summary: step.name == nil ? "read 2 key paths of 5,000 objects" : "moods: 5,000 Mood",
         costs: recording.slice(of: step).costs, offset: step.begin - recording.begin,
-        fetch: source.fetch, groups: recording.groups(of: step))
+        fetch: source.fetch, groups: recording.groups.filter { step.contains($0.firstEvent) })
     }
     let context = StepContext(fetch: variant.fetch, reachedThrough: FaultStormScenario.reached)
     result.findings = script.steps.flatMap {

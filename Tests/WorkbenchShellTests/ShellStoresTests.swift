@@ -270,7 +270,7 @@ struct ShellStoresTests {
     let last = try #require(session.recordedSteps.dropLast().last)
     let slice = session.recording(of: last)
     #expect(slice.events.count < 30)
-    #expect(slice.events.allSatisfy(last.contains))
+    #expect(slice.events.allSatisfy { last.contains($0.id) })
     #expect(session.recording.slice(of: last).events.map(\.id) == slice.events.map(\.id))
     #expect(session.recording.costs.counters == shell.engine.current.costs.counters)
     #expect(session.recording.groups.map(\.sql) == shell.engine.current.groups.map(\.sql))

@@ -1,10 +1,10 @@
 public import OpenCoreData
 import ProfileEvents
-import Synchronization
+import Profiling
 
-/// An observer that only stores a coordinator's events, like the workbench's recorder.
+/// The workbench's recorder, which stores a coordinator's events.
 public final class EventCounter: Sendable {
-  private let sink: Sink
+  private let recorder: Recorder
   private let hub: EventHub
 
   /// Starts recording events.
@@ -13,27 +13,14 @@ public final class EventCounter: Sendable {
   ///   - coordinator: The coordinator to observe.
   ///   - stacks: Whether each event includes its call stack.
   public init(_ coordinator: NSPersistentStoreCoordinator, stacks: Bool) {
-    sink = Sink(detail: stacks ? .stacks : [])
+    recorder = Recorder(detail: stacks ? .stacks : [])
     hub = coordinator.eventHub
-    hub.add(sink)
+    hub.add(recorder)
   }
 
   /// Stops recording, and returns the number of recorded events.
   public func stop() -> Int {
-    hub.remove(sink)
-    return sink.events.withLock { $0.count }
-  }
-
-  private final class Sink: EventSink {
-    let detail: EventDetail
-    let events = Mutex<[Event]>([])
-
-    init(detail: EventDetail) {
-      self.detail = detail
-    }
-
-    func record(_ event: Event) {
-      events.withLock { $0.append(event) }
-    }
+    hub.remove(recorder)
+    return recorder.recording().events.count
   }
 }

@@ -127,12 +127,12 @@ package struct FinishedWork: Sendable {
   }
 
   /// Returns the events of a part.
-  func events(of part: Part) -> [Event] {
+  func events(of part: Part) -> RecordedEvents {
     recording.slice(after: part.recorded.after, through: part.recorded.through).events
   }
 
   /// Returns the events after a part.
-  func events(after part: Part) -> [Event] {
+  func events(after part: Part) -> RecordedEvents {
     recording.slice(after: part.recorded.through, through: Int.max - 1).events
   }
 

@@ -104,7 +104,7 @@ package struct StepContext: Sendable {
   }
 
   /// Returns the path on which an event's object was reached, or `nil` if it's unknown.
-  func path(of event: Event, entity: String) -> Path? {
+  func path(of event: RecordedEvent, entity: String) -> Path? {
     var low = 0
     var high = routes.count
     while low < high {
@@ -118,9 +118,9 @@ package struct StepContext: Sendable {
 
 /// A save that reached a store, with the statements that it ran to write rows.
 struct RecordedSave {
-  let save: Event
+  let save: RecordedEvent
   /// The INSERT, UPDATE, and DELETE statements for entities and join tables.
-  let statements: [Event]
+  let statements: [RecordedEvent]
 
   /// Returns the saves of a recording, in order.
   ///
@@ -128,8 +128,8 @@ struct RecordedSave {
   static func all(in recording: Recording) -> [RecordedSave] {
     guard recording.events.contains(where: { $0.kind == .save }) else { return [] }
     var enclosing: [Int: Int] = [:]
-    var order: [Event] = []
-    var statements: [Int: [Event]] = [:]
+    var order: [RecordedEvent] = []
+    var statements: [Int: [RecordedEvent]] = [:]
     // A parent precedes its children.
     for event in recording.events {
       if event.kind == .save {

@@ -52,7 +52,7 @@ struct Storm: Hashable {
     }
   }
 
-  private init?(_ event: Event, sql: String?, context: StepContext) {
+  private init?(_ event: RecordedEvent, sql: String?, context: StepContext) {
     guard let entity = event.object?.entity ?? event.entity else { return nil }
     let isInResult = event.object.map { context.resultObjects.contains($0) } ?? false
     let path = isInResult ? nil : context.path(of: event, entity: entity)

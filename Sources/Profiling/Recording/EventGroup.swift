@@ -87,33 +87,62 @@ extension Recording {
   /// save form their own groups. Row-cache events are omitted because they duplicate fault events.
   package var groups: [EventGroup] {
     var collector = GroupCollector()
-    var counted: Set<Int> = []
-    let statements = events.filter { $0.kind == .statement && $0.statement?.isCounted == true }
-    var byOwner: [Int: [Event]] = [:]
-    for statement in statements {
-      if let owner = owner(of: statement) {
-        byOwner[owner.id, default: []].append(statement)
-        counted.insert(statement.id)
-      }
-    }
-    for event in events {
-      let step = steps.firstIndex { $0.contains(event) } ?? -1
+    let owners = StatementOwners(of: self)
+    for (index, event) in events.enumerated() {
+      let step = steps.firstIndex { $0.contains(event.id) } ?? -1
       if event.kind == .statement {
-        guard event.statement?.isCounted == true, !counted.contains(event.id) else { continue }
-        collector.add(event, word: event.statement?.kind.rawValue ?? "", sql: event, step: step)
+        guard let statement = event.statement, statement.kind.isCounted, !owners.isOwned(index)
+        else { continue }
+        collector.add(event, word: statement.kind.rawValue, sql: event, step: step)
       } else if let word = event.kind.groupWord {
-        let own = byOwner[event.id] ?? []
+        let own = owners.statements(of: index)
         let text = event.kind == .migrationStep ? event : nil
         if own.isEmpty { collector.add(event, word: word, sql: text, step: step) }
-        for statement in own { collector.add(event, word: word, sql: statement, step: step) }
+        for statement in own {
+          collector.add(event, word: word, sql: events[statement], step: step)
+        }
       }
     }
     return collector.groups
   }
+}
 
-  /// Returns the groups of one step, with their numbers in the whole recording.
-  package func groups(of step: RecordedStep) -> [EventGroup] {
-    groups.filter { $0.firstEvent > step.after && $0.firstEvent <= step.through }
+/// The counted statements that fetches, faults, prefetches, and batches ran, as lists that are linked by
+/// indices.
+private struct StatementOwners {
+  /// The index of the first and last statement of each event, plus 1, or 0.
+  private var first: [UInt32]
+  private var last: [UInt32]
+  /// The index of the owner's next statement, plus 1, or 0.
+  private var next: [UInt32]
+  private var owned: [Bool]
+
+  init(of recording: Recording) {
+    let count = recording.events.count
+    first = [UInt32](repeating: 0, count: count)
+    (last, next) = (first, first)
+    owned = [Bool](repeating: false, count: count)
+    for (index, event) in recording.events.enumerated() where event.kind == .statement {
+      guard event.statement?.kind.isCounted == true, let owner = recording.ownerIndex(of: event)
+      else { continue }
+      let number = UInt32(index + 1)
+      if last[owner] == 0 { first[owner] = number } else { next[Int(last[owner]) - 1] = number }
+      last[owner] = number
+      owned[index] = true
+    }
+  }
+
+  func isOwned(_ statement: Int) -> Bool { owned[statement] }
+
+  /// Returns the indices of an event's statements, in order.
+  func statements(of event: Int) -> [Int] {
+    var statements: [Int] = []
+    var number = first[event]
+    while number != 0 {
+      statements.append(Int(number) - 1)
+      number = next[Int(number) - 1]
+    }
+    return statements
   }
 }
 
@@ -127,40 +156,53 @@ private struct GroupCollector {
     var sql: String?
   }
 
+  /// What determines a group, in numbers that are faster to look up than its texts.
+  private struct Shapes: Hashable {
+    var step: Int
+    var source: FaultSource?
+    var event: UInt32
+    var statement: UInt32?
+  }
+
   private(set) var groups: [EventGroup] = []
   private var positions: [Key: Int] = [:]
+  private var known: [Shapes: Int] = [:]
 
-  mutating func add(_ event: Event, word: String, sql statement: Event?, step: Int) {
-    let key = Key(
-      step: step, word: word, subject: event.subject, source: event.source,
-      sql: statement?.statement?.sql)
+  mutating func add(
+    _ event: RecordedEvent, word: String, sql statement: RecordedEvent?, step: Int
+  ) {
+    let shapes = Shapes(
+      step: step, source: event.source, event: event.record.shape,
+      statement: statement?.record.shape)
     let rows = statement?.rows ?? event.rows
     let nanoseconds = statement?.duration ?? event.duration
-    if let position = positions[key] {
+    let work = statement?.statement?.work
+    if let position = known[shapes] ?? position(of: event, word, statement, step: step) {
+      known[shapes] = position
       groups[position].count += 1
       groups[position].rows += rows
       groups[position].nanoseconds += nanoseconds
-      if let work = statement?.statement?.work {
-        groups[position].work = (groups[position].work ?? .init()) + work
-      }
+      if let work { groups[position].work = (groups[position].work ?? .init()) + work }
     } else {
-      positions[key] = groups.count
+      known[shapes] = groups.count
       groups.append(
         EventGroup(
-          number: groups.count + 1, count: 1, word: word, subject: key.subject,
-          source: key.source, sql: key.sql, rows: rows, nanoseconds: nanoseconds,
-          callSite: event.callSite, firstEvent: event.id,
-          work: statement?.statement?.work))
+          number: groups.count + 1, count: 1, word: word, subject: event.subject,
+          source: event.source, sql: statement?.statement?.sql, rows: rows,
+          nanoseconds: nanoseconds, callSite: event.callSite, firstEvent: event.id, work: work))
     }
   }
-}
 
-extension Event {
-  /// The entity or the relationship, `Mood` or `Country.moods`; empty if neither is known.
-  package var subject: String {
-    let entity = object?.entity ?? self.entity ?? ""
-    guard let relationship else { return entity }
-    return entity.isEmpty ? relationship : "\(entity).\(relationship)"
+  /// Returns the position of an existing group, or `nil` after noting that the next one is the event's.
+  private mutating func position(
+    of event: RecordedEvent, _ word: String, _ statement: RecordedEvent?, step: Int
+  ) -> Int? {
+    let key = Key(
+      step: step, word: word, subject: event.subject, source: event.source,
+      sql: statement?.statement?.sql)
+    if let position = positions[key] { return position }
+    positions[key] = groups.count
+    return nil
   }
 }
 

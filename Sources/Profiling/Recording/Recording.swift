@@ -1,14 +1,13 @@
 package import ProfileEvents
 package import ScenarioLanguage
 package import StatementAnalysis
-import Synchronization
 
 /// Recorded events in the order in which they began, with the steps that caused them.
 ///
 /// A recording is an immutable value that can be used on any thread.
 package struct Recording: Sendable {
   /// The events, sorted by number, so that a parent precedes its children.
-  package let events: [Event]
+  package let events: RecordedEvents
   package let steps: [RecordedStep]
   /// The values of metrics that events don't contain, such as `registered` and `peak`.
   package let gauges: [ScopedMetric: Int]
@@ -16,55 +15,47 @@ package struct Recording: Sendable {
   package init(
     events: [Event] = [], steps: [RecordedStep] = [], gauges: [ScopedMetric: Int] = [:]
   ) {
-    self.events = events.sorted { $0.id < $1.id }
+    self.init(events: RecordedEvents(events), steps: steps, gauges: gauges)
+  }
+
+  init(events: RecordedEvents, steps: [RecordedStep], gauges: [ScopedMetric: Int]) {
+    self.events = events
     self.steps = steps
     self.gauges = gauges
+  }
+
+  /// Returns the same events with other gauges.
+  func with(gauges: [ScopedMetric: Int]) -> Recording {
+    Recording(events: events, steps: steps, gauges: gauges)
   }
 
   /// Returns the part of the recording that contains only one step and its events.
   ///
   /// The gauges aren't sliced, because they're the values at the time of recording.
   package func slice(of step: RecordedStep) -> Recording {
-    let part = slice(after: step.after, through: step.through)
-    return Recording(sorted: part.events, steps: [step], gauges: gauges)
+    Recording(
+      events: slice(after: step.after, through: step.through).events, steps: [step],
+      gauges: gauges)
   }
 
   /// Returns the events with the numbers `after + 1 ... through`, and the steps completely within
   /// that range.
   package func slice(after: Int, through: Int) -> Recording {
-    let first = firstIndex(where: after + 1)
-    let end = firstIndex(where: through + 1)
+    let end = through == Int.max ? through : through + 1
     let inside = steps.filter { $0.after >= after && $0.through <= through }
-    return Recording(sorted: Array(events[first..<max(first, end)]), steps: inside, gauges: gauges)
+    return Recording(
+      events: events.part(ids: after + 1..<max(after + 1, end)), steps: inside, gauges: gauges)
   }
 
   /// Returns the event with a number, or `nil` if it isn't part of the recording.
-  package func event(_ id: Int) -> Event? {
-    let index = firstIndex(where: id)
-    return index < events.count && events[index].id == id ? events[index] : nil
+  package func event(_ id: Int) -> RecordedEvent? {
+    events.event(id)
   }
 
   /// The time of `MonotonicClock`, in nanoseconds, at which the first step began, or the first
   /// event if there are no steps.
   package var begin: UInt64 {
     steps.map(\.begin).min() ?? events.map(\.begin).min() ?? 0
-  }
-
-  private init(sorted events: [Event], steps: [RecordedStep], gauges: [ScopedMetric: Int]) {
-    self.events = events
-    self.steps = steps
-    self.gauges = gauges
-  }
-
-  /// Returns the index of the first event whose number is at least `id`.
-  private func firstIndex(where id: Int) -> Int {
-    var low = 0
-    var high = events.count
-    while low < high {
-      let middle = (low + high) / 2
-      if events[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 
@@ -78,7 +69,7 @@ extension Recording {
     case .registered, .peak, .filepages, .walpages, .freepages:
       gauges[ScopedMetric(metric, scope)] ?? 0
     case .time: Int(clamping: nanoseconds(in: scope))
-    default: events(in: scope).reduce(0) { $0 + $1.amount(of: metric, scope: scope) }
+    default: totals(in: scope)[metric]
     }
   }
 
@@ -89,20 +80,23 @@ extension Recording {
 
   /// The values of all metrics except `time` and those of pages, for the whole recording.
   ///
-  /// Those of migrations are included only if a store was migrated.
+  /// Those of migrations are included only if a store was migrated. Cost: one pass over the events.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]
-    let isMigrating = events.contains { $0.kind == .migration }
+    let totals = totals(in: .all)
     for metric in Metric.allCases
-    where metric != .time && !metric.isOfPages && (isMigrating || !metric.isOfMigration) {
-      metrics[metric] = value(of: metric)
+    where metric != .time && !metric.isOfPages && (totals.isMigrating || !metric.isOfMigration) {
+      switch metric {
+      case .registered, .peak: metrics[metric] = value(of: metric)
+      default: metrics[metric] = totals[metric]
+      }
     }
     return metrics
   }
 
   /// The totals of the events, with the same fields as the always-on counters.
   package var counters: Counters {
-    events.reduce(into: Counters()) { $0.count($1) }
+    totals(in: .all).counters
   }
 
   /// The counts and the time of the whole recording.
@@ -116,67 +110,92 @@ extension Recording {
   private func nanoseconds(in scope: MetricScope) -> UInt64 {
     let wanted = steps.filter { scope == .all || $0.name.map(MetricScope.step) == scope }
     if !wanted.isEmpty || !steps.isEmpty { return wanted.reduce(0) { $0 + $1.duration } }
-    guard let end = events.map({ $0.begin + $0.duration }).max() else { return 0 }
+    guard let end = events.lazy.map({ $0.begin + $0.duration }).max() else { return 0 }
     return end - begin
   }
 
-  private func events(in scope: MetricScope) -> [Event] {
-    guard case .step(let name) = scope else { return events }
-    return steps.filter { $0.name == name }.flatMap { slice(of: $0).events }
+  private func totals(in scope: MetricScope) -> EventTotals {
+    var totals = EventTotals()
+    guard case .step(let name) = scope else {
+      for event in events where event.isIn(scope) { totals.add(event) }
+      return totals
+    }
+    for step in steps where step.name == name {
+      for event in slice(of: step).events { totals.add(event) }
+    }
+    return totals
   }
 }
 
-extension Event {
-  /// Returns the event's contribution to a metric within a scope, which isn't a step.
-  fileprivate func amount(of metric: Metric, scope: MetricScope) -> Int {
-    switch scope {
-    case .all, .step: break
-    case .context(let name):
-      guard context == name else { return 0 }
-    case .entity(let name):
-      guard kind != .relationshipFault, (object?.entity ?? entity) == name else { return 0 }
-    case .relationship(let entity, let name):
-      guard kind == .relationshipFault || kind == .prefetch, self.relationship == name,
-        self.entity == entity || object?.entity == entity
-      else { return 0 }
-    }
+/// The contributions of events to all metrics that aren't gauges or times.
+private struct EventTotals {
+  private(set) var counters = Counters()
+  /// The work for counted statements.
+  private var work = StatementWork()
+  /// The pages that statements of all kinds wrote.
+  ///
+  /// Most pages are written when a transaction ends.
+  private var pagesWritten = 0
+  private var migration: [Metric: Int] = [:]
+  private(set) var isMigrating = false
+
+  subscript(metric: Metric) -> Int {
     switch metric {
-    case .scanned: return work?.fullScanSteps ?? 0
-    case .sorts: return work?.sorts ?? 0
-    case .calls: return work.map { $0.functionCalls + $0.collationCalls } ?? 0
-    case .vmsteps: return work?.vmSteps ?? 0
-    case .pageins: return work?.pagesRead ?? 0
-    // Most pages are written when a transaction ends, so its statements count too.
-    case .pageouts: return statement?.work?.pagesWritten ?? 0
-    case _ where metric.isOfMigration: return migrationAmount(of: metric)
-    default: break
-    }
-    var counters = Counters()
-    counters.count(self)
-    return counters[metric] ?? 0
-  }
-
-  /// Returns the contribution of a migration or a step of it to a metric of migrations.
-  private func migrationAmount(of metric: Metric) -> Int {
-    guard let work = migration?.work else { return 0 }
-    switch (metric, work) {
-    case (.migrations, .inferred), (.migrations, .mapped), (.ddl, .schema), (.ddl, .addColumn),
-      (.ddl, .createIndex), (.dml, .copyTable), (.dml, .changeRows), (.dml, .housekeeping),
-      (.copiedtables, .copyTable), (.addedcolumns, .addColumn), (.createdindexes, .createIndex):
-      return 1
-    case (.migratedrows, .copyTable), (.migratedrows, .changeRows), (.migratedrows, .instances),
-      (.migratedrows, .relationships), (.migratedrows, .validation), (.instances, .instances):
-      return rows
-    default: return 0
+    case .scanned: work.fullScanSteps
+    case .sorts: work.sorts
+    case .calls: work.functionCalls + work.collationCalls
+    case .vmsteps: work.vmSteps
+    case .pageins: work.pagesRead
+    case .pageouts: pagesWritten
+    default: counters[metric] ?? migration[metric] ?? 0
     }
   }
 
-  /// The work of SQLite for a counted statement, or `nil` for transactions, housekeeping, and
-  /// events of other kinds.
-  private var work: StatementWork? {
-    switch statement?.kind {
-    case .select, .insert, .update, .delete: statement?.work
-    case .transaction, .housekeeping, nil: nil
+  mutating func add(_ event: RecordedEvent) {
+    counters.count(
+      event.kind, source: event.source, statement: event.statement?.kind, rows: event.rows,
+      rounds: event.kind == .save ? event.rounds : 0)
+    if let statement = event.statement, let done = statement.work {
+      pagesWritten += done.pagesWritten
+      if statement.kind.isCounted { work = work + done }
+    }
+    guard event.kind == .migration || event.kind == .migrationStep else { return }
+    if event.kind == .migration { isMigrating = true }
+    guard let done = event.migration?.work else { return }
+    for (metric, amount) in Self.amounts(of: done, rows: event.rows) {
+      migration[metric, default: 0] += amount
+    }
+  }
+
+  /// Returns the contributions of a migration or a step of it to the metrics of migrations.
+  private static func amounts(
+    of work: MigrationRecord.Work, rows: Int
+  ) -> [(metric: Metric, amount: Int)] {
+    switch work {
+    case .inferred, .mapped: [(.migrations, 1)]
+    case .schema: [(.ddl, 1)]
+    case .addColumn: [(.ddl, 1), (.addedcolumns, 1)]
+    case .createIndex: [(.ddl, 1), (.createdindexes, 1)]
+    case .copyTable: [(.dml, 1), (.copiedtables, 1), (.migratedrows, rows)]
+    case .changeRows: [(.dml, 1), (.migratedrows, rows)]
+    case .housekeeping: [(.dml, 1)]
+    case .instances: [(.migratedrows, rows), (.instances, rows)]
+    case .relationships, .validation: [(.migratedrows, rows)]
+    case .deferredUnit: []
+    }
+  }
+}
+
+extension RecordedEvent {
+  /// Returns whether an event belongs to a scope, which isn't a step.
+  fileprivate func isIn(_ scope: MetricScope) -> Bool {
+    switch scope {
+    case .all, .step: true
+    case .context(let name): context == name
+    case .entity(let name): kind != .relationshipFault && objectEntity == name
+    case .relationship(let entity, let name):
+      (kind == .relationshipFault || kind == .prefetch) && relationship == name
+        && (self.entity == entity || object?.entity == entity)
     }
   }
 }
@@ -191,11 +210,11 @@ extension Recording {
     let texts = statementTexts()
     return EventKind.allCases.compactMap { kind in
       guard kind != .rowCacheHit, kind != .rowCacheMiss else { return nil }
-      let mine = events.filter { event in
-        event.kind == kind && (kind != .statement || event.statement?.isCounted == true)
+      let mine = events.only { event in
+        event.kind == kind && (kind != .statement || event.statement?.kind.isCounted == true)
       }
       guard !mine.isEmpty else { return nil }
-      let shown = Array(mine.prefix(limit))
+      let shown = mine.prefix(limit).map { Event($0) }
       return EventSample(
         kind: kind, count: mine.count, events: shown,
         texts: shown.reduce(into: [:]) { $0[$1.id] = texts[$1.id] })
@@ -259,9 +278,9 @@ package struct RecordedStep: Sendable, Equatable {
   /// The duration, in nanoseconds.
   package var duration: UInt64 { end > begin ? end - begin : 0 }
 
-  /// Returns whether an event began during the step.
-  package func contains(_ event: Event) -> Bool {
-    event.id > after && event.id <= through
+  /// Returns whether the event with an ID began during the step.
+  package func contains(_ eventID: Int) -> Bool {
+    eventID > after && eventID <= through
   }
 }
 
@@ -273,7 +292,8 @@ extension Recording {
     var shapes: [StatementShape] = []
     var positions: [String: Int] = [:]
     for event in events {
-      guard let statement = event.statement, event.kind == .statement, statement.isCounted else {
+      guard let statement = event.statement, event.kind == .statement, statement.kind.isCounted
+      else {
         continue
       }
       if let position = positions[statement.sql] {
@@ -297,26 +317,19 @@ extension Recording {
     return shapes
   }
 
-  /// Returns the SQL of the first statement of each fetch, fault, prefetch, and batch, by event
-  /// number.
-  func statementTexts() -> [Int: String] {
-    var texts: [Int: String] = [:]
-    for event in events where event.kind == .statement {
-      guard let statement = event.statement, statement.isCounted,
-        let owner = owner(of: event), texts[owner.id] == nil
-      else { continue }
-      texts[owner.id] = statement.sql
-    }
-    return texts
-  }
+  /// The SQL of the first statement of each fetch, fault, prefetch, and batch.
+  ///
+  /// **Cost:** one pass over the events.
+  func statementTexts() -> StatementTexts { StatementTexts(of: self) }
 
-  /// Returns the event that ran a statement, or `nil` if no reading event did, as in a save.
-  func owner(of statement: Event) -> Event? {
+  /// Returns the index of the event that ran a statement, or `nil` if no reading event did, as in a save.
+  func ownerIndex(of statement: RecordedEvent) -> Int? {
     var parent = statement.parent
-    while parent != 0, let event = event(parent) {
+    while parent != 0, let index = events.index(ofID: parent) {
+      let event = events[index]
       switch event.kind {
       case .fetch, .objectFault, .relationshipFault, .prefetch, .batchLoad, .batchRequest:
-        return event
+        return index
       default:
         parent = event.parent
       }
@@ -325,71 +338,35 @@ extension Recording {
   }
 }
 
-extension StatementRecord {
-  /// A Boolean value that indicates whether the counters include the statement.
-  var isCounted: Bool {
-    switch kind {
-    case .select, .insert, .update, .delete: true
-    case .transaction, .housekeeping: false
+/// The SQL of the first statement that events ran, by event ID.
+struct StatementTexts {
+  private let events: RecordedEvents
+  /// The index of the first statement of each event, plus 1, or 0.
+  private var first: [UInt32]
+
+  fileprivate init(of recording: Recording) {
+    events = recording.events
+    first = [UInt32](repeating: 0, count: events.count)
+    for (index, event) in events.enumerated() where event.kind == .statement {
+      guard event.statement?.kind.isCounted == true,
+        let owner = recording.ownerIndex(of: event), first[owner] == 0
+      else { continue }
+      first[owner] = UInt32(index + 1)
     }
+  }
+
+  subscript(id: Int) -> String? {
+    guard let index = events.index(ofID: id), first[index] != 0 else { return nil }
+    return events[Int(first[index]) - 1].statement?.sql
   }
 }
 
-/// An event sink that keeps all events in memory.
-///
-/// Recording an event takes a lock and appends to an array. Events aren't sorted, counted, or
-/// formatted while the measured work runs. You can use a recorder on any thread.
-package final class Recorder: EventSink {
-  package let detail: EventDetail
-  private let state = Mutex(State())
-
-  private struct State {
-    var events: [Event] = []
-    var mark = 0
-  }
-
-  /// Creates an empty recorder.
-  ///
-  /// - Parameter detail: The details to record, which cost extra. Bound values can be private data,
-  ///   so they're recorded only on request.
-  package init(detail: EventDetail = []) {
-    self.detail = detail
-  }
-
-  /// Records a completed event.
-  package func record(_ event: Event) {
-    state.withLock { state in
-      state.events.append(event)
-      state.mark = max(state.mark, event.id)
+extension StatementKind {
+  /// A Boolean value that indicates whether the counters include statements of this kind.
+  var isCounted: Bool {
+    switch self {
+    case .select, .insert, .update, .delete: true
+    case .transaction, .housekeeping: false
     }
-  }
-
-  /// The greatest event number so far, or 0 if there are no events.
-  ///
-  /// To get the range of a step's events, read it before and after the step.
-  package var mark: Int {
-    state.withLock { $0.mark }
-  }
-
-  /// Returns a recording of all events so far, which the recorder also keeps.
-  package func recording(
-    steps: [RecordedStep] = [], gauges: [ScopedMetric: Int] = [:]
-  ) -> Recording {
-    Recording(events: state.withLock { $0.events }, steps: steps, gauges: gauges)
-  }
-
-  /// Returns a recording of the events of one step.
-  ///
-  /// Cost: linear in the number of the step's events, regardless of the number of earlier events.
-  package func recording(
-    of step: RecordedStep, gauges: [ScopedMetric: Int] = [:]
-  ) -> Recording {
-    let mine = state.withLock { state in
-      // Events are in the order of their ends, so those that ended before the step began come
-      // first.
-      let first = state.events.lastIndex { $0.begin + $0.duration < step.begin }.map { $0 + 1 } ?? 0
-      return state.events[first...].filter(step.contains)
-    }
-    return Recording(events: mine, steps: [step], gauges: gauges)
   }
 }

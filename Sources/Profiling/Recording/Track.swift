@@ -56,12 +56,12 @@ extension Recording {
   package func tracks(pixels: UInt64 = 4_000) -> [Track] {
     let origin = begin
     let end = max(
-      steps.map(\.end).max() ?? 0, events.map { $0.begin + $0.duration }.max() ?? origin)
+      steps.map(\.end).max() ?? 0, events.lazy.map { $0.begin + $0.duration }.max() ?? origin)
     let pixel = max(1, (end > origin ? end - origin : 0) / max(1, pixels))
     return Track.Name.allCases.compactMap { name in
-      let mine = events.filter { $0.belongs(to: name) }.sorted { $0.begin < $1.begin }
+      let mine = events.only { $0.belongs(to: name) }.byBegin
       guard name != .migration || !mine.isEmpty else { return nil }
-      let marks = mine.map { event in
+      let marks = mine.lazy.map { event in
         let begin = event.begin > origin ? event.begin - origin : 0
         return Track.Mark(begin: begin, end: begin + event.duration, count: 1)
       }
@@ -76,7 +76,7 @@ extension Track {
   /// - Parameters:
   ///   - marks: The marks in the order in which they begin.
   ///   - pixel: The length of a pixel, in nanoseconds.
-  package static func merged(_ marks: [Mark], pixel: UInt64) -> [Mark] {
+  package static func merged(_ marks: some Sequence<Mark>, pixel: UInt64) -> [Mark] {
     var result: [Mark] = []
     for mark in marks {
       if let last = result.indices.last, mark.begin < result[last].end + pixel {
@@ -90,7 +90,7 @@ extension Track {
   }
 }
 
-extension Event {
+extension RecordedEvent {
   fileprivate func belongs(to track: Track.Name) -> Bool {
     switch track {
     case .fetches: kind == .fetch

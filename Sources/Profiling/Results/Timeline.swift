@@ -114,8 +114,7 @@ extension Recording {
     let origin = begin
     var timeline = Timeline()
     var positions: [Key: Int] = [:]
-    let shown = events.filter { $0.kind != .rowCacheHit && $0.kind != .rowCacheMiss }
-      .sorted { ($0.begin, $0.id) < ($1.begin, $1.id) }
+    let shown = events.only { $0.kind != .rowCacheHit && $0.kind != .rowCacheMiss }.byBegin
     for event in shown.prefix(most) {
       let entity = event.object?.entity ?? event.entity
       let sql = event.statement?.sql ?? texts[event.id]
@@ -141,7 +140,7 @@ extension Recording {
       timeline.lanes[position].marks.append(
         Timeline.Mark(
           begin: event.begin > origin ? event.begin - origin : 0, duration: event.duration,
-          rows: event.rows, key: event.object?.primaryKey))
+          rows: event.rows, key: event.primaryKey))
     }
     timeline.leftOut = max(0, shown.count - most)
     return timeline

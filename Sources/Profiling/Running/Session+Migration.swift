@@ -33,14 +33,15 @@ extension Session {
       }
     }
     take(version.model)
-    let events = stack.recorder.recording().events.filter { $0.id > mark }
+    let recording = stack.recorder.recording().slice(after: mark, through: stack.recorder.mark)
     migration = try comparison(
-      of: step, from: former, to: version, migrations: events.count { $0.kind == .migration })
-    let migrations = events.count { $0.kind == .migration }
+      of: step, from: former, to: version,
+      migrations: recording.events.count { $0.kind == .migration })
+    let migrations = recording.events.count { $0.kind == .migration }
     guard migrations > 0 else {
       return "has the version hashes of \(version.name) already; not migrated"
     }
-    let rows = Recording(events: events).value(of: .migratedrows)
+    let rows = recording.value(of: .migratedrows)
     return "migrated to \(version.name)"
       + (migrations > 1 ? " in \(migrations) migrations" : "")
       + ", \(NumberText.counted(rows, "row")) written"
@@ -65,9 +66,9 @@ extension Session {
     } else {
       try coordinator.finishDeferredLightweightMigration()
     }
-    let events = stack.recorder.recording().events.filter { $0.id > mark }
-    let units = events.count { $0.migration?.work == .deferredUnit }
-    let rows = Recording(events: events).value(of: .migratedrows)
+    let recording = stack.recorder.recording().slice(after: mark, through: stack.recorder.mark)
+    let units = recording.events.count { $0.migration?.work == .deferredUnit }
+    let rows = recording.value(of: .migratedrows)
     return (isPending() ? "continued" : "finished")
       + " the deferred migration in \(NumberText.counted(units, "unit")), "
       + "\(NumberText.counted(rows, "row")) written"

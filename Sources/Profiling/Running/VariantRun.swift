@@ -53,12 +53,13 @@ struct VariantRun {
       store: storeURL, silence: silence)
     result.findings = found.findings
     result.silenced = found.silencedNames
+    let groups = recording.groups
     result.steps = outcomes.map { outcome in
       StepResult(
         text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
         summary: outcome.summary, costs: outcome.costs,
         offset: outcome.recorded.begin - recording.begin, fetch: outcome.step.fetch,
-        groups: recording.groups(of: outcome.recorded))
+        groups: groups.filter { outcome.recorded.contains($0.firstEvent) })
     }
     result.scopedMetrics = scopedMetrics(of: recording)
     result.expectations = try expectations(
@@ -83,7 +84,7 @@ struct VariantRun {
     var recording = session.recording
     if !pages.isDisjoint(with: [.filepages, .walpages, .freepages]) {
       let gauges = recording.gauges.merging(try session.pages()) { $1 }
-      recording = Recording(events: recording.events, steps: recording.steps, gauges: gauges)
+      recording = recording.with(gauges: gauges)
     }
     return (recording, outcomes, plans)
   }
@@ -140,9 +141,7 @@ struct VariantRun {
     }
     for outcome in outcomes {
       let fired = FindingSearch.grouped(outcome.findings, silence: silence).findings
-      let slice = Recording(
-        events: recording.slice(of: outcome.recorded).events, steps: [outcome.recorded],
-        gauges: outcome.gauges)
+      let slice = recording.slice(of: outcome.recorded).with(gauges: outcome.gauges)
       for expectation in outcome.step.expect?.expectations ?? [] {
         results.append(
           try evaluator.result(of: expectation, in: slice, firing: fired))

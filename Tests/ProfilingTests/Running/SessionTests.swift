@@ -68,7 +68,7 @@ struct SessionTests {
         "fetch Mood sort date- as moods", "fetch Mood sort date- prefetch country as moods",
       ])
     #expect(first[1].findings.allSatisfy { $0.callSite == CallSite(file: "shell", line: 2) })
-    let groups = session.recording.groups(of: first[1].recorded)
+    let groups = session.recording.groups.filter { first[1].recorded.contains($0.firstEvent) }
     #expect(groups.map(\.count) == [200, 20])
     #expect(groups.allSatisfy { $0.sql?.contains("WHERE  t0.Z_PK = ?") == true })
     let plan = try PlanReader(storeURL: session.storeURL, isOpenElsewhere: true)

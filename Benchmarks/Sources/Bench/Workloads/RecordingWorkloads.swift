@@ -28,6 +28,6 @@ struct RecordingWorkloads {
           guard counter.stop() >= 2 * count else { throw BenchError("events are missing") }
           return time
         },
-      ], note: "Faults from the database, compared with no event sink. The sink stores the events.")
+      ], note: "Faults from the database, compared with no event sink. The sink is the workbench's recorder.")
   }
 }

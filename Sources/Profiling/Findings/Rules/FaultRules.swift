@@ -72,8 +72,8 @@ enum BatchWalkedRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     var order: [Int] = []
-    var pages: [Int: [Event]] = [:]
-    var fetch: Event?
+    var pages: [Int: [RecordedEvent]] = [:]
+    var fetch: RecordedEvent?
     for event in recording.events {
       if event.kind == .fetch { fetch = event }
       guard event.kind == .batchLoad else { continue }
@@ -84,13 +84,16 @@ enum BatchWalkedRule {
       if pages[owner] == nil { order.append(owner) }
       pages[owner, default: []].append(event)
     }
+    order = order.filter { pages[$0].map { $0.count >= fewestPages } == true }
+    guard !order.isEmpty else { return [] }
+    let texts = recording.statementTexts()
     return order.compactMap { owner in
-      guard let loaded = pages[owner], loaded.count >= fewestPages, let entity = loaded[0].entity
+      guard let loaded = pages[owner], let entity = loaded[0].entity
       else { return nil }
       return Finding(
         rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
         what: "batches loaded at once for an array",
-        sql: recording.statementTexts()[loaded[0].id],
+        sql: texts[loaded[0].id],
         fix: fix(isArray: owner == 0, context.fetch))
     }
   }

@@ -204,7 +204,7 @@ enum RewrittenTwiceRule {
   }
 }
 
-extension Event {
+extension RecordedEvent {
   /// The entity whose table a step of a migration changed; `nil` if it isn't about one table.
   fileprivate var migratedEntity: String? {
     guard let migration, let colon = migration.purpose.firstIndex(of: ":") else { return entity }

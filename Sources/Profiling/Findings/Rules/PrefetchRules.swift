@@ -75,7 +75,9 @@ enum UnusedPrefetchRule {
 
   /// Returns whether an event is a fault that was fulfilled from the row cache by what a prefetch
   /// of the relationship loads.
-  private static func finds(_ event: Event, _ relationship: NSRelationshipDescription) -> Bool {
+  private static func finds(_ event: RecordedEvent, _ relationship: NSRelationshipDescription)
+    -> Bool
+  {
     guard event.source == .rowCache else { return false }
     if event.kind == .relationshipFault { return event.relationship == relationship.name }
     guard event.kind == .objectFault, let entity = event.object?.entity ?? event.entity else {

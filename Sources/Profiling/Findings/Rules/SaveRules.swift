@@ -77,13 +77,13 @@ enum NeedlessUpdateRule {
 
   /// Returns the first key that the last `set` step before a save assigned in the same context, or
   /// `nil` if there's no such step.
-  private static func key(setBefore save: Event, in work: FinishedWork) -> String? {
+  private static func key(setBefore save: RecordedEvent, in work: FinishedWork) -> String? {
     work.parts.last {
       $0.recorded.through < save.id && $0.step.verb == .set && $0.context == save.context
     }?.step.assignments.first?.key
   }
 
-  private static func setsVersionAlone(_ event: Event) -> Bool {
+  private static func setsVersionAlone(_ event: RecordedEvent) -> Bool {
     event.statement?.kind == .update
       && event.statement?.sql.contains(" SET Z_OPT = ? WHERE ") == true
   }

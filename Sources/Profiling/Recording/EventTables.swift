@@ -1,0 +1,214 @@
+import ProfileEvents
+
+/// Recorded events in compact form: a fixed-size record for each, and tables of what many share.
+///
+/// An event takes 72 bytes, a statement with SQLite's counters 80 more, and everything else is stored
+/// once for all events that have it in common. Copies share the tables.
+struct EventTables: Sendable {
+  /// The fields of one event.
+  struct Record: Sendable {
+    var id: Int
+    var parent: Int
+    var begin: UInt64
+    var duration: UInt64
+    var rows: Int
+    /// The primary key of the object; meaningless if the shape has none.
+    var key: Int64
+    var shape: UInt32
+    /// The position in `details`, plus 1, or 0.
+    var details: UInt32
+    /// The position in `extras`, plus 1, or 0.
+    var extras: UInt32
+    /// The position in `stacks`, plus 1, or 0.
+    var stack: UInt32
+    var kind: EventKind
+    var source: FaultSource?
+    var statement: StatementKind?
+  }
+
+  /// The fields that many events have in common.
+  ///
+  /// It's a class because comparing and reading a struct with so many strings would copy them.
+  final class Shape: Sendable, Hashable {
+    let kind: EventKind
+    let context: String?
+    let entity: String?
+    let relationship: String?
+    let objectStore: String?
+    let objectEntity: String?
+    let sql: String?
+    let callSite: CallSite?
+    let thread: UInt64
+
+    init(_ event: Event) {
+      kind = event.kind
+      context = event.context
+      entity = event.entity
+      relationship = event.relationship
+      objectStore = event.object?.store
+      objectEntity = event.object?.entity
+      sql = event.statement?.sql
+      callSite = event.callSite
+      thread = event.thread
+    }
+
+    static func == (one: Shape, other: Shape) -> Bool {
+      one.kind == other.kind && one.thread == other.thread && one.context == other.context
+        && one.entity == other.entity && one.objectEntity == other.objectEntity
+        && one.objectStore == other.objectStore && one.relationship == other.relationship
+        && one.callSite == other.callSite && one.sql == other.sql
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(kind)
+      hasher.combine(context)
+      hasher.combine(entity)
+      hasher.combine(relationship)
+      hasher.combine(objectEntity)
+      hasher.combine(sql)
+      hasher.combine(callSite)
+    }
+
+    /// Returns whether this is the shape of an event.
+    func matches(_ event: Event) -> Bool {
+      kind == event.kind && thread == event.thread && context == event.context
+        && entity == event.entity && objectEntity == event.object?.entity
+        && objectStore == event.object?.store && relationship == event.relationship
+        && callSite == event.callSite && sql == event.statement?.sql
+    }
+  }
+
+  /// The recorded details of most statements.
+  struct StatementDetails: Sendable {
+    var work: StatementWork?
+    var binds: [String]?
+  }
+
+  /// The fields that few events have.
+  struct Extras: Sendable {
+    var rounds: Int
+    var intArrays: Int
+    var migration: MigrationRecord?
+    var path: String?
+    var request: RequestRecord?
+    var found: [StatementRecord.FoundObject]?
+    var plan: [String]?
+
+    /// Returns whether an event has extras.
+    static func exist(in event: Event) -> Bool {
+      event.rounds != 0 || event.migration != nil || event.path != nil || event.request != nil
+        || event.statement?.found != nil || event.statement?.plan != nil
+        || (event.statement?.intArrays ?? 0) != 0
+    }
+
+    init(_ event: Event) {
+      rounds = event.rounds
+      intArrays = event.statement?.intArrays ?? 0
+      migration = event.migration
+      path = event.path
+      request = event.request
+      found = event.statement?.found
+      plan = event.statement?.plan
+    }
+  }
+
+  private(set) var records = BlockArray<Record>()
+  private(set) var shapes = BlockArray<Shape>()
+  private(set) var details = BlockArray<StatementDetails>()
+  private(set) var extras = BlockArray<Extras>()
+  private(set) var stacks = BlockArray<[UInt]>()
+
+  /// Appends an event whose shape is at a position.
+  mutating func append(_ event: Event, shape: UInt32) {
+    var record = Record(
+      id: event.id, parent: event.parent, begin: event.begin, duration: event.duration,
+      rows: event.rows, key: event.object?.primaryKey ?? 0, shape: shape, details: 0, extras: 0,
+      stack: 0, kind: event.kind, source: event.source, statement: event.statement?.kind)
+    if event.statement?.work != nil || event.statement?.binds != nil {
+      details.append(
+        StatementDetails(work: event.statement?.work, binds: event.statement?.binds))
+      record.details = UInt32(details.count)
+    }
+    if Extras.exist(in: event) {
+      extras.append(Extras(event))
+      record.extras = UInt32(extras.count)
+    }
+    if !event.stack.isEmpty {
+      stacks.append(event.stack)
+      record.stack = UInt32(stacks.count)
+    }
+    records.append(record)
+  }
+
+  /// Appends a shape, and returns its position.
+  mutating func append(_ shape: Shape) -> UInt32 {
+    shapes.append(shape)
+    return UInt32(shapes.count - 1)
+  }
+}
+
+/// Event tables that no longer change, in one reference.
+final class SharedEventTables: Sendable {
+  let records: BlockArray<EventTables.Record>
+  let shapes: BlockArray<EventTables.Shape>
+  let details: BlockArray<EventTables.StatementDetails>
+  let extras: BlockArray<EventTables.Extras>
+  let stacks: BlockArray<[UInt]>
+
+  init(_ tables: EventTables) {
+    records = tables.records
+    shapes = tables.shapes
+    details = tables.details
+    extras = tables.extras
+    stacks = tables.stacks
+  }
+}
+
+/// Collects events in tables.
+///
+/// **Cost:** usually one comparison with the shape that followed the last event's shape before, whose
+/// strings are mostly the same objects; else comparisons with the latest shapes, or a look-up in a
+/// dictionary of all.
+struct EventCollector {
+  private(set) var tables = EventTables()
+  private var positions: [EventTables.Shape: UInt32] = [:]
+  /// The position of the shape that last followed each shape.
+  private var successors: [UInt32] = []
+  private var last = 0
+  /// The positions of the shapes that were last looked up, which are replaced in turn.
+  private var latest: [UInt32] = []
+  private var oldest = 0
+
+  private static let latestCount = 8
+
+  /// Appends an event.
+  mutating func append(_ event: Event) {
+    let position = position(of: event)
+    tables.append(event, shape: position)
+    last = Int(position)
+  }
+
+  private mutating func position(of event: Event) -> UInt32 {
+    if !successors.isEmpty {
+      let expected = successors[last]
+      if tables.shapes[Int(expected)].matches(event) { return expected }
+    }
+    let position = latest.first { tables.shapes[Int($0)].matches(event) } ?? lookUp(event)
+    if successors.count < tables.shapes.count { successors.append(position) }
+    successors[last] = position
+    return position
+  }
+
+  private mutating func lookUp(_ event: Event) -> UInt32 {
+    let shape = EventTables.Shape(event)
+    let position = positions[shape] ?? tables.append(shape)
+    positions[shape] = position
+    if latest.count < Self.latestCount {
+      latest.append(position)
+    } else {
+      latest[oldest] = position
+      oldest = (oldest + 1) % Self.latestCount
+    }
+    return position
+  }
+}
