@@ -127,8 +127,8 @@ let package = Package(
     .target(
       name: "WorkbenchFixtures",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling", "LogAnalysis",
-        "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ], path: "Tests/WorkbenchFixtures"),
     .testTarget(
       name: "StatementAnalysisTests",

@@ -39,7 +39,7 @@ package enum RowText: Sendable, Equatable {
     case let value as UUID: self = .text(value.uuidString)
     case let value as URL: self = .text(value.absoluteString)
     case let value as Data: self = .bytes(value)
-    case let value as NSManagedObjectID: self = .object(value.uriRepresentation().absoluteString)
+    case let value as NSManagedObjectID: self = .object(value.uri)
     case let value as NSManagedObject: self = .object(RowText.uri(value))
     case let value as [String: Any]: self = .group(value.mapValues { RowText($0) })
     case .some(let value): self = .text("\(value)")
@@ -74,7 +74,7 @@ package enum RowText: Sendable, Equatable {
   }
 
   private static func uri(_ object: NSManagedObject) -> String {
-    object.objectID.uriRepresentation().absoluteString
+    object.objectID.uri
   }
 }
 
@@ -205,7 +205,9 @@ extension RowText {
   }
 
   private static func hex(_ bytes: some Sequence<UInt8>) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 }
 
@@ -213,12 +215,18 @@ extension RowText {
 package enum CSVText {
   /// Returns the lines of a row, without line feeds; a quoted value can contain line feeds.
   package static func lines(_ values: [String]) -> [String] {
-    values.map(quoted).joined(separator: ",")
-      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let text = values.map(quoted).joined(separator: ",")
+    guard text.utf8.contains(0x0A) else { return [text] }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
   private static func quoted(_ text: String) -> String {
-    guard text.contains(where: { ",\"".contains($0) || $0.isNewline }) else { return text }
-    return "\"\(text.replacing("\"", with: "\"\""))\""
+    let needsQuotes = text.utf8.contains { byte in
+      switch byte {
+      case UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A...0x0D: true
+      default: false
+      }
+    }
+    return needsQuotes ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
   }
 }

@@ -49,14 +49,14 @@ struct Rows: Executable {
     if rows.isGuessed { console.complain(Messages.guessedNames) }
     if json {
       var writer = RowsJSON()
-      try rows.forEach { console.say(writer.row($0)) }
+      try rows.forEachBatch { console.say($0.reduce(into: Data()) { $0 += writer.row($1) }) }
       console.say(writer.end())
     } else if csv {
       let writer = RowsCSV(rows.properties)
       console.say(writer.header)
-      try rows.forEach { console.say(writer.lines($0)) }
+      try rows.forEachBatch { console.say($0.flatMap(writer.lines)) }
     } else {
-      try rows.forEach { console.say(RowsText.lines($0)) }
+      try rows.forEachBatch { console.say($0.flatMap(RowsText.lines)) }
     }
     try rows.check()
     return .success

@@ -61,14 +61,30 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// Returns `x-coredata://STORE/Entity/p4`, or `x-coredata:///Entity/t…` for a temporary ID.
   public func uriRepresentation() -> URL {
-    let name = layout.entity.name ?? ""
-    let text: String
-    if isTemporaryID {
-      text = "x-coredata:///\(name)/t\(NSManagedObjectID.process)\(-primaryKey)"
-    } else {
-      text = "x-coredata://\(handle?.identifier ?? "")/\(name)/p\(primaryKey)"
+    URL(string: unencodedURI) ?? URL(fileURLWithPath: "/")
+  }
+
+  /// The string of `uriRepresentation()`.
+  ///
+  /// Cost: no URL is created, except for a store identifier or an entity name that a URL can't contain.
+  package var uri: String {
+    let uri = unencodedURI
+    let isEncoded = uri.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "-")...UInt8(ascii: ":"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
     }
-    return URL(string: text) ?? URL(fileURLWithPath: "/")
+    return isEncoded ? uri : uriRepresentation().absoluteString
+  }
+
+  private var unencodedURI: String {
+    let name = layout.entity.name ?? ""
+    return isTemporaryID
+      ? "x-coredata:///\(name)/t\(NSManagedObjectID.process)\(-primaryKey)"
+      : "x-coredata://\(handle?.identifier ?? "")/\(name)/p\(primaryKey)"
   }
 
   /// Returns whether both identify the same row of the same store.

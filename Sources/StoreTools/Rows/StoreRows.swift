@@ -69,12 +69,14 @@ package struct StoreRows {
 
   private static let pageSize = 500
 
-  /// Calls a closure with each readable row, in the order of the file.
+  /// Calls a closure with up to 500 readable rows at a time, in the order of the file.
   ///
   /// Cost: one SELECT for the keys, one for each batch of 500 rows, and one or two for each to-many
   /// relationship and batch. At most five batches are in memory.
-  package func forEach(_ body: (StoreRow) throws -> Void) throws {
+  package func forEachBatch(_ body: ([StoreRow]) throws -> Void) throws {
     try context.performAndWait {
+      var properties: [NSEntityDescription: [NSPropertyDescription]] = [:]
+      var batch: [StoreRow] = []
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
       request.predicate = predicate
       request.fetchBatchSize = StoreRows.pageSize
@@ -82,8 +84,17 @@ package struct StoreRows {
       request.relationshipKeyPathsForPrefetching = entity.relationshipsByName.values
         .filter { $0.isToMany && !$0.isTransient }.map(\.name).sorted()
       for object in try context.fetchBatched(request) {
-        try body(StoreRow(object))
+        let entity = object.entity
+        let known =
+          properties[entity] ?? StoreRow.properties(of: entity).sorted { $0.name < $1.name }
+        properties[entity] = known
+        batch.append(StoreRow(object, known))
+        if batch.count == StoreRows.pageSize {
+          try body(batch)
+          batch.removeAll(keepingCapacity: true)
+        }
       }
+      if !batch.isEmpty { try body(batch) }
     }
   }
 
@@ -126,18 +137,16 @@ package struct StoreRow: Sendable {
   /// Reads an object, which fires its fault and those of its to-many relationships.
   ///
   /// Call it on the context's queue.
-  init(_ object: NSManagedObject) {
-    id = object.objectID.uriRepresentation().absoluteString
+  init(_ object: NSManagedObject, _ properties: [NSPropertyDescription]) {
+    id = object.objectID.uri
     entity = object.entity.name ?? ""
-    values = StoreRow.properties(of: object.entity)
-      .sorted { $0.name < $1.name }
-      .map { property in
-        let value = object.storedValue(forKey: property.name)
-        if let relationship = property as? NSRelationshipDescription {
-          return (property.name, RowText(value, of: relationship))
-        }
-        return (property.name, RowText(value))
+    values = properties.map { property in
+      let value = object.storedValue(forKey: property.name)
+      if let relationship = property as? NSRelationshipDescription {
+        return (property.name, RowText(value, of: relationship))
       }
+      return (property.name, RowText(value))
+    }
   }
 
   /// The persistent attributes and relationships of an entity, including inherited ones.
@@ -206,8 +215,17 @@ package struct RowsCSV {
 
   /// Returns the lines of a row, which are several if a value contains line feeds.
   package func lines(_ row: StoreRow) -> [String] {
-    let values = Dictionary(row.values.map { ($0.name, $0.value.plain) }) { first, _ in first }
-    return CSVText.lines([row.entity, row.id] + properties.map { values[$0] ?? "" })
+    // Both are in alphabetical order; a row of a subentity lacks the properties of others.
+    var values = row.values[...]
+    var cells = [row.entity, row.id]
+    for property in properties {
+      if values.first?.name == property {
+        cells.append(values.removeFirst().value.plain)
+      } else {
+        cells.append("")
+      }
+    }
+    return CSVText.lines(cells)
   }
 }
 
