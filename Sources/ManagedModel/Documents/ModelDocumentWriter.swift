@@ -136,7 +136,7 @@ struct ModelDocumentWriter {
     return tag
   }
 
-  /// The notes of an entity or a property, by key.
+  /// The user info entries of an entity or a property, by key.
   mutating func entries(
     of info: [AnyHashable: Any]?, of entity: NSEntityDescription, property: String? = nil
   ) -> [DocumentTag] {
@@ -144,7 +144,8 @@ struct ModelDocumentWriter {
     return sorted.compactMap { key, value in
       guard let key = key.base as? String, let value = value as? String else {
         lose(
-          "a note that isn't a string: \(key)", "Write it as text.", of: entity, property: property)
+          "a user info entry that isn't a string: \(key)", "Write it as text.", of: entity,
+          property: property)
         return nil
       }
       var tag = DocumentTag("entry")

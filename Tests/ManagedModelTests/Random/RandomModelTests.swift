@@ -75,7 +75,7 @@ import Testing
         "A model document can't contain more than one version identifier, or one that isn't a string. "
           + "Keep the compiled model too.",
         "Animal.name: A model document can't contain these validation predicates. Set them in code.",
-        "Animal.name: A model document can't contain a note that isn't a string: count. "
+        "Animal.name: A model document can't contain a user info entry that isn't a string: count. "
           + "Write it as text.",
         "Person.age: A model document can't contain the default value 1 bytes. "
           + "Set it in awakeFromInsert.",
