@@ -102,9 +102,12 @@ extension LogReport {
 }
 
 extension LogStatement {
+  /// A Boolean value that indicates whether the log hides a bound value, as the system log does.
+  var hidesBoundValues: Bool { binds.contains { $0.hasPrefix("<private") } }
+
   /// The bound values, one for each parameter, or `nil` if the log doesn't contain all of them.
   var boundValues: [SQLiteValue]? {
-    guard !binds.isEmpty, !binds.contains(where: { $0.hasPrefix("<private") }) else { return nil }
+    guard !binds.isEmpty, !hidesBoundValues else { return nil }
     let wanted = SQLToken.all(in: LogBytes(sql)).count { $0.isSign("?") }
     guard binds.count == wanted else { return nil }
     return binds.map(BindText.value)
@@ -113,7 +116,7 @@ extension LogStatement {
 
 extension LogReport {
   /// Determines the entities of tables according to a model, where the log doesn't contain them.
-  package mutating func name(by tables: LogTables) {
+  package mutating func resolveEntities(with tables: LogTables) {
     for index in statements.indices where statements[index].entity == nil {
       statements[index].entity = statements[index].table.flatMap(tables.entity)
     }
@@ -145,8 +148,8 @@ extension LogReport {
         number: statement.number, kind: statement.kind, sql: statement.sql,
         count: statement.calls, rows: statement.rows, nanoseconds: 0
       )
-      let isHidden = statement.binds.contains("<private>")
-      let lines = reader.lines(of: statement.sql, binds: isHidden ? nil : statement.binds)
+      let lines = reader.lines(
+        of: statement.sql, binds: statement.hidesBoundValues ? nil : statement.binds)
       if lines.first?.hasPrefix("no plan: ") == true {
         // The error repeats the statement after its first line.
         statements[index].plan = lines.prefix(1).map { String($0.prefix { $0 != "\n" }) }

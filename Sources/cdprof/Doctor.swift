@@ -45,10 +45,10 @@ struct Doctor: Executable {
 
   func validate() throws {
     if model != nil, repair == nil { throw ValidationError("--model requires --repair.") }
-    if report != nil, json { throw ValidationError("--json and --report exclude each other.") }
+    if report != nil, json { throw ValidationError("--json can\'t be combined with --report.") }
     guard repair != nil else { return }
-    if report != nil { throw ValidationError("--report and --repair exclude each other.") }
-    if strict { throw ValidationError("--strict and --repair exclude each other.") }
+    if report != nil { throw ValidationError("--report can\'t be combined with --repair.") }
+    if strict { throw ValidationError("--strict can\'t be combined with --repair.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {

@@ -19,7 +19,7 @@ struct Export: Executable {
   )
   var scenario: String?
 
-  @ArgumentParser.Flag(help: "Write Swift, the only supported language. Required.")
+  @ArgumentParser.Flag(help: "Export as Swift (required; the only language).")
   var swift = false
 
   @Option(
@@ -34,7 +34,7 @@ struct Export: Executable {
   var scale = 1
 
   @Option(
-    help: ArgumentHelp("Check the migrations of the stores in a folder.", valueName: "stores"),
+    help: ArgumentHelp("The folder of stores to migrate.", valueName: "stores"),
     completion: .directory)
   var migrations: String?
 
@@ -55,7 +55,7 @@ struct Export: Executable {
     help: ArgumentHelp("The expected content, as JSON.", valueName: "file"), completion: .json)
   var fixture: String?
 
-  @ArgumentParser.Flag(help: "Migrate version by version, instead of in one hop.")
+  @ArgumentParser.Flag(help: "Migrate one version at a time instead of directly.")
   var stepByStep = false
 
   func validate() throws {

@@ -8,8 +8,8 @@ struct List: Executable {
     abstract: "List scenarios by chapter: the installed ones and your own.",
     discussion: """
       Without a folder, lists the installed scenarios, those in the folder Scenarios, and those in \
-      the current folder. Exit status: 64 if no scenario matches, 65 if a scenario is invalid; the \
-      others are listed nevertheless.
+      the current folder. Exit status: 64 if no scenario matches, 65 if a scenario is invalid; \
+      valid scenarios are still listed.
       """)
 
   @Argument(

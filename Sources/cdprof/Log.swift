@@ -15,7 +15,7 @@ struct Log: Executable {
       Reads the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show`, or \
       a device, and ignores other lines. With --store, shows each statement's query plan and tests \
       indexes in a copy of the store, which isn't modified. With --follow, a log that's being written \
-      is read until Ctrl-C, also if it's rotated or truncated.
+      is read until Ctrl-C, even if it's rotated or truncated.
       """)
 
   @Argument(
@@ -43,12 +43,12 @@ struct Log: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "The value of `scale` with which the log's program was exported.",
+      "The --scale that the program was exported with.",
       valueName: "n"))
   var scale: Int?
 
   @ArgumentParser.Flag(
-    help: "Follow a log that's being written, until Ctrl-C, which prints the summary.")
+    help: "Follow a growing log until Ctrl-C, then print the summary.")
   var follow = false
 
   @Option(
@@ -69,12 +69,12 @@ struct Log: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "An earlier log, with which the page compares this one.", valueName: "log"),
+      "An earlier log to compare this one with in the report.", valueName: "log"),
     completion: .file())
   var before: String?
 
   @Option(
-    help: ArgumentHelp("The file to write the page to.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("The file to write the report to.", valueName: "file"), completion: .file())
   var out: String?
 
   @ArgumentParser.Flag(help: "Replace a file that cdprof didn't write.")
@@ -85,7 +85,7 @@ struct Log: Executable {
       if before != nil { throw ValidationError("--before requires --report.") }
       if out != nil { throw ValidationError("--out requires --report.") }
     } else if json {
-      throw ValidationError("--json and --report exclude each other.")
+      throw ValidationError("--json can\'t be combined with --report.")
     }
     if let every, let problem = Messages.outOfRange("--every", every, upTo: Log.longestInterval) {
       throw ValidationError(problem)
@@ -98,7 +98,7 @@ struct Log: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    // Check paths and the budget first: reading the log can take long.
+    // Check paths and the budget first: reading the log can take a long time.
     let storeURL = store.map { URL(fileURLWithPath: $0) }
     if let storeURL { try InvalidInputError.check(storeURL) }
     let found = try (model ?? store).map { path in
@@ -107,21 +107,27 @@ struct Log: Executable {
       return found
     }
     if let expect { try InputFile.check(expect) }
+    if let before { try InputFile.check(before) }
     let page = out.map { URL(fileURLWithPath: $0) }
     if let page { try OutputFile.check(page, force: force) }
     let budget = try expect.map {
       try LogBudget.read(path: $0, model: found, scale: scale ?? 1)
     }
     var log = try read(console)
-    if let model = found ?? budget?.model { log.name(by: LogTables(model)) }
+    var earlier = try before.map { try LogReader.read($0) }
+    if let model = found ?? budget?.model {
+      let tables = LogTables(model)
+      log.resolveEntities(with: tables)
+      earlier?.resolveEntities(with: tables)
+    }
     if let storeURL { try log.explain(on: storeURL) }
     let evaluation = try budget.map { try LogBudgetEvaluator(budget: $0).evaluation(of: log) }
     let advice = try storeURL.map { try log.advice(on: $0) }
     if let report {
       let data = try report.data(
         LogReportInput(
-          report: log, before: try before.map { try LogReader.read($0) }, evaluation: evaluation,
-          advice: advice, showsBinds: showBinds))
+          report: log, before: earlier, evaluation: evaluation, advice: advice,
+          showsBinds: showBinds))
       if let page {
         try OutputFile.write(data, to: page, force: force)
         console.say([Messages.written([page.relativePath])])

@@ -110,7 +110,7 @@ struct LogBudgetTests {
       repeating: SampleLogs.fetch(
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
     var report = SampleLogs.report("cdprof: begin list\n" + loop + "cdprof: end\n")
-    report.name(by: LogTables(budget.model))
+    report.resolveEntities(with: LogTables(budget.model))
     let results = try LogBudgetEvaluator(budget: budget).evaluation(of: report).results[0]
     #expect(results?.allSatisfy(\.isMet) == isMet, "\(String(describing: results))")
   }

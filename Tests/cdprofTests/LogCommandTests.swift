@@ -57,6 +57,20 @@ struct LogCommandTests {
     #expect(mixed.errors.contains("compare two results, or two logs"))
   }
 
+  @Test func entitiesOfBothLogsComeFromTheModel() throws {
+    let log = try log("run.log", "--sql", "1")
+    let anonymous = try program.folder.write(
+      String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        .filter { !$0.contains("fault fulfilled") }.joined(separator: "\n"), to: "anonymous.log")
+    let page = try program.run([
+      "log", anonymous, "--before", anonymous, "--model", PackageFiles.model, "--report", "md",
+    ])
+    #expect(page.status == 0, "\(page.errors)")
+    #expect(!page.output.contains("now fires") && !page.output.contains("no longer fires"))
+    let absent = try program.run(["log", log, "--before", "none.log", "--report", "md"])
+    #expect(absent.status == 66 && absent.errors.contains("none.log"), "\(absent.errors)")
+  }
+
   @Test func storeAddsPlansAndIndexAdvice() throws {
     let log = try log("run.log", "--sql", "1")
     let advised = try program.run(["log", log, "--store", "runs/mood-list.sqlite"])

@@ -262,7 +262,7 @@ extension ModelArchiveReader {
       } catch {
         index.unreadTexts["partialIndexPredicate"] = format
         warn(
-          "The predicate of the index \(name) cannot be read: \(error.message).",
+          "The predicate of the index \(name) can't be read: \(error.message).",
           "Write a complete predicate, or remove it.", of: entity)
       }
     }

@@ -62,7 +62,7 @@ enum DocumentEncoding {
     guard bytes.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self) else {
       throw ModelErrors(
         ModelError(
-          "The document begins in UTF-16, but is not UTF-16 throughout.",
+          "The document starts as UTF-16 but contains invalid UTF-16.",
           nextStep: "Save it in UTF-8.", file: file, line: 1, column: 1))
     }
     var result = Array(text.utf8)

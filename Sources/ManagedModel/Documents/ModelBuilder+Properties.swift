@@ -182,7 +182,7 @@ extension ModelBuilder {
       return try NSExpression.parse(text, arguments: [])
     } catch {
       reader.warn(
-        "The expression \"\(text)\" cannot be read: \(error.message) (character \(error.column)).",
+        "The expression \"\(text)\" can't be read: \(error.message) (character \(error.column)).",
         error.suggestion.map { "Did you mean \($0)?" } ?? "Write a whole expression.", at: key)
       return nil
     }

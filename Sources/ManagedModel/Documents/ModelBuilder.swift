@@ -67,8 +67,8 @@ final class ModelBuilder {
   private static func nextStep(forDocumentAbout name: String) -> String {
     switch name {
     case "plist":
-      "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
-        + "Xcode, or specify the compiled model."
+      "Property-list models from Xcode 3 can't be read. Save the model with a newer Xcode, or "
+        + "specify the compiled model."
     case "database": "This is an XML store. Specify the model that it was created with."
     default: "Specify the contents file of a .xcdatamodel folder."
     }
@@ -263,7 +263,7 @@ extension ModelBuilder {
         index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
       } catch {
         reader.warn(
-          "The predicate \"\(format)\" cannot be read: \(error.message) (character \(error.column)).",
+          "The predicate \"\(format)\" can't be read: \(error.message) (character \(error.column)).",
           error.suggestion.map { "Did you mean \($0)?" }
             ?? "Write a complete predicate, or remove it.",
           at: "partialIndexPredicate")

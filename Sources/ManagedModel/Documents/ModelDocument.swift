@@ -79,7 +79,7 @@ extension NSManagedObjectModel {
     guard file.pathExtension != "omo" else {
       throw ModelErrors(
         ModelError(
-          "The model is an optimized one (.omo), whose form is not public.",
+          "Optimized models (.omo) can't be read because their format isn't public.",
           nextStep: "Use the .mom file next to it.", file: file.path))
     }
     let data = try BoundedFile.read(file, limit: ModelArchive.maximumSize)

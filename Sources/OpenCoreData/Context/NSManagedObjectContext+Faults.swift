@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
     do {
       if try fill(object) { return }
     } catch {
-      noteFailure(error, "a fault of \(object.objectID) could not be filled")
+      noteFailure(error, "a fault for \(object.objectID) couldn't be fulfilled")
       if faultFailures.noteInterruption(of: object) {
         object.fulfillWithDefaults()
         return
@@ -148,7 +148,7 @@ extension NSManagedObjectContext {
     do {
       value.fill(try destinations(of: relationship, of: object))
     } catch {
-      noteFailure(error, "'\(relationship.name)' of \(object.objectID) could not be read")
+      noteFailure(error, "'\(relationship.name)' of \(object.objectID) couldn't be read")
     }
   }
 
@@ -180,7 +180,7 @@ extension NSManagedObjectContext {
         NSManagedObjectID(layout: $0.layout, primaryKey: $0.primaryKey, store: store)
       }
     } catch {
-      noteFailure(error, "'\(relationship.name)' of \(object.objectID) could not be read")
+      noteFailure(error, "'\(relationship.name)' of \(object.objectID) couldn't be read")
       return []
     }
   }

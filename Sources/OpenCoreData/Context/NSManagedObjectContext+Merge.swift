@@ -166,7 +166,7 @@ extension NSManagedObjectContext {
           for fetched in rows { reader.install(fetched).release() }
         }
       } catch {
-        noteFailure(error, "the rows of a merge could not be read")
+        noteFailure(error, "the rows of a merge couldn't be read")
       }
     }
   }

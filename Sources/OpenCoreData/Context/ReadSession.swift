@@ -185,7 +185,7 @@ extension NSManagedObjectContext {
     guard parent == nil else {
       throw NSError.coreData(
         NSCoreDataError,
-        "A child reads what its parent reads: pin the context below the coordinator.")
+        "A child context reads from its parent. Pin the context at the root instead.")
     }
     let token = generation === NSQueryGenerationToken.unpinned ? nil : generation
     let stores = coordinator?.rowStores ?? []

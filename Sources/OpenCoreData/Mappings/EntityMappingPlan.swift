@@ -224,7 +224,7 @@ struct EntityMappingPlan {
     let entity = destination?.name ?? ""
     return NSError.coreData(
       NSMigrationError,
-      "\(entity).\(property) \(reason). The mapping is \(mapping.name ?? "").",
+      "\(entity).\(property) \(reason). The entity mapping is \(mapping.name ?? "").",
       ["entity": entity, "property": property, "reason": reason])
   }
 }

@@ -219,7 +219,7 @@ extension NSManagedObject: KeyValueReadable {
       do {
         value = try context.store(for: self)?.externalData(file) ?? Data()
       } catch {
-        context.noteFailure(error, "'\(slot.name)' of \(objectID) could not be read")
+        context.noteFailure(error, "'\(slot.name)' of \(objectID) couldn't be read")
         return nil
       }
     }

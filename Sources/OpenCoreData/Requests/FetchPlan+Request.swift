@@ -69,8 +69,7 @@ extension FetchPlan {
     }
     guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
       throw NSError.fetch(
-        "Objects are not grouped: propertiesToGroupBy and havingPredicate need "
-          + "resultType = .dictionaryResultType.")
+        "propertiesToGroupBy and havingPredicate require resultType = .dictionaryResultType.")
     }
     return nil
   }

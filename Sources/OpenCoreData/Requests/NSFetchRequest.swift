@@ -126,8 +126,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   public final func execute(file: String = #fileID, line: Int = #line) throws -> [ResultType] {
     guard let context = RunningContext.current else {
       throw NSError.fetch(
-        "execute() fetches in the context whose block is running, and none is. Call it inside of "
-          + "perform or performAndWait, or call fetch(_:) of a context.")
+        "execute() uses the context whose perform block is running, but no block is running. Call it "
+          + "inside perform or performAndWait, or call fetch(_:) on a context.")
     }
     return try context.fetch(self, file: file, line: line)
   }

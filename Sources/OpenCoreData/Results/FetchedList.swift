@@ -159,7 +159,7 @@ final class PagedList: FetchedList {
     do {
       objects = try context.loadPage(slice[...], plan, unsaved: [:])
     } catch {
-      context.noteFailure(error, "the batch with index \(position) could not be read")
+      context.noteFailure(error, "the batch with index \(position) couldn't be read")
       objects = slice.map { context.registered($0.layout, $0.primaryKey) }
     }
     for object in objects { loaded[RowKey(object.identity)] = object }

@@ -134,8 +134,8 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
       if name == names.last { continue }
       guard !names.contains(name) else {
         throw NSError.fetch(
-          "The objects of the section '\(name)' are not together: the first sort descriptor has to "
-            + "sort by '\(sectionNameKeyPath ?? "")', or in the same order.")
+          "The objects of section '\(name)' aren't contiguous: sort by "
+            + "'\(sectionNameKeyPath ?? "")' first, or by a key with the same order.")
       }
       names.append(name)
       starts.append(position)

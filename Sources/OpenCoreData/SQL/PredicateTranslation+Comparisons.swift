@@ -8,7 +8,8 @@ extension PredicateTranslation {
     let rules = ComparisonRules(comparison)
     if comparison.predicateOperatorType == .customSelector {
       throw TranslationError(
-        rules.piece, "Only memory can compare by a method; the store needs SQL.")
+        rules.piece,
+        "A comparison by a method can be evaluated only in memory; it can't be translated to SQL.")
     }
     if comparison.isIndependentOfObject {
       isReusable = false
@@ -203,8 +204,8 @@ extension PredicateTranslation {
       let name = path.relationship.relationship.name
       throw TranslationError(
         path.text,
-        "The path leads to a set of sets, and \(operation.rawValue) to one value for all of them, which "
-          + "can't be translated to SQL. Use SUBQUERY(\(name), $x, $x.\(inner.relationship.relationship.name)."
+        "The path continues past two to-many relationships, so \(operation.rawValue) would combine all their "
+          + "elements, which can't be translated to SQL. Use SUBQUERY(\(name), $x, $x.\(inner.relationship.relationship.name)."
           + "\(operation.rawValue) …).@count.")
     }
     return found

@@ -37,9 +37,10 @@ extension PredicateTranslation {
     switch expression.node {
     case .subscripted: "Rows have no index in a list; subscripts can be evaluated only in memory."
     case .method: "A method can be called only in memory."
-    case .setOperation: "Only memory can combine collections; the store needs SQL."
+    case .setOperation:
+      "Combined collections can be evaluated only in memory; they can't be translated to SQL."
     case .anyKey: "ANYKEY is for dictionaries; it can't be translated to SQL."
-    case .block: "Only memory can run a block; the store needs SQL."
+    case .block: "A block can be evaluated only in memory; it can't be translated to SQL."
     default: "This expression can't be translated to SQL."
     }
   }

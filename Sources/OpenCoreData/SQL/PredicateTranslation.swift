@@ -92,7 +92,8 @@ final class PredicateTranslation {
       case .constant(let value): return .constant(value)
       case .block:
         throw TranslationError(
-          "a block predicate", "Only memory can run a block; the store needs SQL.")
+          "a block predicate",
+          "A block can be evaluated only in memory; it can't be translated to SQL.")
       case .subclass, .comparison, .compound:
         throw TranslationError(
           String(describing: type(of: predicate)),

@@ -33,7 +33,7 @@ final class DatabaseFile {
       if let methods = file.pointee.pMethods { _ = methods.pointee.xClose(file) }
       sqlite3_free_filename(name)
       memory.deallocate()
-      let message = "\(path) cannot be read: \(String(cString: strerror(reason)))"
+      let message = "\(path) can't be read: \(String(cString: strerror(reason)))"
       throw SQLiteError(code: ResultCode(rawValue: code), message: message)
     }
     self.system = system

@@ -44,7 +44,7 @@ extension StoreFileProblem: CustomStringConvertible {
     case .notAFile(let path):
       "\(path) isn't a regular file"
     case .unreadable(let path, let reason):
-      "\(path) cannot be read: \(reason)"
+      "\(path) can't be read: \(reason)"
     case .empty(let path):
       "\(path) is empty"
     case .notADatabase(let path):

@@ -66,12 +66,22 @@ package struct IndexAdvisor {
       proposal(candidate, position: position, in: trial)
     }
     let redundant = redundant(with: proposals)
-    let useful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
+    var useful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
+    // An index can find the rows of an UPDATE or a DELETE; what an unmeasured statement uses is unknown.
+    var unknown = unmeasured
+    for statement in statements where !statement.reads {
+      if let indexes = store.indexes(usedBy: statement) {
+        useful.formUnion(indexes)
+      } else {
+        unknown.append(statement.sql)
+      }
+    }
     return IndexAdvice(
       proposals: proposals.sorted {
         $0.stepsBefore - $0.stepsAfter > $1.stepsBefore - $1.stepsAfter
       },
-      redundant: redundant, unused: unused(reading, used: useful), statements: reading.count,
+      redundant: redundant, unused: unused(reading, used: useful, unknown: unknown),
+      statements: reading.count,
       unmeasured: unmeasured, testedIndexes: ideas.count)
   }
 
@@ -154,11 +164,15 @@ package struct IndexAdvisor {
   }
 
   /// Returns the indexes that no statement uses, of the tables that the statements read.
+  ///
+  /// - Parameter unknown: The statements whose indexes aren't known; those of their tables may be used.
   private func unused(
-    _ statements: [AdvisedStatement], used: Set<String>
+    _ statements: [AdvisedStatement], used: Set<String>, unknown: [String]
   ) -> [IndexAdvice.Unused] {
-    let read = Set(
-      statements.flatMap { SQLOutline($0.sql).tables.map { $0.table.uppercased() } })
+    func tables(_ sql: String) -> [String] {
+      SQLOutline(sql).tables.map { $0.table.uppercased() }
+    }
+    let read = Set(statements.flatMap { tables($0.sql) }).subtracting(unknown.flatMap(tables))
     return present.filter { index in
       index.isExplicit && !index.isUnique && read.contains(index.table)
         && !used.contains(index.name) && !names.isAutomatic(index)

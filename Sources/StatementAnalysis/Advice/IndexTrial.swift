@@ -203,6 +203,20 @@ final class ScratchStore {
     }
   }
 
+  /// Returns the names of the indexes that a statement would use, without running it.
+  ///
+  /// Returns `nil` if the statement can't be prepared on the copy.
+  func indexes(usedBy statement: AdvisedStatement) -> [String]? {
+    do {
+      let sampler = BindSampler(connection: connection)
+      try sampler.bindArrays(of: statement.sql)
+      let binds = statement.binds ?? sampler.binds(of: statement.sql)
+      return try connection.explainQueryPlan(statement.sql, binds: binds).indexes
+    } catch {
+      return nil
+    }
+  }
+
   /// Creates an index, and returns whether that succeeded.
   ///
   /// It fails if the table doesn't have the columns.
@@ -228,8 +242,10 @@ final class ScratchStore {
 
   private func stepsOfInsert(into table: String) -> Int? {
     do {
-      let names = try connection.values("SELECT name FROM pragma_table_info('\(table)')")
-        .compactMap { row in if case .text(let name)? = row.first { name } else { nil } }
+      let names = try connection.values(
+        "SELECT name FROM pragma_table_info(?)", [.text(table)]
+      )
+      .compactMap { row in if case .text(let name)? = row.first { name } else { nil } }
       guard let key = names.firstIndex(of: "Z_PK") else { return nil }
       guard
         var row = try connection.values(

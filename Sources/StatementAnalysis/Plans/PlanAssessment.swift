@@ -294,7 +294,7 @@ package enum PlanNote: Sendable, Hashable {
     switch self {
     case .fullScan(let table, nil): "\(table): a full table scan, which reads every row."
     case .fullScan(let table, let index?):
-      "\(table): a full index scan, although the plan says USING \(index)."
+      "\(table): a full index scan, even though it uses \(index)."
     case .tempBTree("ORDER BY"): "A temp B-tree sorts the rows."
     case .tempBTree("RIGHT PART OF ORDER BY"):
       "An index provides the first sort keys; a temp B-tree sorts by the others."

@@ -136,8 +136,8 @@ import Testing
     Case(
       "a property list", "<plist/>",
       #"1:1: error: The root element is "plist", not a model. "#
-        + "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
-        + "Xcode, or specify the compiled model.", fails: true),
+        + "Property-list models from Xcode 3 can't be read. Save the model with a newer Xcode, or "
+        + "specify the compiled model.", fails: true),
     Case(
       "XML entities that contain each other",
       "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",

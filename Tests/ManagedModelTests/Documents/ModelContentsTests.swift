@@ -60,7 +60,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let list = Data(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
     for (name, message) in [
-      ("Zoo.omo", "The model is an optimized one (.omo), whose form is not public."),
+      ("Zoo.omo", "Optimized models (.omo) can't be read because their format isn't public."),
       ("Zoo.mom", "The compiled model is a property list as XML; the binary form is read."),
       ("Old.xcdatamodel/elements", "The root element is \"plist\", not a model."),
       ("Old.xcdatamodel", "The model has the form that Xcode wrote before version 4"),

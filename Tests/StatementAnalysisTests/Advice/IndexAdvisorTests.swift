@@ -120,6 +120,25 @@ struct IndexAdvisorTests {
     #expect(Set(advice.unused.map(\.name)) == ["idle", "Z_Mood_byDateIndex"])
   }
 
+  @Test func indexesThatFindRowsToChangeAreUsed() throws {
+    let store = try AdvisedStore()
+    try store.execute("CREATE INDEX busy ON ZMOOD(ZREMOTEIDENTIFIER)")
+    let fetch = "fetch Mood where \"latitude == 1\""
+    #expect(try store.advice([fetch]).unused.map(\.name).contains("busy"))
+    let change = "batch-update Mood where \"remoteIdentifier == 'x'\" latitude = 1"
+    let advice = try store.advice([fetch, change])
+    #expect(!advice.unused.map(\.name).contains("busy"))
+    #expect(advice.unused.map(\.name).contains("Z_Mood_byDateIndex"))
+  }
+
+  @Test func indexesOfTablesOfUnmeasuredStatementsAreNotReported() throws {
+    let store = try AdvisedStore()
+    let unmeasured = "SELECT 0, t0.Z_PK, noSuchFunction(t0.ZDATE) FROM ZMOOD t0 WHERE  t0.ZDATE > ?"
+    let advice = try store.advice(["fetch Mood where \"latitude == 1\""], sql: [unmeasured])
+    #expect(advice.unmeasured == [unmeasured])
+    #expect(advice.unused.isEmpty)
+  }
+
   @Test func mostlyNullColumnsGetPartialIndexes() throws {
     let store = try AdvisedStore()
     try store.execute("UPDATE ZMOOD SET ZREMOTEIDENTIFIER = NULL WHERE Z_PK % 10 > 0")

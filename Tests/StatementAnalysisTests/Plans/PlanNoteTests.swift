@@ -50,7 +50,7 @@ struct PlanNoteTests {
     #expect(
       assessment.text
         == "Full index scan to find some of the rows. An index on the compared columns would help. "
-        + "t0: a full index scan, although the plan says USING COVERING INDEX i.")
+        + "t0: a full index scan, even though it uses COVERING INDEX i.")
     #expect(assessment.phrase == "the plan reads a whole index to find some of the rows")
   }
 

@@ -28,6 +28,9 @@ struct RecordingWorkloads {
           guard counter.stop() >= 2 * count else { throw BenchError("events are missing") }
           return time
         },
-      ], note: "Faults from the database, compared with no event sink. The sink is the workbench's recorder.")
+      ],
+      note:
+        "Faults from the database, compared with no event sink. The sink is the workbench's recorder."
+    )
   }
 }

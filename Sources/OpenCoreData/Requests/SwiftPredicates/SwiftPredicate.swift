@@ -84,7 +84,7 @@ extension NSFetchRequest where ResultType: NSManagedObject {
       let names = SwiftKeyNames(entity)
       return try descriptors.map { descriptor in
         guard let keyPath = descriptor.keyPath else {
-          throw NSError.fetch("A SortDescriptor without a key path cannot order a fetch.")
+          throw NSError.fetch("A SortDescriptor without a key path can't sort a fetch.")
         }
         let name = try names.name(of: keyPath, in: ResultType.self)
         return NSSortDescriptor(key: name, ascending: descriptor.order == .forward)
@@ -106,7 +106,7 @@ extension NSSortDescriptor {
   /// For a managed object class whose model is in use, `key` is the name of the property, or the key
   /// path across up to two to-one relationships. Without a model in use, the name is looked up when
   /// the descriptor is used in a fetch. Other values are sorted in memory, by the key path itself.
-  /// Cost: some dozens of objects without a context, the first time for a key path.
+  /// Cost: creates a few dozen objects without a context the first time a key path is used.
   public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
     self.init(
       key: Self.name(of: keyPath), keyPath: keyPath, ascending: ascending, comparison: .binary)
@@ -204,7 +204,7 @@ struct SwiftPredicateTranslation {
   func unknown(_ node: Any) -> NSError {
     let type = "\(type(of: node))".prefix { $0 != "<" }
     return NSError.fetch(
-      "#Predicate: \(type) has no counterpart in NSPredicate. Write the predicate as a format, or "
+      "#Predicate: \(type) has no counterpart in NSPredicate. Use a format string, or "
         + "filter the fetched objects.")
   }
 

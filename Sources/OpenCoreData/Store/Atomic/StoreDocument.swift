@@ -132,8 +132,8 @@ extension StoreDocument {
       list[Key.format] == .integer(1)
     else {
       throw Problem(
-        "it isn't a binary store of this framework, or is corrupt. Binary stores of Apple's are not "
-          + "read: their form is not public.")
+        "it isn't a binary store written by OpenCoreData, or it's corrupt. Binary stores written by Core "
+          + "Data can't be read because their format isn't public.")
     }
     guard case .string(let uuid)? = list[Key.uuid], !uuid.isEmpty,
       case .data(let plist)? = list[Key.metadata],

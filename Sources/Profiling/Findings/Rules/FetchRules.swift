@@ -11,7 +11,7 @@ import WorkbenchText
 enum FetchLoopRule {
   static let rule = Rule(
     .fetchLoop, chapter: 8,
-    meaning: "One line runs the same fetch repeatedly; each run goes through the whole stack.",
+    meaning: "One line runs the same fetch repeatedly, and each one queries the store.",
     condition: "\(threshold) fetches with the same SQL from one line.",
     remedy:
       "Fetch once with `IN`, or look for a registered object before fetching (find-or-fetch).",

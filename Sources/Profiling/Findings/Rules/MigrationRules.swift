@@ -143,7 +143,7 @@ enum DeferrableCopyRule {
       + "migration between the same versions writes none when it opens the store.",
     remedy:
       "Defer the migration, and finish it in a background task: opening the store then changes only "
-      + "the schema, and the rows are copied later. Launching gets cheaper, not the work as a whole.",
+      + "the schema, and the rows are copied later. This makes launching cheaper, but not the total work.",
     metrics: [.migratedrows, .copiedtables], search: .step(findings))
   /// The minimum number of copied rows.
   static let threshold = 100
