@@ -94,7 +94,7 @@ import Testing
           + #"<fetchIndex name="old" partialIndexPredicate="name =="/>"#),
       #"5:70: warning: Animal.age: minValueString is "young", which isn't a limit for the type Integer 16. "#
         + "Write an integer from -32768 to 32767.",
-      "5:124: warning: Animal: The predicate \"name ==\" cannot be read: the predicate ends too early "
+      "5:124: warning: Animal: The predicate \"name ==\" can't be read: the predicate ends too early "
         + "(character 8). Write a complete predicate, or remove it."),
     Case(
       "a composite inside of itself",
@@ -109,7 +109,7 @@ import Testing
       document(
         #"<attribute name="n" attributeType="Integer 64" derived="YES" "#
           + #"derivationExpression="pages.@count +"/>"#),
-      #"5:88: warning: Animal.n: The expression "pages.@count +" cannot be read: "#
+      #"5:88: warning: Animal.n: The expression "pages.@count +" can't be read: "#
         + "the predicate ends too early (character 15). Write a whole expression."),
     Case(
       "an attribute without a type",

@@ -201,7 +201,7 @@ struct EditorFormsTests {
     let unknown = Array(Self.declared.replacingOccurrences(of: "ENC", with: "EBCDIC").utf8)
     let cases: [(bytes: [UInt8], message: String)] = [
       (bytes, "Zoo:1:21: error: A character here is not in UTF-8"),
-      (half, "Zoo:1:1: error: The document begins in UTF-16"),
+      (half, "Zoo:1:1: error: The document starts as UTF-16"),
       (unknown, "Zoo:1:1: error: The document's encoding is ebcdic"),
     ]
     for (bytes, message) in cases {
