@@ -152,6 +152,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.close()
         throw error
       }
+      store.didAdd(to: self)
       postStoresDidChange([NSAddedPersistentStoresKey: [store]])
       return store
     } catch {
@@ -198,6 +199,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         model: managedObjectModel, configuration: configuration, storeIndex: storeIndex, url: url,
         options: options)
     default:
+      if let storeClass = CustomStoreClasses.class(for: type) {
+        return try openCustom(
+          storeClass, type, configuration, at: url, options: options, storeIndex: storeIndex)
+      }
       guard let form = AtomicStoreForm(type) else {
         throw NSError.coreData(
           NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
@@ -226,14 +231,30 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     _ = stores.withLock { try? $0.fill(store.storeIndex, with: store) }
   }
 
-  /// The classes of stores by their types.
+  /// The classes of stores by their types, including those that the program has registered.
   ///
   /// Core Data wraps each class in an `NSValue`.
   public class var registeredStoreTypes: [String: AnyClass] {
-    [
+    let builtIn: [String: AnyClass] = [
       NSSQLiteStoreType: SQLiteStore.self, NSXMLStoreType: MemoryStore.self,
       NSBinaryStoreType: MemoryStore.self, NSInMemoryStoreType: MemoryStore.self,
     ]
+    return builtIn.merging(CustomStoreClasses.byType) { builtIn, _ in builtIn }
+  }
+
+  /// Registers the class of a program's own store for a type, so that stores of the type can be added;
+  /// for all coordinators, from any thread.
+  ///
+  /// A class that was registered for the type before is replaced. It's a programmer error to pass a
+  /// class that isn't a subclass of `NSIncrementalStore` or `NSAtomicStore`, or a type of the framework.
+  public class func registerStoreClass(_ storeClass: AnyClass, type: NSPersistentStore.StoreType) {
+    CustomStoreClasses.register(storeClass, for: type)
+  }
+
+  /// The older spelling of `registerStoreClass(_:type:)`; nil unregisters the type.
+  public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+    CustomStoreClasses.register(
+      storeClass, for: NSPersistentStore.StoreType(rawValue: storeType))
   }
 
   /// Returns the object ID for a URI; nil if it's of another store or an unknown entity, or isn't an object
@@ -241,9 +262,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///
   /// No statements: doesn't check whether the row exists.
   public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-    let parts = url.path.split(separator: "/")
+    let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? ""
+    let parts = path.split(separator: "/")
     guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("p"),
-      let key = Int64(parts[1].dropFirst()), key > 0,
       let entity = managedObjectModel.entitiesByName[String(parts[0])],
       let store = rowStores.first(where: {
         url.host?.caseInsensitiveCompare($0.identifier) == .orderedSame
@@ -251,6 +272,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     else { return nil }
     let layout = EntityLayout.of(entity).at(store.storeIndex)
     guard store.layouts.contains(layout) else { return nil }
+    let text = String(parts[1].dropFirst())
+    let key =
+      store.handle.references.map { $0.key(ofComponent: text, layout) } ?? Int64(text) ?? 0
+    guard key > 0 else { return nil }
     return NSManagedObjectID(layout: layout, primaryKey: key, store: store)
   }
 

@@ -127,7 +127,9 @@ extension NSManagedObjectContext {
     var plan = request
     plan.includesPropertyValues = false
     if let keys = try fetchIdentities(plan) {
-      plan.includesPropertyValues = request.includesPropertyValues
+      // An incremental store reads rows one by one, so there are no batches to load.
+      plan.includesPropertyValues =
+        try request.includesPropertyValues && onlyStore(of: plan)?.isIncremental != true
       if plan.batchSize <= 0 { plan.batchSize = max(keys.count, 1) }
       return BatchedPages(keys: keys, unsaved: [], plan: plan, context: self)
     }

@@ -130,16 +130,23 @@ struct SaveOperation {
     guard !plan.isEmpty else { return }
     try context.assignUnassignedObjects()
     try context.checkStores(of: plan.written)
-    // An in-memory store applies its part after all files have been written.
+    // An in-memory store applies its part after all files have been written; a program's own store
+    // has no transaction that waits for another, so it's written inside of all that have one.
     let parts = try plan.parts.map { storeIndex, part in
       guard let store = try context.store(at: storeIndex)?.writable() else {
         throw NSError.noStore()
       }
       return (store: store, plan: part)
-    }.sorted { $0.store is MemoryStore && !($1.store is MemoryStore) }
+    }.sorted { SaveOperation.rank($0.store) < SaveOperation.rank($1.store) }
     for (_, part) in parts { try part.checkConstraints() }
     try write(parts[...])
     try context.saveMetadata()
+  }
+
+  /// The order of stores in a save: each is written before the previous one commits.
+  private static func rank(_ store: RowStore) -> Int {
+    if store is any CustomStore { return 2 }
+    return store is MemoryStore ? 0 : 1
   }
 
   private mutating func write(_ parts: ArraySlice<(store: RowStore, plan: SavePlan)>) throws {
@@ -170,9 +177,14 @@ struct SaveOperation {
       }
       let rows = try store.write(plan, in: context.scope) { try write(others) }
       for (object, key) in zip(unkeyed, temporary) { context.rekey(object, from: key) }
+      if store.isIncremental {
+        for object in unkeyed {
+          store.didRegister(rootIndex: object.layout.rootIndex, keys: [object.primaryKey])
+        }
+      }
       for object in keyed {
         // One owner came with the key, another with the row.
-        store.removeOwner(
+        store.removeSpareOwner(
           rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       }
       for (object, row) in zip(plan.written, rows) { object.adopt(saved: row) }
