@@ -196,7 +196,8 @@ extension NSManagedObjectContext {
     if token != nil, let store = stores.first(where: \.isIncremental) {
       throw NSError.coreData(
         NSPersistentStoreUnsupportedRequestTypeError,
-        "The store of the type '\(store.type)' has no query generations: leave the context unpinned.")
+        "The store of the type '\(store.type)' has no query generations: leave the context unpinned."
+      )
     }
     if token?.generations.contains(where: { state in !stores.contains { $0 === state.store } })
       == true

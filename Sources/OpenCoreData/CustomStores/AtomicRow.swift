@@ -40,9 +40,10 @@ struct AtomicRow {
     let list: [Any] =
       switch value {
       case nil, is NSNull: []
-      case let nodes as Set<NSAtomicStoreCacheNode>: nodes.sorted {
-        $0.objectID.primaryKey < $1.objectID.primaryKey
-      }
+      case let nodes as Set<NSAtomicStoreCacheNode>:
+        nodes.sorted {
+          $0.objectID.primaryKey < $1.objectID.primaryKey
+        }
       case let nodes as [NSAtomicStoreCacheNode]: nodes
       case let nodes as NSSet: nodes.allObjects
       case let nodes as NSOrderedSet: nodes.array

@@ -115,10 +115,7 @@ final class IncrementalReader: StoreReader {
       }
       return try IncrementalRow.destination(value, relationship, source)
     }
-    let owner = found.fetched.identity
-    for (name, destinations) in found.links {
-      remember([key: destinations], of: name, owners: [owner])
-    }
+    source.remember(found, commit: commit)
     return found.fetched
   }
 

@@ -195,10 +195,19 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
 
   /// Calls `newReferenceObject(for:)` for each object.
   override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
-    callLock.withLock {
+    try callLock.withLock {
+      var used: Set<RowKey> = []
       for object in objects {
-        object.primaryKey = references.key(
-          for: newReferenceObject(for: object), object.layout)
+        let reference = newReferenceObject(for: object)
+        let key = RowKey(
+          rootIndex: object.layout.rootIndex,
+          primaryKey: references.key(for: reference, object.layout))
+        guard nodes[key] == nil, used.insert(key).inserted else {
+          throw NSError.store(
+            "newReferenceObject(for:) of \(Swift.type(of: self)) returned \(reference) for a new "
+              + "'\(object.layout.entity.name ?? "")', which another object has.")
+        }
+        object.primaryKey = key.primaryKey
       }
     }
   }

@@ -16,6 +16,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   // `savedNodes` is used under `callLock`
   private let callLock = NSRecursiveLock()
   private let references: ObjectReferences
+  /// The layouts of root entities, or of any entity below, by root index.
+  private let roots: [Int: EntityLayout]
   /// The nodes that the store has updated since a save began; nil while none is running.
   private var savedNodes: [RowKey: NSIncrementalStoreNode]?
 
@@ -33,6 +35,9 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
         MemoryStore.layouts(
           of: $0.managedObjectModel, configuration: name, storeIndex: opening.storeIndex)
       } ?? StoreLayouts([], storeIndex: opening.storeIndex)
+    roots = Dictionary(
+      layouts.byName.values.map { ($0.rootIndex, $0) },
+      uniquingKeysWith: { $0.entity.superentity == nil ? $0 : $1 })
     super.init(
       layouts: layouts, type: opening.type, url: url, identifier: "", configuration: name,
       isReadOnly: options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false, options: options,
@@ -61,11 +66,11 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - request: An `NSFetchRequest<any NSFetchRequestResult>`, whose result type determines the result; an
-  ///     `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`; or a batch request.
+  ///     `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`; a batch request, or one of the program's own.
   ///   - context: The context to create objects in, with `object(with:)`; below a child, its parent.
   /// - Returns: For a fetch, an array of `NSManagedObject`, `NSManagedObjectID`, or `[String: Any]`, in the
   ///   request's order and within its limits, or of one number for a count. For a save, an empty array. For a
-  ///   batch request, its `NSPersistentStoreResult`.
+  ///   batch request, the value of its result type. For any other request, an `NSPersistentStoreResult`.
   /// - Throws: Any error, which fails the fetch or the save. A save whose objects were changed by others throws
   ///   133020 with `NSMergeConflict`s, and 133021 with `NSConstraintConflict`s for duplicate values, under
   ///   `NSPersistentStoreSaveConflictsErrorKey`: the merge policy resolves them, and the request is made again.
@@ -174,14 +179,34 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     }
     let layout = node.objectID.layout
     // A row that can't be created is read again when it's needed.
-    guard let values = try? IncrementalRow(node, layout, of: self, toOne: { _ in nil }) else {
-      return discard([node.objectID.identity])
+    let row = try? IncrementalRow(node, layout, of: self) { relationship in
+      throw NSError.store("The node of \(node.objectID) has no '\(relationship.name)'.")
     }
+    discard([node.objectID.identity])
+    guard let row else { return }
     let commit = commitNumber
-    withShared {
-      $0.toMany.forget(rootIndex: layout.rootIndex, key: node.objectID.primaryKey)
+    remember(row, commit: commit)
+    install(row.fetched, commit: commit).release()
+  }
+
+  /// Caches the to-many relationships that a node has, for its version.
+  final func remember(_ row: IncrementalRow, commit: UInt64) {
+    guard !row.links.isEmpty else { return }
+    let owner = row.fetched.identity
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    withShared { shared in
+      let (rootIndex, key) = (owner.layout.rootIndex, owner.primaryKey)
+      guard commitNumber == commit, shared.rows.hasEntry(rootIndex: rootIndex, key: key) else {
+        return
+      }
+      for (name, destinations) in row.links {
+        shared.toMany.install(
+          ToManyCache.Entry(
+            destinations: destinations, commit: commit, version: row.fetched.row.version,
+            timestamp: timestamp),
+          for: ToManyKey(rootIndex: rootIndex, primaryKey: key, relationship: name))
+      }
     }
-    install(values.fetched, commit: commit).release()
   }
 
   /// Removes rows from the row cache, with their relationships.
@@ -214,7 +239,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   }
 
   private func notify(_ rootIndex: Int, _ keys: [Int64], _ call: ([NSManagedObjectID]) -> Void) {
-    guard !keys.isEmpty, let root = layouts.root(at: rootIndex) else { return }
+    guard !keys.isEmpty, let root = roots[rootIndex] else { return }
     let ids = keys.map { key in
       let key = RowKey(rootIndex: rootIndex, primaryKey: key)
       return NSManagedObjectID(
@@ -223,14 +248,5 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     callLock.lock()
     defer { callLock.unlock() }
     call(ids)
-  }
-}
-
-extension StoreLayouts {
-  /// Returns the layout of a root entity by its index, or of any entity below it.
-  fileprivate func root(at rootIndex: Int) -> EntityLayout? {
-    let candidates = byName.values.filter { $0.rootIndex == rootIndex }
-    return candidates.first { $0.entity.superentity == nil }
-      ?? candidates.min { $0.modelIndex < $1.modelIndex }
   }
 }

@@ -175,6 +175,8 @@ struct SaveOperation {
           if let key = keys[ObjectIdentifier(object)] { object.primaryKey = key }
         }
       }
+      // The store may look for the new objects by their permanent IDs.
+      if store.isIncremental { reregister(unkeyed, from: temporary) }
       let rows = try store.write(plan, in: context.scope) { try write(others) }
       for (object, key) in zip(unkeyed, temporary) { context.rekey(object, from: key) }
       if store.isIncremental {
@@ -192,12 +194,19 @@ struct SaveOperation {
     } catch {
       for (object, key) in zip(unkeyed, temporary) where object.primaryKey > 0 {
         // The key is reserved: the next attempt uses it.
-        keys[ObjectIdentifier(object)] = object.primaryKey
+        let permanent = object.primaryKey
+        keys[ObjectIdentifier(object)] = permanent
         object.primaryKey = key
+        if store.isIncremental { reregister([object], from: [permanent]) }
       }
       if error is SaveConflicts || error is ConstraintViolations { throw error }
       throw NSError.from(error, store: store)
     }
+  }
+
+  /// Registers objects under their present keys, without their children.
+  private func reregister(_ objects: [NSManagedObject], from keys: [Int64]) {
+    for (object, key) in zip(objects, keys) { context.registry.rekey(object, from: key) }
   }
 
   private func constraintConflict(_ violation: ConstraintViolation) -> NSConstraintConflict {

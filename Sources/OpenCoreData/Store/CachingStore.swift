@@ -4,7 +4,7 @@ import Synchronization
 
 /// The row cache of a store, which the coordinator's contexts share.
 ///
-/// Each context uses it on its own queue. `withShared` guards the shared state. The subclass stores
+/// The superclass of all stores, without public members. Each context uses it on its own queue. `withShared` guards the shared state. The subclass stores
 /// the rows: see `StoreBackend`.
 open class CachingStore: NSPersistentStore, @unchecked Sendable {
   final let layouts: StoreLayouts

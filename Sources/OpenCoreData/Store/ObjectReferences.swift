@@ -95,7 +95,8 @@ final class ObjectReferences: @unchecked Sendable {  // `table` is used under `l
     if let integer = object as? Int { return Int64(integer) }
     if object is String { return nil }
     if let number = object as? NSNumber {
-      return Int64(exactly: number.doubleValue).map { _ in number.int64Value }
+      let integer = number.int64Value
+      return number == NSNumber(value: integer) ? integer : nil
     }
     return (object as? any BinaryInteger).flatMap { Int64(exactly: $0) }
   }

@@ -81,11 +81,13 @@ struct CustomAtomicStoreTests {
       let uri = employees[0].objectID.uriRepresentation()
       let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri)
       #expect(id == employees[0].objectID)
-      #expect(store.cacheNode(for: employees[0].objectID)?.value(forKey: "name") as? String == "Ada")
+      #expect(
+        store.cacheNode(for: employees[0].objectID)?.value(forKey: "name") as? String == "Ada")
     }
   }
 
-  @Test("A save updates nodes of changed objects, then removes those of deleted ones, and writes once")
+  @Test(
+    "A save updates nodes of changed objects, then removes those of deleted ones, and writes once")
   func savesUpdateAndRemoveNodes() throws {
     let bed = try Bed()
     try bed.fill()
@@ -168,6 +170,23 @@ struct CustomAtomicStoreTests {
     #expect(store.metadata[NSStoreUUIDKey] as? String == store.identifier)
     try context.performAndWait { try context.save() }
     #expect(store.takeCalls() == ["save 4"])
+  }
+
+  @Test("An atomic store of a program is copied to a SQLite store")
+  func atomicStoresAreConverted() throws {
+    let bed = try Bed()
+    try bed.fill()
+    let (context, store) = try bed.open()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let new = try coordinator.migratePersistentStore(
+      store, to: bed.files.storeURL, type: .sqlite)
+    #expect(new.type == NSSQLiteStoreType)
+    try context.performAndWait {
+      let employees = try ShelfStack.employees(context)
+      #expect(employees.map { $0.value(forKey: "name") as? String } == ["Ada", "Ben", "Cleo"])
+      let department = employees[0].value(forKey: "department") as? NSManagedObject
+      #expect(department?.value(forKey: "name") as? String == "Sales")
+    }
   }
 
   @Test("Nodes added after loading are found by the next fetch")

@@ -66,7 +66,8 @@ struct CustomStoreTests {
     NSPersistentStoreCoordinator.registerStoreClass(
       ShelfStore.self, forStoreType: ShelfStore.shelfType.rawValue)
     let container = NSPersistentContainer(name: "Shelf", managedObjectModel: TestModels.company())
-    let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/tmp/shelf"))
+    let url = try #require(URL(string: "shelf://host/company"))
+    let description = NSPersistentStoreDescription(url: url)
     description.type = ShelfStore.shelfType.rawValue
     description.setOption(shelf, forKey: "shelf")
     container.persistentStoreDescriptions = [description]
@@ -77,6 +78,45 @@ struct CustomStoreTests {
     try context.performAndWait {
       let employees = try ShelfStack.employees(context)
       #expect(employees.count == 3)
+    }
+  }
+
+  @Test("The store of the documentation is read and written")
+  func documentedStoreWorks() throws {
+    let page = try String(
+      contentsOf: TestModels.root.appendingPathComponent("Documentation/custom-stores.md"),
+      encoding: .utf8)
+    let source = try String(
+      contentsOf: TestModels.root.appendingPathComponent(
+        "Tests/OpenCoreDataTests/CustomStores/NoteStore.swift"), encoding: .utf8)
+    let code = try #require(page.components(separatedBy: "```swift\n").dropFirst().first)
+    #expect(source.hasSuffix(try #require(code.components(separatedBy: "```").first)))
+    let note = NSEntityDescription()
+    note.name = "Note"
+    note.properties = [TestModels.attribute("text", .stringAttributeType)]
+    let model = NSManagedObjectModel()
+    model.entities = [note]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let type = NSPersistentStore.StoreType(rawValue: "NoteStore")
+    NSPersistentStoreCoordinator.registerStoreClass(NoteStore.self, type: type)
+    try coordinator.addPersistentStore(type: type, at: URL(fileURLWithPath: "/notes"))
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+      let milk = try context.fetch(request)[0]
+      #expect(milk.value(forKey: "text") as? String == "buy milk")
+      milk.setValue("buy bread", forKey: "text")
+      let second = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+      second.setValue("call", forKey: "text")
+      try context.save()
+      context.reset()
+      let texts = try context.fetch(request).compactMap { $0.value(forKey: "text") as? String }
+      #expect(texts.sorted() == ["buy bread", "call"])
+      try context.fetch(request).forEach(context.delete)
+      try context.save()
+      let count = try context.count(for: request)
+      #expect(count == 0)
     }
   }
 

@@ -227,6 +227,62 @@ struct IncrementalFetchTests {
     }
   }
 
+  @Test("Prefetching is left to the store, and a batch size loads no rows")
+  func prefetchesAndBatchesAreLeftToTheStore() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let request = ShelfStack.request("Employee")
+      request.relationshipKeyPathsForPrefetching = ["department"]
+      _ = try context.fetch(request)
+      let calls = stack.shelf.takeCalls()
+      #expect(calls.filter { !$0.hasPrefix("register") } == ["fetch Employee department"])
+      request.relationshipKeyPathsForPrefetching = nil
+      request.fetchBatchSize = 2
+      let employees = try context.fetch(request)
+      #expect((employees.count, employees.allSatisfy { $0.isFault }) == (3, true))
+      #expect(stack.shelf.takeCalls().filter { !$0.hasPrefix("register") } == ["IDs Employee"])
+    }
+  }
+
+  @Test("Values of every type pass through a node; a value of another type is an error")
+  func nodesHaveValuesOfEveryType() throws {
+    let model = TestModels.library()
+    let (date, uuid, url) = (Date(timeIntervalSinceReferenceDate: 9), UUID(), URL(string: "a:b"))
+    let values: [String: Any] = [
+      "bool": true, "data": Data([1, 2]), "date": date, "decimal": Decimal(1.5), "double": 2.5,
+      "float": Float(0.5), "int16": 7, "int32": NSNumber(value: 8), "int64": Int64(9),
+      "string": "text", "uri": url as Any, "uuid": uuid,
+    ]
+    let shelf = Shelf()
+    shelf.items = [
+      "a1": Shelf.Item(entity: "Article", values: values),
+      "a2": Shelf.Item(entity: "Article", values: ["string": 5]),
+    ]
+    let stack = try ShelfStack(shelf, model: model)
+    let context = stack.context()
+    try context.performAndWait {
+      let articles = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Article"))
+      let article = articles[0]
+      #expect(article.value(forKey: "bool") as? Bool == true)
+      #expect(article.value(forKey: "data") as? Data == Data([1, 2]))
+      #expect(article.value(forKey: "date") as? Date == date)
+      #expect(article.value(forKey: "decimal") as? Decimal == Decimal(1.5))
+      #expect(article.value(forKey: "double") as? Double == 2.5)
+      #expect(article.value(forKey: "float") as? Float == 0.5)
+      #expect(article.value(forKey: "int16") as? Int16 == 7)
+      #expect(article.value(forKey: "int32") as? Int32 == 8)
+      #expect(article.value(forKey: "int64") as? Int64 == 9)
+      #expect(article.value(forKey: "string") as? String == "text")
+      #expect(article.value(forKey: "uri") as? URL == url)
+      #expect(article.value(forKey: "uuid") as? UUID == uuid)
+      let error = #expect(throws: NSError.self) {
+        try context.existingObject(with: articles[1].objectID)
+      }
+      #expect(error?.localizedDescription.contains("'string' of 'Article'") == true)
+    }
+  }
+
   @Test("Objects are reported when a context registers and releases them")
   func registrationIsReported() throws {
     let stack = try ShelfStack()

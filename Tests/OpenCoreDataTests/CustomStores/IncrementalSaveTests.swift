@@ -34,6 +34,86 @@ struct IncrementalSaveTests {
     }
   }
 
+  @Test("While a save is written, new objects are found by their permanent IDs")
+  func newObjectsAreFoundDuringTheSave() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    context.performAndWait {
+      let new = insert("Dan", in: context)
+      var found: NSManagedObject?
+      stack.shelf.duringSave = { request, context in
+        guard let id = request.insertedObjects?.first?.objectID, !id.isTemporaryID else { return }
+        found = context?.object(with: id)
+      }
+      stack.shelf.failures["save"] = NSError(domain: "shelf", code: 5)
+      #expect(throws: NSError.self) { try context.save() }
+      #expect(found === new)
+      #expect(new.objectID.isTemporaryID)
+      #expect(context.registeredObject(for: new.objectID) === new)
+      #expect(context.registeredObjects == [new])
+      stack.shelf.failures = [:]
+      #expect(throws: Never.self) { try context.save() }
+      #expect(context.registeredObjects == [new])
+    }
+  }
+
+  @Test("Batch requests and requests of the program are passed to the store")
+  func otherRequestsReachTheStore() throws {
+    final class ReindexRequest: NSPersistentStoreRequest {}
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let request = NSBatchDeleteRequest(
+        fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee"))
+      request.resultType = .resultTypeCount
+      let result = try context.execute(request) as? NSBatchDeleteResult
+      #expect(result?.result as? Int == 3)
+      _ = try context.execute(ReindexRequest())
+      #expect(stack.shelf.takeCalls() == ["batch delete", "execute ReindexRequest"])
+    }
+  }
+
+  @Test("A new object without a valid permanent ID fails the save")
+  func invalidPermanentIDsAreErrors() throws {
+    final class ForgetfulStore: NSIncrementalStore, @unchecked Sendable {
+      override func loadMetadata() throws {}
+      override class func identifierForNewStore(at storeURL: URL) -> Any {
+        storeURL.lastPathComponent
+      }
+      override func obtainPermanentIDs(
+        for array: [NSManagedObject]
+      ) throws -> [NSManagedObjectID] {
+        array.map { newObjectID(for: $0.entity, referenceObject: "same") }
+      }
+    }
+    let type = NSPersistentStore.StoreType(rawValue: "ForgetfulStore")
+    NSPersistentStoreCoordinator.registerStoreClass(ForgetfulStore.self, type: type)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+    let store = try coordinator.addPersistentStore(
+      type: type, at: URL(fileURLWithPath: "/forgetful"))
+    #expect(store.identifier == "forgetful")
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.performAndWait {
+      _ = insert("Ada", in: context)
+      _ = insert("Ben", in: context)
+      let error = #expect(throws: NSError.self) { try context.save() }
+      #expect(error?.localizedDescription.contains("obtainPermanentIDs(for:)") == true)
+      #expect(context.insertedObjects.count == 2)
+    }
+  }
+
+  @Test("An incremental store has no query generations")
+  func queryGenerationsAreErrors() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    context.performAndWait {
+      let error = #expect(throws: NSError.self) { try context.setQueryGenerationFrom(.current) }
+      #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+      #expect(throws: Never.self) { try ShelfStack.employees(context) }
+    }
+  }
+
   @Test("IDs obtained before a save aren't obtained again")
   func obtainedIDsAreKept() throws {
     let stack = try ShelfStack()
@@ -143,6 +223,46 @@ struct IncrementalSaveTests {
       #expect(calls == ["save ~e1", "values e1", "save ~e1"])
       #expect(stack.shelf.items["e1"]?.values["name"] as? String == "Adele")
       #expect(stack.shelf.items["e1"]?.values["department"] as? String == "d2")
+    }
+  }
+
+  @Test("An object that others have deleted is a conflict without a row")
+  func deletedObjectsAreConflicts() throws {
+    let stack = try ShelfStack()
+    stack.shelf.comparesVersions = true
+    let context = stack.context()
+    try context.performAndWait {
+      let ada = try ShelfStack.employees(context)[0]
+      ada.setValue("Adele", forKey: "name")
+      stack.shelf.items["e1"] = nil
+      let error = #expect(throws: NSError.self) { try context.save() }
+      #expect(error?.code == NSManagedObjectMergeError)
+      context.mergePolicy = NSMergePolicy.rollback
+      try context.save()
+      #expect(stack.shelf.items["e1"] == nil)
+      #expect(!context.hasChanges)
+      #expect(throws: NSError.self) { try context.existingObject(with: ada.objectID) }
+    }
+  }
+
+  @Test("A node that is updated between saves replaces the cached values")
+  func nodesUpdatedLaterAreCached() throws {
+    let stack = try ShelfStack()
+    stack.shelf.includesToMany = true
+    let context = stack.context()
+    try context.performAndWait {
+      let sales = try #require(try context.fetch(ShelfStack.request("Department")).last)
+      #expect((sales.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 2)
+      let store = try #require(stack.store as? ShelfStore)
+      stack.shelf.change("d1", "name", to: "Trade")
+      stack.shelf.change("d1", "employees", to: ["e3"])
+      store.updateNode("d1")
+      _ = stack.shelf.takeCalls()
+      context.refresh(sales, mergeChanges: false)
+      #expect(sales.value(forKey: "name") as? String == "Trade")
+      #expect((sales.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 1)
+      let calls = stack.shelf.takeCalls().filter { !$0.contains("register") }
+      #expect(calls == [])
     }
   }
 

@@ -25,6 +25,8 @@ final class Shelf: @unchecked Sendable {
   var updatesNodes = false
   /// Whether a save compares versions with those that the store has returned last.
   var comparesVersions = false
+  /// Called while a save is written.
+  var duringSave: ((NSSaveChangesRequest, NSManagedObjectContext?) -> Void)?
   let identifier = UUID().uuidString
   private var lastNumber = 100
 
@@ -96,9 +98,14 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
     _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?
   ) throws -> Any {
     switch request {
-    case let save as NSSaveChangesRequest: return try write(save)
+    case let save as NSSaveChangesRequest:
+      shelf.duringSave?(save, context)
+      return try write(save)
     case let fetch as NSFetchRequest<any NSFetchRequestResult>:
       return try answer(fetch, context)
+    case is NSBatchDeleteRequest:
+      try shelf.record("batch delete")
+      return 3
     default:
       try shelf.record("execute \(Swift.type(of: request))")
       return NSPersistentStoreResult()
@@ -122,7 +129,8 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
       try shelf.record("dictionaries \(name)")
       return found.map { shelf.items[$0]?.values ?? [:] }
     default:
-      try shelf.record("fetch \(name)")
+      let paths = request.relationshipKeyPathsForPrefetching ?? []
+      try shelf.record((["fetch", name] + paths).joined(separator: " "))
       return found.map {
         context.object(with: newObjectID(for: entity, referenceObject: $0))
       }
@@ -161,6 +169,12 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
     nodes[reference] = node
     readVersions[reference] = item.version
     return node
+  }
+
+  /// Updates the node of an item that others have changed.
+  func updateNode(_ reference: String) {
+    guard let item = shelf.items[reference], let node = nodes[reference] else { return }
+    node.update(withValues: values(of: item, node.objectID.entity), version: item.version)
   }
 
   /// Returns a node's values.
@@ -242,10 +256,10 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
     let conflicts = objects.compactMap { object -> NSMergeConflict? in
       let reference = name(object.objectID)
       let (old, item) = (readVersions[reference] ?? 0, shelf.items[reference])
-      guard let item, item.version != old else { return nil }
+      guard item?.version != old else { return nil }
       return NSMergeConflict(
-        source: object, newVersion: Int(item.version), oldVersion: Int(old), cachedSnapshot: nil,
-        persistedSnapshot: item.values)
+        source: object, newVersion: Int(item?.version ?? 0), oldVersion: Int(old),
+        cachedSnapshot: nil, persistedSnapshot: item?.values)
     }
     guard !conflicts.isEmpty else { return }
     throw NSError(
@@ -283,10 +297,12 @@ struct ShelfStack {
   let coordinator: NSPersistentStoreCoordinator
   let store: NSPersistentStore
 
-  init(_ shelf: Shelf = .company()) throws {
+  init(
+    _ shelf: Shelf = .company(), model: NSManagedObjectModel = TestModels.company()
+  ) throws {
     self.shelf = shelf
     NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, type: ShelfStore.shelfType)
-    coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+    coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     store = try coordinator.addPersistentStore(
       type: ShelfStore.shelfType, at: URL(fileURLWithPath: "/shelf"), options: ["shelf": shelf])
     _ = shelf.takeCalls()
