@@ -4,8 +4,8 @@ import Synchronization
 
 /// The row cache of a store, which the coordinator's contexts share.
 ///
-/// The superclass of all stores, without public members. Each context uses it on its own queue. `withShared` guards the shared state. The subclass stores
-/// the rows: see `StoreBackend`.
+/// The superclass of all stores, without public members. Each context uses it on its own queue.
+/// `withShared` guards the shared state. The subclass stores the rows: see `StoreBackend`.
 open class CachingStore: NSPersistentStore, @unchecked Sendable {
   final let layouts: StoreLayouts
   /// Whether rows are read one by one, and the store learns which objects contexts have registered:
