@@ -50,7 +50,15 @@ extension NSManagedObjectContext {
   final func newestRow(of object: NSManagedObject) throws -> Row? {
     guard let store = store(for: object) else { return nil }
     if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
-    return try storedRow(of: object, in: store)
+    do {
+      return try storedRow(of: object, in: store)
+    } catch let error as NSError
+      where error.domain == NSCocoaErrorDomain
+      && error.code == NSManagedObjectReferentialIntegrityError
+    {
+      // An incremental store throws it for a missing row.
+      return nil
+    }
   }
 
   /// Discards the changes of one object; without a row it becomes deleted.

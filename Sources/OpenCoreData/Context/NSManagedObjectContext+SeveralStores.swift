@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
       }
       let objects = try overlay(plan, on: order.map { found[$0.part][$0.row] })
       for (part, found) in zip(parts, found) {
-        try prefetch(plan.prefetchPaths, from: found, of: plan.entity, in: part.store)
+        try prefetch(part.plan.prefetchPaths, from: found, of: plan.entity, in: part.store)
       }
       return (objects, objects.count)
     }

@@ -29,9 +29,10 @@ struct ReadSession {
   /// Call `finish(_:isInBlock:)` with the reader once.
   /// Cost: with a new read transaction, a connection from the pool and BEGIN.
   mutating func begin(
-    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator
+    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator,
+    for context: NSManagedObjectContext
   ) throws -> any StoreReader {
-    let reader = try reader(for: store, in: coordinator)
+    let reader = try reader(for: store, in: coordinator, context)
     depth += 1
     return reader
   }
@@ -59,7 +60,8 @@ struct ReadSession {
   }
 
   private mutating func reader(
-    for store: RowStore, in coordinator: NSPersistentStoreCoordinator
+    for store: RowStore, in coordinator: NSPersistentStoreCoordinator,
+    _ context: NSManagedObjectContext
   ) throws -> any StoreReader {
     if let current, current.store === store, depth > 0 || current.isFresh { return current }
     if storeCount > 1 || store.storeIndex > 0 {
@@ -76,16 +78,17 @@ struct ReadSession {
     } else {
       end()
     }
-    let reader = try open(store, in: coordinator)
+    let reader = try open(store, in: coordinator, for: context)
     current = reader
     return reader
   }
 
   private mutating func open(
-    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator
+    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator,
+    for context: NSManagedObjectContext
   ) throws -> any StoreReader {
     guard let generation = try generation(of: store, in: coordinator) else {
-      return try store.beginReading()
+      return try store.beginReading(for: context)
     }
     return GenerationReader(generation)
   }
@@ -149,7 +152,7 @@ extension NSManagedObjectContext {
   final func read<R>(_ store: RowStore, _ body: (any StoreReader) throws -> R) throws -> R {
     do {
       makeRoom(for: store.storeIndex)
-      let reader = try reads.begin(store, in: requiredCoordinator)
+      let reader = try reads.begin(store, in: requiredCoordinator, for: self)
       defer { reads.finish(reader, isInBlock: blocks.isRunning) }
       return try body(reader)
     } catch {
@@ -180,7 +183,8 @@ extension NSManagedObjectContext {
   /// as long as a generation is retained. Call it on the context's queue.
   /// Cost: none; a new generation costs a connection at the next read, which waits for a save that is
   /// writing.
-  /// - Throws: An error if the context has a parent, or the token belongs to another store.
+  /// - Throws: An error if the context has a parent, the token belongs to another store, or a store is
+  ///   incremental: it has no query generations.
   public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
     guard parent == nil else {
       throw NSError.coreData(
@@ -189,6 +193,12 @@ extension NSManagedObjectContext {
     }
     let token = generation === NSQueryGenerationToken.unpinned ? nil : generation
     let stores = coordinator?.rowStores ?? []
+    if token != nil, let store = stores.first(where: \.isIncremental) {
+      throw NSError.coreData(
+        NSPersistentStoreUnsupportedRequestTypeError,
+        "The store of the type '\(store.type)' has no query generations: leave the context unpinned."
+      )
+    }
     if token?.generations.contains(where: { state in !stores.contains { $0 === state.store } })
       == true
     {

@@ -37,6 +37,7 @@ extension NSPersistentStoreCoordinator {
   /// - Throws: 134070 for a store of another coordinator.
   public func remove(_ store: NSPersistentStore) throws {
     if store.persistentStoreCoordinator === self {
+      store.willRemove(from: self)
       postWillRemove(store)
     }
     guard let known = detach(store) else {
@@ -213,7 +214,7 @@ extension NSPersistentStoreCoordinator {
   ///   - metadata: Property-list values; nil removes all keys of the app.
   ///   - store: A store of this coordinator.
   public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-    store.metadata = metadata ?? [:]
+    store.metadata = StoreMetadata.replacing(store.metadata, with: metadata ?? [:])
   }
 
   /// Returns the metadata of a store file, as it is on disk.
@@ -227,6 +228,9 @@ extension NSPersistentStoreCoordinator {
   public class func metadataForPersistentStore(
     type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
+    if let storeClass = CustomStoreClasses.class(for: type) {
+      return try storeClass.metadataForPersistentStore(with: url)
+    }
     if let file = try documentFile(type, at: url) {
       let document = try file.read().document
       return StoreMetadata(uuid: document.uuid, values: document.metadata).publicValues
@@ -268,6 +272,9 @@ extension NSPersistentStoreCoordinator {
     _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL,
     options: [AnyHashable: Any]? = nil
   ) throws {
+    if let storeClass = CustomStoreClasses.class(for: type) {
+      return try storeClass.setMetadata(metadata, forPersistentStoreAt: url)
+    }
     if let file = try documentFile(type, at: url) {
       return try setMetadata(metadata ?? [:], in: file)
     }
@@ -334,23 +341,5 @@ extension NSPersistentStoreCoordinator {
         "There are no store files of the type '\(type.rawValue)'.")
     }
     return AtomicStoreFile(url: url, form: form)
-  }
-}
-
-extension NSPersistentStore {
-  /// Returns the metadata of a store file, as it is on disk.
-  ///
-  /// The same as the coordinator's `metadataForPersistentStore(type:at:)` for SQLite.
-  public class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-    try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
-  }
-
-  /// Writes the metadata of a store file immediately.
-  ///
-  /// The same as the coordinator's `setMetadata(_:type:at:)` for SQLite.
-  public class func setMetadata(
-    _ metadata: [String: Any]?, forPersistentStoreAt url: URL
-  ) throws {
-    try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
   }
 }

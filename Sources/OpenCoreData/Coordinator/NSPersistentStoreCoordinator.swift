@@ -152,6 +152,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.close()
         throw error
       }
+      store.didAdd(to: self)
       postStoresDidChange([NSAddedPersistentStoresKey: [store]])
       return store
     } catch {
@@ -198,6 +199,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         model: managedObjectModel, configuration: configuration, storeIndex: storeIndex, url: url,
         options: options)
     default:
+      if let storeClass = CustomStoreClasses.class(for: type) {
+        return try openCustom(
+          storeClass, type, configuration, at: url, options: options, storeIndex: storeIndex)
+      }
       guard let form = AtomicStoreForm(type) else {
         throw NSError.coreData(
           NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
@@ -226,24 +231,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     _ = stores.withLock { try? $0.fill(store.storeIndex, with: store) }
   }
 
-  /// The classes of stores by their types.
-  ///
-  /// Core Data wraps each class in an `NSValue`.
-  public class var registeredStoreTypes: [String: AnyClass] {
-    [
-      NSSQLiteStoreType: SQLiteStore.self, NSXMLStoreType: MemoryStore.self,
-      NSBinaryStoreType: MemoryStore.self, NSInMemoryStoreType: MemoryStore.self,
-    ]
-  }
-
   /// Returns the object ID for a URI; nil if it's of another store or an unknown entity, or isn't an object
   /// URI.
   ///
   /// No statements: doesn't check whether the row exists.
   public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-    let parts = url.path.split(separator: "/")
+    let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? ""
+    let parts = path.split(separator: "/")
     guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("p"),
-      let key = Int64(parts[1].dropFirst()), key > 0,
       let entity = managedObjectModel.entitiesByName[String(parts[0])],
       let store = rowStores.first(where: {
         url.host?.caseInsensitiveCompare($0.identifier) == .orderedSame
@@ -251,6 +246,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     else { return nil }
     let layout = EntityLayout.of(entity).at(store.storeIndex)
     guard store.layouts.contains(layout) else { return nil }
+    let text = String(parts[1].dropFirst())
+    let key =
+      store.handle.references.map { $0.key(ofComponent: text, layout) } ?? Int64(text) ?? 0
+    guard key > 0 else { return nil }
     return NSManagedObjectID(layout: layout, primaryKey: key, store: store)
   }
 

@@ -6,7 +6,7 @@ import ManagedModel
 /// Set up by one thread before the stores are loaded. Apple counterpart: the same name.
 open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   // set up by one thread before the container loads its stores
-  /// The type of store; `NSSQLiteStoreType` by default.
+  /// The type of store, built in or registered; `NSSQLiteStoreType` by default.
   open var type = NSSQLiteStoreType
   /// The file; `/dev/null`, for an in-memory SQLite store, unless changed.
   open var url: URL? = URL(fileURLWithPath: "/dev/null")
@@ -62,7 +62,7 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
 extension NSPersistentStoreCoordinator {
   /// Opens or creates the store of a description, and calls the block with the result.
   ///
-  /// Creates the folder of a writable store. With `shouldAddStoreAsynchronously`, the store is opened
+  /// Creates the folder of a writable store of a built-in type. With `shouldAddStoreAsynchronously`, the store is opened
   /// on another queue, where the block is called too; otherwise both happen before this method
   /// returns. Cost: as `addPersistentStore`.
   public func addPersistentStore(
@@ -87,7 +87,9 @@ extension NSPersistentStoreCoordinator {
   }
 
   private func add(_ description: NSPersistentStoreDescription) throws {
-    let isFile = description.type != NSInMemoryStoreType
+    // A program's own store decides what its URL is.
+    let type = NSPersistentStore.StoreType(rawValue: description.type)
+    let isFile = type != .inMemory && CustomStoreClasses.class(for: type) == nil
     if isFile, !description.isReadOnly, let folder = description.url?.deletingLastPathComponent() {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }

@@ -139,12 +139,12 @@ extension StoreMetadata {
 extension MemoryStore {
   /// Returns the saved objects as a document, in which a key is used once.
   ///
-  /// The objects of an in-memory store get new keys; those of a document keep theirs.
+  /// The objects of an in-memory store and of a program's own get new keys; those of a document keep theirs.
   fileprivate func numberedDocument() -> (StoreDocument, [StoreConversion.Pair]) {
     let (tables, lastKeys) = contents.withLock { ($0.tables, $0.lastKeys) }
     var document = StoreDocument(
       uuid: identifier, metadata: metadata, lastKey: lastKeys.max() ?? 0, tables: tables)
-    let isNumbered = lastKeys.count == 1
+    let isNumbered = lastKeys.count == 1 && handle.references == nil
     var keys: [String: Int64] = [:]
     for (index, object) in document.objects.enumerated() {
       let new = isNumbered ? object.key : Int64(index + 1)

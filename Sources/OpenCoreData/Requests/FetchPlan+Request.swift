@@ -21,6 +21,7 @@ extension FetchPlan {
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
     refreshes = request.shouldRefreshRefetchedObjects
     affectedStores = request.affectedStores
+    returnsObjects = request.resultType == .managedObjectResultType
     prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
     dictionary = try FetchPlan.dictionary(request, entity)
   }

@@ -9,7 +9,8 @@ extension NSManagedObjectContext {
   ///
   /// For objects, the SELECT runs on another thread, in its own snapshot, while the context's queue
   /// is free; the objects are created on the queue. Other results, and fetches of a child, of a
-  /// pinned context, over several stores, or sorted by objects, run on the queue later. Cost: that of
+  /// pinned context, over several stores, sorted by objects, or of an incremental store, run on the queue
+  /// later. Cost: that of
   /// `fetch`, counted as one fetch and one SELECT after it has ended.
   /// - Throws: An error of the request itself; those of the fetch are the result's `operationError`.
   final func fetchAsynchronously<T>(
@@ -21,7 +22,7 @@ extension NSManagedObjectContext {
     let ending = AsynchronousEnding(result)
     guard parent == nil, reads.pin == nil, plan.batchSize == 0, plan.includesPropertyValues,
       fetch.resultType == .managedObjectResultType, let store = try onlyStore(of: plan),
-      !plan.isSortedByObjects(of: store)
+      !plan.isSortedByObjects(of: store), !store.isIncremental
     else {
       // The caller must not use the request until its block has run.
       nonisolated(unsafe) let fetch = fetch

@@ -7,7 +7,7 @@ import ProfileEvents
 public enum NSPersistentStoreRequestType: UInt, Sendable {
   /// A fetch or a history request.
   case fetchRequestType = 1
-  /// A save; a context creates none for its `save()`, and executes none.
+  /// A save: what a context's `save()` gives to an incremental store. A context executes none.
   case saveRequestType = 2
   /// A batch insertion.
   case batchInsertRequestType = 5
@@ -15,10 +15,16 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
   case batchUpdateRequestType = 6
   /// A batch deletion.
   case batchDeleteRequestType = 7
+
+  /// The types of batch requests.
+  static let batches: [NSPersistentStoreRequestType] = [
+    .batchInsertRequestType, .batchUpdateRequestType, .batchDeleteRequestType,
+  ]
 }
 
 /// A request to a coordinator: a fetch, a batch request, a history request.
 ///
+/// A program's incremental store can also execute subclasses of the program.
 /// Apple counterpart: `NSPersistentStoreRequest`.
 open class NSPersistentStoreRequest: NSObject {
   /// The stores to use; nil for all of them.
@@ -29,7 +35,9 @@ open class NSPersistentStoreRequest: NSObject {
 
   /// Executes the request for a context, on its queue.
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
-    let instead = requestType == .saveRequestType ? " Save with the context's save()." : ""
+    let isSave = requestType == .saveRequestType
+    if !isSave, let result = try context.delegate(self) { return result }
+    let instead = isSave ? " Save with the context's save()." : ""
     throw NSError.coreData(
       NSPersistentStoreUnsupportedRequestTypeError,
       "\(type(of: self)) isn't a request that a context executes.\(instead)")
@@ -59,7 +67,11 @@ extension NSManagedObjectContext {
   public final func execute(
     _ request: NSPersistentStoreRequest, file: String = #fileID, line: Int = #line
   ) throws -> NSPersistentStoreResult {
-    try located(file, line) { try request.run(in: self) }
+    try located(file, line) {
+      let isBatch = NSPersistentStoreRequestType.batches.contains(request.requestType)
+      if isBatch, let result = try delegate(request) { return result }
+      return try request.run(in: self)
+    }
   }
 
   /// Runs a batch request on the stores that contain its entity: one event; what was read before is
@@ -82,7 +94,8 @@ extension NSManagedObjectContext {
       guard let sqlite = try store.writable() as? SQLiteStore else {
         throw NSError.coreData(
           NSPersistentStoreUnsupportedRequestTypeError,
-          "Batch requests are for SQLite stores; this store is of the type \(store.type).")
+          "Batch requests are for SQLite stores, or for a single incremental store; this store is of the type \(store.type)."
+        )
       }
       return sqlite
     }
@@ -127,7 +140,9 @@ extension NSManagedObjectContext {
     var plan = request
     plan.includesPropertyValues = false
     if let keys = try fetchIdentities(plan) {
-      plan.includesPropertyValues = request.includesPropertyValues
+      // An incremental store reads rows one by one, so there are no batches to load.
+      plan.includesPropertyValues =
+        try request.includesPropertyValues && onlyStore(of: plan)?.isIncremental != true
       if plan.batchSize <= 0 { plan.batchSize = max(keys.count, 1) }
       return BatchedPages(keys: keys, unsaved: [], plan: plan, context: self)
     }

@@ -2,6 +2,13 @@ import ManagedModel
 
 // Updates of the row cache by a save, wherever its rows are written.
 
+extension Row {
+  /// The version of a row whose version in the store isn't known: an incremental store has saved it.
+  ///
+  /// It conflicts with no other.
+  static let unknownVersion: Int64 = -1
+}
+
 extension CachingStore {
   /// Returns the objects whose version differs from that of their row in the row cache.
   final func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
@@ -12,7 +19,9 @@ extension CachingStore {
         let old = object.row.version
         return shared.rows.peek(rootIndex: object.layout.rootIndex, key: object.primaryKey) {
           cached in
-          guard cached.version != old else { return nil }
+          guard cached.version != old, cached.version != Row.unknownVersion,
+            old != Row.unknownVersion
+          else { return nil }
           return SaveConflict(
             object: object, location: .rowCache, oldVersion: old, newVersion: cached.version,
             cached: cached.snapshot(object.layout, self), persisted: nil)
@@ -92,7 +101,11 @@ extension CachingStore {
   /// Returns the rows of written objects; consecutive objects of one entity share a builder.
   ///
   /// Each is retained for the caller.
-  final func newRows(of objects: [NSManagedObject]) -> [Row] {
+  ///
+  /// - Parameter version: Returns the version of an object's row; nil for the next one.
+  final func newRows(
+    of objects: [NSManagedObject], version: ((NSManagedObject) -> Int64)? = nil
+  ) -> [Row] {
     var rows: [Row] = []
     rows.reserveCapacity(objects.count)
     var start = 0
@@ -100,7 +113,7 @@ extension CachingStore {
       let layout = objects[start].layout
       var builder = RowBuilder(layout: layout)
       while start < objects.count, objects[start].layout === layout {
-        rows.append(builder.row(of: objects[start]))
+        rows.append(builder.row(of: objects[start], version: version?(objects[start])))
         start += 1
       }
     }
@@ -109,10 +122,11 @@ extension CachingStore {
 }
 
 extension RowBuilder {
-  /// Returns the row that an object is saved with: its values, changed or not, and the next version.
+  /// Returns the row that an object is saved with: its values, changed or not, and a version, or else
+  /// the next one.
   ///
   /// Retained for the caller.
-  mutating func row(of object: NSManagedObject) -> Row {
+  mutating func row(of object: NSManagedObject, version: Int64? = nil) -> Row {
     reset()
     let row = object.row
     let values = object.values
@@ -129,6 +143,6 @@ extension RowBuilder {
       default: set(object.rawValue(slot), at: slot)
       }
     }
-    return finish(version: object.isInserted ? 1 : row.version &+ 1)
+    return finish(version: version ?? (object.isInserted ? 1 : row.version &+ 1))
   }
 }

@@ -3,26 +3,12 @@ import ProfileEvents
 import Synchronization
 
 extension MemoryStore {
-  /// No statements: the new tables replace the old ones at once, after the document of an XML or
-  /// binary store was written.
-  func write(
-    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
+  /// Writes a save to the document, if there is one, and to the tables.
+  func writeToDocument(
+    _ plan: SavePlan, beforeCommit: () throws -> Void
   ) throws -> [Row] {
     let (rows, commit) = try contents.withLock { contents in
-      let changed = plan.compared.filter { object in
-        let found = contents.tables.row(object.layout.rootIndex, object.primaryKey)?.row.version
-        if object.state.contains(.restored) { return found != nil }
-        return found != object.row.version && !(found == nil && object.isDeleted)
-      }
-      guard changed.isEmpty else {
-        throw storeConflicts(changed) { object in
-          let found = contents.tables.row(object.layout.rootIndex, object.primaryKey)
-          guard let found, found.layout === object.layout else { return nil }
-          found.row.retain()
-          return found.row
-        }
-      }
-      try checkConstraints(plan, contents.tables)
+      try check(plan, contents.tables)
       guard let document else {
         try beforeCommit()
         let rows = newRows(of: plan.written)
@@ -44,10 +30,30 @@ extension MemoryStore {
     return remember(plan, rows: rows, commit: commit)
   }
 
+  /// Compares the versions and the constrained values of a save with those of the tables.
+  ///
+  /// - Throws: `SaveConflicts` or `ConstraintViolations`.
+  final func check(_ plan: SavePlan, _ tables: MemoryTables) throws {
+    let changed = plan.compared.filter { object in
+      let found = tables.row(object.layout.rootIndex, object.primaryKey)?.row.version
+      if object.state.contains(.restored) { return found != nil }
+      return found != object.row.version && !(found == nil && object.isDeleted)
+    }
+    guard changed.isEmpty else {
+      throw storeConflicts(changed) { object in
+        let found = tables.row(object.layout.rootIndex, object.primaryKey)
+        guard let found, found.layout === object.layout else { return nil }
+        found.row.retain()
+        return found.row
+      }
+    }
+    try checkConstraints(plan, tables)
+  }
+
   /// Applies a save to the tables, and counts it as a commit.
   ///
   /// - Returns: The commit number.
-  private func apply(_ plan: SavePlan, _ rows: [Row], to tables: inout MemoryTables) -> UInt64 {
+  final func apply(_ plan: SavePlan, _ rows: [Row], to tables: inout MemoryTables) -> UInt64 {
     let commit = countCommit()
     for (object, row) in zip(plan.written, rows) {
       row.retain()

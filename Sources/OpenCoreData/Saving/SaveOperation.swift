@@ -130,16 +130,23 @@ struct SaveOperation {
     guard !plan.isEmpty else { return }
     try context.assignUnassignedObjects()
     try context.checkStores(of: plan.written)
-    // An in-memory store applies its part after all files have been written.
+    // An in-memory store applies its part after all files have been written; a program's own store
+    // has no transaction that waits for another, so it's written inside of all that have one.
     let parts = try plan.parts.map { storeIndex, part in
       guard let store = try context.store(at: storeIndex)?.writable() else {
         throw NSError.noStore()
       }
       return (store: store, plan: part)
-    }.sorted { $0.store is MemoryStore && !($1.store is MemoryStore) }
+    }.sorted { SaveOperation.rank($0.store) < SaveOperation.rank($1.store) }
     for (_, part) in parts { try part.checkConstraints() }
     try write(parts[...])
     try context.saveMetadata()
+  }
+
+  /// The order of stores in a save: each is written before the previous one commits.
+  private static func rank(_ store: RowStore) -> Int {
+    if store is any CustomStore { return 2 }
+    return store is MemoryStore ? 0 : 1
   }
 
   private mutating func write(_ parts: ArraySlice<(store: RowStore, plan: SavePlan)>) throws {
@@ -168,11 +175,18 @@ struct SaveOperation {
           if let key = keys[ObjectIdentifier(object)] { object.primaryKey = key }
         }
       }
+      // The store may look for the new objects by their permanent IDs.
+      if store.isIncremental { reregister(unkeyed, from: temporary) }
       let rows = try store.write(plan, in: context.scope) { try write(others) }
       for (object, key) in zip(unkeyed, temporary) { context.rekey(object, from: key) }
+      if store.isIncremental {
+        for object in unkeyed {
+          store.didRegister(rootIndex: object.layout.rootIndex, keys: [object.primaryKey])
+        }
+      }
       for object in keyed {
         // One owner came with the key, another with the row.
-        store.removeOwner(
+        store.removeSpareOwner(
           rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       }
       for (object, row) in zip(plan.written, rows) { object.adopt(saved: row) }
@@ -180,12 +194,19 @@ struct SaveOperation {
     } catch {
       for (object, key) in zip(unkeyed, temporary) where object.primaryKey > 0 {
         // The key is reserved: the next attempt uses it.
-        keys[ObjectIdentifier(object)] = object.primaryKey
+        let permanent = object.primaryKey
+        keys[ObjectIdentifier(object)] = permanent
         object.primaryKey = key
+        if store.isIncremental { reregister([object], from: [permanent]) }
       }
       if error is SaveConflicts || error is ConstraintViolations { throw error }
       throw NSError.from(error, store: store)
     }
+  }
+
+  /// Registers objects under their present keys, without their children.
+  private func reregister(_ objects: [NSManagedObject], from keys: [Int64]) {
+    for (object, key) in zip(objects, keys) { context.registry.rekey(object, from: key) }
   }
 
   private func constraintConflict(_ violation: ConstraintViolation) -> NSConstraintConflict {

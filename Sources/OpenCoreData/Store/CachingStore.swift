@@ -4,10 +4,13 @@ import Synchronization
 
 /// The row cache of a store, which the coordinator's contexts share.
 ///
-/// Each context uses it on its own queue. `withShared` guards the shared state. The subclass stores
-/// the rows: see `StoreBackend`.
-class CachingStore: NSPersistentStore, @unchecked Sendable {
+/// The superclass of all stores, without public members. Each context uses it on its own queue.
+/// `withShared` guards the shared state. The subclass stores the rows: see `StoreBackend`.
+open class CachingStore: NSPersistentStore, @unchecked Sendable {
   final let layouts: StoreLayouts
+  /// Whether rows are read one by one, and the store learns which objects contexts have registered:
+  /// `NSIncrementalStore`.
+  final let isIncremental: Bool
   /// The store's index in its coordinator, from 0; reusable after the store is removed.
   final var storeIndex: Int { layouts.storeIndex }
   private final let shared: Mutex<SharedRows>
@@ -33,13 +36,15 @@ class CachingStore: NSPersistentStore, @unchecked Sendable {
 
   init(
     layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
-    isReadOnly: Bool, options: [AnyHashable: Any]?, metadata: [String: Any]
+    isReadOnly: Bool, options: [AnyHashable: Any]?, metadata: [String: Any],
+    references: ObjectReferences? = nil, isIncremental: Bool = false
   ) {
     self.layouts = layouts
+    self.isIncremental = isIncremental
     shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
     super.init(
       type: type, url: url, identifier: identifier, configuration: configuration,
-      isReadOnly: isReadOnly, options: options, metadata: metadata)
+      isReadOnly: isReadOnly, options: options, metadata: metadata, references: references)
   }
 
   /// Whether the store was removed from its coordinator.
@@ -85,10 +90,23 @@ class CachingStore: NSPersistentStore, @unchecked Sendable {
       shared.rows.reserve(rootIndex: rootIndex, keys.underestimatedCount)
       for key in keys { shared.rows.addOwner(rootIndex: rootIndex, key: key) }
     }
+    if isIncremental { didRegister(rootIndex: rootIndex, keys: Array(keys)) }
   }
 
   /// Removes an owner from each key; rows without an owner are removed from the row cache.
   final func removeOwner(rootIndex: Int, keys: some Sequence<Int64>) {
+    removeSpareOwner(rootIndex: rootIndex, keys: keys)
+    if isIncremental { didUnregister(rootIndex: rootIndex, keys: Array(keys)) }
+  }
+
+  /// Called after contexts have registered objects of an incremental store.
+  func didRegister(rootIndex: Int, keys: [Int64]) {}
+
+  /// Called after contexts have deregistered objects of an incremental store.
+  func didUnregister(rootIndex: Int, keys: [Int64]) {}
+
+  /// Removes an owner from each key, as `removeOwner` does, for an object that stays registered.
+  final func removeSpareOwner(rootIndex: Int, keys: some Sequence<Int64>) {
     withShared { shared in
       for key in keys {
         shared.rows.removeOwner(rootIndex: rootIndex, key: key)

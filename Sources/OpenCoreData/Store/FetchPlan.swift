@@ -16,6 +16,10 @@ struct FetchPlan {
   let returnsObjectsAsFaults: Bool
   let refreshes: Bool
   var prefetchPaths: [String]
+  /// Whether objects were requested, not another kind of result.
+  let returnsObjects: Bool
+  /// What an incremental store does itself; nil for other stores.
+  var delegated: DelegatedFetch?
   /// The contents of dictionaries; nil for other results.
   let dictionary: DictionaryPlan?
   /// The stores to query; nil for all.
@@ -35,10 +39,21 @@ struct FetchPlan {
 
   /// Returns the plan for the rows of one of several stores.
   func at(_ store: CachingStore) -> FetchPlan {
-    guard store.storeIndex != layout.storeIndex else { return self }
+    guard store.storeIndex != layout.storeIndex || store.isIncremental else { return self }
     var plan = self
     plan.layout = layout.at(store.storeIndex)
+    if store.isIncremental { plan.delegate() }
     return plan
+  }
+
+  /// Leaves rows and prefetches to an incremental store, which returns objects or object IDs.
+  private mutating func delegate() {
+    guard delegated == nil else { return }
+    delegated = DelegatedFetch(
+      returnsObjects: returnsObjects && includesPropertyValues,
+      includesPropertyValues: includesPropertyValues, prefetchPaths: prefetchPaths)
+    includesPropertyValues = false
+    prefetchPaths = []
   }
 
   /// Returns whether objects must be sorted instead of rows: in an in-memory store by a transient
@@ -61,6 +76,14 @@ struct FetchPlan {
     return entity?.attributesByName[last]?.isTransient == true
   }
 
+}
+
+/// The parts of a fetch that an incremental store does itself.
+struct DelegatedFetch {
+  /// Whether the store returns objects, not object IDs.
+  let returnsObjects: Bool
+  let includesPropertyValues: Bool
+  let prefetchPaths: [String]
 }
 
 extension PredicateValue {

@@ -5,12 +5,14 @@ import Synchronization
 /// A store in the memory of the process, discarded with its coordinator.
 ///
 /// Predicates and sort descriptors are evaluated for the rows, so a fetch supports everything that can
-/// be evaluated in memory; no statements. Apple counterpart: the store of type `NSInMemoryStoreType`.
-final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
+/// be evaluated in memory; no statements. Also the base of stores that are read and written as a whole: XML
+/// and binary stores, and a program's `NSAtomicStore`. Apple counterpart: the store of type
+/// `NSInMemoryStoreType`.
+open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   // `contents` is guarded by its lock
-  let contents: Mutex<Contents>
+  final let contents: Mutex<Contents>
   /// The document of an XML or binary store, which each save replaces; nil for an in-memory store.
-  let document: AtomicStoreDocument?
+  final let document: AtomicStoreDocument?
 
   struct Contents {
     var tables: MemoryTables
@@ -71,7 +73,7 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   init(
     layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
     options: [AnyHashable: Any]?, metadata: [String: Any], tables: MemoryTables, lastKeys: [Int64],
-    document: AtomicStoreDocument? = nil
+    document: AtomicStoreDocument? = nil, references: ObjectReferences? = nil
   ) {
     self.document = document
     contents = Mutex(Contents(tables: tables, lastKeys: lastKeys))
@@ -79,7 +81,7 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
       layouts: layouts, type: type, url: url, identifier: identifier,
       configuration: configuration,
       isReadOnly: options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false, options: options,
-      metadata: metadata)
+      metadata: metadata, references: references)
   }
 
   /// Returns the layouts of a model's entities, numbered as in a new SQLite file.
@@ -113,6 +115,14 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
         object.primaryKey = contents.takeKey(rootIndex: object.layout.rootIndex)
       }
     }
+  }
+
+  /// No statements: the new tables replace the old ones at once, after the document of an XML or
+  /// binary store was written.
+  func write(
+    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
+  ) throws -> [Row] {
+    try writeToDocument(plan, beforeCommit: beforeCommit)
   }
 
   /// In-memory stores have no external data files.

@@ -60,6 +60,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 
   /// Returns `x-coredata://STORE/Entity/p4`, or `x-coredata:///Entity/t…` for a temporary ID.
+  ///
+  /// In a program's own store, `p` is followed by the reference object.
   public func uriRepresentation() -> URL {
     URL(string: unencodedURI) ?? URL(fileURLWithPath: "/")
   }
@@ -84,7 +86,13 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     let name = layout.entity.name ?? ""
     return isTemporaryID
       ? "x-coredata:///\(name)/t\(NSManagedObjectID.process)\(-primaryKey)"
-      : "x-coredata://\(handle?.identifier ?? "")/\(name)/p\(primaryKey)"
+      : "x-coredata://\(handle?.identifier ?? "")/\(name)/\(permanentComponent)"
+  }
+
+  /// The last component of a permanent ID's URI.
+  private var permanentComponent: String {
+    guard let references = handle?.references else { return "p\(primaryKey)" }
+    return references.component(for: RowKey(identity))
   }
 
   /// Returns whether both identify the same row of the same store.

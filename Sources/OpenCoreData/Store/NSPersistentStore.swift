@@ -5,11 +5,14 @@ import Synchronization
 ///
 /// Apple counterpart: `NSPersistentStore`.
 ///
-/// Created by the coordinator; any thread may use its properties.
-public class NSPersistentStore: NSObject, @unchecked Sendable {
+/// Created by the coordinator; any thread may use its properties. A program's own stores are subclasses
+/// of `NSIncrementalStore` or `NSAtomicStore`.
+open class NSPersistentStore: NSObject, @unchecked Sendable {
   // `lock` guards what can be set; `url` changes only under the coordinator's lock
-  /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, or `NSInMemoryStoreType`.
-  public let type: String
+  /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, `NSInMemoryStoreType`, or the type that
+  /// the store's class was registered for.
+  open var type: String { storeType }
+  private let storeType: String
   /// The file; for an in-memory store, the URL it was added with, or nil.
   public internal(set) var url: URL?
   /// The model's configuration whose entities it contains; `PF_DEFAULT_CONFIGURATION_NAME` for all.
@@ -33,16 +36,16 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
 
   init(
     type: String, url: URL?, identifier: String, configuration: String?, isReadOnly: Bool,
-    options: [AnyHashable: Any]?, metadata: [String: Any]
+    options: [AnyHashable: Any]?, metadata: [String: Any], references: ObjectReferences? = nil
   ) {
-    self.type = type
+    self.storeType = type
     self.configuration = configuration
     self.url = url
     self.opensReadOnly = isReadOnly
     self.forbidsSaves = isReadOnly
     self.options = options
     self.knownMetadata = metadata
-    self.handle = StoreHandle(identifier: identifier)
+    self.handle = StoreHandle(identifier: identifier, references: references)
   }
 
   /// The store's identifier, part of each object's URI: `Z_UUID` of a SQLite file, the UUID of a
@@ -50,7 +53,7 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   ///
   /// Setting it changes the URIs of all object IDs immediately; the next save writes it. URIs that
   /// were stored before no longer refer to an object.
-  public final var identifier: String {
+  open var identifier: String {
     get { handle.identifier }
     set {
       handle.rename(newValue)
@@ -74,7 +77,7 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   ///
   /// Setting it is the same as `setMetadata(_:for:)` of the coordinator: the framework's own keys are
   /// kept, and the next save writes it.
-  public final var metadata: [String: Any] {
+  open var metadata: [String: Any] {
     get { lock.withLock { knownMetadata } }
     set {
       lock.withLock {
@@ -84,10 +87,48 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
     }
   }
 
+  /// Replaces the metadata with that of a program's own store, including its UUID.
+  final func adopt(metadata: [String: Any]) {
+    if let identifier = metadata[NSStoreUUIDKey] as? String { handle.rename(identifier) }
+    lock.withLock {
+      knownMetadata = metadata
+      isMetadataUnsaved = true
+    }
+  }
+
   /// Whether `metadata` differs from the file; the next save writes it.
   final var hasUnsavedMetadata: Bool {
     get { lock.withLock { isMetadataUnsaved } }
     set { lock.withLock { isMetadataUnsaved = newValue } }
+  }
+
+  /// Loads the metadata of a program's own store; called when the store is added.
+  ///
+  /// Apple counterpart: the same. `NSIncrementalStore` requires an override.
+  open func loadMetadata() throws {}
+
+  /// Called after the store was added to a coordinator; does nothing by default.
+  open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+
+  /// Called before the store is removed from a coordinator; does nothing by default.
+  open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+  /// Returns the metadata of a store file, as it is on disk.
+  ///
+  /// The same as the coordinator's `metadataForPersistentStore(type:at:)` for SQLite; a program's own
+  /// store overrides it.
+  open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+  }
+
+  /// Writes the metadata of a store file immediately.
+  ///
+  /// The same as the coordinator's `setMetadata(_:type:at:)` for SQLite; a program's own store
+  /// overrides it.
+  open class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+  ) throws {
+    try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
   }
 
   /// Replaces values that are already in the file.
@@ -115,9 +156,12 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
 final class StoreHandle: @unchecked Sendable {  // `coordinator` is set before there is an ID
   private let name: Mutex<String>
   private weak var coordinator: NSPersistentStoreCoordinator?
+  /// The reference objects of a program's own store; nil for stores with primary keys.
+  let references: ObjectReferences?
 
-  init(identifier: String) {
+  init(identifier: String, references: ObjectReferences? = nil) {
     name = Mutex(identifier)
+    self.references = references
   }
 
   /// `Z_UUID`.

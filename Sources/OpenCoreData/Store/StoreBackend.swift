@@ -3,10 +3,13 @@ import ManagedModel
 /// The part of a store that reads and writes its rows.
 ///
 /// `SQLiteStore` stores them in a database, `MemoryStore` in memory and, for an XML or binary store,
-/// in a document.
+/// in a document. `NSAtomicStore` and `NSIncrementalStore` leave it to a subclass of the program.
 protocol StoreBackend: AnyObject {
   /// Begins a read: everything that one reader returns is of one snapshot.
   func beginReading() throws -> any StoreReader
+
+  /// Begins a read for a context.
+  func beginReading(for context: NSManagedObjectContext) throws -> any StoreReader
 
   /// Creates a query generation of the current state, while no save is writing.
   func openGeneration() throws -> StoreGeneration
@@ -34,6 +37,13 @@ protocol StoreBackend: AnyObject {
 
   /// Marks the store as removed and closes its file; reading fails from now on.
   func close()
+}
+
+extension StoreBackend {
+  /// Begins a read that doesn't depend on the context.
+  func beginReading(for context: NSManagedObjectContext) throws -> any StoreReader {
+    try beginReading()
+  }
 }
 
 /// A store of rows: the shared row cache and its backend.

@@ -125,7 +125,7 @@ struct IndexAdvisorTests {
     try store.execute("CREATE INDEX busy ON ZMOOD(ZREMOTEIDENTIFIER)")
     let fetch = "fetch Mood where \"latitude == 1\""
     #expect(try store.advice([fetch]).unused.map(\.name).contains("busy"))
-    let change = "batch-update Mood where \"remoteIdentifier == 'x'\" with \"latitude 1\""
+    let change = "batch-update Mood where \"remoteIdentifier == 'x'\" with latitude 1"
     let advice = try store.advice([fetch, change])
     #expect(!advice.unused.map(\.name).contains("busy"))
     #expect(advice.unused.map(\.name).contains("Z_Mood_byDateIndex"))

@@ -1,0 +1,182 @@
+import ManagedModel
+import ProfileEvents
+
+/// Reads an incremental store for a context.
+///
+/// There's no snapshot: each call reads the store's current state.
+final class IncrementalReader: StoreReader {
+  private let source: NSIncrementalStore
+  private unowned let context: NSManagedObjectContext
+
+  init(_ source: NSIncrementalStore, _ context: NSManagedObjectContext) {
+    self.source = source
+    self.context = context
+    commit = source.commitNumber
+  }
+
+  var store: CachingStore { source }
+  /// The store's commit number before the last call.
+  private(set) var commit: UInt64
+  var generation: StoreGeneration? { nil }
+  var isFresh: Bool { true }
+
+  func end() {}
+
+  private func calling<R>(_ body: (NSIncrementalStore) throws -> R) throws -> R {
+    commit = source.commitNumber
+    return try source.calling { try body(source) }
+  }
+
+  // MARK: Requests
+
+  func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity] {
+    guard plan.delegated?.returnsObjects == true else {
+      let ids: [NSManagedObjectID] = try items(plan, .managedObjectIDResultType)
+      return try ids.map { id in
+        guard id.handle === source.handle, !id.isTemporaryID, plan.covers(id.layout) else {
+          throw unexpected(id, plan)
+        }
+        return id.identity
+      }
+    }
+    let objects: [NSManagedObject] = try items(plan, .managedObjectResultType)
+    for object in objects {
+      guard object.context === context, object.primaryKey > 0, plan.covers(object.layout),
+        object.layout.storeIndex == source.storeIndex
+      else { throw unexpected(object, plan) }
+      if plan.refreshes, !object.isFault, !object.hasChanges {
+        source.discard([object.identity])
+        context.refresh(object, mergeChanges: false)
+        _ = try context.fill(object)
+      } else if !plan.returnsObjectsAsFaults, object.isFault {
+        _ = try context.fill(object)
+      }
+    }
+    return objects.map(\.identity)
+  }
+
+  func dictionaries(
+    _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
+  ) throws -> [[String: Any]] {
+    let request = plan.request(.dictionaryResultType, from: source)
+    let result = try calling { try $0.execute(request, with: context) }
+    if let dictionaries = result as? [[String: Any]] { return dictionaries }
+    guard let dictionaries = result as? [NSDictionary] else { throw unexpected(result, plan) }
+    return dictionaries.map { dictionary in
+      Dictionary(
+        dictionary.compactMap { key, value in (key as? String).map { ($0, value) } },
+        uniquingKeysWith: { first, _ in first })
+    }
+  }
+
+  func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
+    if let dictionary = plan.dictionary {
+      return try dictionaries(plan, dictionary, in: scope).count
+    }
+    let request = plan.request(.countResultType, from: source)
+    let result = try calling { try $0.execute(request, with: context) }
+    let first = (result as? [Any])?.first ?? result
+    guard let count = (first as? NSNumber)?.intValue ?? first as? Int, count >= 0 else {
+      throw unexpected(result, plan)
+    }
+    return count
+  }
+
+  private func items<Item>(
+    _ plan: FetchPlan, _ resultType: NSFetchRequestResultType
+  ) throws -> [Item] {
+    let request = plan.request(resultType, from: source)
+    let result = try calling { try $0.execute(request, with: context) }
+    guard let items = result as? [Item] else { throw unexpected(result, plan) }
+    return items
+  }
+
+  private func unexpected(_ result: Any, _ plan: FetchPlan) -> NSError {
+    NSError.store(
+      "execute(_:with:) of \(type(of: source)) returned \(type(of: result)) for a fetch of "
+        + "'\(plan.entityName)': return an array of the request's result type, with objects of the "
+        + "context or IDs of the store, saved and of that entity.")
+  }
+
+  // MARK: Rows
+
+  func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
+    let id = NSManagedObjectID(layout: layout, primaryKey: key, store: source)
+    let node = try calling { try $0.newValuesForObject(with: id, with: context) }
+    guard node.objectID.isEqual(id) else {
+      throw NSError.store(
+        "newValuesForObject(with:with:) of \(type(of: source)) returned the node of "
+          + "\(node.objectID) for \(id).")
+    }
+    node.store = source
+    let found = try IncrementalRow(node, layout, of: source) { relationship in
+      let value = try calling {
+        try $0.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+      }
+      return try IncrementalRow.destination(value, relationship, source)
+    }
+    source.remember(found, commit: commit)
+    return found.fetched
+  }
+
+  /// Fetches IDs, and reads the rows that the row cache doesn't have one by one.
+  func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow] {
+    try rows(identities(plan, in: scope), in: scope)
+  }
+
+  func rows(
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+  ) throws -> [FetchedRow] {
+    try rows(Set(keys).sorted().map { source.identity(of: $0, layout) }, in: scope)
+  }
+
+  private func rows(
+    _ identities: [FetchedIdentity], in scope: ProfileScope
+  ) throws -> [FetchedRow] {
+    var rows: [FetchedRow] = []
+    do {
+      for identity in identities {
+        let (layout, key) = (identity.layout, identity.primaryKey)
+        let cached = source.withShared {
+          $0.rows.row(rootIndex: layout.rootIndex, key: key, notBefore: context.oldestAccepted)
+        }
+        if let cached, cached.layoutIndex == layout.index {
+          rows.append(FetchedRow(layout: layout, primaryKey: key, row: cached))
+          continue
+        }
+        cached?.release()
+        if let row = try row(layout, key, in: scope) { rows.append(row) }
+      }
+    } catch {
+      for row in rows { row.row.release() }
+      throw error
+    }
+    return rows
+  }
+
+  // MARK: Relationships
+
+  func destinations(
+    of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
+  ) throws -> [FetchedIdentity] {
+    let id = NSManagedObjectID(layout: owner.layout, primaryKey: owner.primaryKey, store: source)
+    let value = try calling {
+      try $0.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+    }
+    return try IncrementalRow.destinations(value, relationship, source)
+  }
+
+  func linkedRows(
+    of relationship: NSRelationshipDescription, _ owners: [FetchedIdentity],
+    in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
+  ) throws -> [FetchedRow] {
+    var seen: Set<RowKey> = []
+    var reached: [FetchedIdentity] = []
+    for owner in owners {
+      let found = try destinations(of: relationship, owner, in: scope)
+      links[owner.primaryKey] = found
+      reached += found.filter { seen.insert(RowKey($0)).inserted }
+    }
+    return try rows(reached, in: scope)
+  }
+}

@@ -1,0 +1,35 @@
+import ManagedModel
+
+/// The values of one object of an atomic store.
+///
+/// Used by one thread at a time: the framework calls the store for one context at a time. Apple
+/// counterpart: the same.
+open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
+  /// The ID of the object.
+  public let objectID: NSManagedObjectID
+
+  /// The values by property name; nil until one is set.
+  ///
+  /// Attributes: a value of the attribute's type. To-one relationships: the destination's node. To-many
+  /// relationships: a set of nodes, or an array if the relationship is ordered. Core Data's dictionary is
+  /// an `NSMutableDictionary`.
+  open var propertyCache: [String: Any]?
+
+  /// Creates a node without values.
+  public init(objectID moid: NSManagedObjectID) {
+    objectID = moid
+  }
+
+  /// Returns the value of a property; nil if it has none.
+  ///
+  /// A subclass with its own storage overrides it, and `setValue(_:forKey:)`.
+  open func value(forKey key: String) -> Any? {
+    propertyCache?[key]
+  }
+
+  /// Sets the value of a property.
+  open func setValue(_ value: Any?, forKey key: String) {
+    propertyCache = propertyCache ?? [:]
+    propertyCache?[key] = value
+  }
+}

@@ -1,0 +1,301 @@
+import OpenCoreData
+import Testing
+
+@Suite("Incremental stores: reading")
+struct IncrementalFetchTests {
+  @Test("A store of a registered type loads its metadata when it's added")
+  func addedStoreLoadsItsMetadata() throws {
+    let shelf = Shelf.company()
+    NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, type: ShelfStore.shelfType)
+    #expect(NSPersistentStoreCoordinator.registeredStoreTypes["ShelfStore"] == ShelfStore.self)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+    let url = URL(fileURLWithPath: "/shelf")
+    let store = try coordinator.addPersistentStore(
+      type: ShelfStore.shelfType, at: url, options: ["shelf": shelf])
+    #expect(shelf.takeCalls() == ["loadMetadata", "didAdd"])
+    #expect(store is ShelfStore)
+    #expect(coordinator.persistentStores.first === store)
+    #expect((store.identifier, store.type, store.url) == (shelf.identifier, "ShelfStore", url))
+    #expect(coordinator.metadata(for: store)[NSStoreUUIDKey] as? String == shelf.identifier)
+    try coordinator.remove(store)
+    #expect(shelf.takeCalls() == ["willRemove"])
+  }
+
+  @Test("An error of loadMetadata fails the addition; an unregistered type is error 134000")
+  func failedMetadataAndUnknownTypesAreErrors() throws {
+    let shelf = Shelf()
+    shelf.failures["loadMetadata"] = NSError(domain: "shelf", code: 7)
+    let error = #expect(throws: NSError.self) { try ShelfStack(shelf) }
+    #expect((error?.domain, error?.code) == ("shelf", 7))
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+    let unknown = #expect(throws: NSError.self) {
+      try coordinator.addPersistentStore(
+        type: NSPersistentStore.StoreType(rawValue: "Unknown"),
+        at: URL(fileURLWithPath: "/shelf"))
+    }
+    #expect(unknown?.code == NSPersistentStoreInvalidTypeError)
+    #expect(coordinator.persistentStores.isEmpty)
+  }
+
+  @Test("A fetch is one request, and its objects are faults")
+  func fetchIsOneRequestAndReturnsFaults() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let employees = try ShelfStack.employees(context)
+      #expect(
+        stack.shelf.takeCalls() == ["fetch Employee", "register e1", "register e2", "register e3"])
+      #expect(employees.allSatisfy { $0.isFault })
+      #expect(employees[1].value(forKey: "name") as? String == "Ben")
+      #expect(employees[1].value(forKey: "name") as? String == "Ben")
+      #expect(stack.shelf.takeCalls() == ["values e2"])
+      _ = try ShelfStack.employees(context)
+      #expect(stack.shelf.takeCalls() == ["fetch Employee"])
+    }
+  }
+
+  @Test("The store gets the request's predicate, order, offset, and limit")
+  func requestHasPredicateOrderAndLimits() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let request = ShelfStack.request("Employee")
+      request.predicate = NSPredicate(format: "name > %@", "Ada")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
+      request.fetchLimit = 1
+      let last = try context.fetch(request)
+      #expect(last.map { $0.value(forKey: "name") as? String } == ["Cleo"])
+      request.fetchOffset = 1
+      let next = try context.fetch(request)
+      #expect(next.map { $0.value(forKey: "name") as? String } == ["Ben"])
+    }
+  }
+
+  @Test("Object IDs, counts, and dictionaries are requested as such, and register no objects")
+  func otherResultTypesRegisterNothing() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Employee")
+      ids.resultType = .managedObjectIDResultType
+      let found = try context.fetch(ids)
+      #expect(found.count == 3)
+      let count = try context.count(for: ShelfStack.request("Department"))
+      #expect(count == 2)
+      let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Department")
+      dictionaries.resultType = .dictionaryResultType
+      dictionaries.propertiesToFetch = ["name"]
+      let names = try context.fetch(dictionaries).compactMap { $0["name"] as? String }
+      #expect(names == ["Sales", "Labs"])
+      #expect(
+        stack.shelf.takeCalls() == ["IDs Employee", "count Department", "dictionaries Department"])
+    }
+  }
+
+  @Test("The error of each call reaches the caller, or the context's fault error")
+  func errorsReachTheCaller() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    let failure = NSError(domain: "shelf", code: 9)
+    try context.performAndWait {
+      stack.shelf.failures = ["fetch": failure, "count": failure, "employees": failure]
+      let fetch = #expect(throws: NSError.self) { try ShelfStack.employees(context) }
+      #expect(fetch?.domain == "shelf")
+      let count = #expect(throws: NSError.self) {
+        try context.count(for: ShelfStack.request("Employee"))
+      }
+      #expect(count?.domain == "shelf")
+      stack.shelf.failures["fetch"] = nil
+      let department = try #require(try context.fetch(ShelfStack.request("Department")).last)
+      #expect((department.value(forKey: "employees") as? Set<NSManagedObject>)?.isEmpty == true)
+      let id = (stack.store as? ShelfStore)?.newObjectID(
+        for: department.entity, referenceObject: "d9")
+      let missingID = try #require(id)
+      let missing = #expect(throws: NSError.self) {
+        try context.existingObject(with: missingID)
+      }
+      #expect(missing?.code == NSManagedObjectReferentialIntegrityError)
+      #expect(missing?.userInfo["reference"] as? String == "d9")
+    }
+  }
+
+  @Test("A to-one is the object ID in the node, or NSNull; a missing one is read with the object")
+  func toOneIsReadFromTheNode() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let employees = try ShelfStack.employees(context)
+      _ = stack.shelf.takeCalls()
+      let department = employees[0].value(forKey: "department") as? NSManagedObject
+      #expect(stack.shelf.takeCalls() == ["values e1", "register d1"])
+      #expect(department?.isFault == true)
+      #expect(employees[2].value(forKey: "department") == nil)
+      #expect(stack.shelf.takeCalls() == ["values e3"])
+      stack.shelf.includesToOne = false
+      #expect(employees[1].value(forKey: "department") as? NSManagedObject === department)
+      #expect(stack.shelf.takeCalls() == ["values e2", "department e2"])
+    }
+  }
+
+  @Test("A to-many is read when it's used, once, and its objects are faults")
+  func toManyIsReadOnDemand() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let sales = try #require(try context.fetch(ShelfStack.request("Department")).last)
+      _ = sales.value(forKey: "name")
+      _ = stack.shelf.takeCalls()
+      let staff = sales.value(forKey: "employees") as? Set<NSManagedObject>
+      #expect(staff?.count == 2)
+      #expect(staff?.allSatisfy { $0.isFault } == true)
+      let calls = stack.shelf.takeCalls()
+      #expect(calls.first == "employees d1")
+      #expect(calls.dropFirst().sorted() == ["register e1", "register e2"])
+      context.refresh(sales, mergeChanges: false)
+      #expect((sales.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 2)
+      #expect(stack.shelf.takeCalls() == [])
+    }
+  }
+
+  @Test("A to-many that the node has isn't requested")
+  func toManyOfTheNodeIsCached() throws {
+    let stack = try ShelfStack()
+    stack.shelf.includesToMany = true
+    let context = stack.context()
+    try context.performAndWait {
+      let sales = try #require(try context.fetch(ShelfStack.request("Department")).last)
+      _ = sales.value(forKey: "name")
+      #expect((sales.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 2)
+      #expect(!stack.shelf.takeCalls().contains("employees d1"))
+    }
+  }
+
+  @Test("The row cache keeps a node for all contexts while the object is registered")
+  func nodesAreSharedByContexts() throws {
+    let stack = try ShelfStack()
+    let (first, second) = (stack.context(), stack.context())
+    let kept = try first.performAndWait {
+      let employees = try ShelfStack.employees(first)
+      _ = employees[0].value(forKey: "name")
+      return employees
+    }
+    _ = stack.shelf.takeCalls()
+    try second.performAndWait {
+      let ada = try ShelfStack.employees(second)[0]
+      _ = stack.shelf.takeCalls()
+      #expect(ada.value(forKey: "name") as? String == "Ada")
+      #expect(stack.shelf.takeCalls() == [])
+    }
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test("A refreshed object is read again only if the staleness interval has passed")
+  func stalenessIntervalLimitsTheAgeOfNodes() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let ada = try ShelfStack.employees(context)[0]
+      _ = ada.value(forKey: "name")
+      stack.shelf.change("e1", "name", to: "Adele")
+      _ = stack.shelf.takeCalls()
+      context.refresh(ada, mergeChanges: false)
+      #expect(ada.value(forKey: "name") as? String == "Ada")
+      #expect(stack.shelf.takeCalls() == [])
+      context.stalenessInterval = 0
+      context.refresh(ada, mergeChanges: false)
+      #expect(ada.value(forKey: "name") as? String == "Adele")
+      #expect(stack.shelf.takeCalls() == ["values e1"])
+    }
+  }
+
+  @Test("A request for realized or refreshed objects reads each one")
+  func realizedAndRefreshedObjectsAreReadOneByOne() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let request = ShelfStack.request("Employee")
+      request.returnsObjectsAsFaults = false
+      let employees = try context.fetch(request)
+      #expect(employees.allSatisfy { !$0.isFault })
+      #expect(stack.shelf.takeCalls().suffix(3) == ["values e1", "values e2", "values e3"])
+      stack.shelf.change("e1", "name", to: "Adele")
+      _ = try context.fetch(request)
+      #expect(stack.shelf.takeCalls() == ["fetch Employee"])
+      request.shouldRefreshRefetchedObjects = true
+      let refreshed = try context.fetch(request)
+      #expect(refreshed[0].value(forKey: "name") as? String == "Adele")
+    }
+  }
+
+  @Test("Prefetching is left to the store, and a batch size loads no rows")
+  func prefetchesAndBatchesAreLeftToTheStore() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let request = ShelfStack.request("Employee")
+      request.relationshipKeyPathsForPrefetching = ["department"]
+      _ = try context.fetch(request)
+      let calls = stack.shelf.takeCalls()
+      #expect(calls.filter { !$0.hasPrefix("register") } == ["fetch Employee department"])
+      request.relationshipKeyPathsForPrefetching = nil
+      request.fetchBatchSize = 2
+      let employees = try context.fetch(request)
+      #expect((employees.count, employees.allSatisfy { $0.isFault }) == (3, true))
+      #expect(stack.shelf.takeCalls().filter { !$0.hasPrefix("register") } == ["IDs Employee"])
+    }
+  }
+
+  @Test("Values of every type pass through a node; a value of another type is an error")
+  func nodesHaveValuesOfEveryType() throws {
+    let model = TestModels.library()
+    let (date, uuid, url) = (Date(timeIntervalSinceReferenceDate: 9), UUID(), URL(string: "a:b"))
+    let values: [String: Any] = [
+      "bool": true, "data": Data([1, 2]), "date": date, "decimal": Decimal(1.5), "double": 2.5,
+      "float": Float(0.5), "int16": 7, "int32": NSNumber(value: 8), "int64": Int64(9),
+      "string": "text", "uri": url as Any, "uuid": uuid,
+    ]
+    let shelf = Shelf()
+    shelf.items = [
+      "a1": Shelf.Item(entity: "Article", values: values),
+      "a2": Shelf.Item(entity: "Article", values: ["string": 5]),
+    ]
+    let stack = try ShelfStack(shelf, model: model)
+    let context = stack.context()
+    try context.performAndWait {
+      let articles = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Article"))
+      let article = articles[0]
+      #expect(article.value(forKey: "bool") as? Bool == true)
+      #expect(article.value(forKey: "data") as? Data == Data([1, 2]))
+      #expect(article.value(forKey: "date") as? Date == date)
+      #expect(article.value(forKey: "decimal") as? Decimal == Decimal(1.5))
+      #expect(article.value(forKey: "double") as? Double == 2.5)
+      #expect(article.value(forKey: "float") as? Float == 0.5)
+      #expect(article.value(forKey: "int16") as? Int16 == 7)
+      #expect(article.value(forKey: "int32") as? Int32 == 8)
+      #expect(article.value(forKey: "int64") as? Int64 == 9)
+      #expect(article.value(forKey: "string") as? String == "text")
+      #expect(article.value(forKey: "uri") as? URL == url)
+      #expect(article.value(forKey: "uuid") as? UUID == uuid)
+      let error = #expect(throws: NSError.self) {
+        try context.existingObject(with: articles[1].objectID)
+      }
+      #expect(error?.localizedDescription.contains("'string' of 'Article'") == true)
+    }
+  }
+
+  @Test("Objects are reported when a context registers and releases them")
+  func registrationIsReported() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let employees = try ShelfStack.employees(context)
+      _ = employees[0].value(forKey: "department")
+      _ = stack.shelf.takeCalls()
+    }
+    let released = stack.shelf.takeCalls().flatMap { call in
+      #expect(call.hasPrefix("unregister "))
+      return call.dropFirst("unregister ".count).split(separator: ",")
+    }
+    #expect(released.sorted() == ["d1", "e1", "e2", "e3"])
+  }
+}
