@@ -91,7 +91,9 @@ let package = Package(
       ],
       resources: [
         .embedInCode("Reports/Resources/report.html"), .embedInCode("Reports/Resources/style.css"),
-        .embedInCode("Reports/Resources/index.html"),
+        .embedInCode("Reports/Resources/index.html"), .embedInCode("Reports/Resources/head.html"),
+        .embedInCode("Reports/Resources/predict.html"),
+        .embedInCode("Reports/Resources/predict.js"),
         .embedInCode("Migrations/Resources/migration.html"),
         .embedInCode("Logs/Resources/log.html"),
       ]),

@@ -101,7 +101,8 @@ enum ExitStatus: Int32 {
   case runFailed = 1
   /// An expectation isn't met.
   case expectationMissed = 2
-  /// `doctor` reported errors, `model --check` or `run --fail-on` findings, or `migrate` would lose values or fail.
+  /// `doctor` reported errors, `model --check` or `run --fail-on` findings, `migrate` would lose
+  /// values or fail, or a solution doesn't pass `check`.
   case findings = 3
   /// Invalid arguments or an unknown command.
   case usage = 64

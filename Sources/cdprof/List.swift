@@ -55,7 +55,7 @@ struct List: Executable {
   }
 
   /// The folder of the scenarios that were installed with the program, which is in `lib/cdprof`.
-  private static var installed: URL {
+  static var installed: URL {
     URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("share/cdprof/Scenarios", isDirectory: true)

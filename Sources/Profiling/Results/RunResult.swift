@@ -14,6 +14,10 @@ package struct RunResult: Sendable {
   package var headline: String?
   /// The metric that reports show with bars; `nil` for the one in which the variants differ most.
   package var metric: ScopedMetric?
+  /// The questions for the reader, with their answers.
+  package var predictions: [PredictionResult] = []
+  /// The task for the reader; `nil` if there's none.
+  package var exercise: ExerciseText?
   package var covers: [CatalogReference]
   package var seed: UInt64
   package var scale: Int

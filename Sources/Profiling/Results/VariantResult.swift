@@ -42,6 +42,8 @@ package struct VariantResult: Sendable {
   package var timeline: Timeline
   /// The recorded call stacks, most frequent first; empty if none were requested.
   package var stacks: [StackShape]
+  /// What the variant read and left in the store; `nil` if it wasn't recorded.
+  package var work: VariantWork?
   /// The time of `MonotonicClock`, in nanoseconds, at which the report's timeline starts.
   package var begin: UInt64
 

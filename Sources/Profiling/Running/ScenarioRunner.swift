@@ -16,6 +16,7 @@ package struct ScenarioRunner {
   private let name: String
   private let log: RunLog?
   private let force: Bool
+  private let recordsWork: Bool
 
   /// Creates a runner for a scenario.
   ///
@@ -30,9 +31,11 @@ package struct ScenarioRunner {
   ///   - force: Whether to replace a store that `cdprof` didn't write.
   ///   - log: The log that receives the first iteration of each variant, in a section with its
   ///     name.
+  ///   - recordsWork: Whether to record what each variant reads and leaves in the store.
   package init(
     scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
-    outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil
+    outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil,
+    recordsWork: Bool = false
   ) {
     precondition(scale >= 1, "a scale is at least 1")
     precondition(repeats >= 1, "a variant runs at least once")
@@ -44,6 +47,7 @@ package struct ScenarioRunner {
     self.name = name ?? scenario.fileName
     self.force = force
     self.log = log
+    self.recordsWork = recordsWork
   }
 
   /// The URL of the store in the output directory, such as `faults.sqlite`.
@@ -92,7 +96,8 @@ package struct ScenarioRunner {
       let run = VariantRun(
         variant: variant, steps: steps[index], dataModel: scenario.dataModel, model: scenario.model,
         versions: scenario.versions,
-        scope: contents.scope, path: scenario.path, silence: scenario.silence, named: named)
+        scope: contents.scope, path: scenario.path, silence: scenario.silence, named: named,
+        recordsWork: recordsWork)
       let results = try (0..<repeats).map { turn in
         try StoreFile.copy(from: data, to: copy)
         guard turn == 0, let log else { return try run.result(on: copy) }
@@ -109,6 +114,10 @@ package struct ScenarioRunner {
     result.headline = scenario.headline?.text { metric, name in
       result.variants.first { $0.name == name }.map { $0.value(of: metric) ?? 0 }
     }
+    result.predictions = scenario.predictions.compactMap {
+      PredictionResult($0, of: result.variants)
+    }
+    result.exercise = scenario.exercise.map(ExerciseText.init)
     return result
   }
 

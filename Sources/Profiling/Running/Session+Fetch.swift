@@ -49,7 +49,7 @@ extension Session {
     let trail = trail(of: step)
     try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()
-      for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
+      for (index, path) in paths.enumerated() { object.read(path[...], index, trail, readValues) }
     }
     // The interrupted statement might be that of the last object.
     try interruption.check()
@@ -67,7 +67,11 @@ extension NSManagedObject {
   ///   - path: The rest of a key path, whose start index is the number of keys already read.
   ///   - index: The index of the key path among those of the step.
   ///   - trail: The recorder of access paths, or `nil` if none is needed.
-  fileprivate func read(_ path: ArraySlice<String>, _ index: Int, _ trail: AccessPathRecorder?) {
+  ///   - values: The collector of the values at the end of the path, or `nil` if they aren't
+  ///     collected.
+  fileprivate func read(
+    _ path: ArraySlice<String>, _ index: Int, _ trail: AccessPathRecorder?, _ values: ReadValues?
+  ) {
     guard let key = path.first else { return }
     let value =
       trail.map { trail in
@@ -75,13 +79,16 @@ extension NSManagedObject {
       } ?? self.value(forKey: key)
     let rest = path.dropFirst()
     // For `@count`, reading the relationship is sufficient.
-    guard let next = rest.first, next != "@count" else { return }
+    guard let next = rest.first, next != "@count" else {
+      values?.add(value, for: key, of: self)
+      return
+    }
     if let object = value as? NSManagedObject {
-      object.read(rest, index, trail)
+      object.read(rest, index, trail, values)
     } else if let objects = value as? Set<NSManagedObject> {
-      for object in objects { object.read(rest, index, trail) }
+      for object in objects { object.read(rest, index, trail, values) }
     } else if let objects = value as? NSOrderedSet {
-      for case let object as NSManagedObject in objects { object.read(rest, index, trail) }
+      for case let object as NSManagedObject in objects { object.read(rest, index, trail, values) }
     }
   }
 }

@@ -25,6 +25,7 @@ extension Session {
     try objects.forEach(at: indexes, in: input.context) { object in
       try interruption.check()
       walked += 1
+      readValues?.add(object)
       for path in paths { reached += object.count(through: path[...]) }
     }
     // The interrupted statement might be that of the last object.

@@ -34,6 +34,8 @@ package final class Session {
   var routes: [StepContext.Route] = []
   /// The in-memory sort of the last step, if a fetch could have performed it.
   var sorting: StepContext.Sorting?
+  /// The collector of the values that steps read, or `nil` if they aren't collected.
+  var readValues: ReadValues?
   /// The migration of the last step, or `nil` if it wasn't one.
   var migration: StepContext.Migration?
   let interruption: StepInterruption

@@ -24,6 +24,8 @@ struct VariantRun {
   var silence: [FindingSuppression] = []
   /// The metrics that the scenario names anywhere; each variant has their values.
   var named: Set<ScopedMetric> = []
+  /// Whether to record what the variant reads and leaves in the store.
+  var recordsWork = false
 
   private var pages: Set<Metric> {
     Set(named.filter { $0.scope == .all && $0.metric.isOfPages }.map(\.metric))
@@ -42,10 +44,12 @@ struct VariantRun {
     result.first = variant.first.map(\.text)
     result.then = variant.then.map(\.text)
     result.requestSwift = requestSwift
-    let (recording, outcomes, plans) = try record(on: storeURL, sink)
+    let values = recordsWork ? ReadValues() : nil
+    let (recording, outcomes, plans) = try record(on: storeURL, sink, values)
     result.take(recording)
     for metric in pages { result.metrics[metric] = recording.value(of: metric) }
     // The session is closed, so the store is complete and can be opened read-only.
+    result.work = try values.map { try VariantWork(reads: $0.reads, storeURL: storeURL) }
     result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
     let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
     let found = FindingSearch.all(
@@ -68,11 +72,12 @@ struct VariantRun {
   }
 
   private func record(
-    on storeURL: URL, _ sink: (any EventSink)?
+    on storeURL: URL, _ sink: (any EventSink)?, _ values: ReadValues?
   ) throws -> (Recording, [StepOutcome], StepPlans) {
     let session = try Session(
       storeURL: storeURL, model: dataModel, versions: versions, readOnly: false,
       sinks: sink.map { [$0] } ?? [])
+    session.readValues = values
     var plans = StepPlans()
     let outcomes = try steps.map { step in
       let outcome = try session.run(step)
@@ -82,6 +87,7 @@ struct VariantRun {
       return outcome
     }
     var recording = session.recording
+    if let values { session.namedResults.forEach { values.add($0.value, named: $0.key) } }
     if !pages.isDisjoint(with: [.filepages, .walpages, .freepages]) {
       let gauges = recording.gauges.merging(try session.pages()) { $1 }
       recording = recording.with(gauges: gauges)

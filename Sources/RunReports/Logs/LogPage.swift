@@ -75,7 +75,7 @@ struct LogPage {
   let hasSections: Bool
   let messages: [Message]
   let hasMessages: Bool
-  let cdprof: String
+  let version: String
 
   init(_ input: LogReportInput) {
     let report = input.report
@@ -117,7 +117,7 @@ struct LogPage {
         times: NumberText.grouped(sample.count))
     }
     hasMessages = !messages.isEmpty
-    cdprof = ToolVersion.current
+    version = ToolVersion.current
   }
 
   /// Returns the statements, those that took longest first.

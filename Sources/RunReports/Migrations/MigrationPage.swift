@@ -56,9 +56,12 @@ struct MigrationPage {
   let command: String
   let size: String
   let environment: RunEnvironment
+  /// The version of `cdprof`.
+  let version: String
 
   init(_ rehearsal: MigrationRehearsal, command: String, showsValues: Bool) {
     environment = RunEnvironment.current
+    version = environment.cdprof
     title = MigrationText.title(rehearsal)
     outcome = Self.outcome(rehearsal)
     isGood = rehearsal.isPreserving

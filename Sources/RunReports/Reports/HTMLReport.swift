@@ -20,22 +20,30 @@ package enum HTMLReport {
   }
 }
 
-/// Renders a page with the style sheet that all pages share.
+/// Renders a page with the parts that pages share.
 enum PageTemplate {
-  /// The placeholder for the style sheet in a template.
-  private static let placeholder = "/* style.css */"
+  /// The shared parts by their placeholders: the beginning of the head, the style sheet, and the
+  /// questions with their script.
+  private static let parts: [(placeholder: String, text: [UInt8])] = [
+    ("<!-- head.html -->\n", PackageResources.head_html),
+    ("/* style.css */", PackageResources.style_css),
+    ("<!-- predict.html -->\n", PackageResources.predict_html),
+    ("/* predict.js */", PackageResources.predict_js),
+  ]
 
   /// Returns a page with its policy.
   ///
   /// - Parameters:
-  ///   - template: A template with the placeholder in its only `<style>`.
+  ///   - template: A template with one `<style>`, and with placeholders for shared parts, which use
+  ///     the value `version`.
   ///   - values: The values, as plain text.
   /// - Throws: An error of the template's parser, which a test rules out.
   static func render(_ template: [UInt8], _ values: Any) throws -> String {
     MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
-    let style = String(decoding: PackageResources.style_css, as: UTF8.self)
-    let text = String(decoding: template, as: UTF8.self)
-      .replacing(placeholder, with: style, maxReplacements: 1)
+    let text = parts.reduce(String(decoding: template, as: UTF8.self)) { text, part in
+      text.replacing(
+        part.placeholder, with: String(decoding: part.text, as: UTF8.self), maxReplacements: 1)
+    }
     let page = try MustacheTemplate(string: text).render(values)
     return PagePolicy.applied(to: PrintableText.escaped(page))
   }
@@ -158,7 +166,14 @@ struct ReportPage {
   let misses: [ReportMiss]
   let lesson: ReportHeadline
   let story: String
-  let question: String
+  /// The questions; nil if the scenario has none.
+  let predict: ReportPredictions?
+  /// A Boolean value that indicates whether the page asks before it shows the result.
+  ///
+  /// It doesn't if an expectation isn't met, because that's what the page must show first.
+  let asks: Bool
+  /// The task for the reader; nil if there's none.
+  let exercise: ExerciseText?
   let data: [DataCount]
   let seed: String
   let scale: Int
@@ -175,11 +190,12 @@ struct ReportPage {
   let covers: [Cover]
   let command: String
   let environment: RunEnvironment
+  /// The version of `cdprof` that ran the scenario.
+  let version: String
   let isDebugBuild: Bool
 
   init(_ result: RunResult) {
     let table = ReportTable(result)
-    let story = ReportStory(result.story)
     title = result.scenario
     file = result.file
     chapter = result.chapter
@@ -187,8 +203,10 @@ struct ReportPage {
     summary = result.summary
     misses = ReportMiss.all(of: result)
     lesson = ReportHeadline(result, lead: table.lead)
-    self.story = story.text
-    question = story.question
+    story = result.story.joiningLines
+    predict = ReportPredictions(result)
+    asks = result.passes && predict != nil
+    exercise = result.exercise
     data = result.data.map { DataCount(name: $0.name, count: NumberText.grouped($0.count)) }
     seed = String(result.seed)
     scale = result.scale
@@ -205,6 +223,7 @@ struct ReportPage {
     covers = result.covers.map { Cover(id: $0.id, mark: $0.source.label) }
     command = result.command
     environment = result.environment
+    version = result.environment.cdprof
     isDebugBuild = result.environment.build == "debug"
   }
 }

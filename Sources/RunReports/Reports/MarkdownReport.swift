@@ -9,7 +9,7 @@ package enum MarkdownReport {
     let headline = ReportHeadline(result, lead: table.lead).parts.map { part in
       part.isNumber ? "**\(MarkdownText.plain(part.text))**" : MarkdownText.plain(part.text)
     }
-    let story = ReportStory(result.story).text
+    let story = result.story.joiningLines
     var blocks = [
       "## \(result.passes ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]

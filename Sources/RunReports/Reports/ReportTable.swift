@@ -36,6 +36,8 @@ struct ReportTable {
     var isFormulaMissed: Bool
     var cells: [Cell]
     var metric: String
+    /// The explanation of the variant; nil if there's none.
+    var why: String?
   }
 
   struct Cell {
@@ -69,7 +71,8 @@ struct ReportTable {
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
         formula: expectation.map(ReportTable.formula), isFormulaMissed: expectation?.isMet == false,
-        cells: columns.map { $0.cell(of: variant) }, metric: lead.description)
+        cells: columns.map { $0.cell(of: variant) }, metric: lead.description,
+        why: variant.why.nonEmpty)
     }
   }
 

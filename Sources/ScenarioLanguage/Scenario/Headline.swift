@@ -83,7 +83,8 @@ struct HeadlineReader {
         (text, opening) = ("", index)
       case ("}", let start?):
         let range = word.range(at: start + 1, length: max(1, text.count))
-        parts.append(try value(of: Word(text, at: range)))
+        let (metric, variant) = try value(of: Word(text, at: range))
+        parts.append(.value(metric, variant: variant))
         (text, opening) = ("", nil)
       case ("{", _), ("}", _):
         throw HeadlineReader.unbalanced(at: word.range(at: index, length: 1))
@@ -96,8 +97,11 @@ struct HeadlineReader {
     return parts
   }
 
-  /// Returns the value of `VARIANT.METRIC`; the name of the variant can contain periods.
-  private func value(of word: Word) throws(LanguageProblem) -> Headline.Part {
+  /// Returns the metric and the variant of `VARIANT.METRIC`; the name of the variant can contain
+  /// periods.
+  ///
+  /// - Throws: A problem if the variant or the metric doesn't exist.
+  func value(of word: Word) throws(LanguageProblem) -> (metric: ScopedMetric, variant: String) {
     let named = variants.filter { word.text.hasPrefix($0.name + ".") }
     guard let variant = named.max(by: { $0.name.count < $1.name.count }) else {
       throw unknown(word)
@@ -106,7 +110,7 @@ struct HeadlineReader {
     let text = String(word.text.dropFirst(start))
     let range = word.range(at: start, length: max(1, text.count))
     let reference = try MetricReference(Word(text, at: range))
-    return .value(try scopes(variant).scoped(reference), variant: variant.name)
+    return (try scopes(variant).scoped(reference), variant.name)
   }
 
   private func unknown(_ word: Word) -> LanguageProblem {
@@ -114,10 +118,10 @@ struct HeadlineReader {
     let end = word.text[..<scope].lastIndex(of: ".")
     let name = String(word.text[..<(end ?? word.text.endIndex)])
     let names = variants.map(\.name)
-    let example = "write `{VARIANT.METRIC}`, such as `{\(names.first ?? "plain").selects}`"
+    let example = "write VARIANT.METRIC, such as `\(names.first ?? "plain").selects`"
     guard end != nil else {
       return LanguageProblem(
-        "`{\(word.text)}` isn't a variant and a metric", at: word.range, nextStep: example)
+        "`\(word.text)` isn't a variant and a metric", at: word.range, nextStep: example)
     }
     return LanguageProblem(
       "there's no variant `\(name)`", at: word.range(at: 0, length: max(1, name.count)),

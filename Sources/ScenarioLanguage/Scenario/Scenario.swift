@@ -17,6 +17,10 @@ package struct Scenario: Sendable {
   package var headline: Headline?
   /// The metric that reports show with bars, or `nil` for the one in which the variants differ most.
   package var metric: ScopedMetric?
+  /// The questions that the page asks before it shows the result.
+  package var predictions: [Prediction] = []
+  /// The task for the reader, or `nil` if there's none.
+  package var exercise: Exercise?
   /// The model's name or path as written, or `nil` if the model is read from a copied store.
   package var modelName: String?
   package var modelURL: URL?
@@ -36,16 +40,18 @@ package struct Scenario: Sendable {
     data.version.flatMap { versions?.version($0)?.model } ?? model
   }
 
-  /// The expectations of all variants and steps.
+  /// The expectations of all variants and steps, and those of the exercise.
   package var expectations: [Expectation] {
     let steps = self.steps + variants.flatMap { $0.first + $0.then }
-    return variants.flatMap(\.expect.expectations)
+    return variants.flatMap(\.expect.expectations) + (exercise?.budget.expectations ?? [])
       + steps.flatMap { $0.expect?.expectations ?? [] }
   }
 
-  /// The metrics that expectations, `metric`, and `headline` name.
+  /// The metrics that expectations, `metric`, `headline`, and `predict` name.
   package var namedMetrics: Set<ScopedMetric> {
-    Set(expectations.map(\.scoped) + (headline?.metrics ?? []) + (metric.map { [$0] } ?? []))
+    Set(
+      expectations.map(\.scoped) + (headline?.metrics ?? []) + (metric.map { [$0] } ?? [])
+        + predictions.compactMap(\.metric))
   }
 
   /// A name for output files: the scenario file's name without its extension, or `stdin` for

@@ -63,14 +63,31 @@ struct ScenarioAssembly {
       data: data ?? DataPlan(source: .generated([])), steps: shared,
       variants: self.variants(of: entries, reader: variants, named: name))
     scenario.versions = versions
-    let headlines = HeadlineReader(
-      document: document, variants: scenario.variants, scopes: variants.scopes)
-    scenario.metric = entries["metric"].flatMap(headlines.metric)
-    scenario.headline = entries["headline"].flatMap(headlines.headline)
+    addLesson(of: entries, to: &scenario, scopes: variants.scopes)
     scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
     checkFormulas(of: scenario)
     IndexCheck(scenario).problems.forEach { document.report($0.problem, at: $0.keyPath) }
     return scenario
+  }
+
+  /// Reads what only pages use: `metric`, `headline`, `predict`, and `exercise`.
+  private func addLesson(
+    of entries: [String: YAMLEntry], to scenario: inout Scenario,
+    scopes: @escaping (Variant) -> ScopeResolver
+  ) {
+    let headlines = HeadlineReader(
+      document: document, variants: scenario.variants, scopes: scopes)
+    scenario.metric = entries["metric"].flatMap(headlines.metric)
+    scenario.headline = entries["headline"].flatMap(headlines.headline)
+    scenario.predictions =
+      entries["predict"].map(
+        PredictionReader(
+          document: document, variants: scenario.variants, values: headlines
+        ).predictions) ?? []
+    scenario.exercise = entries["exercise"].flatMap(
+      ExerciseReader(
+        document: document, variants: scenario.variants, scopes: scopes
+      ).exercise)
   }
 
   /// Returns the names of the contexts that any step creates, which steps' expectations can use.

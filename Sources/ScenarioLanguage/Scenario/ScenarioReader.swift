@@ -6,8 +6,8 @@ package import WorkbenchText
 package enum ScenarioReader {
   /// The keys of a scenario.
   package static let keys = [
-    "name", "chapter", "covers", "source", "apple", "story", "headline", "metric", "model", "data",
-    "steps", "variants", "expect", "silence",
+    "name", "chapter", "covers", "source", "apple", "story", "headline", "metric", "predict",
+    "exercise", "model", "data", "steps", "variants", "expect", "silence",
   ]
 
   /// Reads the scenario in a file.

@@ -30,7 +30,7 @@ struct HTMLReportTests {
         "6 of 6 variants, 10 of 10 expectations",
         "“prefetched” runs <strong>2 SELECTs</strong>; “fault storm” runs <strong>5,061</strong>. "
           + "Only the fetch request differs.",
-        "A list shows the date", "Guess first", "how many of them miss the row cache?",
+        "A list shows the date", "how many of them miss the row cache?",
         "1 + Mood + Country", "Timeline", "Cache Misses", "5,000 × fault Mood (miss)",
         "fault-storm(Mood)", "the plan is optimal (primary-key lookup)", "delete this line",
         "verified: 5,061 → 61 SELECTs (plain)", "fault-storm(Mood.country)",

@@ -123,7 +123,7 @@ struct ScenarioDiagnosticTests {
       3, "headline: 'Only {plain.rows(mods)} rows'", 29, "headline",
       "`mods` isn't an entity, a step, or a context", "moods"),
     Mistake(
-      3, "headline: Only {plain} rows", 17, "headline", "`{plain}` isn't a variant and a metric"),
+      3, "headline: Only {plain} rows", 17, "headline", "`plain` isn't a variant and a metric"),
     Mistake(
       3, "headline: Only {plain.rows rows", 16, "headline",
       "the braces of the headline don't match"),

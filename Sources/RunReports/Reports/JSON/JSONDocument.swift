@@ -20,6 +20,10 @@ struct JSONDocument: Codable {
   var headline: String?
   /// The metric with the bars, such as `misses(Country)`; missing if the scenario has none.
   var metric: String?
+  /// The questions with their computed answers; missing if the scenario has none.
+  var predictions: [PredictionResult]?
+  /// The exercise; missing if the scenario has none.
+  var exercise: ExerciseText?
   var covers: [CatalogReference]
   var seed: UInt64
   var scale: Int
@@ -41,6 +45,8 @@ struct JSONDocument: Codable {
     story = result.story
     headline = result.headline
     metric = result.metric?.description
+    predictions = result.predictions.isEmpty ? nil : result.predictions
+    exercise = result.exercise
     covers = result.covers
     seed = result.seed
     scale = result.scale
@@ -60,6 +66,8 @@ struct JSONDocument: Codable {
       covers: covers, seed: seed, scale: scale, data: data, variants: variants.map(\.result),
       scales: (scales ?? []).map(\.run), environment: environment, command: command)
     result.headline = headline
+    result.predictions = predictions ?? []
+    result.exercise = exercise
     result.metric = metric.flatMap(ScopedMetric.init(word:))
     return result
   }

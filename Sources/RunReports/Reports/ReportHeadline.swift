@@ -3,38 +3,10 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// A scenario's story in two parts: the description, and the questions for the reader to guess.
-struct ReportStory {
-  let text: String
-  let question: String
-
-  /// Splits a story; the questions are the sentences at its end that end with a question mark.
-  init(_ story: String) {
-    var sentences = ReportStory.sentences(of: story)
-    var asked: [String] = []
-    while let last = sentences.last, last.hasSuffix("?") {
-      asked.insert(last, at: 0)
-      sentences.removeLast()
-    }
-    text = sentences.joined(separator: " ")
-    question =
-      asked.isEmpty
-      ? "For each variant: how many SELECTs, how many faults, how many of them miss the row cache?"
-      : asked.joined(separator: " ")
-  }
-
-  private static func sentences(of text: String) -> [String] {
-    var sentences: [String] = []
-    var current = ""
-    for word in text.split(whereSeparator: \.isWhitespace) {
-      current += current.isEmpty ? String(word) : " " + word
-      if let last = word.last, ".?!".contains(last) {
-        sentences.append(current)
-        current = ""
-      }
-    }
-    if !current.isEmpty { sentences.append(current) }
-    return sentences
+extension String {
+  /// The text as one paragraph: every sequence of white space is a single space.
+  var joiningLines: String {
+    split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 }
 

@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import Profiling
+import RunReports
+import ScenarioLanguage
+import WorkbenchText
+
+/// `cdprof check`: checks a reader's solution of an exercise.
+struct Check: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Check your solution of a scenario's exercise against its budget.",
+    discussion: """
+      Runs the variant of the exercise as it is in the lesson and as it is in the file, on the data \
+      of the lesson. The file must read the same values and leave the same rows. Exit status: 3 if \
+      the budget or the work isn't met, 1 if a step fails, 65 if a file is invalid or there's no \
+      exercise.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Your copy of the scenario, with the variant changed.", valueName: "file"),
+    completion: .scenarios)
+  var file: String
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The scenario with the exercise; by default, the one with the same name in the folder \
+      Scenarios or among the installed ones, or else the file itself.
+      """, valueName: "file"), completion: .scenarios)
+  var lesson: String?
+
+  @ArgumentParser.Flag(help: "Print JSON.")
+  var json = false
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let attempt = try ScenarioReader.read(URL(fileURLWithPath: file), path: file)
+    let check = try ExerciseCheck(of: attempt, against: lesson(of: attempt))
+    if json {
+      console.say(try ExerciseReport.data(check))
+    } else {
+      console.say(ExerciseReport.lines(check))
+    }
+    return check.passes ? .success : .findings
+  }
+
+  private func lesson(of attempt: Scenario) throws -> Scenario {
+    if let lesson {
+      return try ScenarioReader.read(URL(fileURLWithPath: lesson), path: lesson)
+    }
+    let folders = try ScenarioList(installed: List.installed).folders
+    let named = folders.flatMap(\.entries).map(\.scenario).filter {
+      $0.name == attempt.name && $0.exercise != nil
+    }
+    let own = attempt.file.resolvingSymlinksInPath().path
+    return named.first { $0.file.resolvingSymlinksInPath().path != own } ?? attempt
+  }
+}
