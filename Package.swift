@@ -94,6 +94,7 @@ let package = Package(
         .embedInCode("Reports/Resources/index.html"), .embedInCode("Reports/Resources/head.html"),
         .embedInCode("Reports/Resources/predict.html"),
         .embedInCode("Reports/Resources/predict.js"),
+        .embedInCode("Course/Resources/course.html"),
         .embedInCode("Migrations/Resources/migration.html"),
         .embedInCode("Logs/Resources/log.html"),
       ]),

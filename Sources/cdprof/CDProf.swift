@@ -12,7 +12,8 @@ struct CDProf: ParsableCommand {
     discussion: Messages.discussion,
     version: Messages.version,
     subcommands: [
-      New.self, List.self, Run.self, Check.self, Shell.self, Report.self, Compare.self, Advise.self,
+      New.self, List.self, Run.self, Check.self, Course.self, Shell.self, Report.self, Compare.self,
+      Advise.self,
       Inspect.self,
       Doctor.self, Rows.self, Model.self, Diff.self, Migrate.self, Generate.self, Predicate.self,
       Log.self,

@@ -16,7 +16,22 @@ package enum HTMLReport {
   ///
   /// - Throws: An error of the template's parser, which a test rules out.
   package static func page(_ result: RunResult) throws -> String {
-    try PageTemplate.render(PackageResources.report_html, ReportPage(result))
+    try page(result, in: nil, linking: .none)
+  }
+
+  /// Returns the page of a lesson in a course.
+  ///
+  /// - Parameters:
+  ///   - result: The result of the lesson's run.
+  ///   - navigation: The links to other pages; nil if the page stands alone.
+  ///   - terms: The terms to link where they're first used.
+  /// - Throws: An error of the template's parser, which a test rules out.
+  static func page(
+    _ result: RunResult, in navigation: CourseNavigation?, linking terms: TermLinks
+  ) throws -> String {
+    var terms = terms
+    return try PageTemplate.render(
+      PackageResources.report_html, ReportPage(result, in: navigation, linking: &terms))
   }
 }
 
@@ -165,7 +180,9 @@ struct ReportPage {
   let summary: String
   let misses: [ReportMiss]
   let lesson: ReportHeadline
-  let story: String
+  let story: [TermLinks.Part]
+  /// The links to other lessons; nil outside of a course.
+  let course: CourseNavigation?
   /// The questions; nil if the scenario has none.
   let predict: ReportPredictions?
   /// A Boolean value that indicates whether the page asks before it shows the result.
@@ -194,7 +211,9 @@ struct ReportPage {
   let version: String
   let isDebugBuild: Bool
 
-  init(_ result: RunResult) {
+  init(
+    _ result: RunResult, in navigation: CourseNavigation?, linking terms: inout TermLinks
+  ) {
     let table = ReportTable(result)
     title = result.scenario
     file = result.file
@@ -203,7 +222,8 @@ struct ReportPage {
     summary = result.summary
     misses = ReportMiss.all(of: result)
     lesson = ReportHeadline(result, lead: table.lead)
-    story = result.story.joiningLines
+    story = terms.parts(of: result.story.joiningLines)
+    course = navigation
     predict = ReportPredictions(result)
     asks = result.passes && predict != nil
     exercise = result.exercise
@@ -218,7 +238,9 @@ struct ReportPage {
     noFindings = ReportFinding.none(in: result)
     let limit = ReportEvents.limit(for: result)
     variants = result.variants.enumerated().map { index, variant in
-      ReportVariant(variant, number: index + 1, of: result, eventLimit: limit)
+      var shown = ReportVariant(variant, number: index + 1, of: result, eventLimit: limit)
+      shown.whyParts = terms.parts(of: variant.why)
+      return shown
     }
     covers = result.covers.map { Cover(id: $0.id, mark: $0.source.label) }
     command = result.command

@@ -43,7 +43,9 @@ struct ReportVariant {
   let name: String
   let anchor: String
   let passes: Bool
-  let why: String?
+  /// The explanation, with links to terms.
+  var whyParts: [TermLinks.Part] = []
+  let hasWhy: Bool
   let differences: [String]
   let request: String
   let expectations: [Expectation]
@@ -64,7 +66,7 @@ struct ReportVariant {
     name = variant.name
     anchor = "variant-\(number)"
     passes = variant.passes
-    why = variant.why.nonEmpty
+    hasWhy = !variant.why.isEmpty
     differences =
       variant.set.map { "set \($0)" } + variant.first.map { "first \($0)" }
       + variant.then.map { "then \($0)" }

@@ -134,14 +134,19 @@ extension RunIndex.Entry {
 
   fileprivate var line: RunIndex.Line {
     // Without `./`, a browser would take a colon in the name for the end of a scheme.
-    let path = "\(name).html".addingPercentEncoding(withAllowedCharacters: RunIndex.pathCharacters)
+    let path = RunIndex.url("\(name).html")
     return RunIndex.Line(
-      title: title, link: hasPage ? path.map { "./\($0)" } : nil, passes: passes, state: state,
+      title: title, link: hasPage ? "./\(path)" : nil, passes: passes, state: state,
       findings: findings, parts: parts)
   }
 }
 
 extension RunIndex {
-  fileprivate static let pathCharacters = CharacterSet(
+  /// Returns a relative path as a URL.
+  static func url(_ path: String) -> String {
+    path.addingPercentEncoding(withAllowedCharacters: pathCharacters) ?? path
+  }
+
+  private static let pathCharacters = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 }

@@ -1,0 +1,166 @@
+import Foundation
+import OpenCoreData
+package import Profiling
+import WorkbenchText
+
+/// The pages of a course, which refer to each other by relative URLs and load nothing else.
+package struct CoursePages {
+  /// A lesson: the path of its page without an extension, its title, and its chapter.
+  package struct Lesson: Sendable {
+    package var name: String
+    package var title: String
+    package var chapter: Int?
+    package var story: String
+
+    package init(name: String, title: String, chapter: Int?, story: String) {
+      self.name = name
+      self.title = title
+      self.chapter = chapter
+      self.story = story
+    }
+
+    /// The folder of the lesson, empty for the topmost one.
+    var folder: String { name.lastIndex(of: "/").map { String(name[..<$0]) } ?? "" }
+  }
+
+  /// A page of a course without a result.
+  struct Page {
+    let version = ToolVersion.current
+    var title: String
+    var contents: String?
+    var chapters: [CourseNavigation.Link] = []
+    var sections: [Section]
+    var blocks: [CourseText.Block] = []
+    var definitions: [Definition] = []
+    var hasSearch = false
+  }
+
+  struct Section {
+    var heading: String
+    var link: String?
+    var lessons: [Line]
+  }
+
+  struct Line {
+    var title: String
+    var link: String
+    var key: String
+    var chapter: Int?
+    /// The text that the search looks in.
+    var text: String
+  }
+
+  struct Definition {
+    var id: String
+    var name: String
+    var definition: String
+  }
+
+  private let title: String
+  private let text: CourseText
+  /// The lessons in the order of the course: the main path, then the others by path.
+  package let lessons: [Lesson]
+  private let mainCount: Int
+
+  /// - Parameters:
+  ///   - title: The title of the course, unless its texts have one.
+  ///   - lessons: The lessons, sorted by path.
+  ///   - text: The texts of the course.
+  package init(title: String, lessons: [Lesson], text: CourseText) {
+    self.title = text.title ?? title
+    self.text = text
+    let main = text.path.compactMap { name in lessons.first { $0.name == name } }
+    let names = Set(main.map(\.name))
+    mainCount = main.count
+    self.lessons = main + lessons.filter { !names.contains($0.name) }
+  }
+
+  /// Returns the page of a lesson.
+  ///
+  /// - Throws: An error of the template's parser, which a test rules out.
+  package func page(of lesson: Lesson, _ result: RunResult) throws -> String {
+    let index = lessons.firstIndex { $0.name == lesson.name } ?? 0
+    let up = CoursePages.up(from: lesson.name)
+    let link = { (other: Lesson) in
+      CourseNavigation.Link(title: other.title, link: up + CoursePages.url(other.name))
+    }
+    let navigation = CourseNavigation(
+      contents: "\(up)index.html", position: "lesson \(index + 1) of \(lessons.count)",
+      previous: index > 0 ? link(lessons[index - 1]) : nil,
+      next: index + 1 < lessons.count ? link(lessons[index + 1]) : nil)
+    return try HTMLReport.page(
+      result, in: navigation,
+      linking: TermLinks(text.terms.map(\.name), glossary: "\(up)glossary.html"))
+  }
+
+  /// Returns the other pages by their paths: the contents, the chapters, and the glossary.
+  ///
+  /// - Throws: An error of the template's parser, which a test rules out.
+  package func otherPages() throws -> [(path: String, html: String)] {
+    let further = Dictionary(grouping: lessons.dropFirst(mainCount), by: \.folder)
+    let folders = Array(Set(lessons.map(\.folder))).filter { !$0.isEmpty }.sorted()
+    var pages: [(path: String, html: String)] = []
+    var sections: [Section] = []
+    var chapters: [CourseNavigation.Link] = []
+    if mainCount > 0 {
+      let main = lessons.prefix(mainCount).map { line($0, up: "./") }
+      sections.append(Section(heading: "The main path", link: nil, lessons: main))
+    }
+    for folder in [""] + folders {
+      let own = (further[folder] ?? []).map { line($0, up: "./") }
+      let chapter = text.chapters[folder]
+      guard !own.isEmpty || chapter != nil else { continue }
+      sections.append(
+        Section(
+          heading: (mainCount > 0 ? "Further lessons: " : "")
+            + (chapter?.title ?? (folder.isEmpty ? title : folder)),
+          link: chapter == nil ? nil : "./" + CoursePages.url("\(folder)/chapter"), lessons: own))
+      if let chapter {
+        let path = "\(folder)/chapter"
+        chapters.append(
+          CourseNavigation.Link(title: chapter.title, link: "./" + CoursePages.url(path)))
+        let up = CoursePages.up(from: path)
+        let all = lessons.filter { $0.folder == folder }.map { line($0, up: up) }
+        let page = Page(
+          title: chapter.title, contents: "\(up)index.html",
+          sections: [Section(heading: "Lessons", link: nil, lessons: all)],
+          blocks: chapter.blocks)
+        pages.append(("\(path).html", try CoursePages.render(page)))
+      }
+    }
+    let contents = Page(
+      title: title, contents: nil, chapters: chapters, sections: sections,
+      blocks: text.introduction, hasSearch: true)
+    pages.append(("index.html", try CoursePages.render(contents)))
+    let definitions = text.terms.sorted { $0.name.lowercased() < $1.name.lowercased() }
+      .map { Definition(id: TermLinks.id(of: $0.name), name: $0.name, definition: $0.definition) }
+    pages.append(
+      (
+        "glossary.html",
+        try CoursePages.render(
+          Page(
+            title: "Glossary", contents: "./index.html", sections: [], definitions: definitions))
+      ))
+    return pages
+  }
+
+  private static func render(_ page: Page) throws -> String {
+    try PageTemplate.render(PackageResources.course_html, page)
+  }
+
+  private func line(_ lesson: Lesson, up: String) -> Line {
+    Line(
+      title: lesson.title, link: up + CoursePages.url(lesson.name),
+      key: (lesson.name as NSString).lastPathComponent,
+      chapter: lesson.chapter, text: "\(lesson.title) \(lesson.story)".joiningLines.lowercased())
+  }
+
+  private static func up(from name: String) -> String {
+    let depth = name.count { $0 == "/" }
+    return depth == 0 ? "./" : String(repeating: "../", count: depth)
+  }
+
+  private static func url(_ name: String) -> String {
+    RunIndex.url("\(name).html")
+  }
+}

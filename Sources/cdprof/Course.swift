@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import OpenCoreData
+import Profiling
+import RunReports
+import ScenarioLanguage
+import WorkbenchText
+
+/// `cdprof course`: writes scenarios as a site of lessons.
+struct Course: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Write a folder of scenarios as a static site: contents, lessons, and glossary.",
+    discussion: """
+      The site works from a file and from any web server, and loads nothing else. Exit status: 1 if \
+      a step fails, 2 if an expectation isn't met, 65 if a scenario or a result is invalid, 66 if a \
+      result is missing.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("A folder of scenarios, with its subfolders.", valueName: "folder"),
+    completion: .directory)
+  var folder: String
+
+  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
+  var out = "Course"
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The folder of the results of `run FOLDER --report json --out DIR`; by default, the scenarios \
+      run.
+      """, valueName: "dir"), completion: .directory)
+  var results: String?
+
+  @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
+  var force = false
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let found = try ScenarioFinder.files(at: folder)
+    var scenarios: [String: Scenario] = [:]
+    for file in found {
+      scenarios[file.name] = try ScenarioReader.read(
+        URL(fileURLWithPath: file.path), path: file.path)
+    }
+    let title = URL(fileURLWithPath: folder).standardizedFileURL.lastPathComponent
+    let lessons = found.compactMap { file in
+      scenarios[file.name].map {
+        CoursePages.Lesson(name: file.name, title: $0.name, chapter: $0.chapter, story: $0.story)
+      }
+    }
+    let pages = CoursePages(
+      title: title, lessons: lessons, text: try CourseText(folder: folder))
+    let site = URL(fileURLWithPath: out, isDirectory: true)
+    var status = ExitStatus.success
+    for lesson in pages.lessons {
+      guard let scenario = scenarios[lesson.name] else { continue }
+      let result = try result(of: scenario, named: lesson.name)
+      if !result.passes { status = status.worse(.expectationMissed) }
+      try write(pages.page(of: lesson, result), to: "\(lesson.name).html", in: site)
+    }
+    for page in try pages.otherPages() { try write(page.html, to: page.path, in: site) }
+    console.say([Messages.written([site.appendingPathComponent("index.html").relativePath])])
+    return status
+  }
+
+  private func result(of scenario: Scenario, named name: String) throws -> RunResult {
+    if let results { return try ResultFile.read(at: "\(results)/\(name).json") }
+    let scratch = try ScratchFolders.make()
+    defer { ScratchFolders.remove(scratch) }
+    return try ScenarioRunner(scenario: scenario, outputDirectory: scratch).run()
+  }
+
+  private func write(_ page: String, to path: String, in site: URL) throws {
+    let url = site.appendingPathComponent(path)
+    try OutputFile.check(url, force: force)
+    try OutputFile.makeFolder(url.deletingLastPathComponent())
+    try OutputFile.write(Data(page.utf8), to: url, force: force)
+  }
+}

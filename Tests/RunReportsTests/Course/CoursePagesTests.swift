@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+
+@Suite("The pages of a course")
+struct CoursePagesTests {
+  /// Writes the texts of a course, and returns its folder.
+  private static func folder(_ texts: [String: String]) throws -> String {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("course-\(UUID().uuidString)")
+    for (name, text) in texts {
+      let file = folder.appendingPathComponent(name)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+    }
+    return folder.path
+  }
+
+  private static let texts = [
+    "course.md": "# A <course>\n\nRead\nthis.\n\n- 06-a/two\n- faults\n- missing\n",
+    "glossary.md": "- fault: an object.\n- row cache: rows: many.\n- no definition\n",
+    "06-a/chapter.md": "# Chapter 6: A\n\nFirst.\n\n- one\n  more\n- two\n",
+  ]
+
+  private static func pages(_ texts: [String: String] = texts) throws -> CoursePages {
+    let folder = try folder(texts)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let lessons = ["06-a/one: ?", "06-a/two", "faults", "more"].map {
+      CoursePages.Lesson(name: $0, title: "Lesson \($0)", chapter: 6, story: "A Story.")
+    }
+    return CoursePages(title: "Scenarios", lessons: lessons, text: try CourseText(folder: folder))
+  }
+
+  @Test func mainPathComesFirst() throws {
+    let names = try Self.pages().lessons.map(\.name)
+    #expect(names == ["06-a/two", "faults", "06-a/one: ?", "more"])
+  }
+
+  @Test func lessonLinksToItsNeighborsAndToTermsOnce() throws {
+    let pages = try Self.pages()
+    let first = try pages.page(of: pages.lessons[0], FaultStormScenario(moods: 20).result())
+    #expect(first.contains("<a href=\"../index.html\">Contents</a>"))
+    #expect(first.contains("lesson 1 of 4") && !first.contains("rel=\"prev\""))
+    #expect(first.contains("<a rel=\"next\" href=\"../faults.html\">Lesson faults →</a>"))
+    for term in ["fault", "row-cache"] {
+      #expect(first.ranges(of: "href=\"../glossary.html#term-\(term)\"").count == 1)
+    }
+    let second = try pages.page(of: pages.lessons[1], FaultStormScenario(moods: 20).result())
+    #expect(second.contains("<a rel=\"next\" href=\"./06-a/one%3A%20%3F.html\">"))
+    #expect(second.contains("<a rel=\"prev\" href=\"./06-a/two.html\">"))
+    let alone = try HTMLReport.page(FaultStormScenario(moods: 20).result())
+    #expect(!alone.contains("glossary.html") && !alone.contains("aria-label=\"Course\""))
+  }
+
+  /// Terms are linked as whole words, in the plural, and longer terms first.
+  @Test(
+    arguments: [
+      ("A default value.", "A default value."), ("Faults fire.", "[Faults] fire."),
+      ("a fault, a fault", "a [fault], a fault"),
+      ("one relationship fault", "one [relationship fault]"),
+      ("", ""), ("two faulty faults", "two faulty [faults]"),
+    ])
+  func termsAreLinkedAsWords(text: String, expected: String) {
+    let terms = ["fault", "relationship fault"]
+    var links = TermLinks(terms, glossary: "g")
+    let parts = links.parts(of: text)
+    #expect(parts.map { $0.link == nil ? $0.text : "[\($0.text)]" }.joined() == expected)
+    #expect(parts.compactMap(\.link).allSatisfy { $0.hasPrefix("g#term-") })
+  }
+
+  @Test func otherPagesContainTheTextsEscaped() throws {
+    let pages = Dictionary(uniqueKeysWithValues: try Self.pages().otherPages().map { $0 })
+    #expect(pages.keys.sorted() == ["06-a/chapter.html", "glossary.html", "index.html"])
+    let index = try #require(pages["index.html"])
+    for text in [
+      "<h1>A &lt;course&gt;</h1>", "<p>Read this.</p>", "The main path",
+      "<a href=\"./06-a/chapter.html\">Chapter 6: A</a>", "href=\"./06-a/one%3A%20%3F.html\"",
+      "Further lessons: Chapter 6: A", "data-text=\"lesson faults a story.\"",
+      "data-key=\"faults\"",
+    ] {
+      #expect(index.contains(text), "\(text)")
+    }
+    let chapter = try #require(pages["06-a/chapter.html"])
+    #expect(chapter.contains("<li>one more</li><li>two</li>"))
+    #expect(chapter.contains("href=\"../06-a/two.html\"") && !chapter.contains("type=\"search\""))
+    let glossary = try #require(pages["glossary.html"])
+    #expect(glossary.contains("<dt id=\"term-row-cache\">row cache</dt><dd>rows: many.</dd>"))
+    #expect(!glossary.contains("no definition"))
+  }
+
+  @Test func textsAreOptional() throws {
+    let pages = try Self.pages([:])
+    #expect(pages.lessons.map(\.name) == ["06-a/one: ?", "06-a/two", "faults", "more"])
+    let others = try pages.otherPages()
+    #expect(others.map(\.path) == ["index.html", "glossary.html"])
+    #expect(others[0].html.contains("<h1>Scenarios</h1>"))
+  }
+
+  /// The names in the texts of the scenarios are those of their files.
+  @Test func mainPathOfTheScenariosIsComplete() throws {
+    let text = try CourseText(folder: ScenarioFiles.folder.path)
+    #expect(text.path.count == 28 && text.path.first == "faults")
+    let root = ScenarioFiles.folder.path + "/"
+    let files = Set(ScenarioFiles.all.map { $0.path.replacing(root, with: "").dropLast(4) })
+    for name in text.path { #expect(files.contains(name[...]), "\(name)") }
+    #expect(text.terms.count >= 25)
+    let folders = Set(files.compactMap { $0.split(separator: "/").dropLast().first })
+    for folder in folders {
+      #expect(text.chapters[String(folder)]?.blocks.isEmpty == false, "\(folder)")
+    }
+  }
+
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func browserFindsLessons() throws {
+    let script = """
+      <script>
+      const input = document.querySelector("[type=search]");
+      input.value = "STORY faults";
+      input.dispatchEvent(new Event("input"));
+      const shown = [...document.querySelectorAll("[data-key]")].filter(li => li.offsetParent);
+      document.title = shown.map(li => li.dataset.key).join() + "|"
+        + document.querySelector(".search [role=status]").textContent;
+      </script>
+      """
+    let index = try #require(try Self.pages().otherPages().first { $0.path == "index.html" })
+    let page = index.html
+      .replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
+    let shown = try Chromium(opening: page + script)
+    #expect(shown.console.isEmpty, "\(shown.console)")
+    #expect(shown.elements.contains("<title>faults|1 lesson</title>"))
+  }
+}
