@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@Suite("cdprof check and cdprof course")
+struct CourseCommandTests {
+  private let program = try? BuiltProgram()
+
+  private static let lesson = """
+    name: Notes
+    model: Notes
+    data: {Folder: {count: 3, name: text 4}, Note: {count: 6, text: text 8, folder: cycle}}
+    steps: [{fetch: Note, faults: no, as: notes}, {touch: notes, read: [folder.name]}]
+    variants: [{name: plain, expect: {selects: 1 + Folder}}]
+    predict: {question: How many?, count: plain.selects}
+    exercise: {task: Do it., variant: plain, budget: {selects: at most 2}}
+    """
+
+  private func write() throws -> BuiltProgram {
+    let program = try #require(program)
+    try FileManager.default.createDirectory(
+      at: program.folder.file("Scenarios"), withIntermediateDirectories: true)
+    try FileManager.default.copyItem(
+      atPath: PackageFiles.scenario("Models"), toPath: program.folder.file("Scenarios/Models").path)
+    let lesson = Self.lesson
+    _ = try program.folder.write(lesson, to: "Scenarios/notes.yml")
+    _ = try program.folder.write(
+      lesson.replacing("faults: no", with: "prefetch: [folder], faults: no"),
+      to: "Scenarios/mine.yml")
+    return program
+  }
+
+  @Test func checkFindsTheLessonAndReportsLinesOfTheFile() throws {
+    let program = try write()
+    let solved = try program.run(["check", "Scenarios/mine.yml"])
+    #expect(solved.status == 0, "\(solved.output)\(solved.errors)")
+    #expect(solved.output.contains("✓ selects: 2, budget at most 2 (4 in the lesson)"))
+    let start = try program.run(["check", "Scenarios/notes.yml", "--lesson", "Scenarios/notes.yml"])
+    #expect(start.status == 3 && start.output.contains("notes.yml:4"), "\(start.output)")
+    let json = try program.run(["check", "Scenarios/mine.yml", "--json"])
+    let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+    #expect(json.status == 0 && object?["passes"] as? Bool == true)
+    #expect(try program.run(["check", "missing.yml"]).status == 66)
+    _ = try program.folder.write(
+      Self.lesson.split(separator: "\n").dropLast().joined(separator: "\n")
+        .replacing("name: Notes", with: "name: Other"), to: "Scenarios/none.yml")
+    let none = try program.run(["check", "Scenarios/none.yml"])
+    #expect(none.status == 65 && none.errors.contains("has no exercise"), "\(none.errors)")
+  }
+
+  @Test func courseIsWrittenFromARunAndFromItsResults() throws {
+    let program = try write()
+    try FileManager.default.removeItem(at: program.folder.file("Scenarios/mine.yml"))
+    _ = try program.folder.write("# Notes\n\n- notes\n", to: "Scenarios/course.md")
+    let run = try program.run(["course", "Scenarios", "--out", "site"])
+    #expect(run.status == 0 && run.output == "written: site/index.html\n", "\(run.errors)")
+    for page in ["index", "notes", "glossary"] {
+      #expect(FileManager.default.fileExists(atPath: program.folder.file("site/\(page).html").path))
+    }
+    let missing = try program.run(["course", "Scenarios", "--out", "site", "--results", "none"])
+    #expect(missing.status == 66)
+    #expect(try program.run(["run", "Scenarios", "--report", "json", "--out", "r"]).status == 0)
+    let again = try program.run(["course", "Scenarios", "--out", "site", "--results", "r"])
+    #expect(again.status == 0, "\(again.errors)")
+    _ = try program.folder.write("mine", to: "other/index.html")
+    #expect(
+      try program.run(["course", "Scenarios", "--out", "other", "--results", "r"]).status == 65)
+  }
+}
