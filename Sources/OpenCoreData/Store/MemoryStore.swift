@@ -11,6 +11,8 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   let contents: Mutex<Contents>
   /// The document of an XML or binary store, which each save replaces; nil for an in-memory store.
   let document: AtomicStoreDocument?
+  /// Whether a save writes no document.
+  var isInMemoryOnly: Bool { document == nil }
 
   struct Contents {
     var tables: MemoryTables
