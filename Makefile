@@ -76,7 +76,7 @@ fuzz: prepare
 # LONG=1 fails each operation instead of a sample of 12 for each cause.
 faults: prepare
 	CDPROF_FAULTS=$(if $(LONG),all,12) swift test --disable-xctest $(SWIFT_FLAGS) \
-	  --filter 'MigrationFaultTests|SaveFaultTests|StoreFileFaultTests|FailingFilesTests'
+	  --filter 'MigrationFaultTests|SaveFaultTests|SeveralStoresFaultTests|StoreFileFaultTests|FailingFilesTests'
 
 exports: prepare
 	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests

@@ -3,6 +3,7 @@ enum Documents {
   static let all: [String] = {
     let top = [
       "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "DEVIATIONS.md", "CHANGELOG.md",
+      "SECURITY.md",
       "Scenarios/README.md",
     ]
     let below = ["Documentation", "Reports", "Benchmarks", "Examples"]

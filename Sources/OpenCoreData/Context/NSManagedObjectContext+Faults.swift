@@ -4,8 +4,9 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Fulfills a fault that was fired.
   ///
-  /// A fault whose row doesn't exist or can't be read becomes deleted, or stops with a precondition
-  /// failure. One whose SELECT was interrupted is fulfilled with default values.
+  /// A fault whose row doesn't exist becomes deleted, or stops with a precondition failure. One whose
+  /// row can't be read stays a fault with nil values: the next access reads again. One whose SELECT was
+  /// interrupted is fulfilled with default values.
   final func fire(_ object: NSManagedObject) {
     do {
       if try fill(object) { return }
@@ -13,8 +14,10 @@ extension NSManagedObjectContext {
       noteFailure(error, "a fault for \(object.objectID) couldn't be fulfilled")
       if faultFailures.noteInterruption(of: object) {
         object.fulfillWithDefaults()
-        return
+      } else {
+        object.remainFault()
       }
+      return
     }
     guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
     else {
@@ -328,8 +331,8 @@ struct FaultFailures {
 extension NSManagedObjectContext {
   /// The last error of a fault that couldn't be fulfilled; such a fault has no caller to throw to.
   ///
-  /// The fault becomes deleted with nil values, and a to-many relationship reads as empty. Set this
-  /// property to nil to detect the next error. Use it on the context's queue.
+  /// The fault stays one with nil values, and a to-many relationship reads as empty. Set this property
+  /// to nil to detect the next error. Use it on the context's queue.
   package final var faultError: NSError? {
     get { faultFailures.last }
     set { faultFailures.last = newValue }

@@ -2,11 +2,12 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Saves all changes to the stores, or none of them.
+  /// Saves all changes to the store, or none of them.
   ///
   /// Each of several stores writes its own objects in its own transaction, and commits only after all
-  /// have written; a COMMIT that fails after another has succeeded is the only case of a partial
-  /// save. Processes pending changes, posts will-save, validates, calls `willSave` until nothing
+  /// have written and have compared versions and constraints. If a COMMIT fails after another has
+  /// succeeded, the save throws the error and is partial: what was committed is saved and posted, and
+  /// the rest stays unsaved, for another save to write. Processes pending changes, posts will-save, validates, calls `willSave` until nothing
   /// changes, reserves primary keys for new objects in a separate transaction, compares row versions
   /// with the row cache, writes everything in a second transaction that compares them with the store,
   /// calls `didSave`, and posts did-save. The merge policy resolves conflicts, and the save is
@@ -33,6 +34,8 @@ extension NSManagedObjectContext {
         try operation.write()
       } catch {
         scope.abandon(event)
+        let parts = operation.committed
+        if !parts.isEmpty { finishSave(of: SavePlan(joining: parts)) }
         throw error
       }
       let plan = operation.plan
@@ -42,13 +45,24 @@ extension NSManagedObjectContext {
         event.rows = plan.written.count + plan.deleted.count
         event.rounds = rounds
       }
-      for object in plan.written { object.didSave() }
-      for object in plan.deleted { object.didSave() }
-      announceSave(
-        inserted: plan.inserted, operation.insertions, updated: plan.updated,
-        deleted: plan.deleted + operation.displaced)
-      for object in plan.deleted { object.dropRelated() }
+      finishSave(of: plan, insertions: operation.insertions, displaced: operation.displaced)
     }
+  }
+
+  /// Calls `didSave` and posts did-save for what was committed.
+  ///
+  /// - Parameters:
+  ///   - insertions: The inserted objects as a set; nil to create it.
+  ///   - displaced: New objects that the merge policy deleted.
+  private func finishSave(
+    of plan: SavePlan, insertions: Set<NSManagedObject>? = nil, displaced: [NSManagedObject] = []
+  ) {
+    for object in plan.written { object.didSave() }
+    for object in plan.deleted { object.didSave() }
+    announceSave(
+      inserted: plan.inserted, insertions ?? Set(plan.inserted), updated: plan.updated,
+      deleted: plan.deleted + displaced)
+    for object in plan.deleted { object.dropRelated() }
   }
 
   /// Completes a save that writes no objects.

@@ -89,6 +89,18 @@ struct PendingChanges {
     locked.removeAll { $0 === object }
   }
 
+  /// Discards the changes that were saved to one of several stores.
+  mutating func remove(saved part: SavePlan) {
+    for object in part.written + part.deleted {
+      inserted.remove(object)
+      updated.remove(object)
+      deleted.remove(object)
+    }
+    let compared = Set(part.locked)
+    locked.removeAll { compared.contains($0) }
+    compact()
+  }
+
   /// Releases objects that are no longer changed.
   mutating func compact() {
     inserted.compact()
@@ -259,8 +271,11 @@ extension NSManagedObjectContext {
   }
 
   /// Applies the delete rules of deleted objects, which may delete more.
+  ///
+  /// Objects that can't be read are left for the next call.
   final func propagateDeletions() {
     var next = 0
+    var unreadable: [NSManagedObject] = []
     while next < changes.unpropagated.count {
       let object = changes.unpropagated[next]
       next += 1
@@ -268,6 +283,10 @@ extension NSManagedObjectContext {
       guard object.state.contains(.deleted), object.context === self else { continue }
       // Saving compares the row version, so the row must be loaded.
       object.willAccess()
+      guard !object.isFault else {
+        unreadable.append(object)
+        continue
+      }
       for relationship in object.layout.entity.relationshipsByName.values
         .sorted(by: { $0.name < $1.name })
       where object.layout.position(of: relationship.name) != nil {
@@ -275,7 +294,7 @@ extension NSManagedObjectContext {
       }
       if object.isInserted { forgetInserted(object) }
     }
-    changes.unpropagated.removeAll()
+    changes.unpropagated = unreadable
   }
 
   /// Removes a deleted object that was never saved from the context: there is nothing to write.

@@ -74,7 +74,8 @@ extension NSManagedObject {
 
   /// Discards values and changes; the row stays in the row cache as long as the object is registered.
   final func turnIntoFault() {
-    guard !isFault else { return }
+    // A fault that couldn't be read may have changes.
+    guard !isFault || values != nil else { return }
     willTurnIntoFault()
     row.release()
     row = layout.faultRow
@@ -89,6 +90,11 @@ extension NSManagedObject {
     // A row that a fault retains is outdated.
     if isFault { retainCachedRow(layout.faultRow) }
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
+  }
+
+  /// Leaves a fault that can't be read as it is; its unchanged values are nil.
+  final func remainFault() {
+    retainCachedRow(layout.faultRow)
   }
 
   /// Fulfills a fault that has no row, or none that can be read, with the model's default values.
@@ -120,7 +126,7 @@ extension NSManagedObject {
 
   private func fire() {
     // Without a context nothing can be read: the object stays a fault, and its values are nil.
-    guard let context else { return retainCachedRow(layout.faultRow) }
+    guard let context else { return remainFault() }
     context.fire(self)
   }
 }

@@ -15,6 +15,8 @@ struct SaveOperation {
   private(set) var insertions: Set<NSManagedObject> = []
   /// The new objects that the merge policy deleted because of a uniqueness constraint.
   private(set) var displaced: [NSManagedObject] = []
+  /// The parts of a save to several stores that were committed, also if another part then failed.
+  private(set) var committed: [SavePlan] = []
 
   /// The passes of validation and `willSave` that a save allows.
   private static let mostPasses = 1_000
@@ -35,6 +37,7 @@ struct SaveOperation {
       if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
       // A new object that was refreshed has its default values.
       for object in context.changes.inserted.array where object.isFault { object.willAccess() }
+      try fulfillChangedFaults()
       let before = context.changes.marks
       try validateChanges()
       for object in context.changes.all {
@@ -54,6 +57,22 @@ struct SaveOperation {
       "\(name) still changes properties after \(Self.mostPasses) passes; set a "
         + "property there only when its value differs.",
       [NSAffectedObjectsErrorKey: [restless].compactMap { $0 }])
+  }
+
+  /// Fires the faults that couldn't be read when they were changed or deleted.
+  ///
+  /// - Throws: The error of the SELECT, if one can't be read again.
+  private func fulfillChangedFaults() throws {
+    for object in context.changes.updated.array where object.isFault { try fulfill(object) }
+    guard !context.changes.unpropagated.isEmpty else { return }
+    for object in context.changes.unpropagated where object.isFault { try fulfill(object) }
+    context.propagateDeletions()
+  }
+
+  private func fulfill(_ object: NSManagedObject) throws {
+    context.faultFailures.last = nil
+    object.willAccess()
+    if object.isFault, let error = context.faultFailures.last { throw error }
   }
 
   private func validateChanges() throws {
@@ -125,7 +144,8 @@ struct SaveOperation {
   /// Attempts to write to several stores: each has its own transaction inside that of the previous
   /// one, and commits before it.
   ///
-  /// If one fails, none is changed, unless a COMMIT itself fails after another has succeeded.
+  /// If one fails, none is changed, unless a COMMIT itself fails after another has succeeded: then
+  /// the committed parts are saved, and the context retains the changes of the others.
   private mutating func writeAcross(_ plan: SavePlan) throws {
     guard !plan.isEmpty else { return }
     try context.assignUnassignedObjects()
@@ -156,10 +176,11 @@ struct SaveOperation {
 
   /// Writes the objects of one store.
   ///
-  /// - Parameter others: The parts of other stores, which must be written before this one commits.
+  /// - Parameter others: The parts of other stores, which must be written before this one commits;
+  ///   nil for a save to one store.
   private mutating func write(
     _ plan: SavePlan, to store: RowStore,
-    before others: ArraySlice<(store: RowStore, plan: SavePlan)> = []
+    before others: ArraySlice<(store: RowStore, plan: SavePlan)>? = nil
   ) throws {
     let unkeyed = plan.inserted.filter { $0.primaryKey <= 0 }
     let keyed = plan.inserted.filter { $0.primaryKey > 0 }
@@ -177,7 +198,7 @@ struct SaveOperation {
       }
       // The store may look for the new objects by their permanent IDs.
       if store.isIncremental { reregister(unkeyed, from: temporary) }
-      let rows = try store.write(plan, in: context.scope) { try write(others) }
+      let rows = try store.write(plan, in: context.scope) { try write(others ?? []) }
       for (object, key) in zip(unkeyed, temporary) { context.rekey(object, from: key) }
       if store.isIncremental {
         for object in unkeyed {
@@ -190,6 +211,10 @@ struct SaveOperation {
           rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       }
       for (object, row) in zip(plan.written, rows) { object.adopt(saved: row) }
+      if others != nil {
+        committed.append(plan)
+        context.changes.remove(saved: plan)
+      }
       for object in plan.deleted { context.detach(object) }
     } catch {
       for (object, key) in zip(unkeyed, temporary) where object.primaryKey > 0 {

@@ -21,6 +21,13 @@ struct SavePlan {
     written = updated.isEmpty ? inserted : inserted + updated
   }
 
+  /// Joins the parts of several stores.
+  init(joining parts: [SavePlan]) {
+    self.init(
+      inserted: parts.flatMap(\.inserted), updated: parts.flatMap(\.updated),
+      deleted: parts.flatMap(\.deleted), locked: parts.flatMap(\.locked))
+  }
+
   var isEmpty: Bool {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty
   }
