@@ -122,7 +122,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("ALL friends.pets.@count > 0", "set of sets"), ("ANY friends.pets.@sum.age > 0", "SUBQUERY"),
+    ("ALL friends.pets.@count > 0", "two to-many relationships"),
+    ("ANY friends.pets.@sum.age > 0", "SUBQUERY"),
     ("count:(tags) >= 3", "transformable"), ("ANY tags == 'z'", "transformable"),
     ("max:(tags) == 1", "transformable"), ("name == age", "CAST"), ("born < name", "CAST"),
     ("age > 'x'", "cannot be compared"), ("name MATCHES '('", "regular expression"),

@@ -143,7 +143,7 @@ struct ResultsControllerTests {
         fetchRequest: request, managedObjectContext: context,
         sectionNameKeyPath: "department.name", cacheName: nil)
       let error = #expect(throws: NSError.self) { try wrong.performFetch() }
-      #expect(error?.localizedDescription.contains("'C' are not together") == true)
+      #expect(error?.localizedDescription.contains("section 'C' aren't contiguous") == true)
     }
   }
 

@@ -246,7 +246,7 @@ import Testing
     ("entity > 'Book'", "An entity can be compared only with entities"),
     ("entity.managedObjectClassName == 'Book'", "The store contains only an entity's name."),
     ("uppercase:(pages) == 'A'", "pages: This isn't a string"),
-    ("SELF isKindOfClass: 'Book'", "Only memory can compare by a method"),
+    ("SELF isKindOfClass: 'Book'", "A comparison by a method can be evaluated only in memory"),
   ])
   func untranslatablePredicatesAreDescribed(format: String, message: String) throws {
     do {
