@@ -282,7 +282,7 @@ struct StoreDocumentTests {
     for (type, bytes, text) in [
       (.xml, try Data(contentsOf: stack.storeURL), "not written in UTF-8"),
       (.xml, Data("<plist/>".utf8), "isn't a store"),
-      (.binary, Data(Self.apples.utf8), "isn't a binary store of this framework"),
+      (.binary, Data(Self.apples.utf8), "isn't a binary store written by OpenCoreData"),
       (.binary, Data(), "it is empty"), (.xml, Data(), "it is empty"),
     ] as [(NSPersistentStore.StoreType, Data, String)] {
       let url = stack.folder.appendingPathComponent("Other")
