@@ -272,7 +272,7 @@ extension NSManagedObjectContext {
 
   /// Applies the delete rules of deleted objects, which may delete more.
   ///
-  /// Objects that can't be read are left for the next call.
+  /// Objects that can't be read, or have a relationship that can't, are left for the next call.
   final func propagateDeletions() {
     var next = 0
     var unreadable: [NSManagedObject] = []
@@ -287,11 +287,19 @@ extension NSManagedObjectContext {
         unreadable.append(object)
         continue
       }
+      let earlierError = faultFailures.last
+      faultFailures.last = nil
       for relationship in object.layout.entity.relationshipsByName.values
         .sorted(by: { $0.name < $1.name })
       where object.layout.position(of: relationship.name) != nil {
         carry(relationship, of: object)
       }
+      guard faultFailures.last == nil else {
+        // A relationship that can't be read looks empty. Carrying the others again has no effect.
+        unreadable.append(object)
+        continue
+      }
+      faultFailures.last = earlierError
       if object.isInserted { forgetInserted(object) }
     }
     changes.unpropagated = unreadable

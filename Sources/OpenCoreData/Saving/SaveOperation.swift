@@ -59,7 +59,8 @@ struct SaveOperation {
       [NSAffectedObjectsErrorKey: [restless].compactMap { $0 }])
   }
 
-  /// Fires the faults that couldn't be read when they were changed or deleted.
+  /// Fires the faults that couldn't be read when they were changed or deleted, and applies the delete rules that
+  /// couldn't be applied.
   ///
   /// - Throws: The error of the SELECT, if one can't be read again.
   private func fulfillChangedFaults() throws {
@@ -67,6 +68,7 @@ struct SaveOperation {
     guard !context.changes.unpropagated.isEmpty else { return }
     for object in context.changes.unpropagated where object.isFault { try fulfill(object) }
     context.propagateDeletions()
+    if !context.changes.unpropagated.isEmpty, let error = context.faultFailures.last { throw error }
   }
 
   private func fulfill(_ object: NSManagedObject) throws {

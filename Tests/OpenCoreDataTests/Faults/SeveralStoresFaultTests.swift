@@ -233,4 +233,41 @@ struct SeveralStoresFaultTests {
       #expect(employee.nameValue == "set" && employee.value(forKey: "department") == nil)
     }
   }
+
+  @Test("Delete rules of a relationship that can't be read are applied once it can be")
+  func unreadableRelationshipKeepsTheDeleteRule() throws {
+    let bed = try FaultBed()
+    try Self.create(bed.template)
+    let context = try Self.open(bed.template)
+    defer { StoreWork.close(context) }
+    try context.performAndWait {
+      let employee = try #require(try context.fetch(TwoStores.request()).last)
+      let new = context.make("Department", ["name": "d"])
+      context.assign(new, to: try #require(employee.objectID.persistentStore))
+      employee.setValue(new, forKey: "department")
+      try context.save()
+      context.reset()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+      request.returnsObjectsAsFaults = false
+      let department = try #require(try context.fetch(request).first)
+      #expect(!department.isFault)
+      let deleted = FailingFiles.run(
+        below: FileManager.default.temporaryDirectory,
+        failure: .init(.statement, at: 1, isPermanent: true)
+      ) {
+        context.delete(department)
+        try context.save()
+      }
+      #expect(throws: NSError.self) { try deleted.result.get() }
+      #expect(context.deletedObjects == [department])
+      try context.save()
+      #expect(!context.hasChanges)
+      context.reset()
+      #expect(
+        try context.fetch(TwoStores.request()).allSatisfy {
+          $0.value(forKey: "department") == nil
+        })
+      #expect(try context.count(for: request) == 0)
+    }
+  }
 }
