@@ -14,9 +14,17 @@ struct ProgramHelp: Decodable {
       (subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
     }
 
-    /// The arguments that help lists.
+    /// The arguments that help lists, without a flag that an option with a value replaces.
+    ///
+    /// In a command with an option `--version NAME`, the program's flag `--version` has no effect.
     var displayedArguments: [Argument] {
-      (arguments ?? []).filter { $0.shouldDisplay != false }
+      let displayed = (arguments ?? []).filter { $0.shouldDisplay != false }
+      let options = Set(
+        displayed.filter { $0.kind == .option }.flatMap { $0.names ?? [] }.map(\.text))
+      return displayed.filter { argument in
+        argument.kind != .flag
+          || argument.names?.contains { options.contains($0.text) } != true
+      }
     }
   }
 

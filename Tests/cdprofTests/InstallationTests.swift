@@ -123,6 +123,12 @@ struct InstallationTests {
           ?? "\n.TP\n\((argument.valueName ?? "").uppercased())"
         #expect(page.contains(term), "\(command.commandName): \(term)")
       }
+      // A command's option `--version NAME` replaces the program's flag.
+      let terms = page.components(separatedBy: "\n.TP\n").dropFirst().map { item in
+        item.prefix { $0 != "\n" }
+      }
+      let names = terms.flatMap { $0.matches(of: /\\fB(\\-[^ ]+?)\\fR/).map { String($0.1) } }
+      #expect(Set(names).count == names.count, "\(command.commandName): \(names)")
       for part in ["NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "SEE ALSO"] {
         #expect(page.contains("\n.SH \"\(part)\"\n"), "\(command.commandName)")
       }

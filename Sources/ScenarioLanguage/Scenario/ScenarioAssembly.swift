@@ -13,6 +13,7 @@ struct ScenarioAssembly {
   /// Returns the scenario, or records a problem and returns `nil` if its root or its model can't be
   /// read.
   func scenario(of root: Node) -> Scenario? {
+    let root = document.withoutExtensions(root)
     guard
       let list = document.entries(
         of: root, at: "", known: ScenarioReader.keys, what: "a scenario")

@@ -8,7 +8,9 @@ extension YAMLDocument {
   func root(of text: String) -> Node? {
     guard checkDepth(of: text), checkAliases(of: text) else { return nil }
     do {
-      if let root = try Yams.compose(yaml: text) { return checkSize(of: root) ? root : nil }
+      if let root = try Yams.compose(yaml: text) {
+        return checkSize(of: root) ? merged(root) : nil
+      }
       report(
         LanguageProblem(
           "the file is empty", at: SourceRange(line: 1, column: 1),
@@ -115,6 +117,47 @@ extension YAMLDocument {
       }
     }
     return true
+  }
+
+  /// Returns a node whose maps contain the entries of the maps that they merge with `<<`.
+  ///
+  /// A map's own entries precede merged ones, and those of an earlier map in a list of maps precede
+  /// those of a later one. An entry keeps the source range where it's written.
+  private func merged(_ node: Node) -> Node {
+    if let sequence = node.sequence {
+      return .sequence(
+        Node.Sequence(sequence.map(merged), sequence.tag, sequence.style, sequence.mark))
+    }
+    guard let mapping = node.mapping else { return node }
+    var entries: [(Node, Node)] = []
+    var others: [(Node, Node)] = []
+    for (key, value) in mapping {
+      let value = merged(value)
+      if key.scalar?.string == "<<", word(of: key)?.isQuoted == false {
+        others += mergedEntries(value, of: key)
+      } else {
+        entries.append((key, value))
+      }
+    }
+    var keys = Set(entries.compactMap { $0.0.scalar?.string })
+    for (key, value) in others where key.scalar.map({ keys.insert($0.string).inserted }) ?? true {
+      entries.append((key, value))
+    }
+    return .mapping(Node.Mapping(entries, mapping.tag, mapping.style, mapping.mark))
+  }
+
+  /// Returns the entries that a map merges, or records a problem if the value isn't a map or a list
+  /// of maps.
+  private func mergedEntries(_ value: Node, of key: Node) -> [(Node, Node)] {
+    let maps = value.sequence.map(Array.init) ?? [value]
+    return maps.flatMap { node -> [(Node, Node)] in
+      if let mapping = node.mapping { return mapping.map { ($0.key, $0.value) } }
+      report(
+        LanguageProblem(
+          "`<<` needs a map or a list of maps", at: range(of: key),
+          nextStep: "write `<<: *name`, where `&name` marks a map"), at: "<<")
+      return []
+    }
   }
 
   private func problem(_ error: YamlError) -> LanguageProblem {

@@ -165,6 +165,18 @@ extension YAMLDocument {
     return entries
   }
 
+  /// Returns a map without the keys that begin with `x-`, whose values are only read where an alias
+  /// refers to them.
+  ///
+  /// Returns other nodes unchanged.
+  func withoutExtensions(_ node: Node) -> Node {
+    guard let mapping = node.mapping else { return node }
+    let entries = mapping.filter { word(of: $0.key)?.text.hasPrefix("x-") != true }
+    return .mapping(
+      Node.Mapping(
+        entries.map { ($0.key, $0.value) }, mapping.tag, mapping.style, mapping.mark))
+  }
+
   /// Returns the text of an entry, or records a problem and returns `nil` if the entry has none.
   func text(of entry: YAMLEntry, wanted: String = "text") -> Word? {
     guard let word = word(of: entry.node), !isEmpty(entry.node) else {

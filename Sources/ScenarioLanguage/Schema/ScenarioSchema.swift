@@ -25,6 +25,7 @@ package enum ScenarioSchema {
       ),
       ("type", "object"),
       ("properties", .pairs(keys)),
+      ("patternProperties", .pairs([("^x-", extensions)])),
       ("required", ["name", "steps"]),
       (
         "anyOf",
@@ -42,6 +43,10 @@ package enum ScenarioSchema {
   /// The keys of the file, in the order of `ScenarioReader.keys`.
   private static var keys: [(String, SchemaNode)] {
     ScenarioReader.keys.compactMap { key in value(ofKey: key).map { (key, $0) } }
+  }
+
+  private static var extensions: SchemaNode {
+    ["description": "Ignored; a place for values with anchors (&name), used as *name."]
   }
 
   private static func value(ofKey key: String) -> SchemaNode? {

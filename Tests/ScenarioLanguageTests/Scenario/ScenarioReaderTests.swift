@@ -134,6 +134,45 @@ struct ScenarioReaderTests {
     #expect(variants == [[.book], [.ours, .derived]])
   }
 
+  @Test func anchorsOfExtensionsAreUsedAndMerged() throws {
+    let scenario = try read(
+      """
+      name: Anchors
+      model: Moody
+      x-cheap: &cheap {selects: 1, misses: 0}
+      x-cold:
+        - &cold {hits: 0, misses: 7}
+        - {context: never}
+      data: {Country: {count: 2}, Mood: {count: 3}}
+      x-fetch: &fetch {fetch: Mood, batch: 20}
+      steps: [{<<: *fetch, batch: 5, as: moods}]
+      variants:
+        - {name: one, expect: {rows: 3, <<: *cheap}}
+        - {name: two, expect: {<<: [*cheap, *cold], selects: at most 1}}
+      """)
+    #expect(scenario.steps.map(\.text) == ["fetch Mood batch 5 as moods"])
+    let counts = scenario.variants.map { variant in
+      Set(
+        variant.expect.expectations.map { "\($0.scoped.metric.rawValue) \($0.constraint.text)" })
+    }
+    #expect(
+      counts == [
+        ["rows 3", "selects 1", "misses 0"], ["hits 0", "selects at most 1", "misses 0"],
+      ])
+    #expect(scenario.variants[0].expect.expectations.map(\.line).max() == 11)
+  }
+
+  @Test(arguments: [
+    ("steps: [{<<: 3, fetch: Mood}]", "3:10: error: `<<` needs a map or a list of maps"),
+    ("steps: [{fetch: Mood, x-note: 1}]", "3:23: error: "),
+  ])
+  func invalidMergesAndNestedExtensionsAreErrors(line: String, message: String) {
+    let error = #expect(throws: ScenarioDiagnostics.self) {
+      try read("name: Anchors\nmodel: Moody\n\(line)\n")
+    }
+    #expect(error?.description.contains("test.yml:\(message)") == true, "\(error as Any)")
+  }
+
   @Test(arguments: ScenarioFiles.all)
   func everyPackagedScenarioHasAStoryAndExpectations(file: URL) throws {
     let scenario = try ScenarioReader.read(file)
