@@ -1,4 +1,5 @@
 import ProfileEvents
+import WorkbenchText
 
 /// Counts the events that the messages of a log report.
 struct LogAggregator {
@@ -144,13 +145,6 @@ struct LogAggregator {
     shapes[last].binds.append(value)
   }
 
-  /// The maximum time in a line: one day, in microseconds.
-  ///
-  /// A line with a longer time is unrecognized.
-  private static let longest = 86_400_000_000
-  /// The maximum number of rows in a line.
-  private static let mostRows = 1_000_000_000
-
   /// Returns a Boolean value that indicates whether a line reports a time or a number of rows
   /// beyond the limits.
   static func isBeyondLimits(_ text: LogBytes) -> Bool {
@@ -161,7 +155,7 @@ struct LogAggregator {
     }
     let rows = text.after("s for ") ?? text.after("s. for ")
     let number = rows?.after("count of ")?.leadingNumber ?? rows?.leadingNumber ?? 0
-    return !(0...mostRows).contains(number)
+    return !(0...InputLimits.logRows).contains(number)
   }
 
   /// Returns the time after the last `time: `, such as `0.0002s` or `0.4789s.`, in microseconds.
@@ -173,7 +167,7 @@ struct LogAggregator {
     var decimals = -1
     for byte in text.bytes[start...] {
       if byte.isDigit {
-        guard number <= LogAggregator.longest else { return nil }
+        guard number <= InputLimits.logTime else { return nil }
         if decimals < 6 { number = number * 10 + Int(byte - UInt8(ascii: "0")) }
         if decimals >= 0, decimals < 6 { decimals += 1 }
       } else if byte == UInt8(ascii: ".") || byte == UInt8(ascii: ","), decimals < 0 {
@@ -182,8 +176,8 @@ struct LogAggregator {
         break
       }
     }
-    for _ in max(0, decimals)..<6 where number <= LogAggregator.longest { number *= 10 }
-    return number <= LogAggregator.longest ? number : nil
+    for _ in max(0, decimals)..<6 where number <= InputLimits.logTime { number *= 10 }
+    return number <= InputLimits.logTime ? number : nil
   }
 }
 

@@ -5,7 +5,7 @@ package import WorkbenchText
 /// The lines of a log that's still being written, as they arrive.
 ///
 /// A file is followed across rotation, when another file takes its path, and truncation; a pipe is
-/// read until its end. Memory use is that of one line, of which at most `LogLines.longest` bytes are
+/// read until its end. Memory use is that of one line, of which at most `InputLimits.logLine` bytes are
 /// kept.
 package final class LogFollower {
   private static let piece = 1 << 18
@@ -95,7 +95,7 @@ package final class LogFollower {
       lines.append(LogFollower.line(all[start..<end]))
       start = end + 1
     }
-    partial = Array(all[start...].prefix(LogLines.longest))
+    partial = Array(all[start...].prefix(InputLimits.logLine))
     return lines
   }
 

@@ -5,16 +5,8 @@ package import WorkbenchText
 /// The lines of a log, read in chunks.
 ///
 /// Accepts LF and CRLF line endings, any bytes, a last line without a terminator, and the same
-/// compressed with gzip. Memory use is that of one line, of which at most `longest` bytes are kept.
+/// compressed with gzip. Memory use is that of one line, of which at most `InputLimits.logLine` bytes are kept.
 package final class LogLines {
-  /// The maximum number of bytes to keep of a line.
-  ///
-  /// The rest of a longer line is discarded.
-  package static let longest = 4 << 20
-  /// The maximum size of a decompressed gzip file, in bytes.
-  ///
-  /// Reading a larger one fails.
-  package static let mostInflated = 256 << 20
   private static let piece = 1 << 18
 
   /// The number of lines returned so far.
@@ -42,7 +34,7 @@ package final class LogLines {
   ///   - mostInflated: The maximum size of a decompressed gzip file, in bytes.
   /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
   package init(
-    path: String, mostInflated: Int = LogLines.mostInflated
+    path: String, mostInflated: Int = InputLimits.inflatedLog
   ) throws(InvalidInputError) {
     self.path = path
     self.mostInflated = mostInflated
@@ -95,8 +87,8 @@ package final class LogLines {
         buffer = Array(buffer[position...])
         position = 0
       }
-      if buffer.count > LogLines.longest {
-        buffer.removeLast(buffer.count - LogLines.longest)
+      if buffer.count > InputLimits.logLine {
+        buffer.removeLast(buffer.count - InputLimits.logLine)
         searched = buffer.count
       }
       read()
@@ -249,8 +241,6 @@ struct WrappedLineJoiner {
 
   /// The maximum number of lines and bytes that are examined to detect the column.
   private static let sample = (lines: 20_000, bytes: 4 << 20)
-  /// The maximum number of lines that are joined to one.
-  private static let mostPieces = 2_000
 
   /// The detected wrapping, or `nil` if lines weren't wrapped.
   private(set) var wrap: LogWrap?
@@ -281,7 +271,7 @@ struct WrappedLineJoiner {
     guard let wrap else { return (line, 1) }
     var pieces = 1
     var width = LogWrap.width(line)
-    while pieces < WrappedLineJoiner.mostPieces, let following = piece() {
+    while pieces < InputLimits.joinedLines, let following = piece() {
       guard let blanks = wrap.blanks(between: line, width, following) else {
         waiting.append(following)
         break

@@ -1,3 +1,5 @@
+import WorkbenchText
+
 /// A message of a log: a line and the lines that continue it.
 struct LogMessage {
   /// The number of its first line, starting at 1.
@@ -71,7 +73,7 @@ extension LogMessage {
     passed = 0
     if logClass != .sql { openBrackets = brackets + LogMessage.balance(line) }
     // Don't keep objects and the text of very long lists.
-    guard text.count < 1 << 16, !listsObjects else { return }
+    guard text.count < InputLimits.logMessage, !listsObjects else { return }
     if logClass == .sql {
       text = SQLText(text).adding(line)
     } else {

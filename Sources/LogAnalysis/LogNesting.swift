@@ -35,17 +35,12 @@ struct LogNesting {
 
   var openCount: Int { open.count }
 
-  /// The maximum number of open statements, more than a framework nests.
-  ///
-  /// Beyond it, the oldest is considered to have lost its time.
-  private static let limit = 64
-
   /// Begins a SELECT.
   ///
   /// - Returns: A statement that won't be closed anymore, or `nil`.
   mutating func begin(_ statement: Open) -> Open? {
     open.append(statement)
-    return open.count > LogNesting.limit ? open.removeFirst() : nil
+    return open.count > InputLimits.openStatements ? open.removeFirst() : nil
   }
 
   /// Records SQLite's time for the innermost statement that has none, and returns the statement.

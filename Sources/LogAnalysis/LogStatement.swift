@@ -1,5 +1,6 @@
 package import OpenCoreData
 package import ProfileEvents
+import WorkbenchText
 
 /// The executions of a statement (one SQL text) in a log.
 package struct LogStatement: Sendable, Equatable {
@@ -134,10 +135,6 @@ struct LogShapes {
     }
   }
 
-  /// The maximum number of different statements, more than an app has.
-  ///
-  /// Additional statements that are counted in the same way share an entry.
-  static let limit = 20_000
   /// The length in bytes, including the class, at which the system log truncates a message.
   private static let systemLimit = 1_015...1_024
 
@@ -152,7 +149,9 @@ struct LogShapes {
     let statement = SQLText(text)
     let key = statement.key
     let index = byKey[key] ?? add(statement, key, line, time, length: text.count)
-    if byText.count < 2 * LogShapes.limit { byText[LogBytes(Array(text.bytes)[...])] = index }
+    if byText.count < 2 * InputLimits.logStatements {
+      byText[LogBytes(Array(text.bytes)[...])] = index
+    }
     return index
   }
 
@@ -171,7 +170,7 @@ struct LogShapes {
       isCount: statement.isCount, isPage: statement.isPage, readsLinks: statement.readsLinks,
       isHidden: statement.verb == nil && statement.text.contains("<private>"),
       verb: statement.verb, tableKey: table?.uppercased())
-    guard byKey.count < LogShapes.limit else { return other(kind, own, line, time) }
+    guard byKey.count < InputLimits.logStatements else { return other(kind, own, line, time) }
     let length = length + "CoreData: sql: ".utf8.count
     byKey[key] = all.count
     all.append(

@@ -8,9 +8,6 @@ struct RepeatBlock {
   let count: Int
   let lines: [String]
 
-  /// The maximum length of a block, in characters.
-  static let longest = 100_000
-
   /// Creates a block from a line, or from several with line feeds.
   ///
   /// - Returns: Nil if the closing brace is missing.
@@ -83,8 +80,11 @@ extension ShellEngine {
     }
     openBlock = nil
     guard let block = try RepeatBlock(text, at: SourceRange(line: callSite.line, column: 1)) else {
-      guard text.count <= RepeatBlock.longest else {
-        throw CommandFailure("the block of `repeat` is too long", nextStep: "close it with `}`")
+      guard text.count <= InputLimits.blockLength else {
+        let limit = NumberText.grouped(InputLimits.blockLength)
+        throw CommandFailure(
+          "the block of `repeat` is longer than \(limit) characters, the limit",
+          nextStep: "close it with `}`")
       }
       openBlock = (text, start)
       return ShellAnswer()

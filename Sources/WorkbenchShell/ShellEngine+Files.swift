@@ -39,7 +39,7 @@ extension ShellEngine {
   private func runLines(of path: String, called name: String) throws -> ShellAnswer {
     sources.append(path)
     defer { sources.removeLast() }
-    let data = try InputFile.read(path, limit: ShellEngine.longestSource)
+    let data = try InputFile.read(path, limit: InputLimits.sourceSize)
     let text = String(decoding: data, as: UTF8.self)
     var answer = ShellAnswer()
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -62,9 +62,6 @@ extension ShellEngine {
     answer.failure = endOfLines()?.at("\(name)")
     return answer
   }
-
-  /// The maximum size of a file for `source`, in bytes.
-  private static let longestSource = 16 << 20
 
   /// Writes the runs as a report.
   func report(_ arguments: ShellArguments) throws -> ShellAnswer {

@@ -265,10 +265,10 @@ extension ShellEngine {
     while try statement.step() {
       let values = (0..<statement.columnCount).map { statement.value($0) }
       bytes += values.reduce(0) { $0 + size($1) }
-      guard rows.count < mostRows, bytes <= mostBytes else {
+      guard rows.count < InputLimits.printedRows, bytes <= InputLimits.printedSize else {
         throw CommandFailure(
-          "the result has more than \(NumberText.grouped(mostRows)) rows or "
-            + "\(mostBytes >> 20) MB, the limit",
+          "the result has more than \(NumberText.grouped(InputLimits.printedRows)) rows or "
+            + "\(InputLimits.printedSize >> 20) MB, the limit",
           nextStep: "add a LIMIT, or use `substr()` for long values")
       }
       rows.append(values.map(cell))
@@ -276,10 +276,6 @@ extension ShellEngine {
     }
     return ShellTable((0..<statement.columnCount).map(statement.columnName), rows)
   }
-
-  /// The maximum size of a result, in rows and bytes.
-  private static let mostRows = 100_000
-  private static let mostBytes = 16 << 20
 
   /// Returns the size of a string or blob in bytes; 0 for other values.
   private static func size(_ value: SQLiteValue) -> Int {

@@ -144,6 +144,11 @@ package final class ShellEngine {
 
   func plainAnswer(to line: String, at callSite: CallSite) -> ShellAnswer {
     do {
+      guard line.utf8.count <= InputLimits.shellLine else {
+        let limit = NumberText.grouped(InputLimits.shellLine)
+        throw CommandFailure(
+          "the line is longer than \(limit) bytes, the limit", nextStep: "write several lines")
+      }
       if let answer = try block(with: line, at: callSite) { return answer }
       let line = ShellEngine.withoutSemicolon(line)
       if let timed = ShellEngine.timedLine(in: line) { return time(timed, at: callSite) }

@@ -178,8 +178,6 @@ package enum OutputMark {
   package static let program = "// Written by `cdprof export`"
   /// SQLite's application ID: `CDPR` in ASCII.
   private static let applicationID: UInt32 = 0x4344_5052
-  /// The maximum size, in bytes, of a JSON file to decode.
-  private static let largestJSON = 256 << 20
   private static let part = 64 << 10
 
   /// Returns whether a file has the mark; returns `false` if it can't be read.
@@ -198,7 +196,7 @@ package enum OutputMark {
     if head.starts(with: magic) { return applicationID(in: head) == applicationID }
     let start = String(decoding: head, as: UTF8.self)
     if start.hasPrefix("{\n") {
-      let all = size <= largestJSON ? read(file, at: 0, count: size) : []
+      let all = size <= InputLimits.resultSize ? read(file, at: 0, count: size) : []
       return (try? JSONDecoder().decode(Result.self, from: Data(all))) != nil
     }
     let end = String(

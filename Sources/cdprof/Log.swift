@@ -87,7 +87,9 @@ struct Log: Executable {
     } else if json {
       throw ValidationError("--json can\'t be combined with --report.")
     }
-    if let every, let problem = Messages.outOfRange("--every", every, upTo: Log.longestInterval) {
+    if let every,
+      let problem = Messages.outOfRange("--every", every, upTo: InputLimits.followInterval)
+    {
       throw ValidationError(problem)
     }
     guard let scale else { return }
@@ -144,9 +146,6 @@ struct Log: Executable {
     }
     return evaluation?.passes == false ? .expectationMissed : .success
   }
-
-  /// The maximum of `--every`: a day, in seconds.
-  private static let longestInterval = 86_400
 
   /// Reads the log, or follows it while it's being written.
   ///

@@ -99,7 +99,8 @@ struct Shell: Executable {
     console.say([engine.banner()])
     var status = ExitStatus.success
     var number = 0
-    while let line = readLine() {
+    var lines = PipedLines()
+    while let line = lines.next() {
       number += 1
       let answer = engine.answer(to: line)
       console.say(answer.lines)

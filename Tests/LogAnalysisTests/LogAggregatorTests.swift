@@ -3,6 +3,7 @@ import ProfileEvents
 import StatementAnalysis
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import LogAnalysis
 
@@ -36,7 +37,7 @@ struct LogAggregatorTests {
   /// Memory is limited, but totals include every statement.
   @Test func statementsBeyondTheLimitAreCountedByKind() throws {
     var lines = ""
-    for number in 0..<LogShapes.limit {
+    for number in 0..<InputLimits.logStatements {
       lines += "CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZN\(number) = ?\n"
     }
     for number in 0..<15 {
@@ -47,7 +48,7 @@ struct LogAggregatorTests {
     }
     lines += SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZN0 = ?", rows: 1)
     let report = SampleLogs.report(lines)
-    let limit = LogShapes.limit
+    let limit = InputLimits.logStatements
     #expect(report.statements.count == limit + 2)
     #expect(
       report.statements.prefix(limit).map(\.calls) == [2] + Array(repeating: 1, count: limit - 1))

@@ -203,7 +203,7 @@ struct HostileFilesTests {
     }
   }
 
-  @Test("a value beyond the limit is an error that states it")
+  @Test("a value, statement, or pattern beyond the limit is an error that states it")
   func valuesBeyondTheSizeLimitAreErrors() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.closed.make("store", in: folder)
@@ -212,5 +212,13 @@ struct HostileFilesTests {
       try connection.values("SELECT length(zeroblob(300000000))")
     }
     #expect(error?.message.contains("268435456 bytes, the limit") == true)
+    let long = #expect(throws: SQLiteError.self) {
+      try connection.values("SELECT '\(String(repeating: "x", count: 16 << 20))'")
+    }
+    #expect(long?.message == "the statement is longer than 16777216 bytes, the limit")
+    let pattern = #expect(throws: SQLiteError.self) {
+      try connection.values("SELECT 'x' LIKE '\(String(repeating: "x", count: 10_001))'")
+    }
+    #expect(pattern?.message == "a LIKE or GLOB pattern is longer than 10000 bytes, the limit")
   }
 }

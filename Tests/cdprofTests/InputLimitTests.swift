@@ -60,8 +60,8 @@ struct InputLimitTests {
       Array(repeating: "scale", count: 201).joined(separator: "*"),
       "more than 200 numbers and names"
     ),
-    (String(repeating: "-", count: 50_000) + "1", "too deeply"),
-    (String(repeating: "(", count: 50_000), "too deeply"),
+    (String(repeating: "-", count: 65) + "1", "more than 64 deep, the limit"),
+    (String(repeating: "(", count: 65), "more than 64 deep, the limit"),
     ("10000001", "10,000,000"), ("9223372036854775807", "1,000,000,000,000,000"),
     ("99999999999999999999", "too large"),
     ("5000000000 * 5000000000", "too large"),
@@ -129,6 +129,65 @@ struct InputLimitTests {
     let few = try program.folder.write(
       "a: &a [\(large)]\nb: [*a, *a, *a]\n", to: "few.yml")
     try expectRejection(["run", few], "100,000 values, the limit")
+  }
+
+  @Test(
+    "A nested scenario is rejected with the limit",
+    arguments: [
+      (String(repeating: "[", count: 101), "more than 100 deep, the limit"),
+      (String(repeating: "- ", count: 2_001), "more than 2,000 `-` and `?`, the limit"),
+    ])
+  func rejectsNestedScenarios(text: String, limit: String) throws {
+    let file = try program.folder.write("name: Deep\nsteps:\n  \(text)\n", to: "deep.yml")
+    try expectRejection(["run", file], limit)
+  }
+
+  @Test(
+    "A file that's longer than its limit is rejected with the limit",
+    arguments: [
+      (["run", "large.yml"], 4_000_000, "4,000,000"),
+      (["log", "app.log", "--expect", "large.yml"], 4_000_000, "4,000,000"),
+      (["report", "large.json"], 256 << 20, "268,435,456"),
+      (["compare", "large.json", "large.json"], 256 << 20, "268,435,456"),
+      (
+        [
+          "export", "--migrations", ".", "--to", PackageFiles.model, "--swift", "--fixture",
+          "large.json",
+        ], 16 << 20, "16,777,216"
+      ),
+    ])
+  func rejectsLongFiles(arguments: [String], size: Int, limit: String) throws {
+    let line = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0\n"
+    _ = try program.folder.write(line, to: "app.log")
+    for name in ["large.yml", "large.json"] {
+      let file = try program.folder.write("{", to: name)
+      #expect(truncate(program.folder.file(name).path, size + 1) == 0, "\(file)")
+    }
+    try expectRejection(arguments, "is longer than \(limit) bytes, the limit")
+  }
+
+  @Test("A long line of the shell is rejected with the limit, and the next line is run")
+  func rejectsLongShellLines() throws {
+    let file = try program.folder.write(scenario("2"), to: "small.yml")
+    let line = String(repeating: "x", count: 3 << 20)
+    let run = try program.run(
+      ["shell", file], input: "\(line)\ncount Continent\r\n\ncount Continent")
+    #expect(run.status == 65)
+    #expect(run.errors.contains("line 1: the line is longer than 1,048,576 bytes, the limit"))
+    #expect(run.errors.utf8.count < 4_000)
+    #expect(run.output.matches(of: /2 Continent/).count == 2, "\(run.output)")
+  }
+
+  @Test("A long block and a long file of lines are rejected with the limit")
+  func rejectsLongBlocksAndSources() throws {
+    let file = try program.folder.write(scenario("2"), to: "small.yml")
+    let steps = String(repeating: "count Continent; ", count: 6_000)
+    try expectRejection(
+      ["shell", file], input: "repeat 2 { \(steps)", "longer than 100,000 characters, the limit")
+    _ = try program.folder.write("count Continent\n", to: "lines.txt")
+    #expect(truncate(program.folder.file("lines.txt").path, (16 << 20) + 1) == 0)
+    try expectRejection(
+      ["shell", file], input: "source lines.txt", "longer than 16,777,216 bytes, the limit")
   }
 
   @Test func fewAliasesAreAllowed() throws {

@@ -60,7 +60,6 @@ extension FetchRequestTemplate {
 
 /// The formula of a derived attribute, read from an archived expression as text.
 struct ArchivedExpression {
-  private static let maximumDepth = 16
   private let archive: KeyedArchive
 
   /// The formula; empty when the archive has it in a form that is not known.
@@ -84,7 +83,7 @@ struct ArchivedExpression {
 
   /// The text of an expression; nil for the object itself and for unknown forms.
   private func text(of object: KeyedArchive.Object, depth: Int) -> String? {
-    guard depth < Self.maximumDepth else { return nil }
+    guard depth < ModelLimits.formulaDepth else { return nil }
     let fields = object.fields
     if let path = archive.string(fields["NSKeyPath"]) { return path }
     if let variable = archive.string(fields["NSVariable"]) { return "$\(variable)" }

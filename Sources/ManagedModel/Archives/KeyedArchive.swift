@@ -111,13 +111,11 @@ struct KeyedArchive {
 }
 
 extension KeyedArchive {
-  private static let maximumDepth = 32
-
   /// The Swift value of an archived string, number, date, data, UUID, URL, array, or dictionary.
   ///
   /// It's nil for a null reference and for unknown classes.
   func anyValue(_ value: BinaryPropertyList.Value?, depth: Int = 0) -> Any? {
-    guard depth < Self.maximumDepth else { return nil }
+    guard depth < ModelLimits.archivedValueDepth else { return nil }
     switch self.value(value) {
     case .none, .null, .uid, .set: return nil
     case .bool(let flag): return flag
@@ -161,7 +159,7 @@ extension KeyedArchive {
     _ value: BinaryPropertyList.Value?, depth: Int = 0
   ) -> [AnyHashable: Any] {
     var result: [AnyHashable: Any] = [:]
-    guard depth < Self.maximumDepth else { return result }
+    guard depth < ModelLimits.archivedValueDepth else { return result }
     for (key, value) in entries(value) {
       guard let key = anyValue(key, depth: depth + 1) as? AnyHashable else { continue }
       result[key] = anyValue(value, depth: depth + 1)

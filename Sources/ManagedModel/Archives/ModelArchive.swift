@@ -2,8 +2,6 @@ import Foundation
 
 /// The compiled form of a model: a keyed archive, as in a `.mom` file and in a store.
 package enum ModelArchive {
-  static let maximumSize = 64 << 20
-
   /// Reads a model from the model cache of a store, `Z_MODELCACHE.Z_CONTENT`.
   ///
   /// Takes an uncompressed archive as well. The model can be changed afterward.
@@ -14,12 +12,12 @@ package enum ModelArchive {
     guard !deflated.starts(with: Array("bplist".utf8)) else { return try read(bytes: deflated) }
     let bytes: [UInt8]
     do {
-      bytes = try RawDeflate.inflate(deflated, limit: maximumSize)
+      bytes = try RawDeflate.inflate(deflated, limit: ModelLimits.fileSize)
     } catch {
       let reason =
         switch error {
         case .corrupt: "is corrupt."
-        case .tooLarge: "is larger than \(maximumSize >> 20) MiB."
+        case .tooLarge: "is larger than \(ModelLimits.fileSize >> 20) MiB."
         }
       throw ModelError(
         "The model in the store \(reason)",
@@ -35,9 +33,9 @@ package enum ModelArchive {
   /// - Parameter bytes: The bytes of the file.
   /// - Throws: An error for bytes that are corrupt, too large, or not a model.
   package static func read(bytes: [UInt8]) throws(ModelError) -> NSManagedObjectModel {
-    guard bytes.count <= maximumSize else {
+    guard bytes.count <= ModelLimits.fileSize else {
       throw ModelError(
-        "The compiled model is larger than \(maximumSize >> 20) MiB.",
+        "The compiled model is larger than \(ModelLimits.fileSize >> 20) MiB.",
         nextStep: "Specify a model's .mom file.")
     }
     do {
@@ -115,7 +113,7 @@ enum VersionInfo {
         ModelError(
           message, nextStep: "Compile the model again.", file: list.path, isWarning: true))
     }
-    guard let data = try? BoundedFile.read(list, limit: 1 << 20),
+    guard let data = try? BoundedFile.read(list, limit: ModelLimits.versionListSize),
       let values = PropertyList.read(data) as? [String: Any]
     else { return warn("The version hashes can't be read, so they're ignored.") }
     guard let versions = values[hashesKey] else { return }

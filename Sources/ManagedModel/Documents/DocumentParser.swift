@@ -5,9 +5,6 @@ internal import FoundationXML
 /// Entities aren't expanded, and no other file is read. The depth and number of elements are
 /// limited.
 final class DocumentParser: NSObject, XMLParserDelegate {
-  private static let maximumDepth = 64
-  private static let maximumElements = 500_000
-
   private let text: DocumentText
   private let keepsCharacters: Bool
   private var open: [DocumentElement] = []
@@ -49,8 +46,13 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   ) {
     count += 1
     guard failure == nil else { return }
-    guard open.count < Self.maximumDepth, count <= Self.maximumElements else {
-      fail("The document is too large or nested too deeply for a model.", at: parser)
+    guard open.count < ModelLimits.elementDepth else {
+      fail(
+        "The elements are nested more than \(ModelLimits.elementDepth) levels deep.", at: parser)
+      return parser.abortParsing()
+    }
+    guard count <= ModelLimits.elements else {
+      fail("The document has more than \(ModelLimits.elements) elements.", at: parser)
       return parser.abortParsing()
     }
     let end = text.offset(line: parser.lineNumber, column: parser.columnNumber)

@@ -172,8 +172,6 @@ final class ErrorList {
 
 /// The positions of entities and their members in a model document.
 package struct ModelPositions {
-  private static let maximumSize = 64 << 20
-
   private let text: DocumentText
   private let entities: [String: DocumentElement]
 
@@ -184,7 +182,7 @@ package struct ModelPositions {
   /// - Parameter url: The `contents` of a `.xcdatamodel`.
   /// - Throws: An error if the file can't be read or isn't well-formed XML.
   package init(of url: URL) throws(ModelErrors) {
-    let data = try BoundedFile.read(url, limit: Self.maximumSize)
+    let data = try BoundedFile.read(url, limit: ModelLimits.fileSize)
     let bytes = try DocumentEncoding.utf8(data, file: url.path)
     text = DocumentText(file: url.path, bytes: bytes)
     let root = try DocumentParser.parse(bytes, text: text)

@@ -1,7 +1,5 @@
 /// Reads the model documents of Xcode: `.xcdatamodel` and `.xcdatamodeld`.
 package enum ModelDocument {
-  private static let maximumSize = 64 << 20
-
   /// Reads a model as far as possible, with its problems.
   ///
   /// - Parameter url: A `.xcdatamodel` folder or its `contents` file.
@@ -10,7 +8,7 @@ package enum ModelDocument {
     url: URL
   ) throws(ModelErrors) -> (model: NSManagedObjectModel, problems: [ModelError]) {
     let contents = try ModelVersions(url).file(version: nil)
-    let data = try BoundedFile.read(contents, limit: maximumSize)
+    let data = try BoundedFile.read(contents, limit: ModelLimits.fileSize)
     let bytes = try DocumentEncoding.utf8(data, file: contents.path)
     let text = DocumentText(file: contents.path, bytes: bytes)
     let builder = ModelBuilder(text: text)
@@ -82,7 +80,7 @@ extension NSManagedObjectModel {
           "Optimized models (.omo) can't be read because their format isn't public.",
           nextStep: "Use the .mom file next to it.", file: file.path))
     }
-    let data = try BoundedFile.read(file, limit: ModelArchive.maximumSize)
+    let data = try BoundedFile.read(file, limit: ModelLimits.fileSize)
     if file.pathExtension == "mom" || data.starts(with: Data("bplist".utf8)) {
       return try readCompiled(data, file: file)
     }

@@ -103,7 +103,7 @@ struct ModelVersions {
     guard kind == .documents || kind == .compiled,
       FileManager.default.fileExists(atPath: file.path)
     else { return nil }
-    let data = try BoundedFile.read(file, limit: 1 << 20)
+    let data = try BoundedFile.read(file, limit: ModelLimits.versionListSize)
     guard let name = (PropertyList.read(data) as? [String: Any])?[key] as? String else {
       if names.count == 1 { return nil }
       throw Self.error(

@@ -72,7 +72,7 @@ struct EntityHierarchy {
 
   private func hasRoot(_ entity: NSEntityDescription) -> Bool {
     var ancestor = entity
-    for _ in 0..<ModelLimits.depth {
+    for _ in 0..<ModelLimits.ancestors {
       guard let parent = parents[ObjectIdentifier(ancestor)] else { return true }
       ancestor = parent
     }

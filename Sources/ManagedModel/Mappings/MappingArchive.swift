@@ -4,8 +4,6 @@
 struct MappingArchive {
   private let archive: KeyedArchive
 
-  private static let maximumMappings = 100_000
-
   /// Reads the bytes of an archive.
   init(_ bytes: [UInt8]) throws(ModelError) {
     do {
@@ -23,8 +21,8 @@ struct MappingArchive {
       throw Self.error("The archive contains a \(archive.root.className), not a mapping model.")
     }
     let members = archive.list(archive.root.fields["NSEntityMappings"])
-    guard members.count <= Self.maximumMappings else {
-      throw Self.error("The archive has too many entity mappings.")
+    guard members.count <= ModelLimits.mappings else {
+      throw Self.error("The archive has more than \(ModelLimits.mappings) entity mappings.")
     }
     var mappings: [NSEntityMapping] = []
     for member in members {
@@ -70,8 +68,9 @@ struct MappingArchive {
     _ list: BinaryPropertyList.Value?, of entity: NSEntityMapping
   ) throws(ModelError) -> [NSPropertyMapping] {
     let members = archive.list(list)
-    guard members.count <= Self.maximumMappings else {
-      throw Self.error("The mapping \(entity.name ?? "") has too many properties.")
+    guard members.count <= ModelLimits.mappings else {
+      throw Self.error(
+        "The mapping \(entity.name ?? "") has more than \(ModelLimits.mappings) properties.")
     }
     var mappings: [NSPropertyMapping] = []
     for member in members {
@@ -107,8 +106,9 @@ struct MappingArchive {
   private func expression(
     _ object: KeyedArchive.Object, depth: Int
   ) throws(ModelError) -> NSExpression {
-    guard depth < Self.maximumDepth else {
-      throw Self.error("An expression is nested more than \(Self.maximumDepth) levels deep.")
+    guard depth < ModelLimits.mappingExpressionDepth else {
+      throw Self.error(
+        "An expression is nested more than \(ModelLimits.mappingExpressionDepth) levels deep.")
     }
     let fields = object.fields
     let type = archive.integer(fields["NSExpressionType"]).flatMap { UInt(exactly: $0) }
@@ -143,8 +143,6 @@ struct MappingArchive {
     }
     throw Self.error("An expression of the class \(object.className) isn't supported.")
   }
-
-  private static let maximumDepth = 64
 
   private func function(_ fields: Fields, _ depth: Int) throws(ModelError) -> NSExpression? {
     guard let name = archive.string(fields["NSSelectorName"]) else { return nil }

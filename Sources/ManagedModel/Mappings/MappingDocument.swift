@@ -50,8 +50,6 @@ struct MappingDocument {
   /// The mappings in the order of their numbers.
   let entities: [Entity]
 
-  private static let maximumSize = 64 << 20
-
   /// Reads a document.
   ///
   /// - Parameter url: A `.xcmappingmodel` folder or its `xcmapping.xml`.
@@ -59,7 +57,7 @@ struct MappingDocument {
   init(contentsOf url: URL) throws(ModelErrors) {
     file =
       url.lastPathComponent == "xcmapping.xml" ? url : url.appendingPathComponent("xcmapping.xml")
-    let data = try BoundedFile.read(file, limit: Self.maximumSize)
+    let data = try BoundedFile.read(file, limit: ModelLimits.fileSize)
     let bytes = try DocumentEncoding.utf8(data, file: file.path)
     let text = DocumentText(file: file.path, bytes: bytes)
     let root = try DocumentParser.parse(bytes, text: text, keepsCharacters: true)
@@ -91,7 +89,7 @@ struct MappingDocument {
     guard let version = parts.last, !parts.contains("..") else { throw missing(path) }
     var folder = file.deletingLastPathComponent().deletingLastPathComponent()
     let home = folder
-    for _ in 0..<Self.maximumHeight {
+    for _ in 0..<ModelLimits.parentFolders {
       let url = folder.appendingPathComponent(path)
       if files.fileExists(atPath: url.path) {
         return try NSManagedObjectModel.read(contentsOf: url)
@@ -113,8 +111,6 @@ struct MappingDocument {
     guard files.fileExists(atPath: alone.path) else { throw missing(path) }
     return try NSManagedObjectModel.read(contentsOf: alone)
   }
-
-  private static let maximumHeight = 16
 
   private func missing(_ path: String) -> ModelErrors {
     ModelErrors(

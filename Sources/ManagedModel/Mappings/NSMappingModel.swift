@@ -68,8 +68,6 @@ open class NSMappingModel: NSObject {
 }
 
 extension NSMappingModel {
-  private static let maximumSize = 64 << 20
-
   /// Reads a mapping model from a `.cdm` file or a `.xcmappingmodel` folder.
   ///
   /// - Throws: Everything that is wrong with it, with line and column in a document.
@@ -121,7 +119,7 @@ extension NSMappingModel {
   }
 
   fileprivate static func readCompiled(_ url: URL) throws(ModelErrors) -> NSMappingModel {
-    let data = try BoundedFile.read(url, limit: maximumSize)
+    let data = try BoundedFile.read(url, limit: ModelLimits.fileSize)
     do {
       return try MappingArchive(Array(data)).mappingModel()
     } catch {

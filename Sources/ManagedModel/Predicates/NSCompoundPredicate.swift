@@ -49,7 +49,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
 
   /// Releases a high tree level by level: released by recursion, it would overflow the stack.
   deinit {
-    guard depth > Self.maximumDepth else { return }
+    guard depth > ModelLimits.predicateTreeDepth else { return }
     var waiting = predicates
     predicates = []
     while !waiting.isEmpty {

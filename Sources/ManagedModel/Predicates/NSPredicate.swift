@@ -30,8 +30,6 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   package let kind: Kind
   /// The depth of the tree, which limits every recursion over it.
   package let depth: Int
-  /// The height of a tree that can be evaluated, translated, and compared.
-  package static let maximumDepth = 1_000
 
   /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   public init(value: Bool) {
@@ -79,7 +77,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   ///
   /// Nil when the tree that was read is higher than one that is parsed may be.
   init?(decoded kind: Kind, depth: Int) {
-    guard depth <= PredicateParser.maximumDepth else { return nil }
+    guard depth <= ModelLimits.predicateDepth else { return nil }
     self.kind = kind
     self.depth = depth
   }
@@ -128,9 +126,9 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   /// levels.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
     precondition(
-      depth <= Self.maximumDepth,
+      depth <= ModelLimits.predicateTreeDepth,
       "variables can't be substituted in a predicate that is nested \(depth) levels deep; the limit is "
-        + "\(Self.maximumDepth)")
+        + "\(ModelLimits.predicateTreeDepth)")
     let made = VariableSubstitution(variables: variables).predicate(self)
     guard let made = made as? Self else {
       preconditionFailure("\(Self.self) does not substitute variables: override the method")
@@ -186,7 +184,9 @@ extension NSPredicate {
 
   /// Throws for a tree that recursion must not enter.
   package func checkDepth() throws(PredicateEvaluationError) {
-    if depth > Self.maximumDepth { throw .tooDeep(depth, limit: Self.maximumDepth) }
+    if depth > ModelLimits.predicateTreeDepth {
+      throw .tooDeep(depth, limit: ModelLimits.predicateTreeDepth)
+    }
   }
 }
 

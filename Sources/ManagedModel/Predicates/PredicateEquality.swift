@@ -3,7 +3,7 @@
 enum PredicateEquality {
   static func equal(_ left: NSPredicate, _ right: NSPredicate) -> Bool {
     // Recursion must not enter trees that are too high; such a one equals itself only.
-    if max(left.depth, right.depth) > NSPredicate.maximumDepth { return false }
+    if max(left.depth, right.depth) > ModelLimits.predicateTreeDepth { return false }
     let (first, second) = (canonical(left), canonical(right))
     switch (first.form, second.form) {
     case (.comparison(let left), .comparison(let right)):
@@ -20,7 +20,7 @@ enum PredicateEquality {
   }
 
   static func hash(_ predicate: NSPredicate, into hasher: inout Hasher) {
-    if predicate.depth > NSPredicate.maximumDepth { return hasher.combine(predicate.depth) }
+    if predicate.depth > ModelLimits.predicateTreeDepth { return hasher.combine(predicate.depth) }
     let predicate = canonical(predicate)
     switch predicate.form {
     case .comparison(let comparison):

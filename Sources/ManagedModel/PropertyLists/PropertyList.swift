@@ -91,11 +91,11 @@ package enum BinaryPropertyList {
   /// How much of a list is read before it is refused.
   package struct Limits: Sendable {
     /// The greatest number of values, one that occurs twice counted twice.
-    package var values = 1_000_000
+    package var values = ModelLimits.propertyListValues
     /// How deep arrays, sets and dictionaries may be nested.
-    package var depth = 64
+    package var depth = ModelLimits.propertyListDepth
 
-    /// Makes the usual limits: a million values, 64 levels.
+    /// Creates the usual limits, those of `ModelLimits`.
     package init() {}
   }
 
@@ -202,7 +202,8 @@ struct BinaryPropertyListReader {
     }
     try count(offset)
     guard depth <= limits.depth else {
-      throw Failure(message: "The list is nested too deeply.", offset: offset)
+      throw Failure(
+        message: "The list is nested more than \(limits.depth) levels deep.", offset: offset)
     }
     let marker = bytes[offset]
     switch marker >> 4 {

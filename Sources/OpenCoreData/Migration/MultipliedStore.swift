@@ -20,8 +20,6 @@ package struct MultipliedStore {
   /// For each table, the expressions of columns whose values must be unique.
   private var unique: [String: [String: String]] = [:]
 
-  /// The maximum number of VM steps of a statement, some minutes.
-  private static let stepLimit = 20_000_000_000
   /// Greater primary keys can't be exact as a double.
   private static let greatestKey: Int64 = 1 << 53
 
@@ -59,7 +57,7 @@ package struct MultipliedStore {
     defer { connection.close() }
     try StoreFunctions.register(on: connection) { _ in }
     // A trigger of the store may do any amount of work.
-    connection.limitSteps(stepLimit)
+    connection.limitSteps(StoreLimits.multiplicationSteps)
     var store = try MultipliedStore(connection, model)
     try connection.execute("BEGIN IMMEDIATE")
     do {

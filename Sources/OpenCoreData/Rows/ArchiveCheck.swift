@@ -7,9 +7,6 @@ import ManagedModel
 struct ArchiveCheck {
   private typealias Value = BinaryPropertyList.Value
 
-  /// The maximum nesting of objects.
-  private static let maximumDepth = 200
-
   /// The names of the classes of all objects in the archive.
   let classNames: Set<String>
 
@@ -78,12 +75,12 @@ struct ArchiveCheck {
     /// - Returns: The depth of objects nested below it; nil if one contains itself, or they are
     ///   nested too deeply.
     mutating func visit(_ value: Value, depth: Int = 0) -> Int? {
-      guard depth < ArchiveCheck.maximumDepth else { return nil }
+      guard depth < ModelLimits.archivedObjectDepth else { return nil }
       switch value {
       case .uid(let uid):
         guard uid > 0 else { return 0 }
         if let height = heights[uid] {
-          return depth + height < ArchiveCheck.maximumDepth ? height : nil
+          return depth + height < ModelLimits.archivedObjectDepth ? height : nil
         }
         guard Int(uid) < objects.count, open.insert(uid).inserted,
           let below = visit(objects[Int(uid)], depth: depth + 1)

@@ -264,7 +264,7 @@ extension PredicateShape {
   }
 
   private mutating func add(checked predicate: NSPredicate) -> Bool {
-    predicate.depth <= PredicateTranslation.maximumDepth && add(predicate)
+    predicate.depth <= StoreLimits.conditionDepth && add(predicate)
   }
 }
 

@@ -36,12 +36,6 @@ final class PredicateTranslation {
   /// Whether the text would be the same for other constants.
   var isReusable = true
 
-  /// The maximum nesting: SQLite's own limit isn't much higher.
-  static let maximumDepth = 250
-
-  /// The maximum number of values: SQLite numbers up to 32,766 of them in one statement.
-  static let mostValues = 32_000
-
   init(_ translator: SQLTranslator, entity: SQLEntity, shape: PredicateShape? = nil) {
     self.translator = translator
     self.shape = shape
@@ -64,16 +58,17 @@ final class PredicateTranslation {
 
   /// Returns the condition of a predicate for the query's own rows.
   func condition(_ predicate: NSPredicate) throws(TranslationError) -> SQLCondition {
-    if predicate.depth > Self.maximumDepth {
+    if predicate.depth > StoreLimits.conditionDepth {
       throw TranslationError(
         "the predicate",
-        "It's nested \(predicate.depth) levels deep; the limit in SQL is \(Self.maximumDepth).")
+        "It's nested \(predicate.depth) levels deep; the limit in SQL is \(StoreLimits.conditionDepth)."
+      )
     }
     let found = try condition(predicate, at: Site(scopes: [root], isRequired: true))
-    if found.fragment.binds.count > Self.mostValues {
+    if found.fragment.binds.count > StoreLimits.boundValues {
       throw TranslationError(
         "the predicate",
-        "It has \(found.fragment.binds.count) values; the limit in SQL is \(Self.mostValues). Compare with a "
+        "It has \(found.fragment.binds.count) values; the limit in SQL is \(StoreLimits.boundValues). Compare with a "
           + "list instead: name IN %@.")
     }
     return found

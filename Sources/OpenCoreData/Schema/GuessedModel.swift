@@ -17,13 +17,6 @@ struct GuessedModel {
   /// Whether the limits on reading values were reached; further properties stay guesses.
   private var isSpent = false
 
-  /// The maximum VM steps of all SELECTs together: some seconds.
-  private static let maximumSteps = 200_000_000
-  /// The maximum number of SELECTs that compare two columns.
-  private static let maximumComparisons = 5_000
-  /// Subentities deeper than this aren't placed below their parents.
-  private static let maximumDepth = 64
-
   /// Reads the schema.
   ///
   /// Some SELECTs for each column that may be a relationship, each ending at its first row; limited in
@@ -32,13 +25,13 @@ struct GuessedModel {
   /// - Throws: `SQLiteError`.
   static func read(from connection: Connection) throws -> NSManagedObjectModel {
     var guess = GuessedModel(file: try FileSchema(reading: connection), connection: connection)
-    return try connection.withStepLimit(maximumSteps) { try guess.model() }
+    return try connection.withStepLimit(StoreLimits.inferenceSteps) { try guess.model() }
   }
 
   /// Returns whether a SELECT finds a row; nil if that's unknown because of the limits.
   private mutating func finds(_ sql: String) throws -> Bool? {
     comparisons += 1
-    if isSpent || comparisons > Self.maximumComparisons { return nil }
+    if isSpent || comparisons > StoreLimits.inferenceComparisons { return nil }
     do {
       return try connection.hasRow(sql)
     } catch {
@@ -104,7 +97,7 @@ struct GuessedModel {
     let entity = NSEntityDescription()
     entity.name = numbered.name
     entities[numbered.number] = entity
-    guard depth < Self.maximumDepth else { return entity }
+    guard depth < StoreLimits.inferredDepth else { return entity }
     // An entity that was already added would be a cycle.
     entity.subentities = (byParent[numbered.number] ?? [])
       .filter { entities[$0.number] == nil }
@@ -265,7 +258,7 @@ struct GuessedModel {
         && one.relationship.destinationEntity === other.root
         && other.relationship.destinationEntity === one.root
       {
-        if isSpent || comparisons > Self.maximumComparisons { return }
+        if isSpent || comparisons > StoreLimits.inferenceComparisons { return }
         guard try mirrors(one, other), try mirrors(other, one) else { continue }
         one.relationship.inverseRelationship = other.relationship
         other.relationship.inverseRelationship = one.relationship

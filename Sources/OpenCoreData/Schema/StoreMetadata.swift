@@ -310,17 +310,16 @@ package enum HousekeepingTables {
     guard try statement.step() else { return nil }
     for column in 0..<statement.columnCount {
       let size = statement.blob(column).count
-      guard size <= largestValue else {
+      guard size <= StoreLimits.housekeepingValueSize else {
         throw SQLiteError(
-          code: .tooBig, message: "a value has \(size) bytes, and the limit is \(largestValue)",
+          code: .tooBig,
+          message:
+            "a value has \(size) bytes, and the limit is \(StoreLimits.housekeepingValueSize)",
           sql: sql)
       }
     }
     return (0..<statement.columnCount).map { statement.value($0) }
   }
-
-  /// The limit in bytes, which no property list or compiled model exceeds.
-  private static let largestValue = 64 << 20
 }
 
 /// The work that deferred lightweight migrations of a store have put off.

@@ -7,9 +7,6 @@ import SQLiteDriver
 // and only regular files are read.
 
 extension ExternalStorage {
-  /// A value in a file isn't larger than this, in bytes.
-  static let largestFile: Int64 = 2 << 30
-
   /// Returns the sizes in bytes of all regular files by name, excluding those that operating systems add.
   ///
   /// Empty if there's no folder.
@@ -48,7 +45,7 @@ extension ExternalStorage {
     do {
       let folder = try openFolder()
       defer { close(folder) }
-      return try FileDescriptors.read(file.name, in: folder, limit: Self.largestFile)
+      return try FileDescriptors.read(file.name, in: folder, limit: StoreLimits.externalFileSize)
     } catch {
       throw NSError.coreData(
         NSManagedObjectReferentialIntegrityError,

@@ -148,7 +148,8 @@ struct MigrationRemains {
     let names = try FileDescriptors.names(in: directory)
     let isClean = try removeTemporaryStores(in: directory, among: names)
     guard names.contains(list) else { return }
-    let text = try FileDescriptors.read(list, in: directory, limit: Self.largestList)
+    let text = try FileDescriptors.read(
+      list, in: directory, limit: StoreLimits.externalFileListSize)
     let listed = Set(
       String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
         .filter { UUID(uuidString: $0) != nil })
@@ -158,9 +159,6 @@ struct MigrationRemains {
     files.removeEmptyFolder()
     if isClean { finish() }
   }
-
-  /// The maximum size in bytes of a list: that of a million files.
-  private static let largestList: Int64 = 37_000_000
 
   /// Returns the names of the external data files to which rows refer.
   ///

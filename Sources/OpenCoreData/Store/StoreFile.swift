@@ -240,7 +240,7 @@ package enum StoreConnection {
       path: path, access: access, options: Connection.Options(pragmas: pragmas))
     do {
       connection.confine()
-      connection.limitSteps(steps)
+      connection.limitSteps(StoreLimits.confinedSteps)
       try StoreFunctions.register(on: connection)
     } catch {
       connection.close()
@@ -248,7 +248,4 @@ package enum StoreConnection {
     }
     return connection
   }
-
-  /// The maximum number of VM steps of a statement.
-  private static let steps = 1_000_000_000
 }

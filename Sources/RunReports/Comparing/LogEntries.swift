@@ -156,8 +156,8 @@ package enum ComparedInput {
   }
 
   private static func result(_ input: LogLines, _ path: String) throws -> RunResult {
-    guard let bytes = input.rest(limit: ResultFile.maximumSize) else {
-      throw InvalidInputError.tooLong(path, limit: ResultFile.maximumSize)
+    guard let bytes = input.rest(limit: InputLimits.resultSize) else {
+      throw InvalidInputError.tooLong(path, limit: InputLimits.resultSize)
     }
     if let problem = input.problem { throw problem }
     return try ResultFile.read(Data(bytes), path: path)

@@ -42,7 +42,7 @@ extension Connection {
     let confinement = Confinement()
     confinement.serve(use())
     _ = cdprof_db_config(use(), SQLITE_DBCONFIG_DEFENSIVE, 1)
-    sqlite3_limit(use(), SQLITE_LIMIT_LENGTH, Self.longestValue)
+    sqlite3_limit(use(), SQLITE_LIMIT_LENGTH, StoreLimits.valueSize)
     self.confinement = confinement
   }
 
@@ -71,22 +71,14 @@ extension Connection {
     sqlite3_hard_heap_limit64(bytes)
   }
 
-  /// The maximum number of VM steps of a statement on a read-only connection, about a minute.
-  static let readOnlySteps = 10_000_000_000
-
-  /// The maximum size of a value or row, in bytes.
-  ///
-  /// Larger values are stored externally.
-  private static let longestValue: Int32 = 256 << 20
-
   private static let readOnlyLimits: [(Int32, Int32)] = [
-    (SQLITE_LIMIT_LENGTH, longestValue),
-    (SQLITE_LIMIT_SQL_LENGTH, 16 << 20),
-    (SQLITE_LIMIT_VDBE_OP, 10_000_000),
+    (SQLITE_LIMIT_LENGTH, StoreLimits.valueSize),
+    (SQLITE_LIMIT_SQL_LENGTH, StoreLimits.statementSize),
+    (SQLITE_LIMIT_VDBE_OP, StoreLimits.statementInstructions),
     // VACUUM, which isn't allowed there, attaches one.
     (SQLITE_LIMIT_ATTACHED, 1),
-    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10_000),
-    (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, StoreLimits.patternLength),
+    (SQLITE_LIMIT_TRIGGER_DEPTH, StoreLimits.triggerDepth),
     (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 }
@@ -200,13 +192,26 @@ extension Connection {
         code: .error, message: "stopped after \(limit) VM steps, the limit of this statement",
         sql: sql)
     case SQLITE_TOOBIG:
+      let longest = sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, -1)
+      if let sql, sql.utf8.count > Int(longest) {
+        return SQLiteError(
+          code: .tooBig, message: "the statement is longer than \(longest) bytes, the limit",
+          sql: sql)
+      }
       let limit = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)
       return SQLiteError(
         code: .tooBig, message: "a string or BLOB is larger than \(limit) bytes, the limit",
         sql: sql)
     case SQLITE_AUTH, SQLITE_ERROR:
-      guard let refusal = confinement?.takeRefusal() else { return nil }
-      return SQLiteError(code: .authorization, message: refusal, sql: sql)
+      if let refusal = confinement?.takeRefusal() {
+        return SQLiteError(code: .authorization, message: refusal, sql: sql)
+      }
+      guard let handle, String(cString: sqlite3_errmsg(handle)).hasSuffix("pattern too complex")
+      else { return nil }
+      let longest = sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1)
+      return SQLiteError(
+        code: .error,
+        message: "a LIKE or GLOB pattern is longer than \(longest) bytes, the limit", sql: sql)
     default:
       return nil
     }

@@ -112,7 +112,7 @@ package final class Connection: @unchecked Sendable {
     self.copy = opened.copy
     interruption = Interruption(opened.handle)
     waits = LockWaits(timeout: options.busyTimeoutMilliseconds)
-    budget = StepBudget(limit: access == .inspecting ? Connection.readOnlySteps : nil)
+    budget = StepBudget(limit: access == .inspecting ? StoreLimits.readOnlySteps : nil)
     statements = StatementCache(limit: options.statementLimit)
     do {
       try configure(options)

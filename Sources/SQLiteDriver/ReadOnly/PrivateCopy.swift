@@ -71,7 +71,8 @@ package enum SettledCopy {
     }
     sqlite3_close_v2(handle)
     try result.get()
-    let limit = max(64 << 20, copiedBytes.multipliedReportingOverflow(by: 8).partialValue)
+    let limit = max(
+      StoreLimits.restoredSize, copiedBytes.multipliedReportingOverflow(by: 8).partialValue)
     guard let size = FileStamp(path: path)?.size, size <= limit else {
       throw SQLiteError(
         code: .corrupt,

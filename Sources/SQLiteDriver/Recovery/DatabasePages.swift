@@ -26,15 +26,12 @@ package final class DatabasePages {
   private let overlay: [UInt32: Int]
   private let isJournal: Bool
 
-  /// More pages are refused: their bookkeeping would take too much memory.
-  static let largestCount = 1 << 24
-
   /// Opens a file read-only, and determines its page size.
   ///
   /// The size in the header is used if pages of that size exist; otherwise the one with the most
   /// valid table pages.
-  /// - Throws: `SQLITE_CANTOPEN` if the file can't be read; `SQLITE_TOOBIG` if it has more than
-  ///   16,777,216 pages; `SQLITE_NOTADB` if it's shorter than a page.
+  /// - Throws: `SQLITE_CANTOPEN` if the file can't be read; `SQLITE_TOOBIG` if it has more pages
+  ///   than `StoreLimits.pages`; `SQLITE_NOTADB` if it's shorter than a page.
   package init(path: String) throws(SQLiteError) {
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard opened >= 0 else {
@@ -47,14 +44,14 @@ package final class DatabasePages {
     let overlay = side?.pages ?? [:]
     let inFile = max(size / pageSize, Int(overlay.keys.max() ?? 0))
     let count = side?.pageCount ?? inFile
-    guard count > 0, count <= Self.largestCount else {
+    guard count > 0, count <= StoreLimits.pages else {
       close(opened)
       if let side { close(side.file) }
       throw count == 0
         ? SQLiteError(code: .notADatabase, message: "the file is shorter than a page")
         : SQLiteError(
           code: .tooBig,
-          message: "the file has \(count) pages, and the limit is \(Self.largestCount)")
+          message: "the file has \(count) pages, and the limit is \(StoreLimits.pages)")
     }
     file = opened
     overlayFile = side?.file ?? -1

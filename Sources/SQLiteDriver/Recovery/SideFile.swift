@@ -46,7 +46,7 @@ struct SideFile {
     var (offset, pageCount) = (32, Int?.none)
     while let frame = DatabasePages.read(file, at: offset, count: 24 + pageSize) {
       let number = frame.uint32(at: 0)
-      guard number > 0, number <= DatabasePages.largestCount, frame[8..<16] == header[16..<24]
+      guard number > 0, number <= StoreLimits.pages, frame[8..<16] == header[16..<24]
       else { break }
       sum.add(frame, 0..<8)
       sum.add(frame, 24..<frame.count)
@@ -88,7 +88,7 @@ struct SideFile {
         }
         guard sum == record.uint32(at: 4 + pageSize) else { break }
         let number = record.uint32(at: 0)
-        if number > 0, number <= DatabasePages.largestCount, pages[number] == nil {
+        if number > 0, number <= StoreLimits.pages, pages[number] == nil {
           pages[number] = offset + 4
         }
         offset += pageSize + 8

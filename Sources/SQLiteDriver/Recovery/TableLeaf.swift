@@ -56,15 +56,12 @@ package struct TableLeaf {
       } == true
   }
 
-  /// The largest record that SQLite reads by default, in bytes.
-  private static let largestRecord: UInt64 = 1_000_000_000
-
   private static func cell(
     _ bytes: [UInt8], at offset: Int, _ index: Int, usable: Int
   ) -> (Cell, end: Int)? {
     guard let payload = bytes.varint(at: offset, before: usable),
       let key = bytes.varint(at: payload.end, before: usable),
-      payload.value > 0, payload.value <= Self.largestRecord
+      payload.value > 0, payload.value <= StoreLimits.recordSize
     else { return nil }
     let size = Int(payload.value)
     let largest = usable - 35

@@ -33,7 +33,6 @@ package struct MigrationExport {
     }
   }
 
-  private static let largestFixture = 16 << 20
   private static let sources = [
     PackageResources.MigrationCheck_txt, PackageResources.MigrationReport_txt,
     PackageResources.MigrationFixture_txt,
@@ -55,14 +54,8 @@ package struct MigrationExport {
   }
 
   private static func readFixture(_ path: String) throws -> String {
-    try InputFile.check(path)
-    let url = URL(fileURLWithPath: path)
-    let size = (try url.resourceValues(forKeys: [.fileSizeKey])).fileSize ?? 0
-    guard size <= largestFixture else {
-      throw InvalidInputError(
-        kind: .unusable, message: "\(path) is larger than 16 MB", nextStep: "use a smaller fixture")
-    }
-    let value = try? JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any]
+    let file = try InputFile.read(path, limit: InputLimits.fixtureSize)
+    let value = try? JSONSerialization.jsonObject(with: file) as? [String: Any]
     guard let value, value["objects"] is [String: Any], value["keys"] is [String: Any] else {
       throw InvalidInputError(
         kind: .unusable, message: "\(path) isn't a fixture",

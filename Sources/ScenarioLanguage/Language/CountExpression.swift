@@ -150,11 +150,6 @@ struct CountExpressionParser {
   private(set) var names = [CountExpression.Name]()
   private(set) var usesScale = false
 
-  /// The maximum nesting depth of parentheses and signs.
-  ///
-  /// Deeper nesting is an error, so that input can't overflow the stack.
-  private static let maximumDepth = 64
-
   init(_ word: Word) {
     self.word = word
     characters = Array(word.text)
@@ -191,9 +186,10 @@ struct CountExpressionParser {
   private mutating func factor() throws(LanguageProblem) -> CountExpression.Node {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= CountExpressionParser.maximumDepth else {
+    guard depth <= InputLimits.expressionDepth else {
       throw LanguageProblem(
-        "the expression is nested too deeply", at: word.range(at: position),
+        "the expression is nested more than \(InputLimits.expressionDepth) deep, the limit",
+        at: word.range(at: position),
         nextStep: "simplify the expression")
     }
     if take("-") != nil {

@@ -26,7 +26,7 @@ package enum LogBudgetReader {
     problems: (LogBudget) -> [LanguageProblem]
   ) throws -> LogBudget {
     let url = URL(fileURLWithPath: path)
-    let data = try InputFile.read(path, limit: YAMLDocument.maximumSize)
+    let data = try InputFile.read(path, limit: InputLimits.scenarioSize)
     let text = try ScenarioReader.text(of: data, path: path)
     let document = YAMLDocument(text: text, file: path)
     let root = document.root(of: text)

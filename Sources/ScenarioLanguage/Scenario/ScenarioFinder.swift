@@ -48,7 +48,7 @@ package enum ScenarioFinder {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { name in
       guard !name.hasPrefix("."), isScenario(name),
-        let data = try? InputFile.read("\(folder)/\(name)", limit: YAMLDocument.maximumSize)
+        let data = try? InputFile.read("\(folder)/\(name)", limit: InputLimits.scenarioSize)
       else { return false }
       return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
         .contains { $0.hasPrefix("steps:") || $0.hasPrefix("variants:") }

@@ -24,7 +24,7 @@ package enum ScenarioReader {
   package static func read(_ url: URL, path: String? = nil) throws -> Scenario {
     let path = path ?? url.relativePath
     let input = path == InputFile.standardInput ? path : url.path
-    return try read(data: InputFile.read(input, limit: YAMLDocument.maximumSize), url, path)
+    return try read(data: InputFile.read(input, limit: InputLimits.scenarioSize), url, path)
   }
 
   /// Returns the UTF-8 text of a file.

@@ -28,10 +28,10 @@ extension YAMLDocument {
 
   /// Checks the file size and the nesting depth before any recursive parsing.
   private func checkDepth(of text: String) -> Bool {
-    guard text.utf8.count <= YAMLDocument.maximumSize else {
+    guard text.utf8.count <= InputLimits.scenarioSize else {
       report(
         LanguageProblem(
-          "the file is larger than \(YAMLDocument.maximumSize) bytes",
+          "the file is larger than \(NumberText.grouped(InputLimits.scenarioSize)) bytes, the limit",
           at: SourceRange(line: 1, column: 1), nextStep: "split it into several scenarios"),
         at: "")
       return false
@@ -49,11 +49,21 @@ extension YAMLDocument {
       case UInt8(ascii: "-"), UInt8(ascii: "?"): dashes += 1
       default: break
       }
-      guard depth <= YAMLDocument.maximumDepth, dashes <= 20 * YAMLDocument.maximumDepth else {
+      guard depth <= InputLimits.scenarioDepth else {
         report(
           LanguageProblem(
-            "the file is nested too deeply", at: SourceRange(line: line, column: 1),
+            "brackets are nested more than \(InputLimits.scenarioDepth) deep, the limit",
+            at: SourceRange(line: line, column: 1),
             nextStep: "look for a bracket that isn't closed"), at: "")
+        return false
+      }
+      guard dashes <= InputLimits.lineIndicators else {
+        let limit = NumberText.grouped(InputLimits.lineIndicators)
+        report(
+          LanguageProblem(
+            "the line has more than \(limit) `-` and `?`, the limit",
+            at: SourceRange(line: line, column: 1), nextStep: "write the text in several lines"),
+          at: "")
         return false
       }
     }

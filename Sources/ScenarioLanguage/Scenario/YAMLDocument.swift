@@ -19,15 +19,6 @@ final class YAMLDocument {
   /// Steps that use these names aren't reported.
   var lostNames: Set<String> = []
 
-  /// The maximum file size, in bytes.
-  ///
-  /// Typical scenarios have a few kilobytes.
-  static let maximumSize = 4_000_000
-  /// The maximum nesting depth of brackets.
-  ///
-  /// Deeper nesting is an error, so that input can't overflow the parser's stack.
-  static let maximumDepth = 100
-
   init(text: String, file: String) {
     self.file = file
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

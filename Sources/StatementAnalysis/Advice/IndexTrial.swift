@@ -234,11 +234,8 @@ final class ScratchStore {
   /// copy.
   func insertSteps(into table: String) -> Int? {
     // The store's triggers run, and they might not terminate.
-    connection.withStepLimit(ScratchStore.insertLimit) { stepsOfInsert(into: table) }
+    connection.withStepLimit(StoreLimits.trialSteps) { stepsOfInsert(into: table) }
   }
-
-  /// The maximum number of VM steps of an INSERT, including its triggers.
-  private static let insertLimit = 10_000_000
 
   private func stepsOfInsert(into table: String) -> Int? {
     do {

@@ -36,7 +36,6 @@ struct DamagedStore {
 
   /// The identifier of the pages of `sqlite_schema`.
   static let schemaID: Int32 = 1
-  private static let largestTableCount = 20_000
 
   /// Reads the schema and the housekeeping tables.
   ///
@@ -61,7 +60,7 @@ struct DamagedStore {
 
   private mutating func addTable(_ values: [SQLiteValue?]) {
     guard values.count == 5, values[0] == .text("table"), case .integer(let root)? = values[3],
-      (2...Int64(UInt32.max)).contains(root), tables.count < Self.largestTableCount
+      (2...Int64(UInt32.max)).contains(root), tables.count < StoreLimits.recoveredTables
     else { return }
     var definition: TableDefinition?
     if case .text(let sql)? = values[4] { definition = TableDefinition(sql) }

@@ -28,13 +28,13 @@ struct TableDefinition {
 
   /// The types that Core Data declares.
   static let types: Set = ["INTEGER", "FLOAT", "DECIMAL", "TIMESTAMP", "VARCHAR", "BLOB"]
-  private static let largestText = 1 << 20
   private static let constraints: Set = ["PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "CONSTRAINT"]
 
   /// Reads a statement; nil if it has no list of columns.
   init?(_ sql: String) {
     let text = Array(sql.utf8)
-    guard text.count <= Self.largestText, sql.uppercased().hasPrefix("CREATE TABLE") else {
+    guard text.count <= StoreLimits.definitionSize, sql.uppercased().hasPrefix("CREATE TABLE")
+    else {
       return nil
     }
     name = Self.word(text.dropFirst("CREATE TABLE".utf8.count)).0.text

@@ -193,6 +193,17 @@ struct HostileStoreTests {
     #expect(error?.localizedDescription.contains("the limit is 2147483648") == true)
   }
 
+  @Test(
+    "An XML or binary store above the limit is an error that states it",
+    arguments: [AtomicStoreForm.xml, .binary])
+  func documentAboveTheLimitIsAnError(form: AtomicStoreForm) throws {
+    let url = stack.folder.appendingPathComponent("Large")
+    try Data("<?xml".utf8).write(to: url)
+    #expect(truncate(url.path, Int(StoreLimits.documentSize) + 1) == 0)
+    let error = #expect(throws: NSError.self) { try AtomicStoreFile(url: url, form: form).read() }
+    #expect(error?.localizedDescription.contains("more than 2147483648 bytes, the limit") == true)
+  }
+
   // MARK: Housekeeping tables
 
   private static let endless =

@@ -159,4 +159,14 @@ struct HostileRepairTests {
     let parties = report.entries.filter { ["Person", "Company"].contains($0.name) }
     #expect(parties.map(\.recovered).reduce(0, +) < count)
   }
+
+  @Test func fileWithTooManyPagesIsAnErrorThatStatesTheLimit() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.file("Large.sqlite")
+    try Data("SQLite format 3\0".utf8).write(to: url)
+    // A sparse file, with more pages than the limit even if they have 64 KB.
+    #expect(truncate(url.path, (StoreLimits.pages + 1) << 16) == 0)
+    let error = #expect(throws: SQLiteError.self) { try DatabasePages(path: url.path) }
+    #expect(error?.message.hasSuffix("pages, and the limit is 16777216") == true, "\(error as Any)")
+  }
 }

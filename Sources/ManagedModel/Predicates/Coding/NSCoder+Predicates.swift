@@ -6,7 +6,7 @@ extension NSCoder {
 
   /// Reads one level of a tree; nil below the height that a parsed tree may have.
   func descending<Result>(_ body: () -> Result?) -> Result? {
-    guard Self.depth < PredicateParser.maximumDepth else { return nil }
+    guard Self.depth < ModelLimits.predicateDepth else { return nil }
     return Self.$depth.withValue(Self.depth + 1, operation: body)
   }
 

@@ -133,15 +133,13 @@ package enum StringMatching {
     return try matches(text, expression)
   }
 
-  /// How many steps a regular expression may take on one string.
-  package static let longestMatch = 10_000_000
   /// The steps between two reports of progress, ICU's own number.
   private static let stepsPerReport = 10_000
 
   /// Whether an expression matches the whole string.
   ///
   /// Nested repetition takes exponential time, so the steps are limited. Cost: at most
-  /// `longestMatch` steps, about a second.
+  /// `ModelLimits.matchSteps` steps, about a second.
   private static func matches(
     _ text: String, _ expression: NSRegularExpression
   ) throws(PredicateEvaluationError) -> Bool {
@@ -160,12 +158,14 @@ package enum StringMatching {
         isOverLimit = true
       } else if flags.contains(.progress) {
         reports += 1
-        guard reports * stepsPerReport >= longestMatch else { return }
+        guard reports * stepsPerReport >= ModelLimits.matchSteps else { return }
         isOverLimit = true
         stop.pointee = true
       }
     }
-    if isOverLimit, length == nil { throw .tooManySteps(expression.pattern, longestMatch) }
+    if isOverLimit, length == nil {
+      throw .tooManySteps(expression.pattern, ModelLimits.matchSteps)
+    }
     return length == whole.length
   }
 

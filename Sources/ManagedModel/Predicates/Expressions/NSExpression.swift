@@ -74,7 +74,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   /// than the parser allows.
   public required init?(coder: NSCoder) {
     guard let node = coder.descending({ Node(coder: coder) }),
-      node.childDepth < PredicateParser.maximumDepth
+      node.childDepth < ModelLimits.predicateDepth
     else {
       return nil
     }
@@ -201,7 +201,7 @@ extension NSExpression {
 
   /// Throws for a tree that recursion must not enter.
   private func checkDepth() throws(PredicateEvaluationError) {
-    let limit = NSPredicate.maximumDepth
+    let limit = ModelLimits.predicateTreeDepth
     if depth > limit { throw .tooDeep(depth, limit: limit) }
   }
 }

@@ -24,9 +24,6 @@ struct PredicateParser {
     }
   }
 
-  /// How deep parentheses, functions and operators may be nested, and how high a tree may grow.
-  static let maximumDepth = 200
-
   let format: String
   let tokens: [PredicateToken]
   var index = 0
@@ -192,17 +189,17 @@ struct PredicateParser {
 
   mutating func enter() throws(Failure) {
     depth += 1
-    if depth > Self.maximumDepth { throw tooDeep() }
+    if depth > ModelLimits.predicateDepth { throw tooDeep() }
   }
 
   /// Checks the height of a tree that grows in a loop, without recursion of the parser.
   func checked(_ expression: NSExpression) throws(Failure) -> NSExpression {
-    if expression.depth > Self.maximumDepth { throw tooDeep() }
+    if expression.depth > ModelLimits.predicateDepth { throw tooDeep() }
     return expression
   }
 
   private func tooDeep() -> Failure {
-    error("the predicate is nested more than \(Self.maximumDepth) deep")
+    error("the predicate is nested more than \(ModelLimits.predicateDepth) deep")
   }
 
   func error(

@@ -4,9 +4,9 @@ internal import Foundation
 package enum PredicatePrinter {
   /// Returns the predicate's format, which parses to an equal tree.
   ///
-  /// A tree deeper than `NSPredicate.maximumDepth` has no parsable format.
+  /// A tree deeper than `ModelLimits.predicateTreeDepth` has no parsable format.
   package static func text(of predicate: NSPredicate) -> String {
-    guard predicate.depth <= NSPredicate.maximumDepth else {
+    guard predicate.depth <= ModelLimits.predicateTreeDepth else {
       return "NESTEDPREDICATE(\(predicate.depth) levels)"
     }
     return switch predicate.form {

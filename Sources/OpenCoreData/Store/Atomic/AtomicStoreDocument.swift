@@ -118,6 +118,10 @@ struct AtomicStoreFile {
     if stamp == nil, let problem = StoreFileProblem.ofPath(url.path) {
       throw NSError.unusableStore(problem, url)
     }
+    if let stamp, stamp.size > StoreLimits.documentSize {
+      throw StoreDocument.Problem("it has more than \(StoreLimits.documentSize) bytes, the limit.")
+        .error(at: url)
+    }
     let data: Data
     do {
       data = try Data(contentsOf: url)

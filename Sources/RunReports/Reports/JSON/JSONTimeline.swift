@@ -2,6 +2,7 @@ import ProfileEvents
 import Profiling
 import ScenarioLanguage
 import StatementAnalysis
+import WorkbenchText
 
 /// The events of a variant in the JSON file; its property names are the file's keys.
 struct JSONTimeline: Codable {
@@ -155,11 +156,6 @@ protocol JSONMark {
 struct JSONMarks<Mark: JSONMark>: Codable {
   var marks: [Mark]
 
-  // With these limits, sums of a file's numbers can't overflow.
-  private static var most: Int { 500_000 }
-  /// Three hours in nanoseconds.
-  private static var greatest: Int { 10_000_000_000_000 }
-
   init(_ marks: [Mark]) {
     self.marks = marks
   }
@@ -168,16 +164,16 @@ struct JSONMarks<Mark: JSONMark>: Codable {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
     let words = text.split(separator: " ")
-    guard words.count <= JSONMarks.most else {
+    guard words.count <= InputLimits.timelineMarks else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "more than \(JSONMarks.most) marks, the limit")
+        in: container, debugDescription: "more than \(InputLimits.timelineMarks) marks, the limit")
     }
     marks = try words.map { word in
       let numbers = word.prefix { $0 != "#" }.split { !$0.isNumber }
-      guard numbers.allSatisfy({ Int($0) ?? .max <= JSONMarks.greatest }) else {
+      guard numbers.allSatisfy({ Int($0) ?? .max <= InputLimits.timelineTime }) else {
         throw DecodingError.dataCorruptedError(
           in: container,
-          debugDescription: "a number in `\(word)` exceeds the limit, \(JSONMarks.greatest)")
+          debugDescription: "a number in `\(word)` exceeds the limit, \(InputLimits.timelineTime)")
       }
       guard let mark = Mark(word: word) else {
         throw DecodingError.dataCorruptedError(

@@ -39,11 +39,8 @@ package enum ResultFile {
   /// - Throws: An `InvalidInputError` if the file can't be read; `ScenarioDiagnostics` if it isn't
   ///   a result.
   package static func read(at path: String) throws -> RunResult {
-    try read(InputFile.read(path, limit: maximumSize), path: path)
+    try read(InputFile.read(path, limit: InputLimits.resultSize), path: path)
   }
-
-  /// The maximum size in bytes; a result with many events has a few megabytes.
-  static let maximumSize = 256 << 20
 
   private struct Head: Decodable {
     var version: Int

@@ -1,0 +1,176 @@
+import SQLiteDriver
+
+/// The limits of scenarios, shell lines, results, logs, and arguments.
+///
+/// They're far above realistic values, and reject mistakes and hostile input before it costs memory
+/// or time. Every error for input beyond a limit states the limit. `ModelLimits` and `StoreLimits`
+/// contain those of the framework, which can't refer to this module; `Documentation/limits.md` lists
+/// all of them.
+package enum InputLimits {
+  /// Applies the limit of the process's memory in SQLite.
+  package static func limitProcess() {
+    Connection.limitMemory(toBytes: InputLimits.memory)
+  }
+
+  // MARK: The process
+
+  /// The maximum memory of SQLite, for all connections, in bytes.
+  ///
+  /// A statement that needs more fails, and its connection can still be used.
+  package static let memory: Int64 = 1 << 30
+
+  // MARK: Arguments
+
+  /// The maximum of `--repeat`, and of the repetitions of a `repeat` block.
+  ///
+  /// Each one is a complete run.
+  package static let repeats = 1_000
+  /// The maximum value of `--scale` and `--sizes`.
+  ///
+  /// Rows are multiplied by it.
+  package static let scale = 1_000_000
+  /// The maximum number of values of `--scale` and `--sizes`.
+  ///
+  /// Each is a complete run.
+  package static let scales = 100
+  /// The maximum of `--jobs`, the number of scenarios that run concurrently.
+  ///
+  /// Each has a thread and open files.
+  package static let jobs = 256
+  /// The maximum of `--every`, in seconds: a day.
+  ///
+  /// A longer interval shows nothing.
+  package static let followInterval = 86_400
+  /// The maximum size of the fixture of `export --migrations`, in bytes.
+  ///
+  /// It becomes a literal of the program.
+  package static let fixtureSize = 16 << 20
+
+  // MARK: Scenarios
+
+  /// The maximum size of a scenario or a budget, in bytes.
+  ///
+  /// Typical ones have some kilobytes; the YAML parser's nodes take many times the size.
+  package static let scenarioSize = 4_000_000
+  /// The maximum nesting depth of brackets in YAML.
+  ///
+  /// The parser is recursive.
+  package static let scenarioDepth = 100
+  /// The maximum number of `-` and `?` in a line of YAML.
+  ///
+  /// Each can begin a nested value, which the parser reads recursively.
+  package static let lineIndicators = 2_000
+  /// The maximum number of alias uses in a YAML file.
+  ///
+  /// Aliases of aliases multiply.
+  package static let aliases = 16
+  /// The maximum number of values in a YAML file after its aliases are expanded.
+  ///
+  /// An alias of a large value is a copy of it.
+  package static let expandedValues = 100_000
+  /// The maximum count of numbers and names in an expression.
+  ///
+  /// It's evaluated for each variant and each scale.
+  package static let terms = 200
+  /// The maximum nesting depth of parentheses and signs in an expression.
+  ///
+  /// The parser is recursive.
+  package static let expressionDepth = 64
+  /// The maximum value of an expression, and of the rows and times in a result.
+  ///
+  /// Sums of a thousand of them can't overflow.
+  package static let value = 1_000_000_000_000_000
+  /// The maximum number of rows that a scenario generates for all entities.
+  ///
+  /// They're on disk twice, in the generated store and in the copy of a variant.
+  package static let rows = 10_000_000
+  /// The maximum of `times`: the objects that a step inserts, or the change groups that it undoes.
+  ///
+  /// The objects are in memory until they're saved.
+  package static let times = 1_000_000
+  /// The maximum value of `limit`, `offset`, `batch`, and `every`.
+  ///
+  /// Sums of them can't overflow.
+  package static let objects = 1_000_000_000
+  /// The maximum staleness interval, in seconds.
+  ///
+  /// In nanoseconds, it must fit in 64 bits.
+  package static let seconds = 1e9
+
+  // MARK: The shell
+
+  /// The maximum length of a line, in bytes.
+  ///
+  /// Input without line feeds is otherwise read into memory without end.
+  package static let shellLine = 1 << 20
+  /// The maximum length of a `repeat` block, in characters.
+  ///
+  /// The block is parsed again for each line until it's closed.
+  package static let blockLength = 100_000
+  /// The maximum size of a file for `source`, in bytes.
+  ///
+  /// It's read into memory at once.
+  package static let sourceSize = 16 << 20
+  /// The maximum number of rows that `.sqlite` prints.
+  ///
+  /// They're collected before they're printed.
+  package static let printedRows = 100_000
+  /// The maximum size of the strings and BLOBs that `.sqlite` prints, in bytes.
+  ///
+  /// They're collected before they're printed.
+  package static let printedSize = 16 << 20
+
+  // MARK: Results
+
+  /// The maximum size of a result or another JSON file, in bytes.
+  ///
+  /// A result with many events has some megabytes; it's read into memory at once.
+  package static let resultSize = 256 << 20
+  /// The maximum nesting depth of JSON.
+  ///
+  /// The scanner and the decoder are recursive.
+  package static let jsonDepth = 100
+  /// The maximum number of marks of a track in a result's timeline.
+  ///
+  /// Sums of their times can't overflow.
+  package static let timelineMarks = 500_000
+  /// The maximum time of a mark in a result's timeline, in nanoseconds: about three hours.
+  ///
+  /// Sums of the times can't overflow.
+  package static let timelineTime = 10_000_000_000_000
+
+  // MARK: Logs
+
+  /// The maximum length of a log line, in bytes; the rest of a longer line is discarded.
+  ///
+  /// It's the memory that an endless line takes.
+  package static let logLine = 4 << 20
+  /// The maximum size of a decompressed log, in bytes.
+  ///
+  /// gzip compresses a thousand to one, so a small file can take hours.
+  package static let inflatedLog = 256 << 20
+  /// The maximum number of lines that are joined to one if a log was wrapped at a column.
+  ///
+  /// Joining takes time in proportion to the square of the number.
+  package static let joinedLines = 2_000
+  /// The length at which further lines of a message are no longer added to it, in bytes.
+  ///
+  /// A message lists all values of a long `IN`.
+  package static let logMessage = 1 << 16
+  /// The maximum number of different statements in a log; further ones share an entry for each kind.
+  ///
+  /// Each has its own counts and samples; an app has fewer.
+  package static let logStatements = 20_000
+  /// The maximum number of nested statements in a log; beyond it, the oldest has no total time.
+  ///
+  /// Each statement without a time stays open.
+  package static let openStatements = 64
+  /// The maximum time in a log line, in microseconds: a day.
+  ///
+  /// A line with a longer time isn't recognized. Sums of the times can't overflow.
+  package static let logTime = 86_400_000_000
+  /// The maximum number of rows in a log line.
+  ///
+  /// A line with more isn't recognized. Sums of the rows can't overflow.
+  package static let logRows = 1_000_000_000
+}
