@@ -11,7 +11,7 @@ package struct LogStorm: Sendable, Equatable {
   }
 
   /// The minimum number of repetitions to report.
-  package static let threshold = StatementShape.fewestRepeats
+  package static let threshold = StatementShape.minimumRepeats
 
   package var kind: Kind
   /// The entity or relationship, such as `Country` or `Item.tags`, or the table if the entity is

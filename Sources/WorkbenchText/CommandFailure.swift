@@ -18,7 +18,7 @@ package struct CommandFailure: Error, Sendable {
 
   /// Creates a failure from a problem of the language, with an excerpt of the line.
   package init(_ problem: LanguageProblem, in line: String) {
-    message = problem.question
+    message = problem.text
     excerpt = CaretExcerpt(line: line, range: problem.range).text
     nextStep = problem.nextStep
   }
@@ -65,7 +65,7 @@ package enum CommandWord {
 package enum ErrorText {
   /// Returns the message of an error of any kind.
   package static func of(_ error: any Error) -> String {
-    if let problem = error as? LanguageProblem { return problem.question }
+    if let problem = error as? LanguageProblem { return problem.text }
     let isFoundations = type(of: error) is AnyClass || error is CocoaError || error is POSIXError
     return isFoundations ? FileErrorText.of(error) : "\(error)"
   }

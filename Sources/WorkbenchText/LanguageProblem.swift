@@ -26,7 +26,7 @@ package struct LanguageProblem: Error, Sendable, Equatable {
   }
 
   /// The message with the suggestion; a very long message is truncated.
-  package var question: String {
+  package var text: String {
     let limit = LanguageProblem.longestMessage
     let message = message.count > limit ? "\(message.prefix(limit))…" : message
     return suggestion.map { "\(message); did you mean `\($0)`?" } ?? message
@@ -106,7 +106,7 @@ package struct LineError: Error, Sendable, CustomStringConvertible {
   /// The line with carets, the message, and the next step.
   package var description: String {
     let excerpt = CaretExcerpt(line: line, range: problem.range)
-    return "\(excerpt.text)\n\(problem.question)\n\(problem.nextStep)"
+    return "\(excerpt.text)\n\(problem.text)\n\(problem.nextStep)"
   }
 }
 

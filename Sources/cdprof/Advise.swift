@@ -65,12 +65,12 @@ struct Advise: Executable {
     }
     let advice =
       isScenario
-      ? try WorkToAdvise.advice(for: ScenarioReader.read(url, path: file), scale: scale)
-      : try WorkToAdvise.advice(forStore: url, lines: steps, sql: sql)
+      ? try IndexAdviceSource.advice(for: ScenarioReader.read(url, path: file), scale: scale)
+      : try IndexAdviceSource.advice(forStore: url, lines: steps, sql: sql)
     if json {
-      console.say(try AdviceJSON.data(advice))
+      console.write(try AdviceJSON.data(advice))
     } else {
-      console.say(AdviceText.lines(advice))
+      console.write(AdviceText.lines(advice))
     }
     return .success
   }

@@ -34,7 +34,7 @@ enum Program {
     // This process never contains an app's classes, so a warning about a missing class is noise.
     ManagedObjectClasses.silenceWarnings()
     if let wrong = unknownCommand(in: arguments) {
-      console.complain(wrong)
+      console.writeError(wrong)
       return .usage
     }
     do {
@@ -48,7 +48,7 @@ enum Program {
       return report(error, of: arguments, console)
     } catch {
       let failure = Failure(error)
-      console.complain(failure.text)
+      console.writeError(failure.text)
       return failure.status
     }
   }
@@ -78,10 +78,10 @@ enum Program {
         $0.replacing($1, with: PrintableText.line($1))
       }
     guard CDProf.exitCode(for: error) != .success else {
-      console.say(message)
+      console.write(message)
       return .success
     }
-    console.complain(message)
+    console.writeError(message)
     return .usage
   }
 }

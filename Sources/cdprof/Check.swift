@@ -36,9 +36,9 @@ struct Check: Executable {
     let attempt = try ScenarioReader.read(URL(fileURLWithPath: file), path: file)
     let check = try ExerciseCheck(of: attempt, against: lesson(of: attempt))
     if json {
-      console.say(try ExerciseReport.data(check))
+      console.write(try ExerciseReport.data(check))
     } else {
-      console.say(ExerciseReport.lines(check))
+      console.write(ExerciseReport.lines(check))
     }
     return check.passes ? .success : .findings
   }

@@ -41,10 +41,10 @@ struct Compare: Executable {
     let comparison = try ComparedInput.comparison(before, after)
     let failures = criteria.failures(of: comparison)
     if json {
-      console.say(try ComparisonJSON.data(comparison, failures: failures))
+      console.write(try ComparisonJSON.data(comparison, failures: failures))
     } else {
-      console.say(ComparisonText.lines(comparison))
-      console.say(failures.isEmpty ? [] : [""] + failures.map { "✗ \($0)" })
+      console.write(ComparisonText.lines(comparison))
+      console.write(failures.isEmpty ? [] : [""] + failures.map { "✗ \($0)" })
     }
     return failures.isEmpty ? .success : .expectationMissed
   }

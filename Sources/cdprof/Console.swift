@@ -31,12 +31,12 @@ struct Console: Sendable {
   }
 
   /// Writes a result of one or more lines, and a line feed.
-  func say(_ text: String) {
+  func write(_ text: String) {
     Console.print(Console.escaped(text + "\n"), to: STDOUT_FILENO)
   }
 
   /// Writes the lines of a result, and escapes line feeds inside a line.
-  func say(_ lines: [String]) {
+  func write(_ lines: [String]) {
     guard !lines.isEmpty else { return }
     let text = lines.map { line in
       let text = PrintableText.line(line)
@@ -51,9 +51,9 @@ struct Console: Sendable {
   }
 
   /// Writes the message of a failure, the first line in color if colors are used.
-  func complain(_ failure: CommandFailure) {
+  func writeError(_ failure: CommandFailure) {
     let text = PrintableText.escaped(failure.text())
-    guard usesColor else { return complain(text) }
+    guard usesColor else { return writeError(text) }
     let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     let rest = lines.count > 1 ? "\n\(lines[1])" : ""
     Console.print(
@@ -81,18 +81,18 @@ struct Console: Sendable {
   /// Writes a result in UTF-8: a report, JSON, or a program.
   ///
   /// JSON is already escaped, so its bytes are written unchanged.
-  func say(_ data: Data) {
+  func write(_ data: Data) {
     Console.print(PrintableText.escaped([UInt8](data)), to: STDOUT_FILENO)
   }
 
   /// Writes a message of one or more lines, and a line feed.
-  func complain(_ text: String) {
+  func writeError(_ text: String) {
     Console.print(Console.escaped(text + "\n"), to: STDERR_FILENO)
   }
 
   /// Writes a message on one line, and escapes line feeds in the names it quotes.
-  func note(_ line: String) {
-    complain(PrintableText.line(line))
+  func writeMessage(_ line: String) {
+    writeError(PrintableText.line(line))
   }
 
   /// Prints the warnings of a model, which don't prevent its use.
@@ -101,7 +101,7 @@ struct Console: Sendable {
   ///   - model: The model.
   ///   - path: The path that the model was read from.
   func warn(of model: NSManagedObjectModel, path: String) {
-    for line in ModelWarningText.lines(model.problems, path: path) { note(line) }
+    for line in ModelWarningText.lines(model.problems, path: path) { writeMessage(line) }
   }
 
   /// Shows progress on a line that the next call replaces, if standard error is a terminal.

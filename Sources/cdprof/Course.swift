@@ -59,7 +59,7 @@ struct Course: Executable {
       try write(pages.page(of: lesson, result), to: "\(lesson.name).html", in: site)
     }
     for page in try pages.otherPages() { try write(page.html, to: page.path, in: site) }
-    console.say([Messages.written([site.appendingPathComponent("index.html").relativePath])])
+    console.write([Messages.written([site.appendingPathComponent("index.html").relativePath])])
     return status
   }
 

@@ -25,9 +25,9 @@ struct Diff: Executable {
     console.warn(of: later, path: new)
     let comparison = ModelComparison(from: earlier, to: later)
     if json {
-      console.say(try DifferenceText.json(comparison))
+      console.write(try DifferenceText.json(comparison))
     } else {
-      console.say(try DifferenceText.lines(comparison))
+      console.write(try DifferenceText.lines(comparison))
     }
     return .success
   }

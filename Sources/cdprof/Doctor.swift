@@ -56,11 +56,11 @@ struct Doctor: Executable {
     if let repair { return try recover(url, to: URL(fileURLWithPath: repair), console) }
     let findings = try StoreDoctor.examine(url)
     if json {
-      console.say(try DoctorJSON.data(findings))
+      console.write(try DoctorJSON.data(findings))
     } else if report == .md {
-      console.say(DoctorMarkdown.data(findings))
+      console.write(DoctorMarkdown.data(findings))
     } else {
-      console.say(DoctorText.lines(findings))
+      console.write(DoctorText.lines(findings))
     }
     return findings.fails(strictly: strict) ? .findings : .success
   }
@@ -70,9 +70,9 @@ struct Doctor: Executable {
     if let found, let model { console.warn(of: found.model, path: model) }
     let report = try StoreRepair.repair(url, to: destination, model: found?.model)
     if json {
-      console.say(try RepairJSON.data(report))
+      console.write(try RepairJSON.data(report))
     } else {
-      console.say(RepairText.lines(report))
+      console.write(RepairText.lines(report))
     }
     return report.isComplete ? .success : .findings
   }

@@ -80,11 +80,11 @@ struct Export: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     let (program, package) = try export()
     guard let out else {
-      console.say(Data(program.utf8))
+      console.write(Data(program.utf8))
       return .success
     }
     let folder = URL(fileURLWithPath: out, isDirectory: true)
-    console.say([Messages.written(try package.write(to: folder, force: force))])
+    console.write([Messages.written(try package.write(to: folder, force: force))])
     return .success
   }
 

@@ -46,9 +46,9 @@ struct Generate: Executable {
       try folder.write(files)
     }
     for (path, outcome) in written {
-      console.say(["\(outcome.rawValue): \(path)"])
+      console.write(["\(outcome.rawValue): \(path)"])
     }
-    for note in generator.notes { console.note(note) }
+    for note in generator.notes { console.writeMessage(note) }
     return .success
   }
 }

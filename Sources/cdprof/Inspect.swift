@@ -17,13 +17,13 @@ struct Inspect: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     let inspection = try StoreInspector.inspect(URL(fileURLWithPath: store))
     if json {
-      console.say(try InspectionJSON.data(inspection))
+      console.write(try InspectionJSON.data(inspection))
     } else {
-      console.say(InspectionText.lines(inspection))
+      console.write(InspectionText.lines(inspection))
     }
-    for rows in inspection.unmappableRows { console.note(rows.line) }
+    for rows in inspection.unmappableRows { console.writeMessage(rows.line) }
     guard inspection.unmappableRows.isEmpty else {
-      console.complain("run `cdprof doctor` to check the store")
+      console.writeError("run `cdprof doctor` to check the store")
       return .badInput
     }
     return .success

@@ -37,19 +37,19 @@ struct List: Executable {
     var status = ExitStatus.success
     for error in list.errors {
       let failure = Failure(error)
-      console.complain(failure.text)
+      console.writeError(failure.text)
       status = status.worse(failure.status)
     }
     do {
       try list.keep(metric: metric, covering: covers)
     } catch {
-      console.complain(error.description)
+      console.writeError(error.description)
       return status.worse(.usage)
     }
     if json {
-      console.say(try ScenarioListJSON.data(list))
+      console.write(try ScenarioListJSON.data(list))
     } else if !list.folders.isEmpty {
-      console.say(ScenarioListText.lines(list))
+      console.write(ScenarioListText.lines(list))
     }
     return status
   }

@@ -43,7 +43,7 @@ final class LiveLogView {
       return
     }
     let storms = report.storms.filter { printed.insert($0.name).inserted }
-    console.say([LogLiveText.line(report)] + storms.map { "  ! \(LogLiveText.text(of: $0))" })
+    console.write([LogLiveText.line(report)] + storms.map { "  ! \(LogLiveText.text(of: $0))" })
   }
 }
 

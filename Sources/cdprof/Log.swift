@@ -132,17 +132,17 @@ struct Log: Executable {
           showsBinds: showBinds))
       if let page {
         try OutputFile.write(data, to: page, force: force)
-        console.say([Messages.written([page.relativePath])])
+        console.write([Messages.written([page.relativePath])])
       } else {
-        console.say(data)
+        console.write(data)
       }
     } else if json {
-      console.say(
+      console.write(
         try LogJSON.data(log, evaluation: evaluation, advice: advice, showsBinds: showBinds))
     } else {
-      console.say(evaluation.map { LogEvaluationText.lines($0, of: log) + [""] } ?? [])
-      console.say(LogText.lines(log, showsBinds: showBinds))
-      console.say(advice.map { [""] + AdviceText.lines($0) } ?? [])
+      console.write(evaluation.map { LogEvaluationText.lines($0, of: log) + [""] } ?? [])
+      console.write(LogText.lines(log, showsBinds: showBinds))
+      console.write(advice.map { [""] + AdviceText.lines($0) } ?? [])
     }
     return evaluation?.passes == false ? .expectationMissed : .success
   }

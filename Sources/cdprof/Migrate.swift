@@ -112,18 +112,18 @@ struct Migrate: Executable {
         destination: destination, factors: factors, progress: console.progress))
     console.endProgress()
     if json {
-      console.say(try MigrationJSON.data(rehearsal, showsValues: showValues))
+      console.write(try MigrationJSON.data(rehearsal, showsValues: showValues))
     } else {
-      console.say(MigrationText.lines(rehearsal, showsValues: showValues))
+      console.write(MigrationText.lines(rehearsal, showsValues: showValues))
     }
     if report != nil {
       let page = try MigrationReport.write(
         rehearsal, in: folder, command: command, showsValues: showValues, force: force)
-      console.note(Messages.written([page.relativePath]))
+      console.writeMessage(Messages.written([page.relativePath]))
     }
     if inPlace, !rehearsal.isCurrent, rehearsal.isPossible {
       let kept = try rehearsal.migrateOriginal(keepsBackup: !noBackup)
-      console.note(Messages.migrated(store, backup: kept?.path))
+      console.writeMessage(Messages.migrated(store, backup: kept?.path))
     }
     return rehearsal.isPreserving ? .success : .findings
   }

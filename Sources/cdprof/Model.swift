@@ -70,25 +70,25 @@ struct Model: Executable {
       }
       let findings = try ModelRules.findings(in: found, from: earlier)
       if json {
-        console.say(try ModelFindingText.json(findings))
+        console.write(try ModelFindingText.json(findings))
       } else {
-        console.say(ModelFindingText.lines(findings, in: found, comparing: earlier != nil))
+        console.write(ModelFindingText.lines(findings, in: found, comparing: earlier != nil))
       }
       return findings.isEmpty ? .success : .findings
     }
     console.warn(of: found.model, path: path)
     if json {
-      console.say(try ModelJSON.data(found))
+      console.write(try ModelJSON.data(found))
     } else if ddl {
-      console.say(try found.model.creationStatements().map { "\($0);" })
+      console.write(try found.model.creationStatements().map { "\($0);" })
     } else if dot {
-      console.say(ModelGraph.lines(found.model))
+      console.write(ModelGraph.lines(found.model))
     } else if xml {
       let written = ModelDocument.text(of: found.model)
-      console.say(written.text)
-      for loss in written.losses { console.note("\(loss)") }
+      console.write(written.text)
+      for loss in written.losses { console.writeMessage("\(loss)") }
     } else {
-      console.say(ModelText.lines(found))
+      console.write(ModelText.lines(found))
     }
     return .success
   }

@@ -51,8 +51,8 @@ struct New: Executable {
       starter = ScenarioStarter(name: plain)
     }
     let written = try starter.write(to: folder, force: force)
-    console.say([Messages.written(written)])
-    console.say([Messages.next(after: written[0])])
+    console.write([Messages.written(written)])
+    console.write([Messages.next(after: written[0])])
     return .success
   }
 }

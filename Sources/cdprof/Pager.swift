@@ -19,7 +19,7 @@ struct Pager {
   func show(_ lines: [String]) -> UInt8? {
     let lines = lines.map(PrintableText.line)
     guard let size = Pager.screen, Pager.height(of: lines[...], on: size) >= size.rows else {
-      console.say(lines)
+      console.write(lines)
       return nil
     }
     var rest = lines[...]
@@ -29,7 +29,7 @@ struct Pager {
       while count < rest.count, Pager.height(of: rest.prefix(count + 1), on: size) <= room {
         count += 1
       }
-      console.say(Array(rest.prefix(max(1, count))))
+      console.write(Array(rest.prefix(max(1, count))))
       rest = rest.dropFirst(max(1, count))
       guard !rest.isEmpty else { return nil }
       console.show(passing: Messages.more)

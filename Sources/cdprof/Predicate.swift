@@ -54,10 +54,10 @@ struct Predicate: Executable {
     var parts: PredicateText.Parts = []
     if sql { parts.formUnion([.sql, .binds]) }
     if tree { parts.insert(.tree) }
-    console.say(PredicateText.lines(explanation, parts.isEmpty ? .all : parts))
+    console.write(PredicateText.lines(explanation, parts.isEmpty ? .all : parts))
     if let plan, let statement = explanation.statement {
       let reader = try PlanReader(storeURL: URL(fileURLWithPath: plan))
-      console.say(
+      console.write(
         PredicateText.lines(plan: reader.lines(of: statement.sql), of: explanation))
     }
     return .success

@@ -44,7 +44,7 @@ struct Report: Executable {
     let results = try files.map { ($0, try ResultFile.read(at: $0)) }
     guard let out else {
       for (_, result) in results {
-        for format in formats { console.say(try format.data(result)) }
+        for format in formats { console.write(try format.data(result)) }
       }
       return .success
     }
@@ -60,7 +60,7 @@ struct Report: Executable {
         try $0.write(result, named: name, in: folder, force: force).relativePath
       }
     }
-    console.say([Messages.written(written)])
+    console.write([Messages.written(written)])
     return .success
   }
 

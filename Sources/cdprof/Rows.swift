@@ -46,17 +46,17 @@ struct Rows: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     let rows = try StoreRows(
       URL(fileURLWithPath: store), entity: entity, where: predicate, limit: limit)
-    if rows.isGuessed { console.complain(Messages.guessedNames) }
+    if rows.isGuessed { console.writeError(Messages.guessedNames) }
     if json {
       var writer = RowsJSON()
-      try rows.forEachBatch { console.say($0.reduce(into: Data()) { $0 += writer.row($1) }) }
-      console.say(writer.end())
+      try rows.forEachBatch { console.write($0.reduce(into: Data()) { $0 += writer.row($1) }) }
+      console.write(writer.end())
     } else if csv {
       let writer = RowsCSV(rows.properties)
-      console.say(writer.header)
-      try rows.forEachBatch { console.say($0.flatMap(writer.lines)) }
+      console.write(writer.header)
+      try rows.forEachBatch { console.write($0.flatMap(writer.lines)) }
     } else {
-      try rows.forEachBatch { console.say($0.flatMap(RowsText.lines)) }
+      try rows.forEachBatch { console.write($0.flatMap(RowsText.lines)) }
     }
     try rows.check()
     return .success

@@ -151,7 +151,7 @@ struct Run: Executable {
     do {
       scenarios = try ScenarioChoice(only: only, variants: variant).scenarios(of: scenarios)
     } catch {
-      console.complain(error.description)
+      console.writeError(error.description)
       return .usage
     }
     for scenario in scenarios {
@@ -171,7 +171,7 @@ struct Run: Executable {
   func report(_ error: any Error, _ console: Console) -> ExitStatus {
     console.endProgress()
     let failure = Failure(error)
-    console.complain(failure.text)
+    console.writeError(failure.text)
     return failure.status
   }
 }

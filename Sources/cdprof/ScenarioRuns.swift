@@ -86,7 +86,7 @@ struct ScenarioRuns: Sendable {
       }
     } done: { outcome in
       console.endProgress()
-      if reported > 0, !command.quiet { console.say("") }
+      if reported > 0, !command.quiet { console.write("") }
       reported += 1
       if !isAlone, !command.quiet {
         console.progress(NumberText.counted(reported, of: runs.count, "scenario"))
@@ -98,12 +98,12 @@ struct ScenarioRuns: Sendable {
     }
     console.endProgress()
     if runs.count > 1, !command.quiet {
-      console.say("")
-      console.say([Messages.passed(passed, of: runs.count)])
+      console.write("")
+      console.write([Messages.passed(passed, of: runs.count)])
     }
     if let index {
       let path = try index.write(entries)
-      if !command.quiet { console.say([Messages.written([path])]) }
+      if !command.quiet { console.write([Messages.written([path])]) }
     }
     return status
   }
@@ -114,21 +114,21 @@ struct ScenarioRuns: Sendable {
     var status = ExitStatus.success
     console.endProgress()
     if let result = outcome.result {
-      console.say(
+      console.write(
         command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
-      if command.plans, !command.quiet { console.say(RunText.plans(result)) }
+      if command.plans, !command.quiet { console.write(RunText.plans(result)) }
       if !result.passes { status = status.worse(.expectationMissed) }
       if let stopped = command.failOn?.stopped(by: result), !stopped.isEmpty {
-        console.note(Messages.stopped(stopped, in: result.scenario))
+        console.writeMessage(Messages.stopped(stopped, in: result.scenario))
         status = status.worse(.findings)
       }
     }
     if !command.quiet {
       let scales = outcome.result.map(ScaleText.lines) ?? []
-      if !scales.isEmpty { console.say([""] + scales) }
+      if !scales.isEmpty { console.write([""] + scales) }
       if !outcome.written.isEmpty {
-        console.say("")
-        console.say([Messages.written(outcome.written)])
+        console.write("")
+        console.write([Messages.written(outcome.written)])
       }
     }
     if let error = outcome.error { status = status.worse(command.report(error, console)) }
@@ -144,7 +144,7 @@ struct ScenarioRuns: Sendable {
         sqlLevel == 0
         ? nil
         : RunLog(level: sqlLevel, showsBinds: showsBinds) {
-          Console().note($0)
+          Console().writeMessage($0)
         }
       for scale in scales {
         let runner = runner(at: scale, log: log)

@@ -12,7 +12,7 @@ struct Schema: Executable {
       """)
 
   func execute(_ console: Console) throws -> ExitStatus {
-    console.say(ScenarioSchema.document.dropLastLineEnd)
+    console.write(ScenarioSchema.document.dropLastLineEnd)
     return .success
   }
 }

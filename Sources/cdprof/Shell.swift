@@ -43,7 +43,7 @@ struct Shell: Executable {
       console.warn(of: workspace.model, path: workspace.modelPath)
     }
     let engine = try ShellEngine(workspace: workspace, showsBinds: showBinds) {
-      console.note($0)
+      console.writeMessage($0)
     }
     defer { engine.close() }
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
@@ -62,13 +62,13 @@ struct Shell: Executable {
       case SIGTSTP: Signals.stopProgram()
       case SIGINT where running.press() == 1:
         Shell.stop(running, interruption)
-        running.ifStillRunning(after: 1) { console.complain(Messages.stillRunning) }
+        running.ifStillRunning(after: 1) { console.writeError(Messages.stillRunning) }
       default: Signals.endProgram(signal)
       }
     }
-    console.say([engine.banner(completes: true), ""])
+    console.write([engine.banner(completes: true), ""])
     if let path = Shell.startFile, let failure = engine.begin(with: path) {
-      console.complain(failure)
+      console.writeError(failure)
     }
     while let line = input.nextLine(after: engine.prompt, offering: engine.vocabulary) {
       engine.width = Pager.screen?.columns
@@ -76,11 +76,11 @@ struct Shell: Executable {
       if engine.pages {
         if let key = Pager(console).show(answer.lines) { input.begin(with: key) }
       } else {
-        console.say(answer.lines)
+        console.write(answer.lines)
       }
-      if let failure = answer.failure { console.complain(failure) }
+      if let failure = answer.failure { console.writeError(failure) }
       if answer.ends { break }
-      if !line.isEmpty { console.say("") }
+      if !line.isEmpty { console.write("") }
     }
     input.saveHistory()
     return .success
@@ -96,22 +96,22 @@ struct Shell: Executable {
 
   /// Reads and runs all lines of a pipe or a file, and continues after errors.
   private func readAll(_ engine: ShellEngine, _ console: Console) -> ExitStatus {
-    console.say([engine.banner()])
+    console.write([engine.banner()])
     var status = ExitStatus.success
     var number = 0
     var lines = PipedLines()
     while let line = lines.next() {
       number += 1
       let answer = engine.answer(to: line)
-      console.say(answer.lines)
+      console.write(answer.lines)
       if let failure = answer.failure {
-        console.complain(failure.text(line: number))
+        console.writeError(failure.text(line: number))
         status = .badInput
       }
       if answer.ends { return status }
     }
     if let failure = engine.endOfLines() {
-      console.complain(failure.text())
+      console.writeError(failure.text())
       status = .badInput
     }
     return status

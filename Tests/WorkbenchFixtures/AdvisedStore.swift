@@ -37,7 +37,7 @@ package struct AdvisedStore {
 
   /// Returns the advice for steps that run on the store, and for SQL statements.
   package func advice(_ lines: [String], sql: [String] = []) throws -> IndexAdvice {
-    try WorkToAdvise.advice(forStore: url, lines: lines, sql: sql)
+    try IndexAdviceSource.advice(forStore: url, lines: lines, sql: sql)
   }
 
   /// Executes SQL on the store, which must not be open.

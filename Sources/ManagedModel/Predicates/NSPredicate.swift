@@ -88,7 +88,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   /// exception.
   open func encode(with coder: NSCoder) {
     guard case .constant(let value) = kind else {
-      preconditionFailure("\(self) cannot be archived")
+      preconditionFailure("\(self) can't be archived")
     }
     coder.encode(value, forKey: PredicateArchiveKey.value)
   }

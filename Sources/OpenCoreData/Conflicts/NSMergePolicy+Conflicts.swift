@@ -187,11 +187,11 @@ extension NSMergePolicy {
     guard let context = object.context, !stored.isDeleted else { return }
     switch mergeType {
     case .overwriteMergePolicyType:
-      try context.fillIfFault(stored)
+      try context.fulfillIfFault(stored)
       context.delete(stored)
     case .mergeByPropertyObjectTrumpMergePolicyType:
       if object.isInserted {
-        try context.fillIfFault(stored)
+        try context.fulfillIfFault(stored)
         object.copyChanges(to: stored, except: constraint)
         context.displace(object, by: stored)
       } else {
@@ -212,9 +212,9 @@ extension NSManagedObjectContext {
   ///
   /// Firing the fault instead would make the object deleted if its row can't be read.
   /// - Throws: The store's error.
-  fileprivate final func fillIfFault(_ object: NSManagedObject) throws {
+  fileprivate final func fulfillIfFault(_ object: NSManagedObject) throws {
     do {
-      if object.isFault { _ = try fill(object) }
+      if object.isFault { _ = try fulfill(object) }
     } catch {
       throw NSError.from(error, store: firstStore)
     }

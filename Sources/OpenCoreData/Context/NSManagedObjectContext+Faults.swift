@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
   /// interrupted is fulfilled with default values.
   final func fire(_ object: NSManagedObject) {
     do {
-      if try fill(object) { return }
+      if try fulfill(object) { return }
     } catch {
       noteFailure(error, "a fault for \(object.objectID) couldn't be fulfilled")
       if faultFailures.noteInterruption(of: object) {
@@ -51,23 +51,23 @@ extension NSManagedObjectContext {
 
   /// Fulfills a fault from the row cache or the store: one object fault, reported and counted.
   /// - Returns: `false` if the row doesn't exist.
-  final func fill(_ object: NSManagedObject) throws -> Bool {
+  final func fulfill(_ object: NSManagedObject) throws -> Bool {
     if object.isInserted {
       // A new object that was refreshed has no row.
       object.fulfillWithDefaults()
       return true
     }
-    guard let store = reads.direct else { return try fillIndirectly(object) }
-    return try fill(object, from: store)
+    guard let store = reads.direct else { return try fulfillIndirectly(object) }
+    return try fulfill(object, from: store)
   }
 
   @inline(__always)
-  private func fill(_ object: NSManagedObject, from store: RowStore) throws -> Bool {
+  private func fulfill(_ object: NSManagedObject, from store: RowStore) throws -> Bool {
     let event = scope.begin(.objectFault)
     var source = FaultSource.rowCache
     if acceptsAnyAge, object.hasCachedRow {
       emitCacheLookup(true, of: object, in: store)
-      emitCacheLookup(event, of: object, in: store, found: true, from: source)
+      countFault(event, of: object, in: store, found: true, from: source)
       object.finishFulfillment()
       return true
     }
@@ -87,12 +87,12 @@ extension NSManagedObjectContext {
 
   /// Fulfills a fault of a child or pinned context, of one of several stores, or the first one of another
   /// store.
-  private func fillIndirectly(_ object: NSManagedObject) throws -> Bool {
+  private func fulfillIndirectly(_ object: NSManagedObject) throws -> Bool {
     let store = store(for: object.layout)
     let isChild = parent != nil
     guard isChild || reads.pin != nil else {
       reads.readDirectly(store)
-      return try fill(object, from: store)
+      return try fulfill(object, from: store)
     }
     let event = scope.begin(.objectFault)
     do {
@@ -117,14 +117,14 @@ extension NSManagedObjectContext {
     _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, with row: Row?,
     from source: FaultSource
   ) -> Bool {
-    emitCacheLookup(event, of: object, in: store, found: row != nil, from: source)
+    countFault(event, of: object, in: store, found: row != nil, from: source)
     guard let row else { return false }
-    object.fill(with: row)
+    object.fulfill(with: row)
     return true
   }
 
   @inline(__always)
-  private func emitCacheLookup(
+  private func countFault(
     _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, found: Bool,
     from source: FaultSource
   ) {

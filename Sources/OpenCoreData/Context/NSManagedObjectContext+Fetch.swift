@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
       case .dictionaryResultType: return try castDictionaries(fetchDictionaries(plan))
       default:
         if plan.batchSize > 0, parent == nil || prefetchesThroughParent {
-          let pages = try batches(plan)
+          let pages = try fetchBatches(plan)
           return try cast((0..<pages.count).map { try pages.object(at: $0) })
         }
         return try castObjects(fetchObjects(plan), of: plan)
@@ -203,10 +203,10 @@ extension NSManagedObjectContext {
     let seesNewest = reads.pin == nil && parent == nil
     for (object, row) in zip(objects, current) {
       if object.isFault, !plan.returnsObjectsAsFaults {
-        object.fill(with: row)
+        object.fulfill(with: row)
       } else if plan.refreshes, !object.isFault, !object.hasChanges {
         object.turnIntoFault()
-        object.fill(with: row)
+        object.fulfill(with: row)
       } else if seesNewest, object.isFault, row.layoutIndex == object.layout.index {
         object.retainCachedRow(row)
       } else {

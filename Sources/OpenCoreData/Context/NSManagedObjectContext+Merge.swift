@@ -162,7 +162,7 @@ extension NSManagedObjectContext {
     for (layout, keys) in byEntity.values.sorted(by: { $0.layout.index < $1.layout.index }) {
       do {
         try read(store(for: layout)) { reader in
-          let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
+          let rows = try reader.rows(keys, of: layout, batchSize: nil, in: scope)
           for fetched in rows { reader.install(fetched).release() }
         }
       } catch {

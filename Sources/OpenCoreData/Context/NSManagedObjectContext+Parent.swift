@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
     let identity = object.identity
     let found = try askParent { parent -> [FetchedIdentity]? in
       guard let source = parent.counterpart(of: identity) else { return nil }
-      if source.isFault, try !parent.fill(source) { return nil }
+      if source.isFault, try !parent.fulfill(source) { return nil }
       return source.relatedObjects(relationship).filter { !$0.isDeleted }.map(\.identity)
     }
     return found ?? []
@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
 
   /// Returns an object's current values as a row, retained for the caller; nil if it is or will be deleted.
   private func presentRow(of object: NSManagedObject) throws -> Row? {
-    if object.isFault, try !fill(object) { return nil }
+    if object.isFault, try !fulfill(object) { return nil }
     guard !object.isDeleted else { return nil }
     let changed = object.changedSlots()
     guard !changed.isEmpty else {
@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
   }
 
   /// Loads a batch through the parent.
-  final func loadPageThroughParent(
+  final func loadBatchThroughParent(
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
     let event = scope.begin(.batchLoad)
@@ -126,8 +126,8 @@ extension NSManagedObjectContext {
       for identity in theirs where identity.primaryKey <= 0 {
         known[identity.primaryKey] = parent.counterpart(of: identity)
       }
-      let page = try parent.loadPage(theirs[...], self.passedOn(plan), unsaved: known)
-      return try self.take(page, of: plan, from: parent)
+      let batch = try parent.loadBatch(theirs[...], self.passedOn(plan), unsaved: known)
+      return try self.take(batch, of: plan, from: parent)
     }
     return withExtendedLifetime(loaded) {
       keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
@@ -165,7 +165,7 @@ extension NSManagedObjectContext {
         let row = try parent.presentRow(of: source)
       {
         object.turnIntoFault()
-        object.fill(with: row)
+        object.fulfill(with: row)
       } else if isStale {
         object.turnIntoFault()
       }
@@ -239,7 +239,7 @@ extension NSManagedObjectContext {
     var updated: [NSManagedObject] = []
     for object in plan.updated {
       guard let mine = counterpart(of: object.identity), !mine.isDeleted,
-        try !mine.isFault || fill(mine)
+        try !mine.isFault || fulfill(mine)
       else { throw NSError.missingObject(object.objectID) }
       updated.append(mine)
     }

@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
       let keys = reader.destinationKeys(of: relationship.name, from: sources)
       guard !keys.isEmpty else { return nil }
       let layout = EntityLayout.of(destination).at(store.storeIndex)
-      let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
+      let rows = try reader.rows(keys, of: layout, batchSize: nil, in: scope)
       return retainRows(rows, owner, reader)
     }
   }

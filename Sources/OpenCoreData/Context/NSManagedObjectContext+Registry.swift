@@ -290,7 +290,7 @@ extension NSManagedObjectContext {
   private func fulfilled(
     _ object: NSManagedObject, _ objectID: NSManagedObjectID
   ) throws -> NSManagedObject {
-    guard try fill(object) else { throw NSError.missingObject(objectID) }
+    guard try fulfill(object) else { throw NSError.missingObject(objectID) }
     return object
   }
 }
@@ -352,7 +352,7 @@ extension NSManagedObjectContext {
     guard registry.object(rootIndex: identity.layout.rootIndex, key: key) == nil else {
       throw NSError.coreData(
         NSCoreDataError,
-        "\(object.objectID) cannot get its permanent ID: another object of this context has it.")
+        "\(object.objectID) can't get its permanent ID: another object of this context has it.")
     }
     object.primaryKey = key
     adopt(object, from: identity.primaryKey, in: store)

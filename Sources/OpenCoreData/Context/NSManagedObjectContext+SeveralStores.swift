@@ -202,7 +202,7 @@ extension NSManagedObjectContext {
       let asked = plan.at(store)
       try read(store) { reader in
         let rows = try reader.rows(
-          ContiguousArray(keys.map(\.primaryKey)), of: asked.layout, pageSize: plan.batchSize,
+          ContiguousArray(keys.map(\.primaryKey)), of: asked.layout, batchSize: plan.batchSize,
           in: scope)
         let page = makeObjects(rows, from: reader, asked)
         visit(page)

@@ -44,7 +44,7 @@ struct CoordinatedStores {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
         "The coordinator has a store with the identifier \(store.identifier) already: "
-          + "\(twin.url?.path ?? "in memory"). The same store cannot be added twice.",
+          + "\(twin.url?.path ?? "in memory"). The same store can't be added twice.",
         [NSFilePathErrorKey: store.url?.path ?? ""])
     }
     reserved.remove(storeIndex)

@@ -47,9 +47,9 @@ final class IncrementalReader: StoreReader {
       if plan.refreshes, !object.isFault, !object.hasChanges {
         source.discard([object.identity])
         context.refresh(object, mergeChanges: false)
-        _ = try context.fill(object)
+        _ = try context.fulfill(object)
       } else if !plan.returnsObjectsAsFaults, object.isFault {
-        _ = try context.fill(object)
+        _ = try context.fulfill(object)
       }
     }
     return objects.map(\.identity)
@@ -125,7 +125,7 @@ final class IncrementalReader: StoreReader {
   }
 
   func rows(
-    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, batchSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow] {
     try rows(Set(keys).sorted().map { source.identity(of: $0, layout) }, in: scope)
   }

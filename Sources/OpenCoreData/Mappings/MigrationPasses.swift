@@ -21,7 +21,7 @@ final class MigrationPasses {
   /// The number of steps that have begun: each mapping is one in each pass.
   private var stepCount = 0
 
-  private static let mostErrors = 1_000
+  private static let maximumErrors = 1_000
 
   /// Resolves the mappings.
   ///
@@ -261,7 +261,7 @@ final class MigrationPasses {
           // A value that can't be read isn't invalid.
           try checkReading()
           failures.append(error as NSError)
-          if failures.count == Self.mostErrors { try NSError.throwValidation(failures) }
+          if failures.count == Self.maximumErrors { try NSError.throwValidation(failures) }
         }
         if (index + 1).isMultiple(of: manager.batchSize) { try saveBatch(report) }
       }

@@ -46,7 +46,7 @@ extension NSManagedObject {
   }
 
   /// Fulfills the object with a row, whose reference count it takes over.
-  final func fill(with row: Row) {
+  final func fulfill(with row: Row) {
     self.row.release()
     self.row = row
     finishFulfillment()

@@ -7,29 +7,29 @@ import ProfileEvents
 /// while another is loaded; then the oldest is released. Use it on its context's queue; it keeps a strong
 /// reference to the context. Apple counterpart: the array that `fetchBatchSize` returns in Objective-C.
 ///
-/// Cost: `subscript` runs one SELECT of at most `pageSize` rows if the batch isn't loaded.
+/// Cost: `subscript` runs one SELECT of at most `batchSize` rows if the batch isn't loaded.
 public struct BatchedFetchResult<Element>: RandomAccessCollection {
-  private let pages: BatchedPages
+  private let batches: FetchBatches
 
-  init(_ pages: BatchedPages) {
-    self.pages = pages
+  init(_ batches: FetchBatches) {
+    self.batches = batches
   }
 
   /// Always 0.
   public var startIndex: Int { 0 }
 
   /// The number of matches; needs no statement.
-  public var endIndex: Int { pages.count }
+  public var endIndex: Int { batches.count }
 
   /// The number of objects in a batch, which is the request's `fetchBatchSize`.
-  public var pageSize: Int { pages.pageSize }
+  public var batchSize: Int { batches.batchSize }
 
   /// The object at a position.
   ///
   /// If its batch can't be read, it's a fault, and reading that reports the error on stderr. It's a
   /// programmer error if the object has another type.
   public subscript(position: Int) -> Element {
-    guard let object = pages.objectOrFault(at: position) as? Element else {
+    guard let object = batches.objectOrFault(at: position) as? Element else {
       preconditionFailure("the object at \(position) isn't a \(Element.self)")
     }
     return object
@@ -39,19 +39,19 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
   ///
   /// It's a programmer error to pass a position outside of the result.
   package func objectID(at position: Int) -> NSManagedObjectID {
-    pages.objectID(at: position)
+    batches.objectID(at: position)
   }
 }
 
 /// The primary keys of a batched fetch, and its loaded batches.
-final class BatchedPages {
+final class FetchBatches {
   let keys: [FetchedIdentity]
-  let pageSize: Int
+  let batchSize: Int
   /// Unsaved objects by the temporary key they were fetched with.
   private let unsaved: [Int64: NSManagedObject]
   private let plan: FetchPlan
   private let context: NSManagedObjectContext
-  private var pages: [Int: [NSManagedObject]] = [:]
+  private var loaded: [Int: [NSManagedObject]] = [:]
   /// Least recently used first.
   private var recent: [Int] = []
 
@@ -68,7 +68,7 @@ final class BatchedPages {
     self.unsaved = Dictionary(
       unsaved.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
     self.plan = plan
-    self.pageSize = plan.batchSize
+    self.batchSize = plan.batchSize
     self.context = context
   }
 
@@ -79,9 +79,9 @@ final class BatchedPages {
     precondition(
       keys.indices.contains(position),
       "position \(position) of \(PluralForm.counted(count, "object"))")
-    let number = position / pageSize
-    let page = try self.page(number)
-    return page[position - number * pageSize]
+    let number = position / batchSize
+    let batch = try self.batch(number)
+    return batch[position - number * batchSize]
   }
 
   /// Returns the object at a position, as a fault if its batch can't be read.
@@ -103,24 +103,24 @@ final class BatchedPages {
         layout: key.layout, primaryKey: key.primaryKey, store: context.store(for: key.layout))
   }
 
-  private func page(_ number: Int) throws -> [NSManagedObject] {
-    if let page = pages[number] {
+  private func batch(_ number: Int) throws -> [NSManagedObject] {
+    if let batch = loaded[number] {
       touch(number)
-      return page
+      return batch
     }
-    let start = number * pageSize
-    let page = try context.loadPage(
-      keys[start..<min(start + pageSize, count)], plan, unsaved: unsaved)
-    pages[number] = page
+    let start = number * batchSize
+    let batch = try context.loadBatch(
+      keys[start..<min(start + batchSize, count)], plan, unsaved: unsaved)
+    loaded[number] = batch
     touch(number)
-    if recent.count > BatchedPages.kept {
+    if recent.count > FetchBatches.kept {
       let oldest = recent.removeFirst()
       // The keys are taken first: a strong reference to the batch would keep its objects registered.
-      let keys = (pages[oldest] ?? []).map { ($0.layout.rootIndex, $0.primaryKey) }
-      pages[oldest] = nil
+      let keys = (loaded[oldest] ?? []).map { ($0.layout.rootIndex, $0.primaryKey) }
+      loaded[oldest] = nil
       context.release(keys)
     }
-    return page
+    return batch
   }
 
   private func touch(_ number: Int) {

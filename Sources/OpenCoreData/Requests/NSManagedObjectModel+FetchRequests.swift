@@ -91,7 +91,7 @@ extension NSManagedObjectModel {
     do {
       return try template.request(in: self)
     } catch {
-      preconditionFailure("The predicate of the fetch request \(name) cannot be read: \(error)")
+      preconditionFailure("The predicate of the fetch request \(name) can't be read: \(error)")
     }
   }
 

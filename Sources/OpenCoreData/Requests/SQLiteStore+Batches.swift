@@ -208,7 +208,7 @@ extension SQLiteStore {
       let isRelationship = layout.entity.relationshipsByName[name] != nil
       throw NSError.fetch(
         isRelationship
-          ? "A batch request cannot set a relationship, such as '\(name)'."
+          ? "A batch request can't set a relationship, such as '\(name)'."
           : "The entity '\(layout.entity.name ?? "")' has no stored attribute '\(name)'.")
     }
     return layout.slots[index]

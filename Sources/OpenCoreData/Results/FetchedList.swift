@@ -81,7 +81,7 @@ final class PagedList: FetchedList {
   private var unsaved: [Int64: NSManagedObject]
   private var loaded: [RowKey: NSManagedObject] = [:]
   /// The keys of each loaded batch, least recently used first.
-  private var pages: [[RowKey]] = []
+  private var batches: [[RowKey]] = []
   private var positions: [RowKey: Int]?
   private let plan: FetchPlan
   private let context: NSManagedObjectContext
@@ -114,7 +114,7 @@ final class PagedList: FetchedList {
       touch(key)
       return object
     }
-    load(pageOf: position)
+    load(batchOf: position)
     return loaded[key] ?? context.registered(identity.layout, identity.primaryKey)
   }
 
@@ -150,33 +150,33 @@ final class PagedList: FetchedList {
     positions = nil
   }
 
-  private func load(pageOf position: Int) {
+  private func load(batchOf position: Int) {
     let start = position / plan.batchSize * plan.batchSize
     let slice = keys[start..<min(start + plan.batchSize, keys.count)].filter {
       loaded[RowKey($0)] == nil && unsaved[$0.primaryKey] == nil
     }
     var objects: [NSManagedObject]
     do {
-      objects = try context.loadPage(slice[...], plan, unsaved: [:])
+      objects = try context.loadBatch(slice[...], plan, unsaved: [:])
     } catch {
       context.noteFailure(error, "the batch with index \(position) couldn't be read")
       objects = slice.map { context.registered($0.layout, $0.primaryKey) }
     }
     for object in objects { loaded[RowKey(object.identity)] = object }
-    pages.append(objects.map { RowKey($0.identity) })
+    batches.append(objects.map { RowKey($0.identity) })
     objects = []
-    if pages.count > BatchedPages.kept + 1 { release(pages.removeFirst()) }
+    if batches.count > FetchBatches.kept + 1 { release(batches.removeFirst()) }
   }
 
-  private func release(_ page: [RowKey]) {
-    for key in page { loaded[key] = nil }
-    context.release(page.map { ($0.rootIndex, $0.primaryKey) })
+  private func release(_ batch: [RowKey]) {
+    for key in batch { loaded[key] = nil }
+    context.release(batch.map { ($0.rootIndex, $0.primaryKey) })
   }
 
   private func touch(_ key: RowKey) {
-    guard pages.last?.contains(key) == false,
-      let index = pages.firstIndex(where: { $0.contains(key) })
+    guard batches.last?.contains(key) == false,
+      let index = batches.firstIndex(where: { $0.contains(key) })
     else { return }
-    pages.append(pages.remove(at: index))
+    batches.append(batches.remove(at: index))
   }
 }

@@ -210,7 +210,7 @@ extension PredicateTranslation {
     let form = attribute.map { BindForm.stored(type, $0) } ?? .computed(type)
     if let bind = bind(constant, as: form) { return bind }
     let name = attribute.map { "\($0)" } ?? "a value of the type \(type.declaration)"
-    throw TranslationError(piece, "\(constant.value.summary) cannot be compared with \(name).")
+    throw TranslationError(piece, "\(constant.value.summary) can't be compared with \(name).")
   }
 
   /// Binds a constant in some form; nil if it has none.
@@ -279,7 +279,7 @@ extension PredicateTranslation {
       column = found
     case .toMany(let path) where path.rest.first != nil:
       guard case .computed(let found, _) = try aggregate(path, at: site) else {
-        throw TranslationError(key, "The store cannot sort by this.")
+        throw TranslationError(key, "The store can't sort by this.")
       }
       column = found
     case .toMany:
@@ -288,7 +288,7 @@ extension PredicateTranslation {
       throw TranslationError(
         key, "Objects have no order: sort by an attribute of \(entity.name), such as \(key).name.")
     case .constant, .entity, .computed, .list:
-      throw TranslationError(key, "The store cannot sort by this.")
+      throw TranslationError(key, "The store can't sort by this.")
     }
     if column.sql.first == " " { column.sql.removeFirst() }
     return column.sql + (try collation(descriptor, key, isText: isText))
@@ -301,7 +301,7 @@ extension PredicateTranslation {
     _ descriptor: NSSortDescriptor, _ key: String, isText: Bool
   ) throws(TranslationError) -> String {
     guard let comparison = descriptor.comparison else {
-      throw TranslationError(key, "The store cannot sort by a block; it needs SQL.")
+      throw TranslationError(key, "The store can't sort by a block; it needs SQL.")
     }
     guard isText, let collation = StoreCollation(comparison) else {
       return descriptor.ascending ? "" : " "

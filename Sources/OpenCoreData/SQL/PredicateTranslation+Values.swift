@@ -94,7 +94,7 @@ extension PredicateTranslation {
       case .computed(_, let type):
         return "\(bind: try bind(constant, as: type, nil, rules.piece))"
       default:
-        throw TranslationError(rules.piece, "The two sides cannot be compared.")
+        throw TranslationError(rules.piece, "The two sides can't be compared.")
       }
     case .object:
       throw TranslationError(

@@ -19,9 +19,9 @@ struct SaveOperation {
   private(set) var committed: [SavePlan] = []
 
   /// The passes of validation and `willSave` that a save allows.
-  private static let mostPasses = 1_000
+  private static let maximumPasses = 1_000
   /// The maximum number of attempts to write, in case a merge policy resolves nothing.
-  private static let mostAttempts = 100
+  private static let maximumAttempts = 100
 
   init(in context: NSManagedObjectContext) {
     self.context = context
@@ -32,8 +32,8 @@ struct SaveOperation {
   /// - Returns: The number of passes, including that one.
   /// - Throws: The errors of validation; 134070 if `willSave` keeps changing properties.
   func prepare() throws -> Int {
-    var restless: NSManagedObject?
-    for pass in 1...Self.mostPasses {
+    var unsettled: NSManagedObject?
+    for pass in 1...Self.maximumPasses {
       if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
       // A new object that was refreshed has its default values.
       for object in context.changes.inserted.array where object.isFault { object.willAccess() }
@@ -43,20 +43,20 @@ struct SaveOperation {
       for object in context.changes.all {
         let count = context.changes.marks
         object.willSave()
-        if pass == Self.mostPasses, context.changes.marks != count {
-          restless = object
+        if pass == Self.maximumPasses, context.changes.marks != count {
+          unsettled = object
         }
       }
       let isSettled = context.changes.marks == before
       context.processPendingChanges()
       if isSettled { return pass }
     }
-    let name = restless.map { "willSave of \($0.objectID)" } ?? "Validation"
+    let name = unsettled.map { "willSave of \($0.objectID)" } ?? "Validation"
     throw NSError.coreData(
       NSPersistentStoreOperationError,
-      "\(name) still changes properties after \(Self.mostPasses) passes; set a "
+      "\(name) still changes properties after \(Self.maximumPasses) passes; set a "
         + "property there only when its value differs.",
-      [NSAffectedObjectsErrorKey: [restless].compactMap { $0 }])
+      [NSAffectedObjectsErrorKey: [unsettled].compactMap { $0 }])
   }
 
   /// Fires the faults that couldn't be read when they were changed or deleted, and applies the delete rules that
@@ -102,7 +102,7 @@ struct SaveOperation {
   ///
   /// - Throws: The merge policy's errors, and those of the store; nothing is written then.
   mutating func write() throws {
-    for attempt in 1...Self.mostAttempts {
+    for attempt in 1...Self.maximumAttempts {
       let plan = context.savePlan()
       do {
         if context.coordinator?.hasSeveralStores == true, context.parent == nil {
@@ -118,11 +118,11 @@ struct SaveOperation {
         return
       } catch let error as SaveConflicts {
         let conflicts = error.conflicts.map(NSMergeConflict.init)
-        guard attempt < Self.mostAttempts else { throw NSError.mergeConflicts(conflicts) }
+        guard attempt < Self.maximumAttempts else { throw NSError.mergeConflicts(conflicts) }
         try policy.resolve(optimisticLockingConflicts: conflicts)
       } catch let error as ConstraintViolations {
         let conflicts = error.violations.map(constraintConflict)
-        guard attempt < Self.mostAttempts else { throw NSError.constraintConflicts(conflicts) }
+        guard attempt < Self.maximumAttempts else { throw NSError.constraintConflicts(conflicts) }
         try policy.resolve(constraintConflicts: conflicts)
       }
       // Changes that the policy made are posted before they are saved.

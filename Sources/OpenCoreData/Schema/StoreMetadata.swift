@@ -213,7 +213,7 @@ extension StoreMetadata {
       case .noTable: "The file has no table Z_METADATA, so it isn't a Core Data store."
       case .noRow: "The table Z_METADATA is empty."
       case .noUUID: "The row in Z_METADATA has no UUID."
-      case .corruptPropertyList: "The property list in Z_METADATA cannot be read."
+      case .corruptPropertyList: "The property list in Z_METADATA can't be read."
       case .notATable(let reason): "The file isn't a Core Data store: \(reason)."
       }
     }

@@ -175,7 +175,7 @@ extension NSManagedObjectModel {
         NSPersistentStoreOpenError, "\(url.path): \(problem)", [NSFilePathErrorKey: url.path])
     } catch let error as ModelError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The model inside \(url.path) cannot be read: \(error)",
+        NSPersistentStoreOpenError, "The model inside \(url.path) can't be read: \(error)",
         [NSFilePathErrorKey: url.path])
     }
   }

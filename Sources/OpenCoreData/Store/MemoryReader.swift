@@ -47,7 +47,7 @@ final class MemoryReader: StoreReader {
   }
 
   func rows(
-    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, batchSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow] {
     Set(keys).sorted().compactMap { tables.row(layout.rootIndex, $0)?.fetched }
   }

@@ -52,7 +52,7 @@ extension NSError {
   /// Returns the error for a file that isn't a usable store, with the next step.
   static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
     coreData(
-      NSPersistentStoreOpenError, "The store cannot be opened: \(problem).",
+      NSPersistentStoreOpenError, "The store can't be opened: \(problem).",
       [NSFilePathErrorKey: url.path])
   }
 

@@ -124,11 +124,11 @@ extension SQLiteReader {
   }
 
   func rows(
-    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, batchSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow] {
     let entity = sqlite.entity(layout)
     var query =
-      pageSize.map { sqlite.translator.page(entity: entity, limit: $0) }
+      batchSize.map { sqlite.translator.page(entity: entity, limit: $0) }
       ?? sqlite.translator.prefetchToOne(entity: entity)
     query.intArrays = [keys]
     return try rows(query, for: entity.name, in: scope)

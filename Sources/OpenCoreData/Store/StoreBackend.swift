@@ -111,9 +111,9 @@ protocol StoreReader: AnyObject {
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow?
   /// Returns the rows of an entity and its subentities with the given keys, in the order of the keys' values.
   ///
-  /// - Parameter pageSize: The batch size if the keys are a batch of a fetch; nil for a prefetch.
+  /// - Parameter batchSize: The batch size if the keys are a batch of a fetch; nil for a prefetch.
   func rows(
-    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, batchSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow]
 
   /// Returns the destinations of one object's to-many, in order if it's ordered.

@@ -76,9 +76,9 @@ final class GenerationReader: StoreReader {
   }
 
   func rows(
-    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, batchSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow] {
-    try pinned.read { try $0.rows(keys, of: layout, pageSize: pageSize, in: scope) }
+    try pinned.read { try $0.rows(keys, of: layout, batchSize: batchSize, in: scope) }
   }
 
   func destinations(

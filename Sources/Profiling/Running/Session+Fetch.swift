@@ -109,7 +109,7 @@ extension NamedResult {
       }
       let values = only.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       return "1 dictionary of \(entity): \(values.joined(separator: ", "))"
-    case .batched(let objects): return "\(head), in batches of \(objects.pageSize)"
+    case .batched(let objects): return "\(head), in batches of \(objects.batchSize)"
     case .objects(let objects):
       guard !objects.isEmpty else { return head }
       let faults = objects.count { $0.isFault }

@@ -38,7 +38,7 @@ struct ReportChart {
   /// The position of the last scale.
   let right = ReportChart.right
 
-  private static let leastLeft = 56
+  private static let minimumLeftMargin = 56
   private static let right = 330
   private static let top = 12
   private static let bottom = 196
@@ -60,7 +60,7 @@ struct ReportChart {
     let powers = Self.powers(upTo: counts.max() ?? 1)
     let ticks = (counts.contains { $0 < 1 } ? [0] : []) + powers
     let left = max(
-      Self.leastLeft,
+      Self.minimumLeftMargin,
       (ticks.map { NumberText.grouped($0).count }.max() ?? 0) * Self.digit + 2 * Self.gap)
     func x(_ scale: Int) -> Int {
       guard let low = scales.first, let high = scales.last, low > 0, high > low, scale >= low

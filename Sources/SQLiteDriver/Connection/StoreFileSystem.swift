@@ -26,16 +26,28 @@ enum StoreFileSystem {
   // Set once, before SQLite uses the copy; SQLite only reads it.
   private nonisolated(unsafe) static let base = sqlite3_vfs_find(nil)
 
-  private static let registration: Int32 = {
+  private static let registration = register(name, basedOn: base) { vfs in
+    vfs.xOpen = { _, name, file, flags, result in open(name, file, flags, result) }
+    vfs.xDelete = { _, name, syncsFolder in delete(name, syncsFolder) }
+  }
+
+  /// Registers a VFS that differs from another one in some of its functions.
+  ///
+  /// The VFS exists until the process exits, as SQLite requires.
+  ///
+  /// - Returns: SQLite's result code.
+  static func register(
+    _ name: String, basedOn base: UnsafeMutablePointer<sqlite3_vfs>?,
+    changing change: (inout sqlite3_vfs) -> Void
+  ) -> Int32 {
     guard let base, let copiedName = strdup(name) else { return SQLITE_ERROR }
     let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     copy.initialize(to: base.pointee)
     copy.pointee.zName = UnsafePointer(copiedName)
     copy.pointee.pNext = nil
-    copy.pointee.xOpen = { _, name, file, flags, result in open(name, file, flags, result) }
-    copy.pointee.xDelete = { _, name, syncsFolder in delete(name, syncsFolder) }
+    change(&copy.pointee)
     return sqlite3_vfs_register(copy, 0)
-  }()
+  }
 
   /// The names of super-journals that are open, by address.
   ///

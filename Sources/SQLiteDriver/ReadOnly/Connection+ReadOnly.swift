@@ -110,16 +110,10 @@ enum ReadOnlyVFS {
   // Set once, before SQLite uses the copy; SQLite only reads it.
   private nonisolated(unsafe) static let base = sqlite3_vfs_find(nil)
 
-  private static let registration: Int32 = {
-    guard let base, let copiedName = strdup(name) else { return SQLITE_ERROR }
-    let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-    copy.initialize(to: base.pointee)
-    copy.pointee.zName = UnsafePointer(copiedName)
-    copy.pointee.pNext = nil
-    copy.pointee.xOpen = { _, name, file, flags, result in open(name, file, flags, result) }
-    copy.pointee.xDelete = { _, _, _ in SQLITE_READONLY }
-    return sqlite3_vfs_register(copy, 0)
-  }()
+  private static let registration = StoreFileSystem.register(name, basedOn: base) { vfs in
+    vfs.xOpen = { _, name, file, flags, result in open(name, file, flags, result) }
+    vfs.xDelete = { _, _, _ in SQLITE_READONLY }
+  }
 
   /// The kinds of files that are never created or deleted.
   ///

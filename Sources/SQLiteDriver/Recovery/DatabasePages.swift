@@ -39,7 +39,7 @@ package final class DatabasePages {
     }
     let size = Self.size(of: opened)
     let header = Self.read(opened, at: 0, count: 100) ?? []
-    let side = SideFile.find(next: path)
+    let side = JournalFile.find(nextTo: path)
     let pageSize = side?.pageSize ?? Self.pageSize(of: opened, header: header, size: size)
     let overlay = side?.pages ?? [:]
     let inFile = max(size / pageSize, Int(overlay.keys.max() ?? 0))

@@ -95,7 +95,7 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
   /// The message in the form `FILE:LINE:COLUMN: error: message`, followed by the line with carets,
   /// the key path, and the next step.
   package var description: String {
-    var lines = ["\(PrintableText.line(file)):\(line):\(column): error: \(problem.question)"]
+    var lines = ["\(PrintableText.line(file)):\(line):\(column): error: \(problem.text)"]
     if let sourceLine {
       lines.append(CaretExcerpt(line: sourceLine, range: problem.range).text)
     }

@@ -13,14 +13,14 @@ package import SQLiteDriver
 /// reruns the statements that read its table; nothing is recorded.
 package struct IndexAdvisor {
   /// The minimum number of VM steps that a proposal saves for the work as a whole.
-  package static let leastGain = 2_000
+  package static let minimumGain = 2_000
   /// The denominator of the minimum fraction of VM steps saved by the statements that use the
   /// index.
-  package static let leastPart = 5
+  package static let minimumFraction = 5
   /// The maximum number of candidates to try, starting with those of the most expensive statements.
-  static let mostIdeas = 60
+  static let maximumCandidates = 60
   /// The maximum number of proposals.
-  static let mostProposals = 8
+  static let maximumProposals = 8
 
   let store: ScratchStore
   let names: PropertyNames
@@ -50,18 +50,18 @@ package struct IndexAdvisor {
 
   /// Tries indexes for statements until interrupted, and returns those that helped.
   ///
-  /// - Parameter goOn: A closure that's called before each index is tested. An error that it throws
+  /// - Parameter checkCancellation: A closure that's called before each index is tested. An error that it throws
   ///   ends the search.
   package func advice(
-    on statements: [AdvisedStatement], while goOn: () throws -> Void
+    on statements: [AdvisedStatement], checkingCancellation checkCancellation: () throws -> Void
   ) rethrows -> IndexAdvice {
     let reading = statements.filter { $0.reads && !TableNeeds.all(of: $0.sql).isEmpty }
     var trial = IndexTrial(
       store: store, statements: reading, writes: IndexAdvisor.writes(statements))
     let unmeasured = trial.unmeasured
-    let ideas = ideas(for: trial)
+    let candidates = candidates(for: trial)
     let usedBefore = trial.usedIndexes
-    let kept = try trial.choose(from: ideas, while: goOn)
+    let kept = try trial.choose(from: candidates, checkingCancellation: checkCancellation)
     let proposals = kept.enumerated().map { position, candidate in
       proposal(candidate, position: position, in: trial)
     }
@@ -82,7 +82,7 @@ package struct IndexAdvisor {
       },
       redundant: redundant, unused: unused(reading, used: useful, unknown: unknown),
       statements: reading.count,
-      unmeasured: unmeasured, testedIndexes: ideas.count)
+      unmeasured: unmeasured, testedIndexes: candidates.count)
   }
 
   /// Returns the number of rows that the work writes to each table.
@@ -93,22 +93,22 @@ package struct IndexAdvisor {
     }
   }
 
-  private func ideas(for trial: IndexTrial) -> [IndexCandidate] {
-    var ideas: [IndexCandidate] = []
+  private func candidates(for trial: IndexTrial) -> [IndexCandidate] {
+    var candidates: [IndexCandidate] = []
     for statement in trial.costliest {
       for needs in TableNeeds.all(of: statement.sql) {
         let compared = needs.equal + needs.ranges
         let sparse = store.sparseColumns(of: needs.table, among: compared)
-        for idea in IndexCandidate.all(for: needs, sparse: sparse)
-        where !ideas.contains(idea) && !present.contains(where: idea.isServed)
-          && names.canDescribe(idea)
+        for candidate in IndexCandidate.all(for: needs, sparse: sparse)
+        where !candidates.contains(candidate) && !present.contains(where: candidate.isServed)
+          && names.canDescribe(candidate)
         {
-          ideas.append(idea)
+          candidates.append(candidate)
         }
       }
-      if ideas.count >= IndexAdvisor.mostIdeas { break }
+      if candidates.count >= IndexAdvisor.maximumCandidates { break }
     }
-    return Array(ideas.prefix(IndexAdvisor.mostIdeas))
+    return Array(candidates.prefix(IndexAdvisor.maximumCandidates))
   }
 
   private func proposal(

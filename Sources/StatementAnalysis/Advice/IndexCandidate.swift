@@ -63,7 +63,7 @@ package struct IndexCandidate: Sendable, Hashable {
 
 extension IndexCandidate {
   /// The maximum number of columns that a covering index adds to those it searches and sorts by.
-  private static let mostCovered = 3
+  private static let maximumCoveredColumns = 3
 
   /// Returns the indexes that could help a statement to read one table, narrow ones first.
   ///
@@ -86,7 +86,7 @@ extension IndexCandidate {
     }
     let used = Set(needs.equal + needs.ranges + needs.order.map(\.column))
     let rest = needs.columns.filter { !used.contains($0) && $0 != "Z_PK" }
-    if rest.count <= mostCovered {
+    if rest.count <= maximumCoveredColumns {
       let others = (needs.ranges + rest).filter { name in
         !needs.order.contains { $0.column == name }
       }

@@ -121,7 +121,7 @@ package struct PlanAssessment: Sendable, Equatable {
   /// also applies.
   private func changing(_ change: Change) -> String? {
     let often =
-      count >= StatementShape.fewestRepeats
+      count >= StatementShape.minimumRepeats
       ? " The cost is running it \(NumberText.grouped(count)) times." : ""
     switch (rating, change) {
     case (.unsearched, .insert):
@@ -154,7 +154,7 @@ package struct PlanAssessment: Sendable, Equatable {
   private var reading: String {
     switch rating {
     case .unsearched: "No table is searched."
-    case .keyLookup where count >= StatementShape.fewestRepeats:
+    case .keyLookup where count >= StatementShape.minimumRepeats:
       "The plan is optimal (primary-key lookup), and no index can help. "
         + "The cost is running it \(NumberText.grouped(count)) times."
     case .keyLookup:
@@ -189,7 +189,7 @@ package struct PlanAssessment: Sendable, Equatable {
     case .keyLookup where change != nil:
       count == 1 ? "the row is found by primary key" : "each row is found by primary key"
     case .unsearched: "the plan searches no table"
-    case .keyLookup where count >= StatementShape.fewestRepeats:
+    case .keyLookup where count >= StatementShape.minimumRepeats:
       "the plan is optimal (primary-key lookup); the cost is the number of executions"
     case .keyLookup: "the plan is optimal (primary-key lookup)"
     case .indexSearch: "the plan uses \(index ?? "an index")"

@@ -7,7 +7,7 @@ package struct StatementShape: Sendable, Equatable {
   /// The minimum number of executions of a statement that's worth a finding.
   ///
   /// Fewer single-row statements cost too little to report.
-  package static let fewestRepeats = 10
+  package static let minimumRepeats = 10
 
   /// The statement's number, from 1, in the order of first execution.
   package var number: Int

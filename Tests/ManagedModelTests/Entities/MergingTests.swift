@@ -49,7 +49,7 @@ import Testing
       let clash = try MergingTests.model(#"<entity name="Animal" isAbstract="YES"/>"#)
       _ = NSManagedObjectModel(byMerging: [one, clash])
     }
-    #expect(clashing.message.contains("The models cannot be merged: Animal"))
+    #expect(clashing.message.contains("The models can't be merged: Animal"))
   }
 
   @Test func mergingForStoreMetadataSelectsMatchingModels() throws {

@@ -230,7 +230,7 @@ import Testing
     ("title.length == 3", "title.length: Sheet.title is an attribute"),
     ("tags.name == 'x'", "needs ANY, ALL, or @count"),
     ("author == 'x'", "An object or an object ID is needed to compare with Author."),
-    ("pages == 'x'", "The text \"x\" cannot be compared with Sheet.pages."),
+    ("pages == 'x'", "The text \"x\" can't be compared with Sheet.pages."),
     ("scan CONTAINS 'x'", "Item.scan isn't a string"),
     ("$free == 1", "$free: The variable has no value."),
     ("title MATCHES '('", "isn't a regular expression"),

@@ -62,7 +62,7 @@ struct VersionedScenarioTests {
     let first = try #require(error?.diagnostics.first)
     #expect(first.line == line)
     #expect(first.column == column, "\(first)")
-    #expect(first.problem.question.hasPrefix(message), "\(first)")
+    #expect(first.problem.text.hasPrefix(message), "\(first)")
   }
 
   @Test("A model without versions has none to migrate to")

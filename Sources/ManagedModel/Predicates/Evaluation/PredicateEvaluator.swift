@@ -293,8 +293,8 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
     case .unboundVariable(let name): "the variable $\(name) has no value"
     case .missingArgument(let text): "the placeholder \(text) has no argument"
     case .incomparable(let left, let sign, let right):
-      "\(left) cannot be compared with \(right) by \(sign)"
-    case .wrongOperand(let operand, let sign): "\(sign) cannot be applied to \(operand)"
+      "\(left) can't be compared with \(right) by \(sign)"
+    case .wrongOperand(let operand, let sign): "\(sign) can't be applied to \(operand)"
     case .badPattern(let pattern, let reason):
       "“\(pattern)” isn't a regular expression: \(reason)"
     case .tooManySteps(let pattern, let limit):
@@ -306,7 +306,7 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
     case .unknownMethod(let name, let type):
       "FUNCTION doesn't support the method \(name) of \(type)"
     case .failed(let what, let reason): "\(what) failed: \(reason)"
-    case .unsupported(let what): "\(what) cannot be evaluated here"
+    case .unsupported(let what): "\(what) can't be evaluated here"
     }
   }
 }

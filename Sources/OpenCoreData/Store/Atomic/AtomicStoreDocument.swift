@@ -144,7 +144,7 @@ struct AtomicStoreFile {
     } catch {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "The store \(url.path) cannot be written: \(FileErrorText.of(error))",
+        "The store \(url.path) can't be written: \(FileErrorText.of(error))",
         [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error as NSError])
     }
   }

@@ -122,7 +122,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     // The last closing tag is its own: a value can only contain an escaped one.
     guard let last = head.lastRange(of: Data("</plist>".utf8)),
       let values = PropertyList.read(head[first.lowerBound..<last.upperBound]) as? [String: Any]
-    else { throw StoreDocument.Problem("the property list in its metadata cannot be read.") }
+    else { throw StoreDocument.Problem("the property list in its metadata can't be read.") }
     return values
   }
 

@@ -57,7 +57,7 @@ extension StoreDocument {
     func error(at url: URL) -> NSError {
       let path = position.map { "\(url.path):\($0.line):\($0.column)" } ?? url.path
       return NSError.coreData(
-        NSPersistentStoreOpenError, "The store \(path) cannot be read: \(message)",
+        NSPersistentStoreOpenError, "The store \(path) can't be read: \(message)",
         [NSFilePathErrorKey: url.path])
     }
   }

@@ -20,7 +20,7 @@ package enum FaultStormRule {
       + "false`), prefetch the relationship, or keep a strong reference to a small set of "
       + "objects.",
     metrics: [.selects, .misses, .faults, .rows], search: .step(findings))
-  package static let threshold = StatementShape.fewestRepeats
+  package static let threshold = StatementShape.minimumRepeats
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Storm.all(in: recording, context: context)
@@ -62,13 +62,13 @@ enum BatchWalkedRule {
     meaning: "The result of a fetch with a batch size was converted to an array, which loads every "
       + "batch at once.",
     condition:
-      "\(fewestPages) batches or more, loaded by one call of `fetch(_:)` or for an array that a "
+      "\(minimumBatches) batches or more, loaded by one call of `fetch(_:)` or for an array that a "
       + "step made of the result.",
     remedy: "Use `fetchBatched(_:)` and read its result by index, sorted by the request; or set no "
       + "batch size.",
     metrics: [.selects, .rows, .registered, .peak], search: .step(findings))
   /// The minimum number of batches; a batched fetch always loads one.
-  static let fewestPages = 2
+  static let minimumBatches = 2
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     var order: [Int] = []
@@ -84,7 +84,7 @@ enum BatchWalkedRule {
       if pages[owner] == nil { order.append(owner) }
       pages[owner, default: []].append(event)
     }
-    order = order.filter { pages[$0].map { $0.count >= fewestPages } == true }
+    order = order.filter { pages[$0].map { $0.count >= minimumBatches } == true }
     guard !order.isEmpty else { return [] }
     let texts = recording.statementTexts()
     return order.compactMap { owner in

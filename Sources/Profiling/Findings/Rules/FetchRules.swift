@@ -191,7 +191,7 @@ enum SortedInMemoryRule {
     condition:
       "A `walk` with `sort`, through the whole result of a fetch without `limit` and `offset`, "
       + "whose comparisons fired \(threshold) faults (wherever they were fulfilled from) or "
-      + "loaded \(BatchWalkedRule.fewestPages) batches. The keys are persistent attributes.",
+      + "loaded \(BatchWalkedRule.minimumBatches) batches. The keys are persistent attributes.",
     remedy: "Use the request's `sortDescriptors`, with an index if the list is long and only its "
       + "beginning is shown.",
     metrics: [.faults, .hits], search: .step(findings))
@@ -205,7 +205,7 @@ enum SortedInMemoryRule {
     let caused = recording.events.prefix { $0.id <= sorting.through }
     let pages = caused.filter { $0.kind == .batchLoad }
     let faults = caused.filter { $0.kind == .objectFault }
-    let arePages = pages.count >= BatchWalkedRule.fewestPages
+    let arePages = pages.count >= BatchWalkedRule.minimumBatches
     guard arePages || faults.count >= threshold else { return [] }
     let keys = sorting.keys.map {
       "NSSortDescriptor(key: \"\($0.keyPath)\", ascending: \($0.isAscending))"
@@ -226,7 +226,7 @@ enum SortedInMemoryRule {
 /// Finds scans and sorts that an index makes cheap, as verified on a copy of the store.
 ///
 /// It fires if statements of the work performed full scans or sorted with a temp B-tree, and an
-/// index that was created on a copy of the store saved at least `leastGain` VM steps and left at
+/// index that was created on a copy of the store saved at least `minimumGain` VM steps and left at
 /// most a fifth of them. A statement that no index helps isn't a finding: if a program needs all
 /// rows, SQLite has to read them.
 enum MissingIndexRule {
@@ -236,15 +236,15 @@ enum MissingIndexRule {
       "SQLite reads or sorts rows unnecessarily; an index avoids it, as verified on a copy of the "
       + "store.",
     condition:
-      "An index created on a copy of the store saves \(NumberText.grouped(leastGain)) VM steps "
-      + "of the work and leaves at most one in \(leastPart) of them.",
+      "An index created on a copy of the store saves \(NumberText.grouped(minimumGain)) VM steps "
+      + "of the work and leaves at most one in \(minimumFraction) of them.",
     remedy: "Add the fetch index to the model, or as SQL; `cdprof advise` lists its costs.",
     search: .store(findings))
   /// The minimum number of VM steps that an index saves for the work as a whole, which is about
   /// what reading a thousand rows takes.
-  static let leastGain = 10_000
+  static let minimumGain = 10_000
   /// The denominator of the maximum fraction of VM steps that are left.
-  static let leastPart = 5
+  static let minimumFraction = 5
 
   /// Tries indexes for the statements whose plans suggest one, and returns findings for those that
   /// help.
@@ -265,7 +265,7 @@ enum MissingIndexRule {
 
   private static func finding(_ proposal: IndexProposal, in shapes: [StatementShape]) -> Finding? {
     let (before, after) = (proposal.stepsBefore, proposal.stepsAfter)
-    guard before - after >= leastGain, after * leastPart <= before,
+    guard before - after >= minimumGain, after * minimumFraction <= before,
       let gain = proposal.gains.first, let entity = proposal.entity,
       let shape = shapes.first(where: { $0.sql == gain.sql })
     else { return nil }
@@ -288,6 +288,6 @@ enum MissingIndexRule {
       case .correlatedSubquery, .multiIndexOr: false
       }
     }
-    return asksForIndex && shape.kind == .select && (shape.work?.vmSteps ?? 0) >= leastGain
+    return asksForIndex && shape.kind == .select && (shape.work?.vmSteps ?? 0) >= minimumGain
   }
 }

@@ -30,22 +30,22 @@ struct WideHierarchyRule: ModelRule {
   static let name = "wide-hierarchy"
 
   /// The minimum number of columns.
-  private static let leastColumns = 16
+  private static let minimumColumns = 16
   /// The minimum percentage of NULL values.
-  private static let leastEmpty = 50
+  private static let minimumEmptyPercentage = 50
 
   func findings(in checked: CheckedModel) throws -> [ModelFinding] {
     try checked.hierarchies.compactMap { root, family in
       let columns = Set(family.flatMap(ownColumns)).count
       let concrete = family.filter { !$0.isAbstract }
-      guard family.count > 1, columns >= Self.leastColumns, !concrete.isEmpty else { return nil }
+      guard family.count > 1, columns >= Self.minimumColumns, !concrete.isEmpty else { return nil }
       let rows = try checked.rows(of: root)
       let weights = concrete.map { entity in rows.map { $0[entity.name ?? ""] ?? 0 } ?? 1 }
       let total = weights.reduce(0, +)
       guard total > 0 else { return nil }
       let used = zip(concrete, weights).reduce(0) { $0 + columnCount(of: $1.0) * $1.1 }
       let empty = 100 - used * 100 / (columns * total)
-      guard empty >= Self.leastEmpty else { return nil }
+      guard empty >= Self.minimumEmptyPercentage else { return nil }
       let basis =
         rows == nil
         ? "assuming equal row counts" : "based on \(NumberText.counted(total, "row"))"

@@ -6,7 +6,7 @@ package import StatementAnalysis
 import WorkbenchText
 
 /// The source of the statements that `cdprof advise` analyzes.
-package enum WorkToAdvise {
+package enum IndexAdviceSource {
   /// Runs all variants of a scenario, and returns index advice for all their statements together.
   ///
   /// Indexes are tried on the scenario's original data, not on the variants' copies.

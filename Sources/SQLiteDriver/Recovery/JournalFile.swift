@@ -1,7 +1,7 @@
 import Foundation
 
 /// The WAL or hot journal of a database file, as the pages that replace those of the file.
-struct SideFile {
+struct JournalFile {
   let file: Int32
   let isJournal: Bool
   let pageSize: Int
@@ -11,11 +11,11 @@ struct SideFile {
   let pages: [UInt32: Int]
 
   /// Returns the WAL with committed frames, or the hot journal of a file; nil if it has neither.
-  static func find(next path: String) -> SideFile? {
+  static func find(nextTo path: String) -> JournalFile? {
     read(path + "-wal", wal) ?? read(path + "-journal", journal)
   }
 
-  private static func read(_ path: String, _ parse: (Int32) -> SideFile?) -> SideFile? {
+  private static func read(_ path: String, _ parse: (Int32) -> JournalFile?) -> JournalFile? {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
     var info = stat()
@@ -33,7 +33,7 @@ struct SideFile {
   /// Reads frames up to the last commit before the first invalid checksum, as SQLite does.
   ///
   /// The database then has the number of pages that the commit states, and frames of later pages are ignored.
-  private static func wal(_ file: Int32) -> SideFile? {
+  private static func wal(_ file: Int32) -> JournalFile? {
     guard let header = DatabasePages.read(file, at: 0, count: 32),
       header.uint32(at: 0) & ~1 == 0x377F_0682, header.uint32(at: 4) == 3_007_000
     else { return nil }
@@ -61,12 +61,12 @@ struct SideFile {
       offset += frame.count
     }
     guard let pageCount else { return nil }
-    return SideFile(
+    return JournalFile(
       file: file, isJournal: false, pageSize: pageSize, pageCount: pageCount, pages: pages)
   }
 
   /// Reads the original pages of a transaction that wasn't committed.
-  private static func journal(_ file: Int32) -> SideFile? {
+  private static func journal(_ file: Int32) -> JournalFile? {
     let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     let size = DatabasePages.size(of: file)
     var (pages, offset): ([UInt32: Int], Int) = ([:], 0)
@@ -96,7 +96,7 @@ struct SideFile {
       offset = (offset + sector - 1) / sector * sector
     }
     guard let first, !pages.isEmpty else { return nil }
-    return SideFile(
+    return JournalFile(
       file: file, isJournal: true, pageSize: first.pageSize,
       pageCount: first.count > 0 ? first.count : nil, pages: pages)
   }

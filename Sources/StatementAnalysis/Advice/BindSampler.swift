@@ -1,0 +1,82 @@
+import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// Samples a store for values to bind to a statement whose bound values are unknown.
+///
+/// Each placeholder gets a value from the middle of the table, of the column that it's compared
+/// with. Each `_Z_intarrayN` gets up to a hundred values. These approximate what the statement
+/// typically searches for.
+struct BindSampler {
+  /// The maximum number of keys in an integer array.
+  private static let arrayLength = 100
+  /// The value for a bound `LIMIT`: a typical batch.
+  private static let limit = SQLiteValue.integer(20)
+
+  let connection: Connection
+
+  /// Returns one value for each placeholder of a SELECT.
+  func binds(of sql: String) -> [SQLiteValue] {
+    let outline = SQLOutline(sql)
+    var values: [SQLiteValue] = []
+    var latest: SQLiteValue = .integer(1)
+    for (position, word) in outline.words.enumerated() {
+      if word == "?" {
+        let previous = position > 0 ? outline.words[position - 1].uppercased() : ""
+        switch previous {
+        case "LIMIT": values.append(BindSampler.limit)
+        case "OFFSET": values.append(.integer(0))
+        default: values.append(latest)
+        }
+      } else if let (table, column) = BindSampler.column(word, outline.tables) {
+        latest = sample(column, of: table) ?? latest
+      }
+    }
+    return values
+  }
+
+  /// Binds sampled keys to the integer arrays that a statement reads.
+  func bindArrays(of sql: String) throws {
+    let outline = SQLOutline(sql)
+    let prefix = "_Z_intarray"
+    var latest: (table: String, column: String)?
+    for word in outline.words {
+      if let found = BindSampler.column(word, outline.tables) { latest = found }
+      guard word.hasPrefix(prefix), let index = Int(word.dropFirst(prefix.count)) else { continue }
+      let found = latest.map { keys($0.column, of: $0.table) } ?? []
+      try connection.bindIntArray(index, ContiguousArray(found))
+    }
+  }
+
+  private static func column(
+    _ word: String, _ tables: [(table: String, alias: String)]
+  ) -> (table: String, column: String)? {
+    if let dot = word.firstIndex(of: ".") {
+      let alias = word[..<dot]
+      guard let table = tables.first(where: { $0.alias == alias })?.table else { return nil }
+      return (table, String(word[word.index(after: dot)...]))
+    }
+    guard tables.count == 1, word.hasPrefix("Z"), word != tables[0].table else { return nil }
+    return (tables[0].table, word)
+  }
+
+  private func sample(_ column: String, of table: String) -> SQLiteValue? {
+    let (column, table) = (SQLNames.quoted(column), SQLNames.quoted(table))
+    return try? connection.values(
+      """
+      SELECT \(column) FROM \(table) WHERE \(column) IS NOT NULL LIMIT 1 OFFSET \
+      (SELECT COUNT(\(column)) / 2 FROM \(table))
+      """
+    ).first?.first
+  }
+
+  private func keys(_ column: String, of table: String) -> [Int64] {
+    let (column, table) = (SQLNames.quoted(column), SQLNames.quoted(table))
+    let rows = try? connection.values(
+      "SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL "
+        + "LIMIT \(BindSampler.arrayLength)")
+    return (rows ?? []).compactMap { row in
+      if case .integer(let key)? = row.first { key } else { nil }
+    }
+  }
+}
