@@ -73,15 +73,16 @@ package struct LogBytes: Sendable {
     }
   }
 
-  /// Returns the offset of the byte of a string that's the least common in logs.
+  /// Returns the offset of a byte of a string that's less common in logs than most: the first
+  /// that's neither a space, a lowercase letter, nor a digit.
   private static func rarest(in text: StaticString) -> Int {
-    var (index, rank) = (0, UInt8.max)
-    for offset in 0..<text.utf8CodeUnitCount {
+    var offset = 0
+    while offset < text.utf8CodeUnitCount {
       let byte = text.utf8Start[offset]
-      let own: UInt8 = byte == 0x20 ? 3 : byte.isLower || byte.isDigit ? 2 : byte.isUpper ? 1 : 0
-      if own < rank { (index, rank) = (offset, own) }
+      if byte != 0x20, !byte.isLower, !byte.isDigit { return offset }
+      offset += 1
     }
-    return index
+    return text.utf8CodeUnitCount > 1 && text.utf8Start[0] == 0x20 ? 1 : 0
   }
 
   /// Returns the range of the last occurrence of a string.

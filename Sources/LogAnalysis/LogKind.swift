@@ -1,3 +1,5 @@
+import Foundation
+
 /// The kind of a log line.
 ///
 /// Every line has one kind or is unrecognized.
@@ -44,6 +46,11 @@ package enum LogKind: String, CaseIterable, Sendable {
   case metadata
   case blank
   case app
+
+  /// The position among all kinds.
+  ///
+  /// An enumeration without associated values stores it in one byte.
+  var position: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
 
   /// A Boolean value that indicates whether a line of this kind contains a time that is counted.
   var isTimed: Bool {
@@ -271,11 +278,23 @@ package enum LogClass: String, CaseIterable, Sendable {
   /// `cdprof: …`, which only OpenCoreData writes.
   case cdprof
 
+  /// The position among all classes.
+  ///
+  /// An enumeration without associated values stores it in one byte.
+  var position: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+
   /// Returns the class for a word before a colon, or `nil` if the word isn't a class.
   init?(_ word: LogBytes) {
-    guard
+    guard let known = word.bytes.withUnsafeBufferPointer({ LogClass($0) }) else { return nil }
+    self = known
+  }
+
+  /// Returns the class for a word in memory, or `nil` if the word isn't a class.
+  init?(_ word: UnsafeBufferPointer<UInt8>) {
+    guard let start = word.baseAddress,
       let known = LogClass.words.first(where: {
-        $0.word.utf8CodeUnitCount == word.count && word.starts(with: $0.word)
+        $0.word.utf8CodeUnitCount == word.count
+          && memcmp(start, $0.word.utf8Start, word.count) == 0
       })
     else { return nil }
     self = known.logClass

@@ -14,6 +14,14 @@ struct LogLine {
 
   /// Parses a line.
   init(_ bytes: ArraySlice<UInt8>) {
+    if let usual = UsualLine(bytes) {
+      let start = bytes.startIndex
+      message = (usual.logClass, LogBytes(bytes[(start + usual.text)..<(start + usual.end)]))
+      text = LogBytes(bytes)
+      prefix = LogBytes(bytes[..<(start + usual.mark)])
+      beginsRecord = false
+      return
+    }
     var line = LogBytes(bytes)
     if line.index(of: 0x1B) != nil { line = line.withoutColors }
     let stamped = line.bytes

@@ -1,3 +1,4 @@
+import Foundation
 import WorkbenchText
 
 /// A message of a log: a line and the lines that continue it.
@@ -96,24 +97,23 @@ extension LogMessage {
   /// Returns the number of opening brackets minus the number of closing brackets, except those in
   /// quotation marks.
   static func balance(_ text: LogBytes) -> Int {
-    var depth = 0
-    var rest = text.bytes
-    while let quote = LogBytes(rest).index(of: UInt8(ascii: "\"")) {
-      depth += balance(unquoted: rest[..<quote])
-      rest = rest[(quote + 1)...]
-      guard let end = LogBytes(rest).index(of: UInt8(ascii: "\"")) else { return depth }
-      rest = rest[(end + 1)...]
-    }
-    return depth + balance(unquoted: rest)
-  }
-
-  private static func balance(unquoted bytes: ArraySlice<UInt8>) -> Int {
-    bytes.reduce(0) { depth, byte in
-      switch byte {
-      case UInt8(ascii: "("), UInt8(ascii: "{"), UInt8(ascii: "["): depth + 1
-      case UInt8(ascii: ")"), UInt8(ascii: "}"), UInt8(ascii: "]"): depth - 1
-      default: depth
+    text.bytes.withUnsafeBufferPointer { bytes in
+      var (depth, index) = (0, 0)
+      while index < bytes.count {
+        switch bytes[index] {
+        case UInt8(ascii: "("), UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: ")"), UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        case UInt8(ascii: "\""):
+          // The base address isn't nil, because there is a byte.
+          guard let start = bytes.baseAddress.map({ UnsafeRawPointer($0) }),
+            let end = memchr(start + index + 1, 0x22, bytes.count - index - 1)
+          else { return depth }
+          index = UnsafeRawPointer(end) - start
+        default: break
+        }
+        index += 1
       }
+      return depth
     }
   }
 
