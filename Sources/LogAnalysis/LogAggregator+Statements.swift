@@ -32,8 +32,7 @@ extension LogAggregator {
     var open = open
     ordinal += 1
     open.ordinal = ordinal
-    let table = shapes.traits[open.statement].tableKey
-    count { $0.costs.count(.selects, table: table) }
+    count { $0.reads[open.statement, default: Reads()].selects += 1 }
     if let lost = thread.nesting.begin(open) { fetched(lost, 0) }
   }
 
@@ -118,16 +117,22 @@ extension LogAggregator {
     shapes[index].own += own
     slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     count { $0.costs.microseconds += own }
-    let table = shapes.traits[index].tableKey
     if isCount {
       shapes[index].counted += rows?.after("count of ")?.leadingNumber ?? 0
       shapes[index].rows += 1
-      count { $0.costs.count(.rows, table: table) }
+      count(rows: 1, of: index)
     } else if let rows = rows?.leadingNumber {
       shapes[index].rows += rows
-      count { $0.costs.count(.rows, rows, table: table) }
+      count(rows: rows, of: index)
     }
     thread.nesting.closed = closed
+  }
+
+  private mutating func count(rows: Int, of statement: Int) {
+    count {
+      let known = $0.reads[statement]?.rows ?? 0
+      $0.reads[statement, default: Reads()].rows = known + rows
+    }
   }
 
   /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.
@@ -141,7 +146,7 @@ extension LogAggregator {
   mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
     let traits = shapes.traits[open.statement]
     guard !traits.isPage, !traits.readsLinks else { return }
-    count { $0.costs.count(.fetches, table: traits.tableKey) }
+    count { $0.reads[open.statement, default: Reads()].fetches += 1 }
     // Different statements aren't a repetition.
     guard !shapes[open.statement].isOther else { return }
     let occurrence = FaultStormDetector.Occurrence(

@@ -30,6 +30,16 @@ struct LogAggregator {
     var storms = FaultStormDetector()
     /// The number of executions, by statement.
     var calls: [Int: Int] = [:]
+    /// What is counted for each execution of a SELECT, by statement.
+    var reads: [Int: Reads] = [:]
+  }
+
+  /// The counts of a SELECT, which are added to those of its table at the end.
+  struct Reads {
+    var selects = 0
+    var fetches = 0
+    /// The number of rows, or `nil` if the log doesn't contain it.
+    var rows: Int?
   }
 
   var shapes = LogShapes()
@@ -112,6 +122,18 @@ struct LogAggregator {
     section = nil
     body(&open.part)
     section = open
+  }
+
+  /// Returns the costs of the log or of a section, including those of its SELECTs.
+  func costs(of part: Part) -> LogCosts {
+    var costs = part.costs
+    for (statement, reads) in part.reads {
+      let table = shapes.traits[statement].tableKey
+      if reads.selects > 0 { costs.count(.selects, reads.selects, table: table) }
+      if reads.fetches > 0 { costs.count(.fetches, reads.fetches, table: table) }
+      if let rows = reads.rows { costs.count(.rows, rows, table: table) }
+    }
+    return costs
   }
 
   /// Records a save that OpenCoreData logs.
@@ -199,7 +221,7 @@ extension LogAggregator {
     sections.append(
       LogSection(
         name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,
-        costs: open.part.costs, storms: open.part.storms.found, calls: open.part.calls))
+        costs: costs(of: open.part), storms: open.part.storms.found, calls: open.part.calls))
   }
 
   /// Counts the SELECTs that still wait for another line.

@@ -6,6 +6,9 @@ package import WorkbenchText
 package struct LogReader {
   private var report: LogReport
   private var tally = LogAggregator()
+  /// The number of lines of each kind, and of messages of each class, by position.
+  private var kinds = [Int](repeating: 0, count: LogKind.allCases.count)
+  private var classes = [Int](repeating: 0, count: LogClass.allCases.count)
   private var unrecognized = LogSamples(limit: 50)
   /// The message that the next line can continue.
   private var open: LogMessage?
@@ -90,7 +93,7 @@ package struct LogReader {
     takeLine(bytes)
     guard pieces > 1 else { return }
     report.lines += pieces - 1
-    report.kinds[.continuation, default: 0] += pieces - 1
+    kinds[LogKind.continuation.position] += pieces - 1
   }
 
   private mutating func takeLine(_ bytes: ArraySlice<UInt8>) {
@@ -99,7 +102,7 @@ package struct LogReader {
       (open?.brackets ?? 0) > 0
     {
       open?.add(LogBytes(bytes))
-      report.kinds[.continuation, default: 0] += 1
+      kinds[LogKind.continuation.position] += 1
       return
     }
     let line = LogLine(bytes)
@@ -113,7 +116,7 @@ package struct LogReader {
       return
     }
     flush()
-    report.classes[logClass, default: 0] += 1
+    classes[logClass.position] += 1
     if line.prefix != last.prefix { last = (line.prefix, line.time, line.thread) }
     var message = LogMessage(
       line: report.lines, logClass: logClass, text: text, time: last.time, thread: last.thread)
@@ -126,7 +129,7 @@ package struct LogReader {
       open = message
       return
     }
-    report.kinds[kind, default: 0] += 1
+    kinds[kind.position] += 1
     isExplaining = kind == .explain || kind == .plan
     if kind == .section {
       tally.mark(message)
@@ -140,6 +143,12 @@ package struct LogReader {
   /// Call this method after the last line.
   package mutating func finish() -> LogReport {
     flush()
+    for kind in LogKind.allCases where kinds[kind.position] > 0 {
+      report.kinds[kind] = kinds[kind.position]
+    }
+    for logClass in LogClass.allCases where classes[logClass.position] > 0 {
+      report.classes[logClass] = classes[logClass.position]
+    }
     tally.countPendingSelects()
     tally.endSection(at: report.lines)
     let (statements, positions) = tally.shapes.merged
@@ -150,7 +159,7 @@ package struct LogReader {
       if statement.entity == nil, known != LogAggregator.several { statement.entity = known }
       return statement
     }
-    report.costs = tally.whole.costs
+    report.costs = tally.costs(of: tally.whole)
     report.storms = LogReader.renumbered(tally.whole.storms.found, positions)
     report.sections = tally.sections.map { section in
       var section = section
@@ -210,7 +219,7 @@ package struct LogReader {
       kind = .app
       pass()
     }
-    report.kinds[kind, default: 0] += 1
+    kinds[kind.position] += 1
   }
 
   /// Processes another key of a record whose message is open, which can be its time or its thread.

@@ -64,6 +64,11 @@ struct FaultStormDetector {
     var kind: LogStorm.Kind
     var subject: String
     var statement: Int
+
+    /// Hashes the statement only, which nearly always determines the other values.
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(statement)
+    }
   }
 
   private struct Run {
@@ -74,6 +79,33 @@ struct FaultStormDetector {
     var lastOrdinal = 0
     var lastSeconds: Double?
     var microseconds = 0
+
+    /// Adds a statement, and returns the repetition that ended before it, or `nil` if it's part of
+    /// the same.
+    mutating func add(_ occurrence: Occurrence) -> Run? {
+      var ended: Run?
+      if count > 0, isApart(occurrence) {
+        ended = self
+        self = Run()
+      }
+      if count == 0 {
+        firstLine = occurrence.line
+        firstTime = occurrence.time.text
+      }
+      count += 1
+      lastLine = occurrence.line
+      lastOrdinal = occurrence.ordinal
+      lastSeconds = occurrence.time.seconds
+      microseconds += occurrence.microseconds
+      return ended
+    }
+
+    private func isApart(_ occurrence: Occurrence) -> Bool {
+      let between = occurrence.ordinal - lastOrdinal - 1
+      if between > (occurrence.kind == .faultStorm ? 20 : 4) { return true }
+      guard let before = lastSeconds, let now = occurrence.time.seconds else { return false }
+      return now - before > 1 || now < before - 1
+    }
   }
 
   private var runs: [Key: Run] = [:]
@@ -95,21 +127,8 @@ struct FaultStormDetector {
   mutating func add(_ occurrence: Occurrence) {
     let key = Key(
       kind: occurrence.kind, subject: occurrence.subject, statement: occurrence.statement)
-    var run = runs[key] ?? Run()
-    if run.count > 0, isApart(run, occurrence) {
-      close(run, key)
-      run = Run()
-    }
-    if run.count == 0 {
-      run.firstLine = occurrence.line
-      run.firstTime = occurrence.time.text
-    }
-    run.count += 1
-    run.lastLine = occurrence.line
-    run.lastOrdinal = occurrence.ordinal
-    run.lastSeconds = occurrence.time.seconds
-    run.microseconds += occurrence.microseconds
-    runs[key] = run
+    let ended = runs[key, default: Run()].add(occurrence)
+    if let ended { close(ended, key) }
   }
 
   /// The findings so far, largest first.
@@ -119,13 +138,6 @@ struct FaultStormDetector {
     return watch.storms.values.sorted {
       ($0.count, $1.firstLine, $1.name) > ($1.count, $0.firstLine, $0.name)
     }
-  }
-
-  private func isApart(_ run: Run, _ occurrence: Occurrence) -> Bool {
-    let between = occurrence.ordinal - run.lastOrdinal - 1
-    if between > (occurrence.kind == .faultStorm ? 20 : 4) { return true }
-    guard let before = run.lastSeconds, let now = occurrence.time.seconds else { return false }
-    return now - before > 1 || now < before - 1
   }
 
   private mutating func close(_ run: Run, _ key: Key) {
