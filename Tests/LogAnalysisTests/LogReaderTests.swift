@@ -46,6 +46,27 @@ struct LogReaderTests {
     #expect(report.kinds == kinds.merging([.app: 2]) { $1 })
   }
 
+  @Test func kindsAndClassesAreCountedByPosition() {
+    #expect(LogKind.allCases.map(\.position) == Array(LogKind.allCases.indices))
+    #expect(LogClass.allCases.map(\.position) == Array(LogClass.allCases.indices))
+  }
+
+  /// A line that begins with a space isn't in the usual format.
+  @Test(arguments: [
+    "2026-11-25 09:00:00.001 App[1:2] CoreData: sql: BEGIN EXCLUSIVE",
+    "CoreData: annotation:   total fetch execution time: 0.0001s for 2 rows.  ",
+    "CoreData:\tdetails: SQLite bind[0] = \"CoreData: sql: a\"", "App CoreData: sql:",
+  ])
+  func usualLinesAreParsedLikeOthers(_ line: String) throws {
+    #expect(UsualLine(ArraySlice(line.utf8)) != nil)
+    #expect(UsualLine(ArraySlice(" \(line)".utf8)) == nil)
+    let usual = LogLine(ArraySlice(line.utf8))
+    let other = LogLine(ArraySlice(" \(line)".utf8))
+    let (first, second) = (try #require(usual.message), try #require(other.message))
+    #expect(first.logClass == second.logClass && first.text == second.text)
+    #expect(" \(usual.prefix.string)" == other.prefix.string)
+  }
+
   @Test func everyLineHasOneKind() {
     var bytes = Array("\u{FEFF}ata: sql: BEGIN EXCLUSIVE\r\n".utf8)
     bytes += Array("hello \u{1B}[31mred\u{1B}[0m\r\n\r\n".utf8)
