@@ -69,7 +69,6 @@ extension NSManagedObjectContext {
     children.removeAll()
     let (keys, survivors) = registry.removeAll(includingOwn: true)
     removeOwner(of: keys)
-    registry.resetPeaks()
     guard !ids.isEmpty else { return }
     for object in survivors {
       object.turnIntoFault()

@@ -79,12 +79,6 @@ struct ObjectRegistry: ~Copyable {
     count -= 1
   }
 
-  /// Resets the peaks, so that the next part of a run starts from the current counts.
-  mutating func resetPeaks() {
-    for index in 0..<tallies.count { tallies[index].peak = tallies[index].count }
-    peak = count
-  }
-
   /// Whether a load should sweep before it registers more.
   var hasDoubled: Bool {
     count > 1024 && count >= countAfterSweep * 2
