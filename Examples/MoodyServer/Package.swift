@@ -45,7 +45,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "MoodyServerTests",
-      dependencies: ["MoodyServer", "MoodyHTTP", moody, moodySync, openCoreData],
+      dependencies: [
+        "MoodyServer", "MoodyHTTP", "moody-server", "moody", moody, moodySync, openCoreData,
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -53,14 +53,16 @@ final class ChaosNetwork: Sendable {
   }
 
   private struct State {
-    var server = ChaosServer()
+    var server: ChaosServer
     var messages: [(client: Int, message: Message)] = []
     var tokens: [Int: Int] = [:]
     var pushes: [Int: @Sendable () -> Void] = [:]
     var activity = 0
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+
+  init(server: ChaosServer = ChaosServer()) { state = Mutex(State(server: server)) }
 
   var server: ChaosServer { state.withLock { $0.server } }
   var count: Int { state.withLock { $0.messages.count } }

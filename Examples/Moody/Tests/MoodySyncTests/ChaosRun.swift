@@ -78,7 +78,7 @@ private final class ChaosClient {
 final class ChaosRun {
   private let seed: Int
   private var generator: SeededGenerator
-  private let network = ChaosNetwork()
+  private let network: ChaosNetwork
   private let clients: [ChaosClient]
   /// What happened, for a failure.
   private(set) var script: [String] = []
@@ -86,19 +86,22 @@ final class ChaosRun {
   private var reference: Set<String> = []
   private var inserted = 0
 
-  init(seed: Int) throws {
+  init(seed: Int, server: ChaosServer = ChaosServer()) throws {
     self.seed = seed
     generator = SeededGenerator(seed: seed)
-    let network = network
+    let network = ChaosNetwork(server: server)
+    self.network = network
     clients = try (1...2).map { try ChaosClient($0, network) }
     for client in clients { client.wake() }
   }
 
   /// Returns what differs from the reference after some steps, and what happened; `nil` if nothing
   /// differs.
-  static func failure(seed: Int, steps: [Int]) -> String? {
+  static func failure(
+    seed: Int, steps: [Int], server: ChaosServer = ChaosServer()
+  ) -> String? {
     do {
-      let run = try ChaosRun(seed: seed)
+      let run = try ChaosRun(seed: seed, server: server)
       let differences: [String]
       do {
         try run.run(steps)

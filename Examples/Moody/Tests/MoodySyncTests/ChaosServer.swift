@@ -7,6 +7,8 @@ struct ChaosServer {
   private(set) var records: [RemoteRecordID: RemoteMood] = [:]
   private var removed: Set<RemoteRecordID> = []
   private var log: [RemoteRecordID] = []
+  /// Whether removals have no effect, although they're answered: a fault that runs must find.
+  var losesRemovals = false
 
   /// The longitude of moods that the server rejects.
   static let rejectedLongitude = 666.0
@@ -36,7 +38,7 @@ struct ChaosServer {
 
   /// Removes moods, including those that it doesn't have yet.
   mutating func remove(_ ids: [RemoteRecordID]) {
-    for id in ids where removed.insert(id).inserted {
+    for id in ids where !losesRemovals && removed.insert(id).inserted {
       records[id] = nil
       log.append(id)
     }

@@ -49,4 +49,25 @@ struct ChaosTests {
     }
     #expect(failure == "[7, 41]")
   }
+
+  @Test("A server that loses removals is found, with a script of two steps", arguments: 1...3)
+  func plantedFaultIsFoundAndShortened(seed: Int) throws {
+    var server = ChaosServer()
+    server.losesRemovals = true
+    func failure(_ steps: [Int]) -> String? {
+      ChaosRun.failure(seed: seed, steps: steps, server: server)
+    }
+    let steps = Array(0..<60)
+    let script = shortest(steps, try #require(failure(steps)), failure)
+    let actions = script.split(separator: "\n").filter { line in
+      line.contains(": insert ") || line.contains(": delete ")
+    }
+    let message = Comment(rawValue: script)
+    #expect(script.hasPrefix("the server has ["), message)
+    #expect(actions.count == 2 && actions.last?.contains(": delete ") == true, message)
+    // The steps before the network works are those two.
+    let before = script.components(separatedBy: "the network works")[0]
+    #expect(
+      before.split(separator: "\n").suffix(2).map(String.init) == actions.map(String.init), message)
+  }
 }

@@ -1,0 +1,226 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A proxy between clients and the server that delays, drops, repeats, reorders, and truncates
+/// messages.
+///
+/// Each connection has a thread of its own, which forwards one request after the other. The fates
+/// of the requests follow from the seed and the order in which the requests arrive.
+final class FaultyProxy: Sendable {
+  /// What happens to a request.
+  enum Fate: CaseIterable {
+    /// It's forwarded and answered.
+    case delivered
+    /// It's forwarded after up to 400 ms, so that later requests overtake it.
+    case delayed
+    /// It's lost, and the connection ends.
+    case dropped
+    /// It's forwarded; the answer is lost, and the connection ends.
+    case unanswered
+    /// The connection ends; the request is forwarded up to 1,500 ms later.
+    case late
+    /// It's forwarded and answered, and forwarded once more up to 1,500 ms later.
+    case duplicated
+    /// It's forwarded; the answer ends in its middle.
+    case partial
+    /// It's answered with status 500, and not forwarded.
+    case failed
+    /// It's forwarded, and answered with status 500.
+    case failedAfterward
+    /// It's forwarded; the connection stays open without an answer for a second.
+    case hanging
+  }
+
+  private struct State {
+    var generator: SeededGenerator
+    var serverPort: UInt16?
+    var isFaulty = true
+    var partitionEnd = Date.distantPast
+    var log: [String] = []
+  }
+
+  private let state: Mutex<State>
+  private let listener: Int32
+  /// The port on the loopback interface.
+  let port: UInt16
+
+  init(seed: Int) throws {
+    state = Mutex(State(generator: SeededGenerator(seed: seed)))
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    self.listener = listener
+    var address = Self.loopback(0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(listener, pointer, length) == 0 && listen(listener, 64) == 0
+          && getsockname(listener, pointer, &length) == 0
+      }
+    }
+    guard isListening else { throw ChaosFailure(description: "the proxy can't listen") }
+    port = UInt16(bigEndian: address.sin_port)
+    Thread.detachNewThread { [self] in
+      while true {
+        let connection = accept(listener, nil, nil)
+        guard connection >= 0 else { return }
+        Thread.detachNewThread { [self] in serve(connection) }
+      }
+    }
+  }
+
+  /// Stops listening.
+  func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  /// Sets the server's port, or `nil` if it doesn't run.
+  func setServerPort(_ port: UInt16?) { state.withLock { $0.serverPort = port } }
+
+  /// Lets all requests fail for a number of seconds.
+  func partition(for seconds: TimeInterval) {
+    state.withLock { $0.partitionEnd = Date(timeIntervalSinceNow: seconds) }
+  }
+
+  /// Delivers all messages from now on.
+  func heal() {
+    state.withLock { state in
+      state.isFaulty = false
+      state.partitionEnd = .distantPast
+    }
+  }
+
+  /// The requests and their fates since the last call.
+  func takeLog() -> [String] {
+    state.withLock { state in
+      defer { state.log = [] }
+      return state.log
+    }
+  }
+
+  // MARK: Requests
+
+  private func serve(_ connection: Int32) {
+    defer { close(connection) }
+    while let request = Self.message(from: connection) {
+      guard let (fate, delay) = nextFate(request), forward(request, fate, delay, connection)
+      else { return }
+    }
+  }
+
+  /// Returns the fate of a request and a delay in milliseconds; `nil` in a partition.
+  private func nextFate(_ request: Data) -> (Fate, Int)? {
+    state.withLock { state in
+      guard state.partitionEnd < Date() else { return nil }
+      guard state.isFaulty else { return (.delivered, 0) }
+      let fate =
+        state.generator.chance(0.5)
+        ? .delivered : Fate.allCases.randomElement(using: &state.generator) ?? .delivered
+      let line = request.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "\r") }
+      state.log.append("  \(String(decoding: line.prefix(40), as: UTF8.self)): \(fate)")
+      return (fate, Int.random(in: 0..<1_500, using: &state.generator))
+    }
+  }
+
+  /// Forwards a request, and returns whether the connection goes on.
+  private func forward(_ request: Data, _ fate: Fate, _ delay: Int, _ connection: Int32) -> Bool {
+    switch fate {
+    case .dropped: return false
+    case .late:
+      forwardLater(request, delay)
+      return false
+    case .failed: return Self.send(Self.failure, to: connection)
+    case .delayed: Self.sleep(delay % 400)
+    case .duplicated: forwardLater(request, delay)
+    case .delivered, .unanswered, .partial, .failedAfterward, .hanging: break
+    }
+    guard let answer = answer(to: request) else { return false }
+    switch fate {
+    case .unanswered: return false
+    case .partial:
+      _ = Self.send(answer.prefix(answer.count * (delay % 100) / 100), to: connection)
+      return false
+    case .failedAfterward: return Self.send(Self.failure, to: connection)
+    case .hanging:
+      Self.sleep(1_000)
+      return false
+    default: return Self.send(answer, to: connection)
+    }
+  }
+
+  private func forwardLater(_ request: Data, _ delay: Int) {
+    Thread.detachNewThread { [self] in
+      Self.sleep(delay)
+      _ = answer(to: request)
+    }
+  }
+
+  /// Returns the server's answer, or `nil` if there is none.
+  private func answer(to request: Data) -> Data? {
+    guard let port = state.withLock({ $0.serverPort }) else { return nil }
+    let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(server) }
+    var address = Self.loopback(port)
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        connect(server, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected, Self.send(request, to: server) else { return nil }
+    return Self.message(from: server)
+  }
+
+  // MARK: Sockets
+
+  private static let failure = Data(
+    "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n".utf8)
+
+  private static func sleep(_ milliseconds: Int) {
+    Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
+  }
+
+  private static func loopback(_ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+
+  /// Reads a whole request or answer; returns `nil` if the connection ends before.
+  private static func message(from connection: Int32) -> Data? {
+    var message = Data()
+    let separator = Data("\r\n\r\n".utf8)
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var length: Int?
+    while length.map({ message.count < $0 }) ?? true {
+      let count = recv(connection, &buffer, buffer.count, 0)
+      guard count > 0 else { return nil }
+      message.append(contentsOf: buffer[..<count])
+      if length == nil, let end = message.range(of: separator)?.upperBound {
+        length = end + bodyLength(String(decoding: message[..<end], as: UTF8.self))
+      }
+    }
+    return message
+  }
+
+  private static func bodyLength(_ header: String) -> Int {
+    for line in header.split(whereSeparator: \.isNewline)
+    where line.lowercased().hasPrefix("content-length:") {
+      return Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0
+    }
+    return 0
+  }
+
+  /// Sends bytes, and returns whether the connection took them all.
+  private static func send(_ data: Data, to connection: Int32) -> Bool {
+    data.withUnsafeBytes { bytes in
+      var sent = 0
+      while sent < bytes.count {
+        let count = Glibc.send(
+          connection, bytes.baseAddress?.advanced(by: sent), bytes.count - sent,
+          Int32(MSG_NOSIGNAL))
+        guard count > 0 else { return false }
+        sent += count
+      }
+      return true
+    }
+  }
+}
