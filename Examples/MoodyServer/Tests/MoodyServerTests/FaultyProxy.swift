@@ -18,11 +18,14 @@ final class FaultyProxy: Sendable {
     case dropped
     /// It's forwarded; the answer is lost, and the connection ends.
     case unanswered
-    /// The connection ends; the request is forwarded up to 1,500 ms later.
+    /// The connection ends; the request is forwarded up to 4 seconds later.
     case late
-    /// It's forwarded and answered, and forwarded once more up to 1,500 ms later.
+    /// It's forwarded and answered, and forwarded once more up to 4 seconds later.
     case duplicated
-    /// It's forwarded; the answer ends in its middle.
+    /// It's forwarded; the answer ends in its body.
+    ///
+    /// An answer that ends in its header makes URLSession on Linux end the process ("Transfer
+    /// completed, but there's no response").
     case partial
     /// It's answered with status 500, and not forwarded.
     case failed
@@ -115,7 +118,7 @@ final class FaultyProxy: Sendable {
         ? .delivered : Fate.allCases.randomElement(using: &state.generator) ?? .delivered
       let line = request.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "\r") }
       state.log.append("  \(String(decoding: line.prefix(40), as: UTF8.self)): \(fate)")
-      return (fate, Int.random(in: 0..<1_500, using: &state.generator))
+      return (fate, Int.random(in: 0..<4_000, using: &state.generator))
     }
   }
 
@@ -135,7 +138,9 @@ final class FaultyProxy: Sendable {
     switch fate {
     case .unanswered: return false
     case .partial:
-      _ = Self.send(answer.prefix(answer.count * (delay % 100) / 100), to: connection)
+      let header = Self.headerLength(answer) ?? answer.count
+      let count = header + (answer.count - header) * (delay % 100) / 100
+      _ = Self.send(answer.prefix(count), to: connection)
       return false
     case .failedAfterward: return Self.send(Self.failure, to: connection)
     case .hanging:
@@ -187,18 +192,22 @@ final class FaultyProxy: Sendable {
   /// Reads a whole request or answer; returns `nil` if the connection ends before.
   private static func message(from connection: Int32) -> Data? {
     var message = Data()
-    let separator = Data("\r\n\r\n".utf8)
     var buffer = [UInt8](repeating: 0, count: 65_536)
     var length: Int?
     while length.map({ message.count < $0 }) ?? true {
       let count = recv(connection, &buffer, buffer.count, 0)
       guard count > 0 else { return nil }
       message.append(contentsOf: buffer[..<count])
-      if length == nil, let end = message.range(of: separator)?.upperBound {
+      if length == nil, let end = headerLength(message) {
         length = end + bodyLength(String(decoding: message[..<end], as: UTF8.self))
       }
     }
     return message
+  }
+
+  /// Returns the number of bytes before the body, or `nil` if the header isn't complete.
+  private static func headerLength(_ message: Data) -> Int? {
+    message.range(of: Data("\r\n\r\n".utf8))?.upperBound
   }
 
   private static func bodyLength(_ header: String) -> Int {
