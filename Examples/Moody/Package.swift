@@ -24,6 +24,11 @@ let package = Package(
       name: "MoodySync",
       dependencies: ["Moody", .product(name: "OpenCoreData", package: "cdprof")],
       swiftSettings: settings),
+    // Measures how long a download keeps the main queue busy.
+    .executableTarget(
+      name: "download-frames",
+      dependencies: ["Moody", "MoodySync", .product(name: "OpenCoreData", package: "cdprof")],
+      swiftSettings: settings),
     .testTarget(
       name: "MoodyTests",
       dependencies: [
