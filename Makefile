@@ -24,7 +24,7 @@ help:
 	@echo 'make server     build the server of the sample app, and test it with two clients'
 	@echo 'make checked    test the core with checked rows, the address sanitizer, and the thread sanitizer'
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
-	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer'
+	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer, and test Moody'
 	@echo 'make memory     fetch, read, release, and migrate a million objects within memory limits'
 	@echo 'make kills      kill a process 200 times while it saves, and 200 times while it migrates'
 	@echo 'make build      build cdprof for release'
@@ -108,6 +108,9 @@ walk: prepare
 threads: prepare
 	CDPROF_THREAD_SECONDS=300 TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
 	  swift test --disable-xctest $(SWIFT_FLAGS) --filter ConcurrentContextTests \
+	  --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
+	  swift test --package-path Examples/Moody --disable-xctest $(SWIFT_FLAGS) --disable-build-manifest-caching \
 	  --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
 
 memory: prepare

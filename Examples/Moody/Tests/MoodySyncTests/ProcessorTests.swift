@@ -201,6 +201,8 @@ struct ProcessorTests {
     try eventually("the mood is marked for local deletion") {
       try stack.read(id) { $0.markedForDeletionDate != nil }
     }
+    // The rest of the block that saves, and then the processing that the save schedules.
+    stack.drain()
     stack.drain()
     #expect(stack.remote.removals.count == 1 && stack.retries.delays.isEmpty)
     let before = processed.values
