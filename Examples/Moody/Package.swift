@@ -14,6 +14,7 @@ let package = Package(
   products: [
     .library(name: "Moody", targets: ["Moody"]),
     .library(name: "MoodySync", targets: ["MoodySync"]),
+    .library(name: "MoodyTestSupport", targets: ["MoodyTestSupport"]),
   ],
   dependencies: [.package(name: "cdprof", path: "../..")],
   targets: [
@@ -24,6 +25,8 @@ let package = Package(
       name: "MoodySync",
       dependencies: ["Moody", .product(name: "OpenCoreData", package: "cdprof")],
       swiftSettings: settings),
+    // What the tests of the app and of its server share.
+    .target(name: "MoodyTestSupport", swiftSettings: settings),
     // Measures how long a download keeps the main queue busy.
     .executableTarget(
       name: "download-frames",
@@ -39,7 +42,7 @@ let package = Package(
     .testTarget(
       name: "MoodySyncTests",
       dependencies: [
-        "Moody", "MoodySync", .product(name: "OpenCoreData", package: "cdprof"),
+        "Moody", "MoodySync", "MoodyTestSupport", .product(name: "OpenCoreData", package: "cdprof"),
         .product(name: "CoreDataCosts", package: "cdprof"),
       ],
       swiftSettings: settings),

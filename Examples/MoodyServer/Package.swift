@@ -47,6 +47,7 @@ let package = Package(
       name: "MoodyServerTests",
       dependencies: [
         "MoodyServer", "MoodyHTTP", "moody-server", "moody", moody, moodySync, openCoreData,
+        .product(name: "MoodyTestSupport", package: "Moody"),
       ],
       swiftSettings: settings),
   ],

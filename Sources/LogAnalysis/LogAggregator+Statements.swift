@@ -129,10 +129,7 @@ extension LogAggregator {
   }
 
   private mutating func count(rows: Int, of statement: Int) {
-    count {
-      let known = $0.reads[statement]?.rows ?? 0
-      $0.reads[statement, default: Reads()].rows = known + rows
-    }
+    count { $0.reads[statement, default: Reads()].add(rows: rows) }
   }
 
   /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.

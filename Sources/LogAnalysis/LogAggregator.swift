@@ -39,7 +39,11 @@ struct LogAggregator {
     var selects = 0
     var fetches = 0
     /// The number of rows, or `nil` if the log doesn't contain it.
-    var rows: Int?
+    private(set) var rows: Int?
+
+    mutating func add(rows more: Int) {
+      rows = (rows ?? 0) + more
+    }
   }
 
   var shapes = LogShapes()

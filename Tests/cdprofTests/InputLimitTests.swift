@@ -305,7 +305,7 @@ struct InputLimitTests {
       let outcome = try program.run(command)
       #expect([0, 3].contains(outcome.status), "\(command): \(outcome.errors.prefix(300))")
       let seconds = Date().timeIntervalSince(begin)
-      #expect(seconds < 120, "\(command) of \(kind): \(seconds) s")
+      #expect(seconds < 60, "\(command) of \(kind): \(seconds) s")
     }
   }
 }

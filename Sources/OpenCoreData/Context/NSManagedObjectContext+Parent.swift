@@ -111,14 +111,6 @@ extension NSManagedObjectContext {
   final func loadBatchThroughParent(
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
-    let event = scope.begin(.batchLoad)
-    defer {
-      scope.end(event) { event in
-        event.entity = plan.entityName
-        event.rows = keys.count
-      }
-    }
-    sweepBeforeLoad()
     let mine = Set(unsaved.keys)
     let theirs = keys.filter { !mine.contains($0.primaryKey) }
     let loaded = try askParent { parent -> [NSManagedObject]? in

@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
     var plan = request
     plan.includesPropertyValues = false
     if let keys = try fetchIdentities(plan) {
-      // An incremental store reads rows one by one, so there are no batches to load.
+      // An incremental store reads rows one by one, and doesn't load batches.
       plan.includesPropertyValues =
         try request.includesPropertyValues && onlyStore(of: plan)?.isIncremental != true
       if plan.batchSize <= 0 { plan.batchSize = max(keys.count, 1) }
@@ -43,7 +43,6 @@ extension NSManagedObjectContext {
   final func loadBatch(
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
-    if parent != nil { return try loadBatchThroughParent(keys, plan, unsaved: unsaved) }
     let event = scope.begin(.batchLoad)
     defer {
       scope.end(event) { event in
@@ -52,6 +51,7 @@ extension NSManagedObjectContext {
       }
     }
     sweepBeforeLoad()
+    if parent != nil { return try loadBatchThroughParent(keys, plan, unsaved: unsaved) }
     guard plan.includesPropertyValues else {
       return keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
     }

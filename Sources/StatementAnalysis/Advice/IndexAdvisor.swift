@@ -16,7 +16,7 @@ package struct IndexAdvisor {
   package static let minimumGain = 2_000
   /// The denominator of the minimum fraction of VM steps saved by the statements that use the
   /// index.
-  package static let minimumFraction = 5
+  package static let minimumGainDenominator = 5
   /// The maximum number of candidates to try, starting with those of the most expensive statements.
   static let maximumCandidates = 60
   /// The maximum number of proposals.

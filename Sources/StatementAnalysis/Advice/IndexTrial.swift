@@ -99,7 +99,9 @@ struct IndexTrial {
     let users = statements.indices.filter { measures[$0].plan.indexes.contains(name) }
     let old = users.reduce(0) { $0 + cost($1, now) }
     let new = users.reduce(0) { $0 + cost($1, measures) }
-    guard !users.isEmpty, (old - new) * IndexAdvisor.minimumFraction >= old else { return nil }
+    guard !users.isEmpty, (old - new) * IndexAdvisor.minimumGainDenominator >= old else {
+      return nil
+    }
     var gain = statements.indices.reduce(0) { $0 + cost($1, now) - cost($1, measures) }
     if let insert, let more = store.insertSteps(into: candidate.table) {
       gain -= (more - insert) * written

@@ -29,6 +29,8 @@ struct SaveGranularityTests {
     }
     #expect(saves == 10_000 / lot && transactions == 2 * saves)
     #expect(context.performAndWait { context.peakRegisteredCount } == lot)
+    context.performAndWait { context.reset() }
+    #expect(context.performAndWait { context.peakRegisteredCount } == lot)
     let count = try context.performAndWait {
       try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Employee"))
     }

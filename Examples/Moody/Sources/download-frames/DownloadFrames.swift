@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Moody
 import MoodySync
 import OpenCoreData
@@ -12,10 +13,13 @@ import Synchronization
 struct DownloadFrames {
   @MainActor
   static func main() throws {
-    let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+    let arguments = CommandLine.arguments.dropFirst()
+    let numbers = arguments.compactMap { Int($0) }.filter { $0 > 0 }
+    guard numbers.count == arguments.count, numbers.count <= 2 else {
+      fail("usage: download-frames [MOODS [MOODS-IN-A-RESPONSE]]", status: 64)
+    }
     let count = numbers.first ?? 10_000
-    let responseSize = numbers.dropFirst().first ?? 500
-    guard count > 0, responseSize > 0 else { throw CocoaError(.userCancelled) }
+    let responseSize = numbers.count == 2 ? numbers[1] : 500
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("DownloadFrames-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -37,8 +41,16 @@ struct DownloadFrames {
     }
     let duration = start.duration(to: .now)
     monitor.stop()
+    guard list.count == count else {
+      fail("only \(list.count) of \(count) moods arrived within 300 s", status: 1)
+    }
     print("\(list.count) moods in the list after \(duration.milliseconds) ms")
     print(monitor.summary)
+  }
+
+  private static func fail(_ message: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data("download-frames: \(message)\n".utf8))
+    exit(status)
   }
 }
 

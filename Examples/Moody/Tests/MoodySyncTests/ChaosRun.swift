@@ -1,4 +1,5 @@
 import Moody
+import MoodyTestSupport
 import OpenCoreData
 
 @testable import MoodySync

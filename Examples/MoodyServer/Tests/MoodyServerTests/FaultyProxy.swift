@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MoodyTestSupport
 import Synchronization
 
 /// A proxy between clients and the server that delays, drops, repeats, reorders, and truncates

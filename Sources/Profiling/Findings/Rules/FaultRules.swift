@@ -72,7 +72,7 @@ enum BatchWalkedRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     var order: [Int] = []
-    var pages: [Int: [RecordedEvent]] = [:]
+    var batches: [Int: [RecordedEvent]] = [:]
     var fetch: RecordedEvent?
     for event in recording.events {
       if event.kind == .fetch { fetch = event }
@@ -81,14 +81,14 @@ enum BatchWalkedRule {
       // one.
       let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite
       guard let owner = isOfFetch ? fetch?.id : context.makesArray ? 0 : nil else { continue }
-      if pages[owner] == nil { order.append(owner) }
-      pages[owner, default: []].append(event)
+      if batches[owner] == nil { order.append(owner) }
+      batches[owner, default: []].append(event)
     }
-    order = order.filter { pages[$0].map { $0.count >= minimumBatches } == true }
+    order = order.filter { batches[$0].map { $0.count >= minimumBatches } == true }
     guard !order.isEmpty else { return [] }
     let texts = recording.statementTexts()
     return order.compactMap { owner in
-      guard let loaded = pages[owner], let entity = loaded[0].entity
+      guard let loaded = batches[owner], let entity = loaded[0].entity
       else { return nil }
       return Finding(
         rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,

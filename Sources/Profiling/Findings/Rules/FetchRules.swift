@@ -203,19 +203,19 @@ enum SortedInMemoryRule {
       fetch.option(.limit) == nil, fetch.option(.offset) == nil
     else { return [] }
     let caused = recording.events.prefix { $0.id <= sorting.through }
-    let pages = caused.filter { $0.kind == .batchLoad }
+    let batches = caused.filter { $0.kind == .batchLoad }
     let faults = caused.filter { $0.kind == .objectFault }
-    let arePages = pages.count >= BatchWalkedRule.minimumBatches
-    guard arePages || faults.count >= threshold else { return [] }
+    let areBatches = batches.count >= BatchWalkedRule.minimumBatches
+    guard areBatches || faults.count >= threshold else { return [] }
     let keys = sorting.keys.map {
       "NSSortDescriptor(key: \"\($0.keyPath)\", ascending: \($0.isAscending))"
     }
     let fixed = fetch.with(.sort, .sortKeys(sorting.keys))
     return [
       Finding(
-        rule: rule.name, subject: fetch.subject, count: arePages ? pages.count : faults.count,
-        callSite: (arePages ? pages : faults).first?.callSite,
-        what: arePages ? "batches loaded to sort in memory" : "faults fired to sort in memory",
+        rule: rule.name, subject: fetch.subject, count: areBatches ? batches.count : faults.count,
+        callSite: (areBatches ? batches : faults).first?.callSite,
+        what: areBatches ? "batches loaded to sort in memory" : "faults fired to sort in memory",
         fix: SuggestedFix(
           swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: fixed,
           spares: .sort))
@@ -237,14 +237,14 @@ enum MissingIndexRule {
       + "store.",
     condition:
       "An index created on a copy of the store saves \(NumberText.grouped(minimumGain)) VM steps "
-      + "of the work and leaves at most one in \(minimumFraction) of them.",
+      + "of the work and leaves at most one in \(minimumFactor) of them.",
     remedy: "Add the fetch index to the model, or as SQL; `cdprof advise` lists its costs.",
     search: .store(findings))
   /// The minimum number of VM steps that an index saves for the work as a whole, which is about
   /// what reading a thousand rows takes.
   static let minimumGain = 10_000
-  /// The denominator of the maximum fraction of VM steps that are left.
-  static let minimumFraction = 5
+  /// The minimum factor by which an index reduces the VM steps.
+  static let minimumFactor = 5
 
   /// Tries indexes for the statements whose plans suggest one, and returns findings for those that
   /// help.
@@ -265,7 +265,7 @@ enum MissingIndexRule {
 
   private static func finding(_ proposal: IndexProposal, in shapes: [StatementShape]) -> Finding? {
     let (before, after) = (proposal.stepsBefore, proposal.stepsAfter)
-    guard before - after >= minimumGain, after * minimumFraction <= before,
+    guard before - after >= minimumGain, after * minimumFactor <= before,
       let gain = proposal.gains.first, let entity = proposal.entity,
       let shape = shapes.first(where: { $0.sql == gain.sql })
     else { return nil }
