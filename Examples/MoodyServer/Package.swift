@@ -22,6 +22,8 @@ let package = Package(
   products: [
     .executable(name: "moody-server", targets: ["moody-server"]),
     .executable(name: "moody", targets: ["moody"]),
+    // A library that tests preload into the programs.
+    .library(name: "SkewedClock", type: .dynamic, targets: ["SkewedClock"]),
   ],
   dependencies: [
     .package(name: "cdprof", path: "../.."),
@@ -43,6 +45,7 @@ let package = Package(
     .executableTarget(
       name: "moody", dependencies: ["MoodyHTTP", moody, moodySync, openCoreData, arguments],
       swiftSettings: settings),
+    .target(name: "SkewedClock", path: "Tests/SkewedClock"),
     .testTarget(
       name: "MoodyServerTests",
       dependencies: [

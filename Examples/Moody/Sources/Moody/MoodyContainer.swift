@@ -21,8 +21,12 @@ public enum MoodyContainer {
   /// A store of an earlier version is migrated first. Call this method on a queue other than the
   /// main queue if the store may be large; the migration takes time in proportion to its rows.
   ///
-  /// **Cost**: reading the store's metadata, `migrateStore(from:to:targetVersion:)` if necessary,
-  /// and `addPersistentStore`.
+  /// The store is opened first, and migrated if that fails because of its version. Reading the
+  /// version first would fail for a file in which another process is creating a store, or was killed
+  /// while it did.
+  ///
+  /// **Cost**: `addPersistentStore`; if the version differs, twice, and
+  /// `migrateStore(from:to:targetVersion:)`.
   ///
   /// - Parameters:
   ///   - storeURL: The location of the store, which is created if there is none.
@@ -32,16 +36,15 @@ public enum MoodyContainer {
   public static func make(
     storeURL: URL, progress: Progress? = nil
   ) throws -> NSPersistentContainer {
-    registerClasses()
-    if FileManager.default.fileExists(atPath: storeURL.path),
-      try MoodyVersion(storeURL: storeURL) != .current
-    {
-      try migrateStore(
-        from: storeURL, to: storeURL, targetVersion: MoodyVersion.current, progress: progress)
-    }
     let description = NSPersistentStoreDescription(url: storeURL)
     description.shouldMigrateStoreAutomatically = false
-    return try make(MoodyModel.make(), description)
+    do {
+      return try make(MoodyModel.make(), description)
+    } catch let error as NSError where error.code == NSPersistentStoreIncompatibleVersionHashError {
+      try migrateStore(
+        from: storeURL, to: storeURL, targetVersion: MoodyVersion.current, progress: progress)
+      return try make(MoodyModel.make(), description)
+    }
   }
 
   private static func make(

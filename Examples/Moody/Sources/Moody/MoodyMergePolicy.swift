@@ -42,24 +42,41 @@ public final class MoodyMergePolicy: NSMergePolicy {
     try super.resolve(optimisticLockingConflicts: list)
     regions.formUnion(list.flatMap { $0.sourceObject.countedIn })
     try list.first?.sourceObject.managedObjectContext?.advanceQueryGeneration()
-    for (region, date) in newest where region.updatedAt != date { region.updatedAt = date }
-    for case let country as Country in regions where !country.isDeleted { country.recount() }
-    for case let continent as Continent in regions where !continent.isDeleted {
-      try continent.recount()
-    }
+    try recount(regions, newest)
   }
 
-  /// Resolves conflicts of unique codes as the mode's merge policy does.
+  /// Resolves conflicts of unique codes as the mode's merge policy does, and then updates dates and
+  /// counts: the region that's left has the moods of all.
   ///
   /// A context that's pinned to a query generation moves to the current one first. In its own, the
   /// stored object doesn't exist yet, so that using it would make it a deleted one.
+  ///
+  /// **Cost**: as for other conflicts.
   ///
   /// - Throws: The error of the mode's merge policy.
   public override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
     for conflict in list {
       try conflict.databaseObject?.managedObjectContext?.advanceQueryGeneration()
     }
+    let newest = list.flatMap { conflict in
+      let objects = conflict.conflictingObjects + [conflict.databaseObject].compactMap(\.self)
+      let regions = objects.compactMap { $0 as? Region }
+      let date = regions.map(\.updatedAt).max() ?? .distantPast
+      return regions.map { ($0, date) }
+    }
     try super.resolve(constraintConflicts: list)
+    try recount(Set(newest.flatMap(\.0.countedIn)), newest)
+  }
+
+  /// Sets the dates of regions, and updates the counts and marks of these and others.
+  private func recount(_ regions: Set<Region>, _ dates: [(Region, Date)]) throws {
+    for (region, date) in dates where !region.isDeleted && region.updatedAt != date {
+      region.updatedAt = date
+    }
+    for case let country as Country in regions where !country.isDeleted { country.recount() }
+    for case let continent as Continent in regions where !continent.isDeleted {
+      try continent.recount()
+    }
   }
 }
 

@@ -90,6 +90,15 @@ final class ChaosNetwork: Sendable {
     }
   }
 
+  /// Loses all messages from and to a client, whose requests time out.
+  func dropMessages(of client: Int) {
+    let dropped = state.withLock { state in
+      defer { state.messages.removeAll { $0.client == client } }
+      return state.messages.filter { $0.client == client }
+    }
+    for (_, message) in dropped { message.timeOut() }
+  }
+
   /// Delivers the message at an index with a fate.
   ///
   /// - Parameter isConfirmed: Whether a client can store the token of the changes it has saved.

@@ -33,11 +33,9 @@ private final class ChaosClient {
   var view: NSManagedObjectContext { running.stack.view }
   var retries: Retries { running.stack.retries }
 
-  /// Deletes the moods that are marked for local deletion, as if they were marked long ago.
-  ///
-  /// Waits until the client is idle, because nothing may use objects that were marked long ago.
+  /// Deletes the moods that are marked for local deletion, although they may be in use: the clock has
+  /// jumped ahead, so that they seem to have been marked long ago.
   func purge() throws {
-    settle()
     try view.performAndWait { try Mood.deleteMarked(in: view, olderThan: -1) }
     running.coordinator.applicationDidEnterBackground()
     settle()
@@ -138,9 +136,10 @@ final class ChaosRun {
       script.append("client \(client.number): active")
       client.wake()
     case 38..<41:
-      script.append("client \(client.number): purged")
+      script.append("client \(client.number): the clock jumps ahead, and marked moods are deleted")
       try client.purge()
-    case 41..<50:
+    case 41..<43: partition(client)
+    case 43..<50:
       script.append("client \(client.number): retry")
       client.retries.run()
     default:
@@ -151,6 +150,20 @@ final class ChaosRun {
         ? .delivered : ChaosNetwork.Fate.allCases.randomElement(using: &generator) ?? .delivered
       script.append(
         network.deliver(at: index, fate, isConfirmed: generator.chance(0.8)))
+    }
+  }
+
+  /// Separates a client from the network for some minutes, as its retries count them.
+  private func partition(_ client: ChaosClient) {
+    let duration = TimeInterval(Int.random(in: 60...600, using: &generator))
+    script.append("client \(client.number): partition of \(Int(duration)) s")
+    var time: TimeInterval = 0
+    while time < duration {
+      client.settle()
+      network.dropMessages(of: client.number)
+      client.settle()
+      guard let delay = client.retries.run() else { break }
+      time += delay
     }
   }
 

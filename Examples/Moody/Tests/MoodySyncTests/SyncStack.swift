@@ -182,13 +182,15 @@ final class Retries: Sendable {
     scheduled.withLock { $0.append((delay, block)) }
   }
 
-  /// Runs the scheduled retries.
-  func run() {
-    let blocks = scheduled.withLock { scheduled in
+  /// Runs the scheduled retries, and returns the longest delay; `nil` if there are none.
+  @discardableResult
+  func run() -> TimeInterval? {
+    let retries = scheduled.withLock { scheduled in
       defer { scheduled = [] }
-      return scheduled.map(\.block)
+      return scheduled
     }
-    for block in blocks { block() }
+    for retry in retries { retry.block() }
+    return retries.map(\.delay).max()
   }
 }
 

@@ -128,6 +128,24 @@ struct VersionTests {
     #expect(content.filter { $0.hasPrefix("continent") }.count == 2, "\(content)")
   }
 
+  @Test("A file that a process left when it was killed while it created the store becomes a store")
+  func unfinishedStoreIsCreated() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.url.appendingPathComponent("Moody.sqlite")
+    // The header of a database in WAL mode, without tables.
+    var page = [UInt8](repeating: 0, count: 4_096)
+    page.replaceSubrange(0..<16, with: Array("SQLite format 3\0".utf8))
+    page.replaceSubrange(16..<24, with: [0x10, 0, 2, 2, 0, 64, 32, 32])
+    page[31] = 1  // pages
+    page[55] = 1  // auto_vacuum: the largest root page
+    page[67] = 1  // incremental
+    page.replaceSubrange(100..<108, with: [13, 0, 0, 0, 0, 0x10, 0, 0])  // an empty leaf
+    try Data(page).write(to: url)
+    let container = try MoodyContainer.make(storeURL: url)
+    #expect(try Self.content(of: container) == [])
+    #expect(try MoodyVersion(storeURL: url) == .current)
+  }
+
   @Test("A store that isn't one of the versions isn't changed")
   func unknownVersionIsAnError() throws {
     let folder = try TemporaryFolder()

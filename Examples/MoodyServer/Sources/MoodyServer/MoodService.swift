@@ -100,10 +100,10 @@ public final class MoodService: Sendable {
   private static func token(
     of store: MoodStore, after seen: String?, wait: TimeInterval
   ) async throws -> TokenResponse {
-    let end = Date(timeIntervalSinceNow: wait)
+    let end = ContinuousClock.now + .seconds(wait)
     while true {
       let token = try store.currentToken(seen: seen)
-      if token != seen || Date() >= end { return TokenResponse(token: token) }
+      if token != seen || .now >= end { return TokenResponse(token: token) }
       try await Task.sleep(for: .milliseconds(50))
     }
   }

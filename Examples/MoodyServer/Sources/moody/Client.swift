@@ -63,9 +63,9 @@ final class Client: Sendable {
   }
 
   private func wait(until condition: () async throws -> Bool) async throws -> Bool {
-    let end = Date(timeIntervalSinceNow: wait)
+    let end = ContinuousClock.now + .seconds(wait)
     while try await !condition() {
-      guard Date() < end else { return false }
+      guard .now < end else { return false }
       try await Task.sleep(for: .milliseconds(20))
     }
     return true

@@ -8,15 +8,18 @@ final class Program: Sendable {
   private let outputURL: URL
   private let status = Mutex<(Process.TerminationReason, Int32)?>(nil)
 
-  init(_ name: String, _ arguments: [String], output: URL) throws {
-    guard let programs = Bundle.main.executableURL?.deletingLastPathComponent() else {
-      throw ChaosFailure(description: "the folder of the programs is unknown")
-    }
+  /// Starts a program of the package, with a clock of its own.
+  init(_ name: String, _ arguments: [String], output: URL, clock: SkewedClock) throws {
+    let programs = try Self.folder()
     outputURL = output
     try Data().write(to: output)
     let handle = try FileHandle(forWritingTo: output)
     process.executableURL = programs.appendingPathComponent(name)
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "LD_PRELOAD": programs.appendingPathComponent("libSkewedClock.so").path,
+      "SKEWED_CLOCK": clock.url.path,
+    ]) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = handle
     process.standardError = handle
@@ -25,6 +28,14 @@ final class Program: Sendable {
     }
     try process.run()
     try handle.close()
+  }
+
+  /// The folder of the programs.
+  private static func folder() throws -> URL {
+    guard let url = Bundle.main.executableURL?.deletingLastPathComponent() else {
+      throw ChaosFailure(description: "the folder of the programs is unknown")
+    }
+    return url
   }
 
   var output: String { (try? String(contentsOf: outputURL, encoding: .utf8)) ?? "" }
@@ -56,6 +67,28 @@ final class Program: Sendable {
   }
 }
 
+/// The clock of a machine, which is ahead of the system's or behind it.
+struct SkewedClock {
+  /// The file that the preloaded library reads.
+  let url: URL
+
+  init(in folder: URL, name: String) throws {
+    url = folder.appendingPathComponent("\(name).clock")
+    try Data(count: 8).write(to: url)
+  }
+
+  /// Moves the clock of the running process, and of the ones that follow.
+  func jump(by seconds: Int) throws {
+    let file = try FileHandle(forUpdating: url)
+    defer { try? file.close() }
+    let bytes = try file.readToEnd() ?? Data()
+    var skew = bytes.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }
+    skew += Int64(seconds)
+    try file.seek(toOffset: 0)
+    try file.write(contentsOf: withUnsafeBytes(of: skew) { Data($0) })
+  }
+}
+
 /// A mood as `moody list` shows it.
 struct ListedMood {
   let id: String
@@ -65,16 +98,18 @@ struct ListedMood {
 }
 
 /// A user at one machine, who calls `moody`.
-final class Machine {
+actor Machine {
   let number: Int
   let storeURL: URL
+  let clock: SkewedClock
   private let outputURL: URL
   private let server: String
   private(set) var watching: Program?
 
-  init(_ number: Int, _ folder: URL, server: String) {
+  init(_ number: Int, _ folder: URL, server: String) throws {
     self.number = number
     self.server = server
+    clock = try SkewedClock(in: folder, name: "client\(number)")
     storeURL = folder.appendingPathComponent("client\(number).sqlite")
     outputURL = folder.appendingPathComponent("client\(number).txt")
   }
@@ -82,7 +117,7 @@ final class Machine {
   func start(_ command: [String], wait: Double, server: String? = nil) throws -> Program {
     let options = ["--store", storeURL.path, "--server", server ?? self.server]
     return try Program(
-      "moody", command + options + ["--wait", "\(wait)"], output: outputURL)
+      "moody", command + options + ["--wait", "\(wait)"], output: outputURL, clock: clock)
   }
 
   func watch() throws { watching = try start(["watch"], wait: 1) }

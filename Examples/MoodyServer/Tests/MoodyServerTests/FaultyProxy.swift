@@ -7,7 +7,7 @@ import Synchronization
 /// messages.
 ///
 /// Each connection has a thread of its own, which forwards one request after the other. The fates
-/// of the requests follow from the seed and the order in which the requests arrive.
+/// of the requests follow from the seed and the order in which the requests arrive since it was set.
 final class FaultyProxy: Sendable {
   /// What happens to a request.
   enum Fate: CaseIterable {
@@ -36,12 +36,24 @@ final class FaultyProxy: Sendable {
     case hanging
   }
 
+  /// A fault of the server that runs must find.
+  enum Fault {
+    /// Removals are answered, but they have no effect.
+    case losesRemovals
+    /// Uploads are answered, but every second one has no effect.
+    case losesUploads
+  }
+
   private struct State {
-    var generator: SeededGenerator
+    var generator = SeededGenerator(seed: 0)
+    let fault: Fault?
+    var uploads = 0
     var serverPort: UInt16?
     var isFaulty = true
     var partitionEnd = Date.distantPast
     var log: [String] = []
+    /// The number of requests that are still to be forwarded, although nothing waits for an answer.
+    var lateRequests = 0
   }
 
   private let state: Mutex<State>
@@ -49,8 +61,8 @@ final class FaultyProxy: Sendable {
   /// The port on the loopback interface.
   let port: UInt16
 
-  init(seed: Int) throws {
-    state = Mutex(State(generator: SeededGenerator(seed: seed)))
+  init(fault: Fault?) throws {
+    state = Mutex(State(fault: fault))
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.listener = listener
     var address = Self.loopback(0)
@@ -75,6 +87,9 @@ final class FaultyProxy: Sendable {
   /// Stops listening.
   func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
+  /// Sets what the fates of the next requests follow from.
+  func setSeed(_ seed: Int) { state.withLock { $0.generator = SeededGenerator(seed: seed) } }
+
   /// Sets the server's port, or `nil` if it doesn't run.
   func setServerPort(_ port: UInt16?) { state.withLock { $0.serverPort = port } }
 
@@ -83,13 +98,16 @@ final class FaultyProxy: Sendable {
     state.withLock { $0.partitionEnd = Date(timeIntervalSinceNow: seconds) }
   }
 
-  /// Delivers all messages from now on.
+  /// Delivers all messages from now on, and those that are late.
   func heal() {
     state.withLock { state in
       state.isFaulty = false
       state.partitionEnd = .distantPast
     }
   }
+
+  /// Whether requests are still to be forwarded, although nothing waits for an answer.
+  var hasLateRequests: Bool { state.withLock { $0.lateRequests > 0 } }
 
   /// The requests and their fates since the last call.
   func takeLog() -> [String] {
@@ -114,8 +132,10 @@ final class FaultyProxy: Sendable {
     state.withLock { state in
       guard state.partitionEnd < Date() else { return nil }
       guard state.isFaulty else { return (.delivered, 0) }
+      // What changes the server is interesting more often.
+      let isChange = request.starts(with: Data("POST".utf8))
       let fate =
-        state.generator.chance(0.5)
+        state.generator.chance(isChange ? 0.2 : 0.5)
         ? .delivered : Fate.allCases.randomElement(using: &state.generator) ?? .delivered
       let line = request.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "\r") }
       state.log.append("  \(String(decoding: line.prefix(40), as: UTF8.self)): \(fate)")
@@ -152,14 +172,18 @@ final class FaultyProxy: Sendable {
   }
 
   private func forwardLater(_ request: Data, _ delay: Int) {
+    state.withLock { $0.lateRequests += 1 }
     Thread.detachNewThread { [self] in
-      Self.sleep(delay)
+      let end = ContinuousClock.now + .milliseconds(delay)
+      while .now < end, state.withLock({ $0.isFaulty }) { Self.sleep(20) }
       _ = answer(to: request)
+      state.withLock { $0.lateRequests -= 1 }
     }
   }
 
   /// Returns the server's answer, or `nil` if there is none.
   private func answer(to request: Data) -> Data? {
+    if let answer = faultyAnswer(to: request) { return answer }
     guard let port = state.withLock({ $0.serverPort }) else { return nil }
     let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(server) }
@@ -171,6 +195,26 @@ final class FaultyProxy: Sendable {
     }
     guard isConnected, Self.send(request, to: server) else { return nil }
     return Self.message(from: server)
+  }
+
+  /// Returns the answer of a server with the fault.
+  private func faultyAnswer(to request: Data) -> Data? {
+    state.withLock { state in
+      guard let fault = state.fault, let header = Self.headerLength(request) else { return nil }
+      let body = request.dropFirst(header)
+      switch fault {
+      case .losesRemovals:
+        guard request.starts(with: Data("POST /removals".utf8)) else { return nil }
+      case .losesUploads:
+        guard request.starts(with: Data("POST /moods".utf8)) else { return nil }
+        state.uploads += 1
+        guard state.uploads.isMultiple(of: 2) else { return nil }
+      }
+      // The fields of an upload are the ones that its answer needs, except for the rejected moods.
+      let fields = Data(#"{"rejected":[],"#.utf8) + body.dropFirst()
+      let status = "HTTP/1.1 200 OK\r\nContent-Length: \(fields.count)\r\n\r\n"
+      return Data(status.utf8) + fields
+    }
   }
 
   // MARK: Sockets

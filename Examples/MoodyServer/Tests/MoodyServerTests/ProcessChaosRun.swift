@@ -3,57 +3,71 @@ import FoundationNetworking
 import Moody
 import MoodyHTTP
 import MoodySync
-import MoodyTestSupport
 import OpenCoreData
 
-/// A run of a server and two clients as processes, with a proxy between them that fails, and with
-/// processes that are killed; then the network works, and the run ends when all have the same moods.
+/// A run of a server and two clients as processes, with a proxy between them that fails, with
+/// processes that are killed, and with clocks that jump; then the network works, and the run ends
+/// when all have the same moods.
 ///
 /// The seed sets what users do, what is killed when, and the fates of requests; the order in which
 /// processes run is the system's, so a seed repeats a plan, not each interleaving.
-final class ProcessChaosRun {
-  private var generator: SeededGenerator
+actor ProcessChaosRun {
+  /// What a run does.
+  struct Plan {
+    var seed: Int
+    /// The maximum length of a network partition in seconds, at least 3.
+    var longestPartition = 5.0
+    /// The fault that the run must find.
+    var fault: FaultyProxy.Fault?
+  }
+
+  private let plan: Plan
   private let folder: URL
   private let proxy: FaultyProxy
   private let machines: [Machine]
+  private let serverClock: SkewedClock
   private var server: Program?
   private var serverPort: UInt16 = 0
-  private var inserted = 0
-  /// The colors of the moods that users added and did not delete.
-  private var reference: Set<String> = []
+  /// The colors of the moods that users added, and of those that they deleted.
+  private var (added, deleted): (Set<String>, Set<String>) = ([], [])
   /// What happened, for a failure.
   private var script: [String] = []
 
-  private init(seed: Int, _ folder: URL) throws {
-    generator = SeededGenerator(seed: seed)
+  private init(_ plan: Plan, _ folder: URL) throws {
+    self.plan = plan
     self.folder = folder
-    let proxy = try FaultyProxy(seed: seed &+ 1_000_003)
+    let proxy = try FaultyProxy(fault: plan.fault)
     self.proxy = proxy
-    machines = (1...2).map { Machine($0, folder, server: "http://127.0.0.1:\(proxy.port)") }
+    serverClock = try SkewedClock(in: folder, name: "server")
+    machines = try (1...2).map {
+      try Machine($0, folder, server: "http://127.0.0.1:\(proxy.port)")
+    }
   }
 
   /// Returns what differs from the reference, and what happened; `nil` if nothing differs.
-  static func failure(seed: Int, steps: Int) async throws -> String? {
+  static func failure(_ plan: Plan, steps: [Int]) async throws -> String? {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("ProcessChaos-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let run = try ProcessChaosRun(seed: seed, folder)
+    let failure = try await ProcessChaosRun(plan, folder).failure(steps)
+    if failure == nil { try? FileManager.default.removeItem(at: folder) }
+    return failure
+  }
+
+  private func failure(_ steps: [Int]) async throws -> String? {
     var differences: [String]
     do {
-      try await run.startServer()
-      for _ in 0..<steps { try await run.step() }
-      differences = try await run.end()
+      try await startServer()
+      for number in steps { try await step(number) }
+      differences = try await end()
     } catch {
       differences = ["\(error)"]
     }
-    for machine in run.machines { try? await machine.stopWatching() }
-    try? await run.server?.kill()
-    run.proxy.stop()
-    if differences.isEmpty {
-      try? FileManager.default.removeItem(at: folder)
-      return nil
-    }
-    return (differences + ["The stores are in \(folder.path)."] + run.script)
+    for machine in machines { try? await machine.stopWatching() }
+    try? await server?.kill()
+    proxy.stop()
+    guard !differences.isEmpty else { return nil }
+    return (differences + ["The stores are in \(folder.path)."] + script + proxy.takeLog())
       .joined(separator: "\n")
   }
 
@@ -62,36 +76,48 @@ final class ProcessChaosRun {
     script.append(line)
   }
 
-  private func pause(below milliseconds: Int) async throws {
-    let time = Int.random(in: 0..<milliseconds, using: &generator)
-    try await Task.sleep(for: .milliseconds(time))
-  }
-
   // MARK: Steps
 
-  private func step() async throws {
-    let machine = machines[Int.random(in: 0..<machines.count, using: &generator)]
-    switch Int.random(in: 0..<100, using: &generator) {
-    case 0..<40: try await add(machine)
-    case 40..<58: try await delete(machine)
-    case 58..<75:
-      note("client \(machine.number): watches")
-      try await machine.stopWatching()
-      try machine.watch()
-      try await pause(below: 800)
-    case 75..<85:
+  private func step(_ number: Int) async throws {
+    note("step \(number)")
+    proxy.setSeed(plan.seed &* 1_000_003 &+ number &+ 1_000_000_007)
+    let step = ProcessChaosStep(
+      seed: plan.seed, number: number, machines: machines.count,
+      longestPartition: plan.longestPartition)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (machine, command) in zip(machines, step.commands) {
+        group.addTask { try await self.perform(command, at: machine) }
+      }
+      group.addTask { try await self.perform(step.event) }
+      try await group.waitForAll()
+    }
+    for machine in machines {
+      guard let watching = await machine.watching, watching.hasEnded else { continue }
+      throw ChaosFailure(description: "watch ends: \(watching.output)")
+    }
+  }
+
+  private func perform(_ event: ProcessChaosStep.Event) async throws {
+    switch event {
+    case .none: break
+    case .serverKilled(let after, let milliseconds):
+      try await Task.sleep(for: .milliseconds(after))
       note("server: killed")
       proxy.setServerPort(nil)
       try await server?.kill()
-      try await pause(below: 600)
+      try await Task.sleep(for: .milliseconds(milliseconds))
       try await startServer()
-    case 85..<92:
-      note("network: partition")
-      proxy.partition(for: Double.random(in: 0.2..<2.5, using: &generator))
-    default: try await pause(below: 600)
-    }
-    for machine in machines where machine.watching?.hasEnded == true {
-      throw ChaosFailure(description: "watch ends: \(machine.watching?.output ?? "")")
+    case .partition(let after, let seconds):
+      try await Task.sleep(for: .milliseconds(after))
+      note("network: partition of \(Int(seconds * 1_000)) ms")
+      proxy.partition(for: seconds)
+    case .clockJump(let number, let seconds):
+      note("\(number == 0 ? "server" : "client \(number)"): the clock jumps by \(seconds) s")
+      if number == 0 {
+        try serverClock.jump(by: seconds)
+      } else {
+        try machines[number - 1].clock.jump(by: seconds)
+      }
     }
   }
 
@@ -99,7 +125,7 @@ final class ProcessChaosRun {
     let server = try Program(
       "moody-server",
       ["--store", folder.appendingPathComponent("server.sqlite").path, "--port", "0"],
-      output: folder.appendingPathComponent("server.txt"))
+      output: folder.appendingPathComponent("server.txt"), clock: serverClock)
     self.server = server
     for _ in 0..<1_000 {
       let line = server.output
@@ -114,51 +140,56 @@ final class ProcessChaosRun {
     throw ChaosFailure(description: "the server doesn't start: \(server.output)")
   }
 
-  private func add(_ machine: Machine) async throws {
-    inserted += 1
-    let color = String(format: "%06x", inserted)
-    if try await run(["add", color, "--country", ["FR", "US"][inserted % 2]], machine, color) {
-      reference.insert(color)
+  private func perform(
+    _ command: ProcessChaosStep.Command, at machine: Machine
+  ) async throws {
+    switch command.action {
+    case .add(let color, let country):
+      if try await run(["add", color, "--country", country], command, machine, color) {
+        added.insert(color)
+      }
+    case .delete(let choice):
+      try await machine.stopWatching()
+      let moods = try await machine.list()
+      guard !moods.isEmpty else { return }
+      let mood = moods[choice % moods.count]
+      if try await !run(["delete", mood.id], command, machine, mood.color) {
+        deleted.insert(mood.color)
+      }
+    case .watch(let milliseconds):
+      note("client \(machine.number): watches")
+      try await machine.stopWatching()
+      try await machine.watch()
+      try await Task.sleep(for: .milliseconds(milliseconds))
+    case .rest(let milliseconds):
+      try await Task.sleep(for: .milliseconds(milliseconds))
     }
   }
 
-  private func delete(_ machine: Machine) async throws {
+  /// Runs a command, and kills it if that's planned; returns whether its mood exists then, as a user
+  /// sees who doesn't know whether the command was done.
+  private func run(
+    _ arguments: [String], _ command: ProcessChaosStep.Command, _ machine: Machine, _ color: String
+  ) async throws -> Bool {
     try await machine.stopWatching()
-    // Often the latest, whose upload may still be on its way.
-    let choice = generator.chance(0.5) ? 0 : Int.random(in: 0..<1_000, using: &generator)
-    let moods = try await machine.list()
-    guard !moods.isEmpty else { return }
-    let mood = moods[choice % moods.count]
-    if try await !run(["delete", mood.id], machine, mood.color) { reference.remove(mood.color) }
-  }
-
-  /// Runs a command, and kills it in a third of all cases; returns whether its mood is listed then,
-  /// which is what a user looks at who doesn't know whether the command was done.
-  private func run(_ command: [String], _ machine: Machine, _ color: String) async throws -> Bool {
-    try await machine.stopWatching()
-    let isKilled = generator.chance(0.35)
-    let wait = Double.random(in: 0..<1.5, using: &generator)
-    let program = try machine.start(command, wait: wait)
-    if isKilled {
-      try await pause(below: 400)
+    let program = try await machine.start(arguments, wait: command.wait)
+    if let milliseconds = command.killedAfter {
+      try await Task.sleep(for: .milliseconds(milliseconds))
       try await program.kill()
     }
     let code = try await program.end(within: 60)
     let isListed = try await machine.list().contains { $0.color == color }
     note(
-      "client \(machine.number): \(command.joined(separator: " ")) (\(color))"
+      "client \(machine.number): \(arguments.joined(separator: " ")) (\(color))"
         + (code == nil ? ", killed" : "") + ", listed: \(isListed)")
-    if code == 0, command[0] == "delete", isListed {
+    if code == 0, arguments[0] == "delete", isListed {
       throw ChaosFailure(description: "a deleted mood is listed")
     }
-    // Another user can have deleted the mood meanwhile.
-    if let code, code != 0, command[0] == "add" || isListed {
-      throw ChaosFailure(description: "\(command) fails: \(program.output)")
+    // The other user can have deleted the mood meanwhile.
+    if let code, code != 0, arguments[0] == "add" || isListed {
+      throw ChaosFailure(description: "\(arguments) fails: \(program.output)")
     }
-    if code == 0, command[0] == "add", !isListed {
-      throw ChaosFailure(description: "an added mood isn't listed")
-    }
-    return isListed
+    return isListed || (code == 0 && arguments[0] == "add")
   }
 
   // MARK: The end
@@ -168,10 +199,10 @@ final class ProcessChaosRun {
     for machine in machines { try await machine.stopWatching() }
     proxy.heal()
     note("the network works")
-    // Requests that are late still arrive.
-    try await Task.sleep(for: .milliseconds(4_100))
+    while proxy.hasLateRequests { try await Task.sleep(for: .milliseconds(10)) }
     var found: [String] = []
-    for _ in 0..<10 {
+    // The first round sends what is left over, and the second one fetches it.
+    for _ in 0..<3 {
       for machine in machines { _ = try await machine.list(wait: 20) }
       found = try await differences()
       if found.isEmpty { break }
@@ -181,16 +212,15 @@ final class ProcessChaosRun {
 
   private func differences() async throws -> [String] {
     var differences: [String] = []
+    let reference = added.subtracting(deleted).sorted()
     let records = try await serverMoods()
     let colors = records.values.map { Self.color($0.colors) }.sorted()
-    if colors != reference.sorted() {
-      differences.append("the server has \(colors), not \(reference.sorted())")
-    }
+    if colors != reference { differences.append("the server has \(colors), not \(reference)") }
     for machine in machines {
       let listed = try await machine.list()
       let colors = listed.map(\.color).sorted()
-      if colors != reference.sorted() {
-        differences.append("client \(machine.number) has \(colors), not \(reference.sorted())")
+      if colors != reference {
+        differences.append("client \(machine.number) has \(colors), not \(reference)")
       }
       for mood in listed where !mood.isSent {
         differences.append("client \(machine.number): \(mood.color) isn't sent")
