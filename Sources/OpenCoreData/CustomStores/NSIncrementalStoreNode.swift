@@ -33,11 +33,14 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
 
   /// Replaces the values and the version, in the row cache as well.
   ///
-  /// A store that keeps its nodes calls it while it saves or after it has read newer data. Realized objects
-  /// keep their values until they're refreshed.
+  /// A store that keeps its nodes calls it while it saves or after it has read newer data. A node that the
+  /// store has just created may be updated too: for the rows of new objects, and for the rows that a fetch has
+  /// read, whose faults then fire without a call. The row cache ignores objects that no context has registered.
+  /// Realized objects keep their values until they're refreshed.
   open func update(withValues values: [String: Any], version: UInt64) {
     nonisolated(unsafe) let values = values
     contents.withLock { $0 = Contents(values: values, version: version) }
+    let store = store ?? objectID.persistentStore as? NSIncrementalStore
     store?.nodeDidUpdate(self)
   }
 

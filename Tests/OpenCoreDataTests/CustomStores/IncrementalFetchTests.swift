@@ -170,6 +170,25 @@ struct IncrementalFetchTests {
     }
   }
 
+  @Test("Faults fire without a call if the fetch has created their nodes")
+  func nodesOfAFetchAreCached() throws {
+    let stack = try ShelfStack()
+    stack.shelf.createsNodes = true
+    let context = stack.context()
+    try context.performAndWait {
+      let employees = try ShelfStack.employees(context)
+      _ = stack.shelf.takeCalls()
+      #expect(employees.allSatisfy { $0.isFault })
+      #expect(employees.map { $0.value(forKey: "name") as? String } == ["Ada", "Ben", "Cleo"])
+      #expect((employees[0].value(forKey: "department") as? NSManagedObject)?.isFault == true)
+      #expect(stack.shelf.takeCalls() == ["register d1"])
+      stack.shelf.change("e1", "name", to: "Adele")
+      _ = try ShelfStack.employees(context)
+      context.refresh(employees[0], mergeChanges: false)
+      #expect(employees[0].value(forKey: "name") as? String == "Adele")
+    }
+  }
+
   @Test("The row cache keeps a node for all contexts while the object is registered")
   func nodesAreSharedByContexts() throws {
     let stack = try ShelfStack()

@@ -200,6 +200,33 @@ struct IncrementalSaveTests {
     }
   }
 
+  @Test("The node that the store creates for a new object is cached, with its version")
+  func createdNodesAreCached() throws {
+    let stack = try ShelfStack()
+    stack.shelf.createsNodes = true
+    let (context, other) = (stack.context(), stack.context())
+    let dan = try context.performAndWait {
+      let dan = insert("Dan", in: context)
+      try context.save()
+      _ = stack.shelf.takeCalls()
+      context.refresh(dan, mergeChanges: false)
+      #expect(dan.value(forKey: "name") as? String == "Dan")
+      #expect(stack.shelf.takeCalls() == [])
+      return dan
+    }
+    try other.performAndWait {
+      let same = try #require(try ShelfStack.employees(other).first { $0.objectID == dan.objectID })
+      same.setValue("Daniel", forKey: "name")
+      try other.save()
+    }
+    // The version of the new row is known, so this is a conflict.
+    context.performAndWait {
+      dan.setValue("Dana", forKey: "name")
+      let error = #expect(throws: NSError.self) { try context.save() }
+      #expect(error?.code == NSManagedObjectMergeError)
+    }
+  }
+
   @Test("Conflicts that the store finds are resolved by the merge policy, with the store's values")
   func storeConflictsAreResolvedByThePolicy() throws {
     let stack = try ShelfStack()

@@ -23,6 +23,8 @@ final class Shelf: @unchecked Sendable {
   var includesToOne = true
   /// Whether a save updates the nodes that the store has returned.
   var updatesNodes = false
+  /// Whether a fetch and a save create nodes for objects that have none, and update them.
+  var createsNodes = false
   /// Whether a save compares versions with those that the store has returned last.
   var comparesVersions = false
   /// Called while a save is written.
@@ -132,9 +134,19 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
       let paths = request.relationshipKeyPathsForPrefetching ?? []
       try shelf.record((["fetch", name] + paths).joined(separator: " "))
       return found.map {
-        context.object(with: newObjectID(for: entity, referenceObject: $0))
+        let object = context.object(with: newObjectID(for: entity, referenceObject: $0))
+        if shelf.createsNodes, let item = shelf.items[$0] { putNode(of: object, item) }
+        return object
       }
     }
+  }
+
+  /// Updates the node of an item, which is created if the store has returned none.
+  private func putNode(of object: NSManagedObject, _ item: Shelf.Item) {
+    let node =
+      nodes[name(object.objectID)]
+      ?? NSIncrementalStoreNode(objectID: object.objectID, withValues: [:], version: 0)
+    node.update(withValues: values(of: item, object.entity), version: item.version)
   }
 
   /// Returns the references that match a request, in its order and within its limits.
@@ -247,6 +259,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
       if shelf.updatesNodes {
         nodes[reference]?.update(withValues: values(of: item, object.entity), version: version)
       }
+      if shelf.createsNodes { putNode(of: object, item) }
     }
     for object in request.deletedObjects ?? [] { shelf.items[name(object.objectID)] = nil }
     return [Any]()
