@@ -1,0 +1,38 @@
+internal import CPostgres
+import Foundation
+
+extension PostgresConnection {
+  private static let attempts = 5
+  private static let longestPause = 0.05
+
+  /// Runs a body in a transaction, and again after a deadlock or a serialization failure.
+  ///
+  /// - Parameters:
+  ///   - mode: Words that follow BEGIN, such as `READ ONLY`.
+  ///   - body: Must have no effect but that of its statements: it may be called several times.
+  /// - Throws: The error of the body, after a ROLLBACK; the error of COMMIT, whose outcome is known unless the kind
+  ///   is `unknownOutcome`.
+  package func transaction<R>(_ mode: String = "", _ body: () throws -> R) throws -> R {
+    for _ in 1..<Self.attempts {
+      do {
+        return try attempt(mode, body)
+      } catch let error as PostgresError where error.isTransient {
+        Thread.sleep(forTimeInterval: .random(in: 0...Self.longestPause))
+      }
+    }
+    return try attempt(mode, body)
+  }
+
+  private func attempt<R>(_ mode: String, _ body: () throws -> R) throws -> R {
+    try begin(mode)
+    do {
+      let result = try body()
+      let number = try query("SELECT pg_current_xact_id_if_assigned()::text").text(0, 0)
+      try commit(of: number ?? "")
+      return result
+    } catch {
+      if isInTransaction { rollBack() }
+      throw error
+    }
+  }
+}

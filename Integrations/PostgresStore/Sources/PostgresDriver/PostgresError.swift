@@ -1,0 +1,49 @@
+/// An error of the server or of the connection to it.
+package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What failed.
+  package enum Kind: Hashable, Sendable {
+    /// There is no connection, or it was lost: the statement may be repeated after connecting again.
+    case connection
+    /// The server rejected a statement.
+    case statement
+    /// A transaction whose COMMIT wasn't answered, and whose outcome the server doesn't tell.
+    case unknownOutcome
+    /// No connection of the pool became free.
+    case exhausted
+  }
+
+  /// What failed.
+  package let kind: Kind
+  /// The SQLSTATE, five characters; nil if the error isn't the server's.
+  package let sqlState: String?
+  /// The message, without a password.
+  package let message: String
+  /// More about the cause.
+  package var detail: String?
+  /// The constraint that was violated.
+  package var constraint: String?
+
+  /// Creates an error.
+  package init(_ kind: Kind, _ message: String, sqlState: String? = nil) {
+    self.kind = kind
+    self.message = message
+    self.sqlState = sqlState
+  }
+
+  /// Whether a new attempt of the same transaction can succeed: a deadlock or a serialization failure.
+  package var isTransient: Bool { sqlState == "40001" || sqlState == "40P01" }
+
+  /// Whether two rows would have the same value of a unique constraint.
+  package var isUniqueViolation: Bool { sqlState == "23505" }
+
+  /// Whether the statement took longer than the timeout, or waited too long for a lock.
+  package var isTimeout: Bool { sqlState == "57014" || sqlState == "55P03" }
+
+  /// The message, the detail, and the SQLSTATE.
+  package var description: String {
+    var text = message
+    if let detail { text += " " + detail }
+    if let sqlState { text += " (SQLSTATE \(sqlState))" }
+    return text
+  }
+}

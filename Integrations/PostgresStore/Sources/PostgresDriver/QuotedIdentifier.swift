@@ -1,0 +1,15 @@
+/// An identifier of the server, in quotes.
+package enum QuotedIdentifier {
+  /// The number of bytes that the server keeps of an identifier.
+  package static let longest = 63
+
+  /// Returns an identifier in quotes, whose own quotes are doubled.
+  ///
+  /// It's a programmer error to pass one that the server would shorten, or that contains the character NUL.
+  package static func of(_ name: String) -> String {
+    precondition(
+      !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains(0),
+      "an identifier has 1 to 63 bytes, none of them 0")
+    return "\"" + name.replacing("\"", with: "\"\"") + "\""
+  }
+}

@@ -1,0 +1,184 @@
+import OpenCoreData
+import PostgresDriver
+import Testing
+
+@Suite("Connections")
+struct ConnectionTests {
+  @Test("Values of every type return as they were bound")
+  func valuesRoundTrip() throws {
+    let connection = try TestServer.connection()
+    let id = UUID()
+    let data = Data([0, 1, 255])
+    let result = try connection.query(
+      "SELECT $1, $2, $3, $4, $5, $6, $7",
+      [
+        .boolean(true), .integer(.min), .real(-0.0), .text("O'Brien \"😀\" \\"), .bytes(data),
+        .uuid(id), .text(""),
+      ])
+    #expect(result.boolean(0, 0) == true)
+    #expect(result.integer(0, 1) == .min)
+    #expect(result.real(0, 2)?.bitPattern == (-0.0).bitPattern)
+    #expect(result.text(0, 3) == "O'Brien \"😀\" \\")
+    #expect(result.data(0, 4) == data)
+    #expect(result.uuid(0, 5) == id)
+    #expect(result.text(0, 6) == "")
+    let null = try connection.query("SELECT $1", [.null(.integer)])
+    #expect(null.isNull(0, 0))
+    #expect(null.integer(0, 0) == nil)
+  }
+
+  @Test(
+    "Decimals keep all digits, in both directions",
+    arguments: [
+      "0", "1", "-1", "0.1", "-0.0001", "10000", "9999.9999", "123456789.000000001",
+      "99999999999999999999999999999999999999", "0.00000000000000000000000000000000000001", "1e20",
+      "NaN",
+    ])
+  func decimalsRoundTrip(text: String) throws {
+    let connection = try TestServer.connection()
+    let value = text == "NaN" ? Decimal.nan : try #require(Decimal(string: text))
+    let result = try connection.query(
+      "SELECT $1, $1::text, $2::text::numeric", [.numeric(value), .text(text)])
+    #expect(result.decimal(0, 0)?.description == value.description)
+    #expect(result.text(0, 1) == value.description)
+    #expect(result.decimal(0, 2)?.description == value.description)
+  }
+
+  @Test("Arrays may be empty, and may contain NULL")
+  func arraysAreBound() throws {
+    let connection = try TestServer.connection()
+    let empty = try connection.query("SELECT cardinality($1)", [.integers([Int64]())])
+    #expect(empty.integer(0, 0) == 0)
+    let values: [PostgresValue] = [.text("a"), .null(.text), .text("")]
+    let result = try connection.query("SELECT unnest($1)", [.array(.text, values)])
+    #expect((0..<3).map { result.text($0, 0) } == ["a", nil, ""])
+  }
+
+  @Test("Errors have the server's message and SQLSTATE, and the connection stays usable")
+  func errorsHaveStates() throws {
+    let connection = try TestServer.connection()
+    for (sql, parameter, state) in [
+      ("SELECT 1/0", PostgresValue?.none, "22012"), ("SELECT", .text("a\u{0}b"), "22021"),
+      ("SELEC", nil, "42601"), ("SELECT * FROM missing", nil, "42P01"),
+    ] {
+      let error = #expect(throws: PostgresError.self) {
+        try connection.query(parameter == nil ? sql : "SELECT $1", parameter.map { [$0] } ?? [])
+      }
+      #expect(error?.sqlState == state)
+      #expect(error?.kind == .statement)
+      #expect(error?.description.contains(state) == true)
+    }
+    #expect(try connection.query("SELECT 1").integer(0, 0) == 1)
+  }
+
+  @Test("Prepared statements are reused and bounded")
+  func preparedStatementsAreBounded() throws {
+    var settings = TestServer.settings
+    settings.statementLimit = 3
+    let connection = try PostgresConnection(settings)
+    for number in 0..<10 {
+      for _ in 0..<2 { try connection.query("SELECT \(number)") }
+      try connection.query("SELECT 0")
+    }
+    #expect(connection.preparedCount == 3)
+    let names = try connection.query("SELECT count(*) FROM pg_prepared_statements")
+    #expect(names.integer(0, 0) == 3)
+  }
+
+  @Test("A lost connection is replaced once outside of transactions, and fails a transaction")
+  func lostConnectionsAreReplaced() throws {
+    let (connection, killer) = (try TestServer.connection(), try TestServer.connection())
+    func kill() throws {
+      try killer.query(
+        "SELECT pg_terminate_backend($1::int, 5000)",
+        [.integer(Int64(connection.serverProcess))])
+    }
+    try connection.query("SELECT 1")
+    try kill()
+    #expect(try connection.query("SELECT 1").integer(0, 0) == 1)
+    #expect(connection.connectCount == 2)
+    try kill()
+    let sum = try connection.transaction { try connection.query("SELECT 1 + 1").integer(0, 0) }
+    #expect((sum, connection.connectCount) == (2, 3))
+    let error = #expect(throws: PostgresError.self) {
+      try connection.transaction {
+        try connection.query("SELECT 1")
+        try kill()
+        try connection.query("SELECT 1")
+      }
+    }
+    #expect(error?.kind == .connection)
+    #expect(try connection.query("SELECT 2").integer(0, 0) == 2)
+  }
+
+  @Test("A statement that takes too long is canceled")
+  func longStatementsAreCanceled() throws {
+    var settings = TestServer.settings
+    settings.statementTimeout = 100
+    let connection = try PostgresConnection(settings)
+    let error = #expect(throws: PostgresError.self) { try connection.query("SELECT pg_sleep(20)") }
+    #expect(error?.isTimeout == true)
+  }
+
+  @Test("An unreachable server is an error of the connection, without the password")
+  func unreachableServersAreErrors() {
+    for uri in [
+      "postgres://user:secret@127.0.0.1:1/database", "postgres:///db?host=/nonexistent",
+      "postgres://user:secret@[", "postgres://user:secret@127.0.0.1/db?nonsense=1",
+    ] {
+      let error = #expect(throws: PostgresError.self) {
+        try PostgresConnection(ConnectionSettings(uri: uri))
+      }
+      #expect(error?.kind == .connection)
+      #expect(error?.description.contains("secret") == false)
+    }
+  }
+
+  @Test("A deadlock is resolved by another attempt")
+  func deadlocksAreRepeated() async throws {
+    let setup = try TestServer.connection()
+    try setup.execute(
+      "CREATE TABLE deadlock (id int PRIMARY KEY, n int); INSERT INTO deadlock VALUES (1, 0), (2, 0)"
+    )
+    @Sendable func add(_ order: [Int]) throws {
+      let connection = try TestServer.connection()
+      try connection.transaction {
+        for id in order {
+          try connection.query("UPDATE deadlock SET n = n + 1 WHERE id = \(id)")
+          Thread.sleep(forTimeInterval: 0.2)
+        }
+      }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try add([1, 2]) }
+      group.addTask { try add([2, 1]) }
+      try await group.waitForAll()
+    }
+    #expect(try setup.query("SELECT sum(n) FROM deadlock").integer(0, 0) == 4)
+    try setup.execute("DROP TABLE deadlock")
+  }
+
+  @Test("A pool is bounded, shares its connections among threads, and drops lost ones")
+  func poolsAreBounded() async throws {
+    let pool = PostgresPool(TestServer.settings, size: 2, wait: 0.1)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let patient = PostgresPool(TestServer.settings, size: 2)
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<20 { try patient.withConnection { _ = try $0.query("SELECT 1") } }
+        }
+      }
+      try await group.waitForAll()
+      #expect(patient.connectionCount <= 2)
+    }
+    let error = #expect(throws: PostgresError.self) {
+      try pool.withConnection { _ in
+        try pool.withConnection { _ in try pool.withConnection { _ in } }
+      }
+    }
+    #expect(error?.kind == .exhausted)
+    #expect(pool.connectionCount == 2)
+    pool.close()
+    #expect(throws: PostgresError.self) { try pool.withConnection { _ in } }
+  }
+}
