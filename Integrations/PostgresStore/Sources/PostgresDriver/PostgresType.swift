@@ -7,10 +7,10 @@ package struct PostgresType: Hashable, Sendable {
 
   package static let boolean = PostgresType(oid: 16, arrayOID: 1000)
   package static let bytes = PostgresType(oid: 17, arrayOID: 1001)
-  /// `bigint`
+  /// The server calls it `bigint`.
   package static let integer = PostgresType(oid: 20, arrayOID: 1016)
   package static let text = PostgresType(oid: 25, arrayOID: 1009)
-  /// `double precision`
+  /// The server calls it `double precision`.
   package static let real = PostgresType(oid: 701, arrayOID: 1022)
   package static let numeric = PostgresType(oid: 1700, arrayOID: 1231)
   package static let uuid = PostgresType(oid: 2950, arrayOID: 2951)

@@ -1,0 +1,119 @@
+import OpenCoreData
+import PostgresDriver
+
+/// The columns to select for the rows of an entity and of those below it.
+final class RowSelection {
+  /// The columns after the key, the entity's number, and the version.
+  private let columns: [String]
+  private let positions: [String: Int]
+
+  /// The number of columns before the others.
+  private static let systemCount = 3
+
+  init(_ mapping: EntityMapping) {
+    var columns: [String] = []
+    var positions: [String: Int] = [:]
+    func add(_ column: String?) {
+      guard let column, positions[column] == nil else { return }
+      positions[column] = columns.count
+      columns.append(column)
+    }
+    for member in mapping.family {
+      for attribute in member.attributes { add(attribute.name) }
+      for toOne in member.toOnes where toOne.relationship != nil {
+        add(toOne.column)
+        add(toOne.entityColumn)
+      }
+    }
+    (self.columns, self.positions) = (columns, positions)
+  }
+
+  /// Returns the list of a SELECT, from a table's alias.
+  func list(_ alias: String) -> String {
+    ([SystemColumn.key, SystemColumn.entity, SystemColumn.version] + columns)
+      .map { "\(alias).\($0)" }.joined(separator: ", ")
+  }
+
+  /// Returns the rows of a result whose columns begin with the list.
+  ///
+  /// - Throws: 134070 for a row of an unknown entity.
+  func rows(_ result: PostgresResult, _ store: PostgresStore) throws -> [StoredRow] {
+    let schema = try store.open.schema
+    return try (0..<result.rowCount).map { row in
+      guard let mapping = schema.mapping(number: result.integer(row, 1)),
+        let key = result.integer(row, 0), let version = result.integer(row, 2)
+      else { throw PostgresStore.unknownEntity(result.integer(row, 1)) }
+      return StoredRow(
+        objectID: store.newObjectID(for: mapping.entity, referenceObject: key), key: key,
+        version: version, mapping: mapping,
+        values: values(result, row, mapping, schema, store))
+    }
+  }
+
+  private func values(
+    _ result: PostgresResult, _ row: Int, _ mapping: EntityMapping, _ schema: StoreSchema,
+    _ store: PostgresStore
+  ) -> [String: Any] {
+    var values: [String: Any] = [:]
+    func position(_ column: String) -> Int { (positions[column] ?? 0) + Self.systemCount }
+    for attribute in mapping.attributes {
+      guard let value = attribute.value(result, row, position(attribute.name)) else { continue }
+      Self.set(value, at: attribute.path[...], in: &values)
+    }
+    for toOne in mapping.toOnes {
+      guard let relationship = toOne.relationship else { continue }
+      guard let key = result.integer(row, position(toOne.column)) else {
+        values[relationship.name] = NSNull()
+        continue
+      }
+      let number = toOne.entityColumn.flatMap { result.integer(row, position($0)) }
+      let destination = schema.mapping(number: number) ?? schema.entities[toOne.destination]
+      values[relationship.name] = destination.map {
+        store.newObjectID(for: $0.entity, referenceObject: key)
+      }
+    }
+    return values
+  }
+
+  /// Sets the value of an attribute, or of an element in the dictionary of a composite attribute.
+  private static func set(
+    _ value: Any, at path: ArraySlice<String>, in values: inout [String: Any]
+  ) {
+    guard let name = path.first else { return }
+    guard path.count > 1 else {
+      values[name] = value
+      return
+    }
+    var group = values[name] as? [String: Any] ?? [:]
+    set(value, at: path.dropFirst(), in: &group)
+    values[name] = group
+  }
+}
+
+/// A row of a table as a node has it.
+struct StoredRow {
+  let objectID: NSManagedObjectID
+  let key: Int64
+  let version: Int64
+  let mapping: EntityMapping
+  /// By property; a to-one is an object ID or `NSNull`, and a nil attribute is missing.
+  var values: [String: Any]
+
+  /// The values as a conflict has them: nil attributes are `NSNull`.
+  var snapshot: [String: Any] {
+    var snapshot = values
+    for attribute in mapping.attributes where snapshot[attribute.path[0]] == nil {
+      snapshot[attribute.path[0]] = NSNull()
+    }
+    return snapshot
+  }
+}
+
+extension PostgresStore {
+  /// Returns the error for a row whose entity isn't in the model.
+  static func unknownEntity(_ number: Int64?) -> NSError {
+    StoreError.make(
+      NSPersistentStoreOperationError,
+      "A row has the entity number \(number ?? 0), which the model doesn't have.")
+  }
+}

@@ -1,0 +1,257 @@
+import OpenCoreData
+import PostgresDriver
+
+/// The rows and links that a save writes, as plain values, read from its objects before the transaction begins.
+struct SavedRows {
+  /// Rows of one table that are written with the same columns.
+  struct Group {
+    let table: StoreTable
+    let columns: [String]
+    let types: [PostgresType]
+    var rows: [Row] = []
+  }
+
+  /// A row to insert or to update.
+  struct Row {
+    let object: NSManagedObject
+    let key: Int64
+    let entity: Int64
+    /// The expected version; nil to accept any, or for a new row.
+    let version: Int64?
+    let values: [PostgresValue]
+  }
+
+  /// A row to delete, or whose version is compared.
+  struct Comparison {
+    let object: NSManagedObject
+    let key: Int64
+    let version: Int64?
+  }
+
+  /// A pair of a many-to-many, or a destination and its owner.
+  struct Link: Hashable {
+    let source: Int64
+    let target: Int64
+  }
+
+  /// The changes of one relationship.
+  struct Links {
+    let storage: ToManyMapping.Storage
+    var removed: Set<Link> = []
+    var added: Set<Link> = []
+    /// The pairs of ordered relationships, in order.
+    var lists: [[Link]] = []
+  }
+
+  private(set) var inserted: [String: Group] = [:]
+  private(set) var updated: [String: Group] = [:]
+  private(set) var deleted: [String: (table: StoreTable, rows: [Comparison])] = [:]
+  private(set) var locked: [String: (table: StoreTable, rows: [Comparison])] = [:]
+  private(set) var links: [String: Links] = [:]
+  /// The relationships whose pairs are removed with deleted objects, with their keys.
+  private(set) var cleared: [String: (storage: ToManyMapping.Storage, keys: [Int64])] = [:]
+
+  private let store: PostgresStore
+  private let schema: StoreSchema
+
+  /// Reads the objects of a request.
+  ///
+  /// - Throws: 134030 for a value that the server can't have, and for a destination in another store.
+  init(_ request: NSSaveChangesRequest, of store: PostgresStore) throws {
+    self.store = store
+    schema = try store.open.schema
+    for object in request.insertedObjects ?? [] { try insert(object) }
+    for object in request.updatedObjects ?? [] { try update(object) }
+    for object in request.deletedObjects ?? [] { try delete(object) }
+    for object in request.lockedObjects ?? [] {
+      let (mapping, comparison) = try comparison(object)
+      locked[mapping.table.name, default: (mapping.table, [])].rows.append(comparison)
+    }
+  }
+
+  // MARK: Rows
+
+  private mutating func insert(_ object: NSManagedObject, after version: Int64? = nil) throws {
+    let mapping = try schema.mapping(object.entity)
+    try add(
+      object, mapping, version: version, try values(of: object, mapping, only: nil), to: \.inserted)
+    for toMany in mapping.toManys.values {
+      try addLinks(of: object, toMany, before: [])
+    }
+  }
+
+  private mutating func update(_ object: NSManagedObject) throws {
+    let mapping = try schema.mapping(object.entity)
+    let version = store.versions.version(of: try key(of: object))
+    guard !store.versions.isRestored(try key(of: object)) else {
+      return try insert(object, after: version)
+    }
+    let changed = Set(object.changedValues().keys)
+    try add(
+      object, mapping, version: version, try values(of: object, mapping, only: changed),
+      to: \.updated)
+    for name in changed {
+      guard let toMany = mapping.toManys[name] else { continue }
+      let committed = object.committedValues(forKeys: [name])[name]
+      try addLinks(of: object, toMany, before: try keys(committed, toMany))
+    }
+  }
+
+  private mutating func delete(_ object: NSManagedObject) throws {
+    let (mapping, comparison) = try comparison(object)
+    deleted[mapping.table.name, default: (mapping.table, [])].rows.append(comparison)
+    for toMany in mapping.toManys.values where toMany.needsLinks {
+      cleared[toMany.identity, default: (toMany.storage, [])].keys.append(comparison.key)
+      // A relationship that is its own inverse has each pair in both directions.
+      if case .join(let table, let source, let target, _) = toMany.storage,
+        toMany.relationship.inverseRelationship === toMany.relationship
+      {
+        let back = ToManyMapping.Storage.join(table, source: target, target: source, order: nil)
+        cleared["\(toMany.identity),\(target)", default: (back, [])].keys.append(comparison.key)
+      }
+    }
+  }
+
+  private func comparison(
+    _ object: NSManagedObject
+  ) throws -> (EntityMapping, Comparison) {
+    let key = try key(of: object)
+    return (
+      try schema.mapping(object.entity),
+      Comparison(object: object, key: key, version: store.versions.version(of: key))
+    )
+  }
+
+  private mutating func add(
+    _ object: NSManagedObject, _ mapping: EntityMapping, version: Int64?,
+    _ columns: [(name: String, type: PostgresType, value: PostgresValue)],
+    to groups: WritableKeyPath<SavedRows, [String: Group]>
+  ) throws {
+    let names = columns.map(\.name)
+    let identity = ([mapping.table.name] + names).joined(separator: ",")
+    self[keyPath: groups][
+      identity, default: Group(table: mapping.table, columns: names, types: columns.map(\.type))
+    ].rows.append(
+      Row(
+        object: object, key: try key(of: object), entity: mapping.number, version: version,
+        values: columns.map(\.value)))
+  }
+
+  private func values(
+    of object: NSManagedObject, _ mapping: EntityMapping, only names: Set<String>?
+  ) throws -> [(name: String, type: PostgresType, value: PostgresValue)] {
+    var columns: [(name: String, type: PostgresType, value: PostgresValue)] = []
+    for attribute in mapping.attributes where names?.contains(attribute.path[0]) ?? true {
+      let value = PostgresStore.value(of: object, attribute.path)
+      guard let parameter = attribute.parameter(value) else {
+        throw failure(object, attribute.keyPath, "has a value that can't be stored")
+      }
+      if attribute.type == .text || attribute.type == .uri, parameter.bytes?.contains(0) == true {
+        throw failure(
+          object, attribute.keyPath,
+          "contains the character NUL, which PostgreSQL can't store in a string")
+      }
+      columns.append((attribute.name, attribute.type.parameterType, parameter))
+    }
+    for toOne in mapping.toOnes {
+      guard let name = toOne.relationship?.name, names?.contains(name) ?? true else { continue }
+      let destination = object.objectIDs(forRelationshipNamed: name).first
+      let key = try destination.map { try self.key(of: $0, object, name) }
+      columns.append((toOne.column, .integer, key.map { .integer($0) } ?? .null(.integer)))
+      guard let entityColumn = toOne.entityColumn else { continue }
+      let number = try destination.map { try schema.mapping($0.entity).number }
+      columns.append((entityColumn, .integer, number.map { .integer($0) } ?? .null(.integer)))
+    }
+    return columns
+  }
+
+  // MARK: Links
+
+  private mutating func addLinks(
+    of object: NSManagedObject, _ toMany: ToManyMapping, before: [Int64]
+  ) throws {
+    guard toMany.needsLinks || toMany.relationship.isOrdered else { return }
+    let owner = try key(of: object)
+    let name = toMany.relationship.name
+    let after = try object.objectIDs(forRelationshipNamed: name).map {
+      try key(of: $0, object, name)
+    }
+    var changed = links[toMany.identity] ?? Links(storage: toMany.storage)
+    if toMany.needsLinks {
+      changed.removed.formUnion(
+        Set(before).subtracting(after).map { Link(source: owner, target: $0) })
+      changed.added.formUnion(
+        Set(after).subtracting(before).map { Link(source: owner, target: $0) })
+    }
+    if toMany.relationship.isOrdered {
+      changed.lists.append(after.map { Link(source: owner, target: $0) })
+    }
+    links[toMany.identity] = changed
+  }
+
+  private func keys(_ value: Any?, _ toMany: ToManyMapping) throws -> [Int64] {
+    let objects: [NSManagedObject] =
+      switch value {
+      case let set as Set<NSManagedObject>: Array(set)
+      case let list as [NSManagedObject]: list
+      case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
+      default: []
+      }
+    // A destination that was never saved has no row, so nothing is removed for it.
+    return objects.compactMap { store.key(of: $0.objectID) }
+  }
+
+  // MARK: Keys
+
+  private func key(of object: NSManagedObject) throws -> Int64 {
+    guard let key = store.key(of: object.objectID) else {
+      throw StoreError.make(
+        NSPersistentStoreSaveError, "\(object.objectID) isn't an object of the store.",
+        [NSAffectedObjectsErrorKey: [object]])
+    }
+    return key
+  }
+
+  private func key(
+    of destination: NSManagedObjectID, _ object: NSManagedObject, _ name: String
+  ) throws -> Int64 {
+    guard destination.persistentStore === store, let key = store.key(of: destination) else {
+      throw failure(object, name, "has a destination that isn't in the store")
+    }
+    return key
+  }
+
+  private func failure(_ object: NSManagedObject, _ name: String, _ reason: String) -> NSError {
+    StoreError.make(
+      NSPersistentStoreSaveError, "'\(name)' of '\(object.entity.name ?? "")' \(reason).",
+      [NSAffectedObjectsErrorKey: [object], NSValidationKeyErrorKey: name])
+  }
+}
+
+extension ToManyMapping {
+  /// Whether a change of the relationship itself is written, because the destinations' rows don't have it.
+  var needsLinks: Bool {
+    switch storage {
+    case .join: true
+    case .column: relationship.inverseRelationship == nil
+    }
+  }
+
+  /// The relationship's columns.
+  var identity: String {
+    switch storage {
+    case .column(let table, let column, _): "\(table.name),\(column)"
+    case .join(let table, let source, _, _): "\(table),\(source)"
+    }
+  }
+}
+
+extension PostgresStore {
+  /// Returns the value of an attribute, or of an element of a composite attribute.
+  static func value(of object: NSManagedObject, _ path: [String]) -> Any? {
+    guard path.count > 1 else { return object.primitiveValue(forKey: path[0]) }
+    var value = object.value(forKey: path[0])
+    for name in path.dropFirst() { value = (value as? [String: Any])?[name] }
+    return value
+  }
+}

@@ -1,0 +1,53 @@
+import OpenCoreData
+import PostgresDriver
+
+/// A store's place: a schema of a database.
+///
+/// A URL is a connection URI of libpq, and may have the query item `schema` in addition, `public` by default:
+/// `postgres://user@host/database?schema=library`.
+struct StoreLocation {
+  let settings: ConnectionSettings
+  let schema: String
+
+  private static let schemes = ["postgres", "postgresql"]
+  private static let schemaItem = "schema"
+
+  /// Reads a URL and the options of a store.
+  ///
+  /// - Throws: 134080 for a URL of another scheme, or a schema's name that the server can't keep.
+  init(_ url: URL, _ options: [AnyHashable: Any]?) throws {
+    guard Self.schemes.contains(url.scheme ?? ""),
+      var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+    else {
+      throw StoreError.make(
+        NSPersistentStoreOpenError,
+        "The URL of a PostgreSQL store begins with postgres:// and is a connection URI of libpq.")
+    }
+    let items = components.queryItems ?? []
+    schema = items.last { $0.name == Self.schemaItem }?.value ?? "public"
+    guard (1...QuotedIdentifier.longest).contains(schema.utf8.count), !schema.utf8.contains(0),
+      !schema.hasPrefix("pg_")
+    else {
+      throw StoreError.make(
+        NSPersistentStoreOpenError,
+        "The schema of a PostgreSQL store has a name of 1 to 63 bytes that doesn't begin with pg_.")
+    }
+    let others = components.percentEncodedQueryItems?.filter { $0.name != Self.schemaItem } ?? []
+    components.percentEncodedQueryItems = others.isEmpty ? nil : others
+    var settings = ConnectionSettings(uri: components.string ?? "")
+    if let timeout = options?[NSPersistentStoreTimeoutOption].flatMap(ModelValue.real), timeout > 0 {
+      let longest = Double(Int32.max / 1000)
+      settings.connectTimeout = Int(min(timeout, longest).rounded(.up))
+      settings.statementTimeout = Int((min(timeout, longest) * 1000).rounded(.up))
+    }
+    settings.isReadOnly =
+      options?[NSReadOnlyPersistentStoreOption].flatMap(ModelValue.integer) == 1
+    self.settings = settings
+  }
+
+  /// The schema's name in quotes.
+  var quotedSchema: String { QuotedIdentifier.of(schema) }
+
+  /// Returns the qualified name of one of the store's own tables.
+  func qualified(_ name: String) -> String { "\(quotedSchema).\(name)" }
+}
