@@ -104,7 +104,8 @@ final class StoreSchema {
     guard !(attribute is NSDerivedAttributeDescription) else {
       throw StoreError.make(
         NSPersistentStoreIncompatibleSchemaError,
-        "'\(keyPath)' of '\(entity)' is a derived attribute, which a PostgreSQL store doesn't compute.")
+        "'\(keyPath)' of '\(entity)' is a derived attribute, which a PostgreSQL store doesn't compute."
+      )
     }
     guard let type = ColumnType(attribute.attributeType) else {
       throw StoreError.make(
@@ -172,14 +173,18 @@ final class StoreSchema {
           "\(mapping.name).\(relationship.name)", nil, mapping, in: destination.table,
           isOrdered: relationship.isOrdered)
         destination.add(hidden)
-        add(relationship, to: mapping, destination, .column(
-          destination.table, column: hidden.column, order: hidden.orderColumn))
+        add(
+          relationship, to: mapping, destination,
+          .column(
+            destination.table, column: hidden.column, order: hidden.orderColumn))
         continue
       }
       if !inverse.isToMany {
         guard let column = destination.toOne(inverse.name) else { continue }
-        add(relationship, to: mapping, destination, .column(
-          destination.table, column: column.column, order: column.orderColumn))
+        add(
+          relationship, to: mapping, destination,
+          .column(
+            destination.table, column: column.column, order: column.orderColumn))
         continue
       }
       addJoinTable(relationship, inverse, mapping, destination)
@@ -202,11 +207,15 @@ final class StoreSchema {
         name: table, source: source, target: target,
         declarations: ["\(source) bigint NOT NULL", "\(target) bigint NOT NULL"]
           + [order, back].compactMap { $0.map { "\($0) bigint" } }))
-    add(relationship, to: mapping, destination, .join(
-      table, source: source, target: target, order: order))
+    add(
+      relationship, to: mapping, destination,
+      .join(
+        table, source: source, target: target, order: order))
     guard !isSymmetric else { return }
-    add(inverse, to: destination, mapping, .join(
-      table, source: target, target: source, order: back))
+    add(
+      inverse, to: destination, mapping,
+      .join(
+        table, source: target, target: source, order: back))
   }
 
   private func add(

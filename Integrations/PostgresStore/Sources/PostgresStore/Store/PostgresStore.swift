@@ -61,7 +61,9 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
           [
             NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: type,
             NSStoreModelVersionHashesKey: hashes,
-            NSStoreModelVersionIdentifiersKey: model?.versionIdentifiers.compactMap { $0 as? String }
+            NSStoreModelVersionIdentifiersKey: model?.versionIdentifiers.compactMap {
+              $0 as? String
+            }
               ?? [],
           ], $0)
       }

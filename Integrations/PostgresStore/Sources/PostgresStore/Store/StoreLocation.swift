@@ -35,7 +35,8 @@ struct StoreLocation {
     let others = components.percentEncodedQueryItems?.filter { $0.name != Self.schemaItem } ?? []
     components.percentEncodedQueryItems = others.isEmpty ? nil : others
     var settings = ConnectionSettings(uri: components.string ?? "")
-    if let timeout = options?[NSPersistentStoreTimeoutOption].flatMap(ModelValue.real), timeout > 0 {
+    if let timeout = options?[NSPersistentStoreTimeoutOption].flatMap(ModelValue.real), timeout > 0
+    {
       let longest = Double(Int32.max / 1000)
       settings.connectTimeout = Int(min(timeout, longest).rounded(.up))
       settings.statementTimeout = Int((min(timeout, longest) * 1000).rounded(.up))

@@ -16,8 +16,9 @@ struct StoreMetadata {
   /// - Throws: 134080 for a store of a newer format, or metadata that isn't a property list.
   func read(_ connection: PostgresConnection) throws -> [String: Any]? {
     let table = location.qualified(SchemaCreation.metadataTable)
-    guard try connection.query("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).boolean(0, 0)
-      == true
+    guard
+      try connection.query("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).boolean(0, 0)
+        == true
     else { return nil }
     let result = try connection.query("SELECT z_format, z_plist FROM \(table)")
     guard result.rowCount == 1, result.integer(0, 0) == Self.format,
@@ -44,9 +45,11 @@ struct StoreMetadata {
   private func data(_ metadata: [String: Any]) throws -> Data {
     guard PropertyListSerialization.propertyList(metadata, isValidFor: .binary) else {
       throw StoreError.make(
-        NSPersistentStoreSaveError, "The store's metadata has a value that isn't of a property list.")
+        NSPersistentStoreSaveError,
+        "The store's metadata has a value that isn't of a property list.")
     }
-    return try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+    return try PropertyListSerialization.data(
+      fromPropertyList: metadata, format: .binary, options: 0)
   }
 
   /// Returns the metadata, after creating a store that doesn't exist, in one transaction.

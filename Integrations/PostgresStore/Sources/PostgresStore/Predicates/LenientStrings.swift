@@ -1,0 +1,2 @@
+/// Reserved.
+struct LenientStrings {}
