@@ -5,7 +5,8 @@ import Testing
 /// A PostgreSQL store and a SQLite store with the same data.
 ///
 /// Created once for all tests that only read.
-struct SameData: @unchecked Sendable {  // the coordinators are thread-safe, and the stack is only kept
+struct SameData: @unchecked Sendable {
+  // the coordinators are thread-safe, and the stack is only kept
   private let stack: PostgresStack
   private let sqlite: NSPersistentStoreCoordinator
 

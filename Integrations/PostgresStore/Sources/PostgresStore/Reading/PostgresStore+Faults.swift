@@ -1,6 +1,7 @@
 import OpenCoreData
 import PostgresDriver
 
+import class ManagedModel.NSEntityDescription
 import class ManagedModel.NSRelationshipDescription
 
 extension PostgresStore {
@@ -8,8 +9,7 @@ extension PostgresStore {
   ///
   /// - Throws: 133000 if there is none.
   func node(of objectID: NSManagedObjectID) throws -> NSIncrementalStoreNode {
-    let mapping = try open.schema.mapping(objectID.entity)
-    guard let key = key(of: objectID), let row = try rows([key], of: mapping).first else {
+    guard let key = key(of: objectID), let row = try row(key, objectID.entity) else {
       if let key = key(of: objectID) { versions.setLookedUp(key) }
       throw StoreError.make(
         NSManagedObjectReferentialIntegrityError,
@@ -19,6 +19,17 @@ extension PostgresStore {
     versions.set(row.version, of: key)
     return NSIncrementalStoreNode(
       objectID: objectID, withValues: row.values, version: UInt64(clamping: row.version))
+  }
+
+  /// Returns a row, which may be read together with others of the same batch; nil if there is none.
+  private func row(_ key: Int64, _ entity: NSEntityDescription) throws -> StoredRow? {
+    if let row = readAhead.takeRow(key) { return row }
+    let mapping = try open.schema.mapping(entity)
+    guard let batch = readAhead.takeBatch(with: key) else {
+      return try rows([key], of: mapping).first
+    }
+    readAhead.keep(try rows(batch, of: try open.schema.root(of: mapping)))
+    return readAhead.takeRow(key)
   }
 
   /// Reads the destinations of a relationship with one SELECT.

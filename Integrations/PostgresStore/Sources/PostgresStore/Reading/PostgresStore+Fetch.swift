@@ -13,7 +13,12 @@ extension PostgresStore {
     case .countResultType:
       let result = try run(request, mapping, .count)
       return [NSNumber(value: result.integer(0, 0) ?? 0)]
-    case .managedObjectIDResultType: return try objectIDs(try run(request, mapping, .keys))
+    case .managedObjectIDResultType:
+      let ids = try objectIDs(try run(request, mapping, .keys))
+      if request.fetchBatchSize > 0 {
+        readAhead = ReadAhead(ids.compactMap { key(of: $0) }, batchSize: request.fetchBatchSize)
+      }
+      return ids
     case .dictionaryResultType:
       let statement = try DictionaryStatement(request, mapping, of: self, LenientStrings())
       return try statement.dictionaries(try run(statement.text))
@@ -49,13 +54,60 @@ extension PostgresStore {
     }
   }
 
-  /// Returns the objects of rows, and puts the rows into the row cache.
+  /// Returns the objects of rows, and puts the rows into the row cache, with those to prefetch.
   private func objects(
     _ rows: [StoredRow], _ request: NSFetchRequest<any NSFetchRequestResult>,
     _ context: NSManagedObjectContext
   ) throws -> [NSManagedObject] {
+    var rows = rows
+    for path in request.relationshipKeyPathsForPrefetching ?? [] {
+      let names = path.split(separator: ".").map(String.init)
+      try prefetch(names[...], &rows, context)
+    }
+    return register(rows, in: context)
+  }
+
+  @discardableResult
+  private func register(
+    _ rows: [StoredRow], in context: NSManagedObjectContext
+  ) -> [NSManagedObject] {
     let objects = rows.map { context.object(with: $0.objectID) }
     cache(rows)
     return objects
+  }
+
+  /// Reads the rows along a path of relationships, and adds to-many destinations to those that they begin at.
+  ///
+  /// Cost: for each relationship, one SELECT of rows, and another of the destinations of a to-many.
+  private func prefetch(
+    _ path: ArraySlice<String>, _ rows: inout [StoredRow], _ context: NSManagedObjectContext
+  ) throws {
+    guard let name = path.first else { return }
+    var found: Set<Int64> = []
+    var destination: String?
+    var toMany: ToManyMapping?
+    for row in rows {
+      if let mapping = row.mapping.toManys[name] {
+        (toMany, destination) = (mapping, mapping.destination)
+      } else if let toOne = row.mapping.toOne(name) {
+        destination = toOne.destination
+        (row.values[name] as? NSManagedObjectID).flatMap { key(of: $0) }.map {
+          _ = found.insert($0)
+        }
+      }
+    }
+    guard let mapping = destination.flatMap({ try? open.schema.entities[$0] }) else { return }
+    if let toMany {
+      let links = try destinations(toMany, of: rows.map(\.key))
+      for index in rows.indices where rows[index].mapping.toManys[name] != nil {
+        let ids = links[rows[index].key] ?? []
+        rows[index].values[name] = ids
+        found.formUnion(ids.compactMap { key(of: $0) })
+      }
+    }
+    guard !found.isEmpty else { return }
+    var reached = try self.rows(found.sorted(), of: mapping)
+    try prefetch(path.dropFirst(), &reached, context)
+    register(reached, in: context)
   }
 }

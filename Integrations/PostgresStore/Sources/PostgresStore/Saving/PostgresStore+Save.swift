@@ -3,7 +3,8 @@ import PostgresDriver
 
 extension PostgresStore {
   /// Thrown inside of a save's transaction to roll it back: the rows of these objects have changed.
-  private struct ChangedRows: Error, @unchecked Sendable {  // thrown and caught on the context's queue
+  private struct ChangedRows: Error, @unchecked Sendable {
+    // thrown and caught on the context's queue
     let objects: [NSManagedObject]
   }
 
@@ -12,6 +13,7 @@ extension PostgresStore {
   /// - Throws: 133020 with the conflicts if rows have changed since they were read, and 133021 for duplicate values;
   ///   134030 for values that can't be stored, and other errors of the server. Nothing is written then.
   func save(_ request: NSSaveChangesRequest, _ context: NSManagedObjectContext?) throws {
+    readAhead.forgetRows()
     let rows = try SavedRows(request, of: self)
     let metadata = metadata
     let hasNewMetadata = !NSDictionary(dictionary: metadata).isEqual(to: storedMetadata)

@@ -32,6 +32,9 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
   /// The versions of the rows that the row cache has.
   var versions = RowVersions()
 
+  /// The batches of the last fetch with a batch size.
+  var readAhead = ReadAhead()
+
   /// What a store has while it's open.
   struct OpenStore {
     let location: StoreLocation

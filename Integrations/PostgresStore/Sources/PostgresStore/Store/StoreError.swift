@@ -1,6 +1,7 @@
 import OpenCoreData
 import PostgresDriver
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The key of the SQLSTATE, a string of five characters, in the errors of a PostgreSQL store.
 public let PostgresSQLStateErrorKey = "PostgresSQLState"
 

@@ -1,0 +1,96 @@
+import OpenCoreData
+import PostgresStore
+import Testing
+
+import class ManagedModel.NSExpression
+import class ManagedModel.NSExpressionDescription
+
+@Suite("Dictionaries")
+struct DictionaryTests {
+  private static func expression(
+    _ name: String, _ format: String, _ type: NSAttributeType
+  ) -> NSExpressionDescription {
+    let description = NSExpressionDescription()
+    description.name = name
+    description.expression = NSExpression(format: format)
+    description.expressionResultType = type
+    return description
+  }
+
+  private static func dictionaries(
+    _ context: NSManagedObjectContext, _ properties: [Any],
+    _ change: (NSFetchRequest<NSDictionary>) -> Void = { _ in }
+  ) throws -> [String] {
+    let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = properties
+    change(request)
+    return try context.fetch(request).map { dictionary in
+      let texts = dictionary.compactMap { key, value in
+        value is NSManagedObjectID ? "\(key)=ID" : "\(key)=\(value)"
+      }
+      return texts.sorted().joined(separator: " ")
+    }
+  }
+
+  @Test("Columns, key paths, and computed values are those of a SQLite store")
+  func columns() throws {
+    let found = try SameData.shared.get().results { context in
+      [
+        try Self.dictionaries(
+          context, ["name", "age", "active", "score", "code", "site", "hired"]),
+        try Self.dictionaries(context, ["name", "department.name", "department", "boss"]),
+        try Self.dictionaries(
+          context, [Self.expression("next", "age + 1", .integer64AttributeType)]),
+        try Self.dictionaries(
+          context,
+          ["name", Self.expression("skillCount", "skills.@count", .integer64AttributeType)]),
+      ].map { $0.sorted() }
+    }
+    #expect(found.postgres == found.sqlite)
+  }
+
+  @Test("Functions over all rows, and over groups with a condition and an order")
+  func functions() throws {
+    let functions: [Any] = [
+      Self.expression("count", "count:(age)", .integer64AttributeType),
+      Self.expression("sum", "sum:(age)", .integer64AttributeType),
+      Self.expression("min", "min:(age)", .integer64AttributeType),
+      Self.expression("max", "max:(name)", .stringAttributeType),
+      Self.expression("average", "average:(age)", .doubleAttributeType),
+      Self.expression("scores", "sum:(score)", .doubleAttributeType),
+    ]
+    let found = try SameData.shared.get().results { context in
+      [
+        try Self.dictionaries(context, functions),
+        try Self.dictionaries(context, functions) { $0.predicate = NSPredicate(value: false) },
+        try Self.dictionaries(context, ["active"] + functions) { request in
+          request.propertiesToGroupBy = ["active"]
+          request.sortDescriptors = [NSSortDescriptor(key: "active", ascending: true)]
+        },
+        try Self.dictionaries(context, ["department.name", functions[0], functions[1]]) { request in
+          request.propertiesToGroupBy = ["department.name"]
+          request.havingPredicate = NSPredicate(format: "$count > 1")
+          request.sortDescriptors = [NSSortDescriptor(key: "sum", ascending: false)]
+        },
+      ]
+    }
+    #expect(found.postgres == found.sqlite)
+  }
+
+  @Test("Distinct dictionaries, with a limit, and their number")
+  func distinct() throws {
+    let found = try SameData.shared.get().results { context in
+      let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = ["age"]
+      request.returnsDistinctResults = true
+      request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+      let count = try context.count(for: request)
+      request.fetchLimit = 3
+      request.fetchOffset = 1
+      return (try context.fetch(request).map { "\($0)" } + ["\(count)"])
+    }
+    #expect(found.postgres == found.sqlite)
+  }
+}
