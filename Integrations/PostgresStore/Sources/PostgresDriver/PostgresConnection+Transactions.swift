@@ -23,6 +23,16 @@ extension PostgresConnection {
     return try attempt(mode, body)
   }
 
+  /// Begins a transaction that only reads, whose statements all see the same rows.
+  package func beginSnapshot() throws(PostgresError) {
+    try begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
+  }
+
+  /// Ends such a transaction; does nothing if there is none.
+  package func endSnapshot() {
+    if isInTransaction { rollBack() }
+  }
+
   private func attempt<R>(_ mode: String, _ body: () throws -> R) throws -> R {
     try begin(mode)
     do {

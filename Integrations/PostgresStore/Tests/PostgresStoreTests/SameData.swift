@@ -71,6 +71,11 @@ struct SameData: @unchecked Sendable {
     context.insert("Person", ["name": "", "age": 7])
     context.insert("Person", ["age": 99, "site": URL(string: "b:c")])
     context.insert("Person", ["name": "Zoë\nline", "score": 0.1, "department": sales])
+    for (name, age) in [
+      ("ÄDA", 70), ("straße", 71), ("STRASSE", 72), ("A\u{308}da", 73), ("ΣΊΣΥΦΟΣ", 74), ("K", 75),
+    ] {
+      context.insert("Person", ["name": name, "age": age])
+    }
     let badge = context.insert("Badge", ["number": 42])
     ada.setValue(badge, forKey: "badge")
     for task in tasks { ada.mutableOrderedSetValue(forKey: "favorites").add(task) }

@@ -29,6 +29,9 @@ struct ComparisonRules {
     ComparisonRules(type, options, piece)
   }
 
+  /// The same operator, which compares strings by their bytes.
+  var withoutOptions: ComparisonRules { ComparisonRules(type, [], piece) }
+
   /// Whether strings are compared otherwise than by their bytes.
   var isLenient: Bool {
     !options.contains(.normalized)

@@ -56,8 +56,9 @@ extension PredicateTranslator {
         throw TranslationError(
           text, "\(mapping.name).\(path) is an attribute; a key path can't continue past it.")
       }
-      return .value(
-        SQLText(raw: "\(scope.alias(of: position)).\(column.name)"), ValueKind(column))
+      let text = "\(scope.alias(of: position)).\(column.name)"
+      columns[text] = StoredColumn(table: mapping.table.name, name: column.name)
+      return .value(SQLText(raw: text), ValueKind(column))
     }
     return .object(SQLText(raw: position.key), position.mapping)
   }

@@ -59,25 +59,6 @@ extension PredicateTranslator {
     default: throw TranslationError(rules.piece, "A string is needed on both sides.")
     }
   }
-
-  /// Returns a comparison with `[c]`, `[d]`, `[w]`, or `[l]`; nil if it isn't one of strings.
-  func lenient(
-    _ left: PredicateOperand, _ right: PredicateOperand, _ rules: ComparisonRules
-  ) throws -> SQLText? {
-    guard isText(left), isText(right) else { return nil }
-    throw TranslationError(
-      rules.piece,
-      "Options such as [c] and [d] follow Unicode's rules in Foundation, which SQL can't express. Compare "
-        + "without options, for example with an attribute that has the string in lowercase.")
-  }
-
-  private func isText(_ operand: PredicateOperand) -> Bool {
-    switch operand {
-    case .value(_, .text): true
-    case .constant(let value): value is String || value is URL
-    default: false
-    }
-  }
 }
 
 /// A pattern of `LIKE`: `?` is one character, `*` any number, and `\` escapes the next.

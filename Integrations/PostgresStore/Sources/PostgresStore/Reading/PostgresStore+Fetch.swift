@@ -11,8 +11,7 @@ extension PostgresStore {
     let mapping = try open.schema.mapping(request.entity)
     switch request.resultType {
     case .countResultType:
-      let result = try run(request, mapping, .count)
-      return [NSNumber(value: result.integer(0, 0) ?? 0)]
+      return [NSNumber(value: try run(request, mapping, .count).integer(0, 0) ?? 0)]
     case .managedObjectIDResultType:
       let ids = try objectIDs(try run(request, mapping, .keys))
       if request.fetchBatchSize > 0 {
@@ -20,8 +19,11 @@ extension PostgresStore {
       }
       return ids
     case .dictionaryResultType:
-      let statement = try DictionaryStatement(request, mapping, of: self, LenientStrings())
-      return try statement.dictionaries(try run(statement.text))
+      return try reading { connection, strings in
+        let statement = try DictionaryStatement(request, mapping, of: self, strings)
+        let (sql, parameters) = statement.text.statement
+        return try statement.dictionaries(try connection.query(sql, parameters))
+      }
     default:
       guard let context else { return [NSManagedObject]() }
       guard request.includesPropertyValues else {
@@ -36,12 +38,21 @@ extension PostgresStore {
     _ request: NSFetchRequest<any NSFetchRequestResult>, _ mapping: EntityMapping,
     _ extent: FetchStatement.Extent
   ) throws -> PostgresResult {
-    try run(try FetchStatement(mapping, extent, of: self).text(request, LenientStrings()))
+    try reading { connection, strings in
+      let text = try FetchStatement(mapping, extent, of: self).text(request, strings)
+      let (sql, parameters) = text.statement
+      return try connection.query(sql, parameters)
+    }
   }
 
-  private func run(_ text: SQLText) throws -> PostgresResult {
-    let (sql, parameters) = text.statement
-    return try withConnection { connection, _ in try connection.query(sql, parameters) }
+  private func reading<R>(
+    _ body: (PostgresConnection, LenientStrings) throws -> R
+  ) throws -> R {
+    try withConnection { connection, _ in
+      let strings = LenientStrings(connection)
+      defer { strings.end() }
+      return try body(connection, strings)
+    }
   }
 
   private func objectIDs(_ result: PostgresResult) throws -> [NSManagedObjectID] {
