@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz faults exports examples server checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
+.PHONY: help demo test agreement fuzz faults exports examples server postgres checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -22,6 +22,7 @@ help:
 	@echo 'make exports    compile and run every scenario as a Swift program, and check its log'
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
 	@echo 'make server     build the server of the sample app, and test it with two clients'
+	@echo 'make postgres   build the PostgreSQL store, and test it with a server in a temporary folder'
 	@echo 'make checked    test the core with checked rows, the address sanitizer, and the thread sanitizer'
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
 	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer, and test Moody'
@@ -93,6 +94,10 @@ examples: prepare
 server: prepare
 	swift test --package-path Examples/MoodyServer --disable-xctest $(EXAMPLE_FLAGS)
 
+# The store in PostgreSQL requires a server, which CI doesn't have.
+postgres: prepare
+	sh Integrations/PostgresStore/test.sh --scratch-path ../../.build
+
 # Each in a folder of its own, so that neither build throws the other away.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
 checked: prepare
@@ -124,7 +129,8 @@ lint:
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests \
 	  Examples/Package.swift Examples/Sources Examples/Moody/Package.swift Examples/Moody/Sources \
 	  Examples/Moody/Tests Examples/MoodyServer/Package.swift Examples/MoodyServer/Sources \
-	  Examples/MoodyServer/Tests Benchmarks/Package.swift Benchmarks/Sources
+	  Examples/MoodyServer/Tests Benchmarks/Package.swift Benchmarks/Sources \
+	  Integrations/PostgresStore/Package.swift Integrations/PostgresStore/Sources Integrations/PostgresStore/Tests
 
 samples: build
 	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'

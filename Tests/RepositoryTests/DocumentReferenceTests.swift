@@ -8,7 +8,7 @@ struct DocumentReferenceTests {
   func everyReferencedPathExists(document: String) throws {
     let tops = [
       "Sources", "Tests", "Scripts", "Scenarios", "Documentation", "Benchmarks", "Examples",
-      "Reports", ".ci",
+      "Integrations", "Reports", ".ci",
     ]
     for match in try Repository.text(of: document).matches(of: /`([\w.+\/-]+\/[\w.+\/-]*)`/) {
       let path = String(match.1)

@@ -6,7 +6,7 @@ enum Documents {
       "SECURITY.md",
       "Scenarios/README.md",
     ]
-    let below = ["Documentation", "Reports", "Benchmarks", "Examples"]
+    let below = ["Documentation", "Reports", "Benchmarks", "Examples", "Integrations"]
       .flatMap(Repository.files(below:))
     return top + below.filter { $0.hasSuffix(".md") }
   }()

@@ -12,6 +12,7 @@ extension PostgresConnection {
   ///   - body: Must have no effect but that of its statements: it may be called several times.
   /// - Throws: The error of the body, after a ROLLBACK; the error of COMMIT, whose outcome is known unless the kind
   ///   is `unknownOutcome`.
+  @discardableResult
   package func transaction<R>(_ mode: String = "", _ body: () throws -> R) throws -> R {
     for _ in 1..<Self.attempts {
       do {

@@ -158,6 +158,63 @@ struct ConnectionTests {
     try setup.execute("DROP TABLE deadlock")
   }
 
+  /// Commits a row while another connection ends the server's process, which waits in COMMIT.
+  ///
+  /// - Parameter wait: What the process waits for.
+  private func commit(
+    _ table: String, waitingFor wait: String, _ prepare: (PostgresConnection) throws -> Void
+  ) throws -> (error: PostgresError?, count: Int64?) {
+    let connection = try TestServer.connection()
+    try connection.execute("CREATE TABLE \(table) (id int)")
+    try prepare(connection)
+    let process = connection.serverProcess
+    // A thread of its own: the tests may block all those of Swift's tasks.
+    let isDone = DispatchSemaphore(value: 0)
+    let killer = Thread {
+      defer { isDone.signal() }
+      guard let connection = try? TestServer.connection() else { return }
+      for _ in 0..<2_000 {
+        let killed = try? connection.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND wait_event = $2",
+          [.integer(Int64(process)), .text(wait)])
+        if killed?.rowCount != 0 { return }
+        Thread.sleep(forTimeInterval: 0.005)
+      }
+    }
+    killer.start()
+    var failure: PostgresError?
+    do {
+      try connection.transaction { try connection.query("INSERT INTO \(table) VALUES (1)") }
+    } catch let error as PostgresError {
+      failure = error
+    }
+    isDone.wait()
+    defer { try? connection.execute("DROP TABLE \(table)") }
+    #expect(connection.connectCount == 2)
+    return (failure, try connection.query("SELECT count(*) FROM \(table)").integer(0, 0))
+  }
+
+  @Test("A COMMIT that has succeeded isn't an error if the connection is lost before the answer")
+  func commitsWithoutAnswerSucceed() throws {
+    let outcome = try commit("committed", waitingFor: "SyncRep") {
+      try $0.execute("SET synchronous_commit = on")
+    }
+    #expect(outcome.error == nil)
+    #expect(outcome.count == 1)
+  }
+
+  @Test("A COMMIT that the server has rolled back is the error of the lost connection")
+  func interruptedCommitsFail() throws {
+    let outcome = try commit("interrupted", waitingFor: "PgSleep") {
+      try $0.execute(
+        "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS "
+          + "'BEGIN PERFORM pg_sleep(60); RETURN NULL; END'; CREATE CONSTRAINT TRIGGER pause AFTER INSERT "
+          + "ON interrupted DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pause()")
+    }
+    #expect(outcome.error?.kind == .connection)
+    #expect(outcome.count == 0)
+  }
+
   @Test("A pool is bounded, shares its connections among threads, and drops lost ones")
   func poolsAreBounded() async throws {
     let pool = PostgresPool(TestServer.settings, size: 2, wait: 0.1)
