@@ -74,8 +74,14 @@ struct RowWriter {
     for row in rows {
       if written.contains(row.key) {
         versions[row.key] = (row.version ?? 0) + 1
-      } else {
+      } else if row.isRestored {
         changed.append(row.object)
+      } else {
+        throw StoreError.make(
+          NSPersistentStoreSaveError,
+          "The key \(row.key) of a new object is in use: the sequence \(SchemaCreation.keySequence) is behind "
+            + "the rows, or the previous save has succeeded, though its connection was lost.",
+          [NSAffectedObjectsErrorKey: [row.object]])
       }
     }
   }

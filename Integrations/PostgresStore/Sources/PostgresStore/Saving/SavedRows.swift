@@ -18,6 +18,8 @@ struct SavedRows {
     let entity: Int64
     /// The expected version; nil to accept any, or for a new row.
     let version: Int64?
+    /// Whether the row is inserted again after others have deleted it.
+    let isRestored: Bool
     let values: [PostgresValue]
   }
 
@@ -134,7 +136,7 @@ struct SavedRows {
     ].rows.append(
       Row(
         object: object, key: try key(of: object), entity: mapping.number, version: version,
-        values: columns.map(\.value)))
+        isRestored: !object.isInserted && groups == \.inserted, values: columns.map(\.value)))
   }
 
   private func values(
