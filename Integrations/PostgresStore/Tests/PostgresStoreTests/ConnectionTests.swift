@@ -1,5 +1,6 @@
 import OpenCoreData
 import PostgresDriver
+import Synchronization
 import Testing
 
 @Suite("Connections")
@@ -135,25 +136,24 @@ struct ConnectionTests {
   }
 
   @Test("A deadlock is resolved by another attempt")
-  func deadlocksAreRepeated() async throws {
+  func deadlocksAreRepeated() throws {
     let setup = try TestServer.connection()
     try setup.execute(
       "CREATE TABLE deadlock (id int PRIMARY KEY, n int); INSERT INTO deadlock VALUES (1, 0), (2, 0)"
     )
-    @Sendable func add(_ order: [Int]) throws {
-      let connection = try TestServer.connection()
-      try connection.transaction {
+    let attempts = Mutex(0)
+    onThreads(2) { index in
+      let order = index == 0 ? [1, 2] : [2, 1]
+      guard let connection = try? TestServer.connection() else { return }
+      try? connection.transaction {
+        attempts.withLock { $0 += 1 }
         for id in order {
           try connection.query("UPDATE deadlock SET n = n + 1 WHERE id = \(id)")
           Thread.sleep(forTimeInterval: 0.2)
         }
       }
     }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try add([1, 2]) }
-      group.addTask { try add([2, 1]) }
-      try await group.waitForAll()
-    }
+    #expect(attempts.withLock { $0 } == 3)
     #expect(try setup.query("SELECT sum(n) FROM deadlock").integer(0, 0) == 4)
     try setup.execute("DROP TABLE deadlock")
   }
@@ -216,18 +216,21 @@ struct ConnectionTests {
   }
 
   @Test("A pool is bounded, shares its connections among threads, and drops lost ones")
-  func poolsAreBounded() async throws {
-    let pool = PostgresPool(TestServer.settings, size: 2, wait: 0.1)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      let patient = PostgresPool(TestServer.settings, size: 2)
-      for _ in 0..<8 {
-        group.addTask {
-          for _ in 0..<20 { try patient.withConnection { _ = try $0.query("SELECT 1") } }
+  func poolsAreBounded() throws {
+    let patient = PostgresPool(TestServer.settings, size: 2)
+    let failures = Mutex(0)
+    onThreads(8) { _ in
+      for _ in 0..<20 {
+        do {
+          _ = try patient.withConnection { try $0.query("SELECT 1") }
+        } catch {
+          failures.withLock { $0 += 1 }
         }
       }
-      try await group.waitForAll()
-      #expect(patient.connectionCount <= 2)
     }
+    #expect(failures.withLock { $0 } == 0)
+    #expect((1...2).contains(patient.connectionCount))
+    let pool = PostgresPool(TestServer.settings, size: 2, wait: 0.1)
     let error = #expect(throws: PostgresError.self) {
       try pool.withConnection { _ in
         try pool.withConnection { _ in try pool.withConnection { _ in } }
@@ -235,6 +238,20 @@ struct ConnectionTests {
     }
     #expect(error?.kind == .exhausted)
     #expect(pool.connectionCount == 2)
+    // A connection that is lost in a transaction isn't returned to the others.
+    let killer = try TestServer.connection()
+    _ = #expect(throws: PostgresError.self) {
+      try pool.withConnection { connection in
+        try connection.transaction {
+          try connection.query("SELECT 1")
+          try killer.query(
+            "SELECT pg_terminate_backend($1::int, 5000)",
+            [.integer(Int64(connection.serverProcess))])
+          try connection.query("SELECT 1")
+        }
+      }
+    }
+    #expect(pool.connectionCount == 1)
     pool.close()
     #expect(throws: PostgresError.self) { try pool.withConnection { _ in } }
   }

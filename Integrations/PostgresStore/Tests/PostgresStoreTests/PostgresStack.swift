@@ -105,3 +105,18 @@ func expectEqual<Value: Equatable>(
 ) {
   #expect(value == expected, sourceLocation: sourceLocation)
 }
+
+/// Calls a body on threads of their own, and waits for all of them.
+///
+/// Tests may block all threads of Swift's tasks and of Dispatch, so that theirs would run one after the other.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  let group = DispatchGroup()
+  for index in 0..<count {
+    group.enter()
+    Thread {
+      body(index)
+      group.leave()
+    }.start()
+  }
+  group.wait()
+}

@@ -16,10 +16,12 @@ struct StoreMetadata {
   /// - Throws: 134080 for a store of a newer format, or metadata that isn't a property list.
   func read(_ connection: PostgresConnection) throws -> [String: Any]? {
     let table = location.qualified(SchemaCreation.metadataTable)
-    guard
-      try connection.query("SELECT to_regclass($1) IS NOT NULL", [.text(table)]).boolean(0, 0)
-        == true
-    else { return nil }
+    // Not to_regclass, which may return what the connection knew before it waited for the lock.
+    let exists = try connection.query(
+      "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        + "WHERE n.nspname = $1 AND c.relname = $2",
+      [.text(location.schema), .text(SchemaCreation.metadataTable)])
+    guard exists.rowCount > 0 else { return nil }
     let result = try connection.query("SELECT z_format, z_plist FROM \(table)")
     guard result.rowCount == 1, result.integer(0, 0) == Self.format,
       let data = result.data(0, 1),
@@ -67,9 +69,9 @@ struct StoreMetadata {
     return try connection.transaction {
       try connection.query("SELECT pg_advisory_xact_lock($1)", [.integer(Self.creationLock)])
       if let metadata = try read(connection) { return metadata }
-      let exists = try connection.query(
-        "SELECT to_regnamespace($1) IS NOT NULL", [.text(location.quotedSchema)])
-      if exists.boolean(0, 0) != true {
+      let present = try connection.query(
+        "SELECT FROM pg_namespace WHERE nspname = $1", [.text(location.schema)])
+      if present.rowCount == 0 {
         try connection.execute("CREATE SCHEMA \(location.quotedSchema)")
       }
       for statement in SchemaCreation(schema).statements { try connection.execute(statement) }
