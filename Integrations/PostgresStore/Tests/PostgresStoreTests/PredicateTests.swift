@@ -146,18 +146,6 @@ struct PredicateTests {
     }
   }
 
-  /// A generator of the same numbers each time (SplitMix64).
-  private struct SeededGenerator: RandomNumberGenerator {
-    var seed: UInt64
-
-    mutating func next() -> UInt64 {
-      seed &+= 0x9E37_79B9_7F4A_7C15
-      var value = (seed ^ (seed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-      return value ^ (value >> 31)
-    }
-  }
-
   @Test("Objects, object IDs, lists of them, and entities are compared by key")
   func objectsAreCompared() throws {
     let found = try SameData.shared.get().results { context in

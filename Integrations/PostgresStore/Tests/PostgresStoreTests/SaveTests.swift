@@ -234,6 +234,25 @@ struct SaveTests {
     }
   }
 
+  @Test("A row that is locked for longer than the timeout is error 134090, and the changes stay")
+  func lockedRowsTimeOut() throws {
+    let locker = try TestServer.connection()
+    let context = stack.context(
+      try stack.newCoordinator(options: [NSPersistentStoreTimeoutOption: 0.5]))
+    try context.performAndWait {
+      let ada = try context.named("Ada")
+      ada.setValue(1, forKey: "age")
+      try locker.transaction {
+        try locker.query("SELECT FROM \(stack.quoted).\"Person\" FOR UPDATE")
+        let error = #expect(throws: NSError.self) { try context.save() }
+        #expect(error?.code == NSPersistentStoreTimeoutError)
+      }
+      #expect(ada.hasChanges)
+      try context.save()
+    }
+    #expect((try stored("age") as? NSNumber)?.intValue == 1)
+  }
+
   @Test("Coordinators that save at the same time lose no update")
   func concurrentSaves() throws {
     let (rounds, writers) = (15, 4)
