@@ -178,17 +178,17 @@ struct SavedRows {
     let after = try object.objectIDs(forRelationshipNamed: name).map {
       try key(of: $0, object, name)
     }
-    var changed = links[toMany.identity] ?? Links(storage: toMany.storage)
-    if toMany.needsLinks {
-      changed.removed.formUnion(
-        Set(before).subtracting(after).map { Link(source: owner, target: $0) })
-      changed.added.formUnion(
-        Set(after).subtracting(before).map { Link(source: owner, target: $0) })
+    let removed = toMany.needsLinks ? Set(before).subtracting(after) : []
+    let added = toMany.needsLinks ? Set(after).subtracting(before) : []
+    guard !removed.isEmpty || !added.isEmpty || toMany.relationship.isOrdered else { return }
+    // In place: a copy for each object would take quadratic time.
+    func change(_ links: inout Links) {
+      for key in removed { links.removed.insert(Link(source: owner, target: key)) }
+      for key in added { links.added.insert(Link(source: owner, target: key)) }
+      guard toMany.relationship.isOrdered, !after.isEmpty else { return }
+      links.lists.append(after.map { Link(source: owner, target: $0) })
     }
-    if toMany.relationship.isOrdered {
-      changed.lists.append(after.map { Link(source: owner, target: $0) })
-    }
-    links[toMany.identity] = changed
+    change(&links[toMany.identity, default: Links(storage: toMany.storage)])
   }
 
   private func keys(_ value: Any?, _ toMany: ToManyMapping) throws -> [Int64] {
