@@ -6,8 +6,6 @@ import Testing
 @Suite("Faults and lost connections")
 struct FaultTests {
   private let stack: PostgresStack
-  /// The name of the store's connections, by which the server counts their statements.
-  private let name = "faults-" + UUID().uuidString.prefix(8)
 
   init() throws {
     stack = try PostgresStack(SampleModels.company())
@@ -112,6 +110,42 @@ struct FaultTests {
       #expect(again.first === ada)
       #expect(ages(again) == [200])
     }
+  }
+
+  @Test("A results controller and a child context use the store")
+  func controllersAndChildren() throws {
+    final class Delegate: NSFetchedResultsControllerDelegate {}
+    let context = try stack.coldContext()
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+    request.sortDescriptors = [
+      NSSortDescriptor(key: "department.name", ascending: true),
+      NSSortDescriptor(key: "name", ascending: true),
+    ]
+    let controller = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context,
+      sectionNameKeyPath: "department.name", cacheName: nil)
+    let delegate = Delegate()
+    try context.performAndWait {
+      controller.delegate = delegate
+      try controller.performFetch()
+      #expect(controller.sections?.map(\.numberOfObjects) == [1, 3])
+    }
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = context
+    try child.performAndWait {
+      let dan = try child.named("Dan")
+      dan.setValue(try child.named("Sales", "Department"), forKey: "department")
+      try child.save()
+    }
+    try context.performAndWait {
+      try context.save()
+      #expect(controller.sections?.map(\.numberOfObjects) == [4])
+    }
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      try expectEqual(cold.named("Sales", "Department").names("people").count, 4)
+    }
+    withExtendedLifetime(delegate) {}
   }
 
   @Test("A store goes on after the server has closed its connections")

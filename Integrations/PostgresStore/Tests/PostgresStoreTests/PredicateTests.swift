@@ -264,7 +264,7 @@ struct PredicateTests {
       ("missing == 1", "no property missing"),
       ("department == 5", "object ID"), ("skills == 1", "ANY"), ("skills.name == 'C'", "ANY"),
       ("department.name.x == 1", "past it"), ("name isEqualToString: 'a'", "method"),
-      ("$x == 1", "variable"), ("BLOCK", "memory"), ("DEEP", "nested"),
+      ("$x == 1", "variable"), ("BLOCK", "memory"), ("DEEP", "nested"), ("DEEP SUM", "nested"),
     ])
   func refusedPredicates(format: String, reason: String) throws {
     let predicate: NSPredicate
@@ -274,6 +274,13 @@ struct PredicateTests {
       predicate = (0..<400).reduce(NSPredicate(format: "age == 1")) { inner, _ in
         NSCompoundPredicate(notPredicateWithSubpredicate: inner)
       }
+    case "DEEP SUM":
+      let sum = (0..<400).reduce(NSExpression(forKeyPath: "age")) { inner, _ in
+        NSExpression(forFunction: "add:to:", arguments: [inner, NSExpression(forConstantValue: 1)])
+      }
+      predicate = NSComparisonPredicate(
+        leftExpression: sum, rightExpression: NSExpression(forConstantValue: 1), modifier: .direct,
+        type: .equalTo)
     default: predicate = NSPredicate(format: format)
     }
     let stack = try PostgresStack(SampleModels.company())

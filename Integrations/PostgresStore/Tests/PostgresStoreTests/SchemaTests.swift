@@ -171,6 +171,43 @@ struct SchemaTests {
     }
   }
 
+  @Test(
+    "A container opens a store from a description, and removing the store closes its connections")
+  func containers() throws {
+    let stack = try PostgresStack(SampleModels.accounts())
+    let container = NSPersistentContainer(name: "Accounts", managedObjectModel: stack.model)
+    let description = NSPersistentStoreDescription(url: try PostgresStack.url(stack.schema))
+    description.type = NSPersistentStore.StoreType.postgres.rawValue
+    container.persistentStoreDescriptions = [description]
+    var failure: (any Error)?
+    container.loadPersistentStores { failure = $1 }
+    #expect(failure == nil)
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      context.insert("Account", ["name": "a"])
+      try context.save()
+      // The last statement of a connection, by which it's counted, names the schema.
+      try expectEqual(context.all("Account").count, 1)
+    }
+    let counter = try TestServer.connection()
+    func connections() throws -> Int64? {
+      try counter.query(
+        "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND strpos(query, $1) > 0",
+        [.text(stack.schema)]
+      ).integer(0, 0)
+    }
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let before = try connections() ?? 0
+    try container.persistentStoreCoordinator.remove(store)
+    // The server notices a moment later.
+    for _ in 0..<200 where try connections() == before { Thread.sleep(forTimeInterval: 0.01) }
+    let after = try connections() ?? 0
+    #expect(after < before)
+    context.performAndWait {
+      #expect(throws: NSError.self) { try context.all("Account") }
+    }
+  }
+
   @Test("Derived attributes and attributes without a type are refused")
   func unsupportedProperties() throws {
     let derived = NSDerivedAttributeDescription()

@@ -47,12 +47,8 @@ final class PredicateTranslator {
   ///
   /// - Parameter scopes: The visible scopes, the innermost last.
   func condition(_ predicate: NSPredicate, in scopes: [PredicateScope]) throws -> SQLText {
-    depth += 1
+    try descend()
     defer { depth -= 1 }
-    guard depth <= Self.maximumDepth else {
-      throw TranslationError(
-        "the predicate", "It's nested too deeply; the limit is \(Self.maximumDepth) levels.")
-    }
     switch predicate {
     case let comparison as NSComparisonPredicate: return try condition(comparison, in: scopes)
     case let compound as NSCompoundPredicate:
@@ -75,10 +71,21 @@ final class PredicateTranslator {
     }
   }
 
+  /// Counts a level of the tree, whose depth limits the recursion.
+  private func descend() throws {
+    guard depth < Self.maximumDepth else {
+      throw TranslationError(
+        "the predicate", "It's nested too deeply; the limit is \(Self.maximumDepth) levels.")
+    }
+    depth += 1
+  }
+
   // MARK: Operands
 
   /// Returns the operand for an expression.
   func operand(_ expression: NSExpression, in scopes: [PredicateScope]) throws -> PredicateOperand {
+    try descend()
+    defer { depth -= 1 }
     switch expression.expressionType {
     case .constantValue: return constant(expression.constantValue)
     case .evaluatedObject: return try walk([], in: scopes[0], text: "SELF")

@@ -8,8 +8,12 @@ extension PostgresStore {
   /// Reads the row of an object with one SELECT.
   ///
   /// - Throws: 133000 if there is none.
-  func node(of objectID: NSManagedObjectID) throws -> NSIncrementalStoreNode {
-    guard let key = key(of: objectID), let row = try row(key, objectID.entity) else {
+  func node(
+    of objectID: NSManagedObjectID, _ context: NSManagedObjectContext
+  ) throws -> NSIncrementalStoreNode {
+    let age = context.stalenessInterval
+    guard let key = key(of: objectID), let row = try row(key, objectID.entity, notOlderThan: age)
+    else {
       if let key = key(of: objectID) { versions.setLookedUp(key) }
       throw StoreError.make(
         NSManagedObjectReferentialIntegrityError,
@@ -22,14 +26,16 @@ extension PostgresStore {
   }
 
   /// Returns a row, which may be read together with others of the same batch; nil if there is none.
-  private func row(_ key: Int64, _ entity: NSEntityDescription) throws -> StoredRow? {
-    if let row = readAhead.takeRow(key) { return row }
+  private func row(
+    _ key: Int64, _ entity: NSEntityDescription, notOlderThan age: Double
+  ) throws -> StoredRow? {
+    if let row = readAhead.takeRow(key, notOlderThan: age) { return row }
     let mapping = try open.schema.mapping(entity)
-    guard let batch = readAhead.takeBatch(with: key) else {
+    guard age != 0, let batch = readAhead.takeBatch(with: key) else {
       return try rows([key], of: mapping).first
     }
     readAhead.keep(try rows(batch, of: try open.schema.root(of: mapping)))
-    return readAhead.takeRow(key)
+    return readAhead.takeRow(key, notOlderThan: -1)
   }
 
   /// Reads the destinations of a relationship with one SELECT.

@@ -75,7 +75,13 @@ extension PostgresStore {
       let names = path.split(separator: ".").map(String.init)
       try prefetch(names[...], &rows, context)
     }
-    return register(rows, in: context)
+    let objects = register(rows, in: context)
+    if request.shouldRefreshRefetchedObjects {
+      // The framework reads these again, one by one.
+      let refreshed = zip(objects, rows).filter { !$0.0.isFault && !$0.0.hasChanges }
+      readAhead.keep(refreshed.map(\.1))
+    }
+    return objects
   }
 
   @discardableResult

@@ -43,9 +43,12 @@ struct ReadAhead {
   }
 
   /// Returns a row that was read together with others, once; nil if there is none.
-  mutating func takeRow(_ key: Int64) -> StoredRow? {
+  ///
+  /// - Parameter age: The maximum age in seconds; a negative one for any.
+  mutating func takeRow(_ key: Int64, notOlderThan age: Double) -> StoredRow? {
     guard !rows.isEmpty else { return nil }
-    guard Date().timeIntervalSince(lastRead) < Self.lifetime else {
+    let limit = age < 0 ? Self.lifetime : min(age, Self.lifetime)
+    guard Date().timeIntervalSince(lastRead) < limit else {
       rows = [:]
       return nil
     }

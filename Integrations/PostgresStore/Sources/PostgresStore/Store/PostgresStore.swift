@@ -107,7 +107,7 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
   public override func newValuesForObject(
     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
   ) throws -> NSIncrementalStoreNode {
-    try node(of: objectID)
+    try node(of: objectID, context)
   }
 
   /// Reads the destinations of a relationship with one SELECT.
