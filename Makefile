@@ -96,7 +96,7 @@ server: prepare
 
 # The store in PostgreSQL requires a server, which CI doesn't have.
 postgres: prepare
-	sh Integrations/PostgresStore/test.sh --scratch-path ../../.build
+	sh Integrations/PostgresStore/test.sh
 
 # Each in a folder of its own, so that neither build throws the other away.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests

@@ -35,10 +35,11 @@ as_server "$bin/initdb" -D "$folder/data" -U tester --auth=trust --encoding=UTF8
   --no-sync --no-instructions >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 1; }
 # A session that sets synchronous_commit to on waits in COMMIT for a standby that doesn't exist.
 as_server "$bin/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w start -o \
-  "-c listen_addresses='' -c unix_socket_directories=$folder -c fsync=off -c max_connections=200 \
+  "-c listen_addresses='' -c unix_socket_directories='$folder' -c fsync=off -c max_connections=200 \
   -c synchronous_standby_names=nobody -c synchronous_commit=local" \
   >/dev/null || { cat "$folder/server.log" >&2; exit 1; }
 
+# In the repository's scratch folder, so that what its tests have compiled isn't compiled again.
 POSTGRES_STORE_TEST_URL="postgres:///postgres?host=$folder&user=tester" \
-  swift test --disable-xctest --disable-build-manifest-caching \
+  swift test --scratch-path ../../.build --disable-xctest --disable-build-manifest-caching \
   --explicit-target-dependency-import-check error "$@"
