@@ -43,6 +43,30 @@ struct SchemaTests {
     try expectEqual(stack.newCoordinator().persistentStores.count, 1)
   }
 
+  @Test("If version hashes are ignored, rows keep their entities, and new entities have no table")
+  func ignoredVersions() throws {
+    let stack = try PostgresStack(SampleModels.company())
+    let context = stack.context()
+    try context.performAndWait {
+      context.insert("Manager", ["name": "Ben", "boss": context.insert("Person", ["name": "Ada"])])
+      try context.save()
+    }
+    let model = SampleModels.company()
+    // The first and the last of the names.
+    model.entities += ["Aardvark", "Zebra"].map { name in
+      SampleModels.entity(name, [SampleModels.attribute("name", .stringAttributeType)])
+    }
+    let other = stack.context(
+      try stack.newCoordinator(model, options: [NSIgnorePersistentStoreVersioningOption: true]))
+    try other.performAndWait {
+      let people = try other.all("Person")
+      #expect(people.map(\.entity.name) == ["Person", "Manager"])
+      #expect((people[1].value(forKey: "boss") as? NSManagedObject)?.entity.name == "Person")
+      let error = #expect(throws: NSError.self) { try other.all("Zebra") }
+      #expect(error?.userInfo[PostgresSQLStateErrorKey] as? String == "42P01")
+    }
+  }
+
   @Test("An unreachable server, another scheme, and a schema that can't be used are error 134080")
   func unreachableServers() throws {
     let model = SampleModels.accounts()

@@ -27,12 +27,18 @@ final class StoreSchema {
 
   /// Maps entities.
   ///
+  /// - Parameter known: The numbers of the entities of an existing store; nil for a new one. An entity that the store
+  ///   doesn't have gets a negative number, which no row has.
   /// - Throws: 134020 for a property that the store can't have, and for a relationship to another store.
-  init(_ all: [NSEntityDescription], schema: String) throws {
+  init(
+    _ all: [NSEntityDescription], schema: String, numbers known: [String: Int64]? = nil
+  ) throws {
     name = QuotedIdentifier.of(schema)
     let sorted = all.sorted { ($0.name ?? "") < ($1.name ?? "") }
-    let numbers = Dictionary(
-      uniqueKeysWithValues: zip(sorted.map { $0.name ?? "" }, 1...Int64(max(1, sorted.count))))
+    var numbers: [String: Int64] = [:]
+    for (index, name) in sorted.compactMap(\.name).enumerated() {
+      numbers[name] = known.map { $0[name] ?? -Int64(index) - 1 } ?? Int64(index) + 1
+    }
     let included = Set(sorted.compactMap(\.name))
     for root in sorted where root.superentity.map({ !included.contains($0.name ?? "") }) ?? true {
       let table = StoreTable(

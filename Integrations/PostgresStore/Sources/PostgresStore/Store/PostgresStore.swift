@@ -52,29 +52,31 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
     let entities =
       configurationName == "PF_DEFAULT_CONFIGURATION_NAME"
       ? model?.entities : model?.entities(forConfigurationName: configurationName)
-    let schema = try StoreSchema(entities ?? [], schema: location.schema)
+    let new = try StoreSchema(entities ?? [], schema: location.schema)
     let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey].flatMap(ModelValue.integer) ?? 2
     let pool = PostgresPool(location.settings, size: Int(clamping: size))
-    let names = Set(schema.entities.keys)
+    let names = Set(new.entities.keys)
     let hashes = model?.entityVersionHashesByName.filter { names.contains($0.key) } ?? [:]
+    let initial: [String: Any] = [
+      NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: type,
+      NSStoreModelVersionHashesKey: hashes,
+      NSStoreModelVersionIdentifiersKey: model?.versionIdentifiers.compactMap { $0 as? String }
+        ?? [],
+    ]
     do {
-      storedMetadata = try pool.withConnection {
-        try StoreMetadata(location: location).readOrCreate(
-          schema,
-          [
-            NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: type,
-            NSStoreModelVersionHashesKey: hashes,
-            NSStoreModelVersionIdentifiersKey: model?.versionIdentifiers.compactMap {
-              $0 as? String
-            }
-              ?? [],
-          ], $0)
+      let store = StoreMetadata(location: location)
+      let numbers = try pool.withConnection { connection in
+        storedMetadata = try store.readOrCreate(new, initial, connection)
+        return try store.entityNumbers(connection)
       }
+      connection = OpenStore(
+        location: location,
+        schema: try StoreSchema(entities ?? [], schema: location.schema, numbers: numbers),
+        pool: pool)
     } catch {
       throw StoreError.make(error, otherwise: NSPersistentStoreOpenError)
     }
     metadata = storedMetadata
-    connection = OpenStore(location: location, schema: schema, pool: pool)
   }
 
   /// Closes the connections.

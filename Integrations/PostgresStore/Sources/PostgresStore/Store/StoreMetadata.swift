@@ -54,6 +54,17 @@ struct StoreMetadata {
       fromPropertyList: metadata, format: .binary, options: 0)
   }
 
+  /// Returns the numbers of an existing store's entities.
+  func entityNumbers(_ connection: PostgresConnection) throws -> [String: Int64] {
+    let result = try connection.query(
+      "SELECT z_name, z_ent FROM \(location.qualified(SchemaCreation.entityTable))")
+    var numbers: [String: Int64] = [:]
+    for row in 0..<result.rowCount {
+      if let name = result.text(row, 0) { numbers[name] = result.integer(row, 1) }
+    }
+    return numbers
+  }
+
   /// Returns the metadata, after creating a store that doesn't exist, in one transaction.
   ///
   /// If several processes open a new store, one creates it.
