@@ -85,7 +85,7 @@ package final class PostgresConnection {
     }
     try runScript(
       "SET statement_timeout = \(settings.statementTimeout); SET client_min_messages = warning; "
-        + "SET standard_conforming_strings = on; SET quote_all_identifiers = off; "
+        + "SET standard_conforming_strings = on; "
         + "SET default_transaction_isolation = 'read committed'; "
         + "SET default_transaction_read_only = \(settings.isReadOnly ? "on" : "off")")
   }
