@@ -1,7 +1,8 @@
 import Glibc
-import OpenCoreData
 import SQLiteDriver
 import Testing
+
+@testable import OpenCoreData
 
 /// Processes that save until they kill themselves at a random time.
 ///
@@ -27,6 +28,38 @@ struct CrashTests {
       last = try check(folder, after: last)
     }
     #expect(last > 0, "nothing was saved before the first kill")
+  }
+
+  @Test(
+    "A file without tables, as a process leaves it that's killed while it creates a store, is a new store",
+    arguments: [true, false])
+  func fileWithoutTablesIsANewStore(migratesAutomatically: Bool) throws {
+    let url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("CrashTests-\(UUID().uuidString).sqlite")
+    defer {
+      for suffix in ["", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: url.path + suffix)
+      }
+    }
+    var options = Connection.Options()
+    options.pragmas = SchemaBuilder.newFilePragmas
+    try Connection(path: url.path, access: .writing, options: options).close()
+    let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int
+    #expect(size == 4_096)
+    let description = NSPersistentStoreDescription(url: url)
+    description.shouldMigrateStoreAutomatically = migratesAutomatically
+    let container = NSPersistentContainer(name: "Items", managedObjectModel: SavingModels.items())
+    container.persistentStoreDescriptions = [description]
+    var failure: (any Error)?
+    container.loadPersistentStores { failure = $1 }
+    #expect(failure == nil)
+    let context = container.newBackgroundContext()
+    let count = try context.performAndWait {
+      _ = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+      try context.save()
+      return try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
+    }
+    #expect(count == 1)
   }
 
   /// Checks the store after a kill; returns the number of its last save.

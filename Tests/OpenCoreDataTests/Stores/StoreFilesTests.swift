@@ -37,32 +37,6 @@ struct StoreFilesTests {
     #expect(before == after, "no table is re-created")
   }
 
-  @Test(
-    "A file without tables, as a process leaves it that's killed while it creates a store, is a new store",
-    arguments: [true, false])
-  func fileWithoutTablesIsANewStore(migratesAutomatically: Bool) throws {
-    let folder = try TemporaryFolder()
-    let url = folder.url.appendingPathComponent("Blank.sqlite")
-    var options = Connection.Options()
-    options.pragmas = SchemaBuilder.newFilePragmas
-    try Connection(path: url.path, access: .writing, options: options).close()
-    #expect(try Data(contentsOf: url).count == 4_096)
-    let description = NSPersistentStoreDescription(url: url)
-    description.shouldMigrateStoreAutomatically = migratesAutomatically
-    let container = NSPersistentContainer(name: "Blank", managedObjectModel: SchemaModels.library())
-    container.persistentStoreDescriptions = [description]
-    var failure: (any Error)?
-    container.loadPersistentStores { failure = $1 }
-    #expect(failure == nil)
-    let context = container.newBackgroundContext()
-    let count = try context.performAndWait {
-      _ = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
-      try context.save()
-      return try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag"))
-    }
-    #expect(count == 1)
-  }
-
   @Test("S-A03 S4.17 another model is rejected, and the file doesn't change")
   func anotherModelIsRejectedWithoutChangingTheFile() throws {
     let stack = try TestStack(model: SchemaModels.library())
