@@ -96,8 +96,9 @@ extension NSManagedObject {
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription, at index: Int? = nil
   ) {
     willAccess()
-    let value = changeable(relationship, at: position(of: relationship.name))
-    guard value.objects?.contains(object) != true else { return }
+    let value = changeable(relationship, at: position(of: relationship.name), adding: object)
+    let isThere = value.objects?.contains(object) ?? inverseRefersHere(of: relationship, on: object)
+    guard isThere != true else { return }
     noteChange()
     value.insert(object, at: index)
     if propagates { addInverse(of: relationship, on: object) }
@@ -105,15 +106,16 @@ extension NSManagedObject {
   }
 
   /// Removes a destination from a to-many and updates the inverse; does nothing if it's known not to
-  /// be present.
+  /// be present, from this side or from a to-one inverse.
   ///
   /// Fires only an ordered relationship.
   final func removeDestination(
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription
   ) {
     willAccess()
-    let value = changeable(relationship, at: position(of: relationship.name))
-    guard value.objects?.contains(object) != false else { return }
+    let value = changeable(relationship, at: position(of: relationship.name), removing: object)
+    let isThere = value.objects?.contains(object) ?? inverseRefersHere(of: relationship, on: object)
+    guard isThere != false else { return }
     noteChange()
     value.remove(object)
     if propagates { removeInverse(of: relationship, on: object) }
@@ -147,13 +149,24 @@ extension NSManagedObject {
     let index = layout.valueIndex(.toMany(number))
     check(object, relationship)
     willAccess()
-    if toManyValue(at: index).objects == nil, let inverse = relationship.inverseRelationship,
-      !inverse.isToMany, case .slot(let slot) = object.position(of: inverse.name)
+    if toManyValue(at: index).objects == nil,
+      let isThere = inverseRefersHere(of: relationship, on: object)
     {
-      object.willAccess()
-      return (relationship, object.destination(object.layout.slots[slot]) === self)
+      return (relationship, isThere)
     }
     return (relationship, destinations(relationship, at: index).contains(object))
+  }
+
+  /// Returns whether the to-one inverse of `relationship` on `object` refers to this object; nil if the
+  /// inverse isn't a to-one.
+  private func inverseRefersHere(
+    of relationship: NSRelationshipDescription, on object: NSManagedObject
+  ) -> Bool? {
+    guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+      case .slot(let slot) = object.position(of: inverse.name)
+    else { return nil }
+    object.willAccess()
+    return object.destination(object.layout.slots[slot]) === self
   }
 
   /// Updates the inverse of `relationship` on `object` to refer to this object.
@@ -164,7 +177,8 @@ extension NSManagedObject {
     let position = object.position(of: inverse.name)
     switch position {
     case .toMany:
-      object.changeable(inverse, at: position).insert(self)
+      object.changeable(inverse, at: position)
+        .insert(self, isStored: changes(of: relationship).map { !$0.added.contains(object) })
     case .slot(let index):
       let slot = object.layout.slots[index]
       if let previous = object.destination(slot), previous !== self {
@@ -180,18 +194,30 @@ extension NSManagedObject {
   final func removeInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
     guard let inverse = relationship.inverseRelationship else { return }
     object.willAccess()
-    object.dropDestination(self, of: inverse)
+    object.dropDestination(
+      self, of: inverse, isStored: changes(of: relationship).map { $0.removed.contains(object) })
+  }
+
+  /// Returns the state of a relationship of this object if it's a to-many.
+  private func changes(of relationship: NSRelationshipDescription) -> ToManyValue? {
+    let position = position(of: relationship.name)
+    guard case .toMany = position else { return nil }
+    return toManyValue(at: layout.valueIndex(position))
   }
 
   /// Removes a destination on this side only.
-  final func dropDestination(_ object: NSManagedObject, of relationship: NSRelationshipDescription)
-  {
+  ///
+  /// - Parameter isStored: Whether the other side of a many-to-many relationship knows that the store contains
+  ///   the destination; nil if it doesn't.
+  final func dropDestination(
+    _ object: NSManagedObject, of relationship: NSRelationshipDescription, isStored: Bool? = nil
+  ) {
     willAccess()
     noteChange()
     let position = position(of: relationship.name)
     switch position {
     case .toMany:
-      changeable(relationship, at: position).remove(object)
+      changeable(relationship, at: position).remove(object, isStored: isStored)
     case .slot(let index):
       if destination(layout.slots[index]) === object { storeDestination(nil, layout.slots[index]) }
     case .transient, .composite:
@@ -199,13 +225,22 @@ extension NSManagedObject {
     }
   }
 
-  /// Returns the state of a to-many that is about to change; an ordered one is read first.
+  /// Returns the state of a to-many that is about to change.
+  ///
+  /// An ordered one is read first, and so is a fault for a many-to-many relationship to which the object was
+  /// added before it's removed, or the other way round: only the store knows what remains of both changes.
   final func changeable(
-    _ relationship: NSRelationshipDescription, at position: PropertyPosition
+    _ relationship: NSRelationshipDescription, at position: PropertyPosition,
+    adding new: NSManagedObject? = nil, removing old: NSManagedObject? = nil
   ) -> ToManyValue {
     let index = layout.valueIndex(position)
-    if relationship.isOrdered { _ = destinations(relationship, at: index) }
-    return toManyValue(at: index)
+    let value = toManyValue(at: index)
+    let isReversed =
+      new.map(value.removed.contains) ?? false || old.map(value.added.contains) ?? false
+    if relationship.isOrdered || isReversed && relationship.inverseRelationship?.isToMany != false {
+      _ = destinations(relationship, at: index)
+    }
+    return value
   }
 
   final func storeDestination(_ object: NSManagedObject?, _ slot: RowSlot) {

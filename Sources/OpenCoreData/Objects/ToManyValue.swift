@@ -73,11 +73,13 @@ final class ToManyValue {
   }
 
   /// Adds a destination; to an ordered relationship at an index, or at the end.
-  func insert(_ object: NSManagedObject, at index: Int? = nil) {
+  ///
+  /// - Parameter isStored: Whether the inverse knows that the store contains it; nil if it doesn't.
+  func insert(_ object: NSManagedObject, at index: Int? = nil, isStored: Bool? = nil) {
     let isNew = objects?.insert(object).inserted ?? true
     let wasRemoved = removed.remove(object) != nil
     // The store's state is known, or a removed object is assumed to be in it.
-    let isStored = committed?.contains(object.primaryKey) ?? wasRemoved
+    let isStored = committed?.contains(object.primaryKey) ?? isStored ?? wasRemoved
     if !isStored { added.insert(object) }
     guard isNew, let count = list?.count else { return }
     list?.insert(object, at: index ?? count)
@@ -87,11 +89,14 @@ final class ToManyValue {
     shownList = nil
   }
 
-  func remove(_ object: NSManagedObject) {
+  /// Removes a destination; see `insert` for `isStored`.
+  func remove(_ object: NSManagedObject, isStored: Bool? = nil) {
     if objects != nil, objects?.remove(object) == nil { return }
     let wasAdded = added.remove(object) != nil
     // An added object may have been saved elsewhere in the meantime.
-    if !wasAdded || committed?.contains(object.primaryKey) == true { removed.insert(object) }
+    if !wasAdded || committed?.contains(object.primaryKey) ?? isStored ?? false {
+      removed.insert(object)
+    }
     if let index = list?.firstIndex(of: object) {
       list?.remove(at: index)
       mirror?.noteRemoval(at: index)

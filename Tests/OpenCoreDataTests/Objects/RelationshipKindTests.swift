@@ -71,6 +71,35 @@ struct RelationshipKindTests {
   }
 
   @Test(
+    "adding after removing, and removing after adding, is what remains of a relationship that wasn't read",
+    arguments: StoreKind.allCases, ["reports", "managers", "children"])
+  func lastChangeOfAnUnreadRelationshipRemains(kind: StoreKind, name: String) throws {
+    let (stack, writer) = try context(kind)
+    try writer.performAndWait {
+      let people = people("abc", writer)
+      people[0].setValue(Set([people[1]]), forKey: name)
+      try writer.save()
+    }
+    let changing = try stack.context()
+    try changing.performAndWait {
+      let people = try changing.all("Person")
+      let related = people[0].mutableSetValue(forKey: name)
+      related.remove(people[2])
+      related.add(people[2])
+      related.add(people[1])
+      related.remove(people[1])
+      #expect(people[0].set(name) == [people[2]])
+      try changing.save()
+      #expect(people[0].set(name) == [people[2]])
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let people = try context.all("Person")
+      #expect(people[0].set(name) == [people[2]])
+    }
+  }
+
+  @Test(
     "S-E13 a join entity has a direction and is deleted with either side",
     arguments: StoreKind.allCases)
   func joinEntityIsDeletedWithEitherSide(kind: StoreKind) throws {
