@@ -91,7 +91,7 @@ extension NSManagedObject {
   /// Adds a destination to a to-many, at an index or at the end, and updates the inverse; a
   /// destination known to be present keeps its position.
   ///
-  /// Fires only an ordered relationship.
+  /// Fires only what `changeable` reads.
   final func addDestination(
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription, at index: Int? = nil
   ) {
@@ -108,7 +108,7 @@ extension NSManagedObject {
   /// Removes a destination from a to-many and updates the inverse; does nothing if it's known not to
   /// be present, from this side or from a to-one inverse.
   ///
-  /// Fires only an ordered relationship.
+  /// Fires only what `changeable` reads.
   final func removeDestination(
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription
   ) {

@@ -14,7 +14,7 @@ public final class Country: Region, FetchableEntity {
   public override func willSave() {
     super.willSave()
     guard isDelayedDeletable else { return }
-    if changedForDelayedDeletion, continent != nil { continent = nil }
+    leaveContinentIfMarked()
     guard changedValue(forKey: "moods") != nil else { return }
     updateMoodCount()
     updateMark()
@@ -34,6 +34,11 @@ public final class Country: Region, FetchableEntity {
       // Without a continent, the country is in no list of a continent.
       try? joinContinent()
     }
+  }
+
+  /// Removes the country from its continent if it has an unsaved mark.
+  func leaveContinentIfMarked() {
+    if changedForDelayedDeletion, continent != nil { continent = nil }
   }
 
   /// Deletes the continent with its last country, if the model is the complete one.

@@ -122,6 +122,8 @@ extension Country {
     let count = Int64(moods.count)
     if numberOfMoods != count { numberOfMoods = count }
     updateMark(includingUnsaved: true)
+    // `willSave()` isn't called again for what a merge policy changes.
+    leaveContinentIfMarked()
   }
 }
 

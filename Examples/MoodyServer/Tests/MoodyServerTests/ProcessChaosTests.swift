@@ -25,7 +25,8 @@ struct ProcessChaosTests {
     let shortest = try await shortestFailure(steps, failure, attempts: 3) {
       try await ProcessChaosRun.failure(plan, steps: $0)
     }
-    Issue.record("seed \(seed); again: CHAOS_FIRST=\(seed) CHAOS_SEEDS=1 make server\n\(shortest)")
+    let again = "CHAOS_FIRST=\(seed) CHAOS_SEEDS=1 CHAOS_STEPS=\(steps.count) make server"
+    Issue.record("seed \(seed); again: \(again)\n\(shortest)")
   }
 
   @Test(
