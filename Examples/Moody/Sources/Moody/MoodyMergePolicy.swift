@@ -73,10 +73,13 @@ public final class MoodyMergePolicy: NSMergePolicy {
     for (region, date) in dates where !region.isDeleted && region.updatedAt != date {
       region.updatedAt = date
     }
-    for case let country as Country in regions where !country.isDeleted { country.recount() }
-    for case let continent as Continent in regions where !continent.isDeleted {
-      try continent.recount()
+    var continents = Set(regions.compactMap { $0 as? Continent })
+    for case let country as Country in regions where !country.isDeleted {
+      country.recount()
+      // It may have joined or left a continent.
+      continents.formUnion(country.countedIn.compactMap { $0 as? Continent })
     }
+    for continent in continents where !continent.isDeleted { try continent.recount() }
   }
 }
 
