@@ -301,20 +301,18 @@ struct HostileStoreTests {
     "a full folder for temporary files fails the run; it isn't invalid input",
     .enabled(if: canMount, "mounting a file system isn't permitted"))
   func fullTemporaryFolderFailsTheRun() throws {
+    // The mounts hide whatever is below /tmp, so the program and the files get another path first.
     let script = """
+      mount -t tmpfs tmpfs /mnt && mkdir /mnt/bin /mnt/files || exit 77
+      mount --bind "$(dirname "$CDPROF")" /mnt/bin && mount --bind . /mnt/files || exit 77
+      cd /mnt/files && cp "$1" full.sqlite || exit 77
       mount -t tmpfs -o size=64k tmpfs /tmp && mount -t tmpfs -o size=64k tmpfs /var/tmp || exit 77
       export TMPDIR=/tmp
-      "$CDPROF" shell "$1" --write < "$2"; echo "$?"; ls -A /tmp /var/tmp | grep -c scratch
+      /mnt/bin/cdprof shell full.sqlite --write < lines; echo "$?"; ls -A /tmp /var/tmp | grep -c scratch
       """
-    let lines = try program.folder.write("fetch Tag\n", to: "lines")
+    _ = try program.folder.write("fetch Tag\n", to: "lines")
     let file = try program.folder.write(script, to: "full.sh")
-    // The mounts hide the test's own folder, so the files are copied.
-    let home = FileManager.default.homeDirectoryForCurrentUser.path
-    let outcome = try program.bash(
-      """
-      d=$(mktemp -d "\(home)/full-XXXXXX") && cp '\(store)' "$d/s.sqlite" && cp '\(lines)' '\(file)' "$d"
-      CDPROF="$CDPROF" unshare -m bash "$d/full.sh" "$d/s.sqlite" "$d/lines"; s=$?; rm -r "$d"; exit $s
-      """)
+    let outcome = try program.bash("unshare -m bash '\(file)' '\(store)'")
     let words = outcome.output.split(separator: "\n")
     #expect(words.suffix(2) == ["1", "0"], "\(outcome.output) \(outcome.errors)")
     #expect(outcome.errors.contains("are free"), "\(outcome.errors)")

@@ -105,26 +105,36 @@ final class ReferenceContext {
     let (removed, added) = (old.subtracting(new), new.subtracting(old))
     for other in removed { change(side.name, of: serial) { $0.remove(other) } }
     for other in added { change(side.name, of: serial) { $0.insert(other) } }
-    for other in removed { drop(serial, from: other, side.inverse) }
-    for other in added { addInverse(of: side, from: serial, on: other) }
+    for other in removed {
+      let isStored = toMany(side.name, of: serial).removed.contains(other)
+      drop(serial, from: other, side.inverse, isStored: isStored)
+    }
+    for other in added {
+      let isStored = !toMany(side.name, of: serial).added.contains(other)
+      addInverse(of: side, from: serial, on: other, isStored: isStored)
+    }
   }
 
-  private func addInverse(of side: WorkshopModel.Side, from serial: Int, on other: Int) {
+  private func addInverse(
+    of side: WorkshopModel.Side, from serial: Int, on other: Int, isStored: Bool? = nil
+  ) {
     guard let inverse = WorkshopModel.sides[side.inverse] else { return }
     fire(other)
     noteChange(other)
-    guard !inverse.isToMany else { return change(inverse.name, of: other) { $0.insert(serial) } }
+    guard !inverse.isToMany else {
+      return change(inverse.name, of: other) { $0.insert(serial, isStored: isStored) }
+    }
     if let previous = self[other].present.toOne[inverse.name], previous != serial {
       drop(other, from: previous, side.name)
     }
     self[other].changes.toOne.updateValue(serial, forKey: inverse.name)
   }
 
-  private func drop(_ serial: Int, from other: Int, _ name: String) {
+  private func drop(_ serial: Int, from other: Int, _ name: String, isStored: Bool? = nil) {
     fire(other)
     noteChange(other)
     if WorkshopModel.sides[name]?.isToMany == true {
-      change(name, of: other) { $0.remove(serial) }
+      change(name, of: other) { $0.remove(serial, isStored: isStored) }
     } else if self[other].present.toOne[name] == serial {
       self[other].changes.toOne.updateValue(nil, forKey: name)
     }

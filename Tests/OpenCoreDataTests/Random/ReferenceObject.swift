@@ -14,15 +14,19 @@ struct ReferenceObject {
       committed.map { $0.union(added).subtracting(removed) }
     }
 
-    mutating func insert(_ serial: Int) {
+    /// Adds a destination.
+    ///
+    /// - Parameter isStored: Whether the other side knows that the store contains it.
+    mutating func insert(_ serial: Int, isStored: Bool? = nil) {
       let wasRemoved = removed.remove(serial) != nil
-      if !(committed?.contains(serial) ?? wasRemoved) { added.insert(serial) }
+      if !(committed?.contains(serial) ?? isStored ?? wasRemoved) { added.insert(serial) }
     }
 
-    mutating func remove(_ serial: Int) {
+    /// Removes a destination; see `insert` for `isStored`.
+    mutating func remove(_ serial: Int, isStored: Bool? = nil) {
       if let shown, !shown.contains(serial) { return }
       let wasAdded = added.remove(serial) != nil
-      if committed?.contains(serial) ?? !wasAdded { removed.insert(serial) }
+      if !wasAdded || committed?.contains(serial) ?? isStored ?? false { removed.insert(serial) }
     }
 
     mutating func commit() {
