@@ -178,11 +178,12 @@ extension NSManagedObject {
     switch position {
     case .toMany:
       object.changeable(inverse, at: position)
-        .insert(self, isStored: changes(of: relationship).map { !$0.added.contains(object) })
+        .insert(self, isStored: wasStored(object, in: relationship, inverse, isAdded: true))
     case .slot(let index):
       let slot = object.layout.slots[index]
       if let previous = object.destination(slot), previous !== self {
-        previous.dropDestination(object, of: relationship)
+        previous.dropDestination(
+          object, of: relationship, isStored: object.refersInStore(to: previous, slot))
       }
       object.storeDestination(self, slot)
     case .transient, .composite:
@@ -195,20 +196,40 @@ extension NSManagedObject {
     guard let inverse = relationship.inverseRelationship else { return }
     object.willAccess()
     object.dropDestination(
-      self, of: inverse, isStored: changes(of: relationship).map { $0.removed.contains(object) })
+      self, of: inverse, isStored: wasStored(object, in: relationship, inverse, isAdded: false))
   }
 
-  /// Returns the state of a relationship of this object if it's a to-many.
-  private func changes(of relationship: NSRelationshipDescription) -> ToManyValue? {
+  /// Returns whether the store contains an object that was just added to, or removed from, a relationship of
+  /// this object; nil if neither side knows it.
+  ///
+  /// Where one side is a to-one, its snapshot decides: that side is what a save writes.
+  private func wasStored(
+    _ object: NSManagedObject, in relationship: NSRelationshipDescription,
+    _ inverse: NSRelationshipDescription, isAdded: Bool
+  ) -> Bool? {
     let position = position(of: relationship.name)
-    guard case .toMany = position else { return nil }
-    return toManyValue(at: layout.valueIndex(position))
+    switch position {
+    case .toMany:
+      guard case .toMany(let number) = object.position(of: inverse.name) else { return nil }
+      let other = object.toManyValue(at: object.layout.valueIndex(.toMany(number)))
+      if let committed = other.committed { return committed.contains(primaryKey) }
+      let value = toManyValue(at: layout.valueIndex(position))
+      return isAdded ? !value.added.contains(object) : value.removed.contains(object)
+    case .slot(let index):
+      return refersInStore(to: object, layout.slots[index])
+    case .transient, .composite:
+      return nil
+    }
+  }
+
+  /// Returns whether a to-one referred to an object when this one was last read or saved.
+  private func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
+    !isInserted && !row.isNull(slot) && row.int64(slot) == object.primaryKey
   }
 
   /// Removes a destination on this side only.
   ///
-  /// - Parameter isStored: Whether the other side of a many-to-many relationship knows that the store contains
-  ///   the destination; nil if it doesn't.
+  /// - Parameter isStored: Whether the store contains the destination, if the other side knows.
   final func dropDestination(
     _ object: NSManagedObject, of relationship: NSRelationshipDescription, isStored: Bool? = nil
   ) {

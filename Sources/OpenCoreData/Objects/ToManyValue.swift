@@ -74,12 +74,13 @@ final class ToManyValue {
 
   /// Adds a destination; to an ordered relationship at an index, or at the end.
   ///
-  /// - Parameter isStored: Whether the inverse knows that the store contains it; nil if it doesn't.
+  /// - Parameter isStored: Whether the store contains it, if that's known better than from `committed`, which
+  ///   may be older than the other side.
   func insert(_ object: NSManagedObject, at index: Int? = nil, isStored: Bool? = nil) {
     let isNew = objects?.insert(object).inserted ?? true
     let wasRemoved = removed.remove(object) != nil
     // The store's state is known, or a removed object is assumed to be in it.
-    let isStored = committed?.contains(object.primaryKey) ?? isStored ?? wasRemoved
+    let isStored = isStored ?? committed?.contains(object.primaryKey) ?? wasRemoved
     if !isStored { added.insert(object) }
     guard isNew, let count = list?.count else { return }
     list?.insert(object, at: index ?? count)
@@ -91,16 +92,25 @@ final class ToManyValue {
 
   /// Removes a destination; see `insert` for `isStored`.
   func remove(_ object: NSManagedObject, isStored: Bool? = nil) {
-    if objects != nil, objects?.remove(object) == nil { return }
+    if objects != nil, objects?.remove(object) == nil, isStored != true { return }
     let wasAdded = added.remove(object) != nil
     // An added object may have been saved elsewhere in the meantime.
-    if !wasAdded || committed?.contains(object.primaryKey) ?? isStored ?? false {
+    if isStored ?? committed?.contains(object.primaryKey) ?? !wasAdded {
       removed.insert(object)
     }
     if let index = list?.firstIndex(of: object) {
       list?.remove(at: index)
       mirror?.noteRemoval(at: index)
       shownList = nil
+    }
+  }
+
+  /// Undoes an addition; what the store contained in spite of it remains.
+  func undoAddition(of object: NSManagedObject) {
+    if added.contains(object), committed?.contains(object.primaryKey) == true {
+      added.remove(object)
+    } else {
+      remove(object)
     }
   }
 

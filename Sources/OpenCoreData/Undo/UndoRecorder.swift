@@ -170,7 +170,7 @@ struct RelationshipChange {
   /// Undoes the change; inverses have changes of their own.
   func undo() {
     let value = object.toManyValue(at: position)
-    for other in gained { value.remove(other) }
+    for other in gained { value.undoAddition(of: other) }
     for other in lost { value.undoRemoval(of: other) }
   }
 }

@@ -100,6 +100,40 @@ struct RelationshipKindTests {
   }
 
   @Test(
+    "a change of a to-one relationship remains when its stale inverse is refreshed",
+    arguments: StoreKind.allCases, [true, false])
+  func changeOfAToOneRemainsWhenItsStaleInverseIsRefreshed(kind: StoreKind, isAdded: Bool) throws {
+    let bed = try ContextBed(kind, model: KinshipModel.make())
+    let (writer, changing) = (bed.context(), bed.context())
+    changing.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    let written = try writer.performAndWait {
+      let people = people("ab", writer)
+      people[1].setValue(isAdded ? people[0] : nil, forKey: "parent")
+      try writer.save()
+      return people
+    }
+    let (parent, child) = try changing.performAndWait {
+      let people = try changing.all("Person")
+      #expect(people[0].set("children") == (isAdded ? [people[1]] : []))
+      return (people[0], people[1])
+    }
+    try writer.performAndWait {
+      written[1].setValue(isAdded ? nil : written[0], forKey: "parent")
+      try writer.save()
+    }
+    try changing.performAndWait {
+      changing.refresh(child, mergeChanges: false)
+      child.setValue(isAdded ? parent : nil, forKey: "parent")
+      let children: Set = isAdded ? [child] : []
+      #expect(parent.set("children") == children)
+      changing.refresh(parent, mergeChanges: true)
+      #expect(parent.set("children") == children)
+      try changing.save()
+      #expect(parent.set("children") == children)
+    }
+  }
+
+  @Test(
     "S-E13 a join entity has a direction and is deleted with either side",
     arguments: StoreKind.allCases)
   func joinEntityIsDeletedWithEitherSide(kind: StoreKind) throws {

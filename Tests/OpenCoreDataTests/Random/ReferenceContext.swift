@@ -95,8 +95,9 @@ final class ReferenceContext {
     noteChange(serial)
     self[serial].changes.toOne.updateValue(new, forKey: side.name)
     guard old != new else { return }
-    if let old { drop(serial, from: old, side.inverse) }
-    if let new { addInverse(of: side, from: serial, on: new) }
+    let stored = self[serial].base.toOne[side.name]
+    if let old { drop(serial, from: old, side.inverse, isStored: stored == old) }
+    if let new { addInverse(of: side, from: serial, on: new, isStored: stored == new) }
   }
 
   func set(_ side: WorkshopModel.Side, _ new: Set<Int>, of serial: Int) {
@@ -105,13 +106,17 @@ final class ReferenceContext {
     let (removed, added) = (old.subtracting(new), new.subtracting(old))
     for other in removed { change(side.name, of: serial) { $0.remove(other) } }
     for other in added { change(side.name, of: serial) { $0.insert(other) } }
+    // The other side of a many-to-many relationship may have read the store, too.
+    func isStored(_ other: Int) -> Bool? {
+      toMany(side.inverse, of: other).committed?.contains(serial)
+    }
     for other in removed {
-      let isStored = toMany(side.name, of: serial).removed.contains(other)
-      drop(serial, from: other, side.inverse, isStored: isStored)
+      let isRemoved = toMany(side.name, of: serial).removed.contains(other)
+      drop(serial, from: other, side.inverse, isStored: isStored(other) ?? isRemoved)
     }
     for other in added {
-      let isStored = !toMany(side.name, of: serial).added.contains(other)
-      addInverse(of: side, from: serial, on: other, isStored: isStored)
+      let isAdded = toMany(side.name, of: serial).added.contains(other)
+      addInverse(of: side, from: serial, on: other, isStored: isStored(other) ?? !isAdded)
     }
   }
 
@@ -125,7 +130,8 @@ final class ReferenceContext {
       return change(inverse.name, of: other) { $0.insert(serial, isStored: isStored) }
     }
     if let previous = self[other].present.toOne[inverse.name], previous != serial {
-      drop(other, from: previous, side.name)
+      let stored = self[other].base.toOne[inverse.name]
+      drop(other, from: previous, side.name, isStored: stored == previous)
     }
     self[other].changes.toOne.updateValue(serial, forKey: inverse.name)
   }

@@ -16,17 +16,17 @@ struct ReferenceObject {
 
     /// Adds a destination.
     ///
-    /// - Parameter isStored: Whether the other side knows that the store contains it.
+    /// - Parameter isStored: Whether the store contains it, if the other side knows.
     mutating func insert(_ serial: Int, isStored: Bool? = nil) {
       let wasRemoved = removed.remove(serial) != nil
-      if !(committed?.contains(serial) ?? isStored ?? wasRemoved) { added.insert(serial) }
+      if !(isStored ?? committed?.contains(serial) ?? wasRemoved) { added.insert(serial) }
     }
 
     /// Removes a destination; see `insert` for `isStored`.
     mutating func remove(_ serial: Int, isStored: Bool? = nil) {
-      if let shown, !shown.contains(serial) { return }
+      if let shown, !shown.contains(serial), isStored != true { return }
       let wasAdded = added.remove(serial) != nil
-      if !wasAdded || committed?.contains(serial) ?? isStored ?? false { removed.insert(serial) }
+      if isStored ?? committed?.contains(serial) ?? !wasAdded { removed.insert(serial) }
     }
 
     mutating func commit() {
