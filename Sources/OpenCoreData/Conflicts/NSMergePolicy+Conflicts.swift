@@ -78,16 +78,35 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
   /// Adopts a row as the snapshot; changes are kept.
+  ///
+  /// A changed to-one relationship now replaces another destination than when it was set, so its inverses are
+  /// updated. Cost: a fault for that destination.
   final func take(_ newest: Row) {
+    let earlier = row
+    defer { earlier.release() }
     newest.retain()
-    row.release()
     row = newest
+    guard let values, !isDeleted else { return }
+    for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
+      guard earlier.rawValue(slot) != newest.rawValue(slot),
+        let inverse = slot.relationship.inverseRelationship, inverse.isToMany
+      else { continue }
+      let present = destination(slot)
+      if let replaced = destination(of: newest, slot), replaced !== present, !replaced.isDeleted {
+        replaced.dropDestination(self, of: inverse, isStored: true)
+      }
+      if let present, present.hasChanges {
+        present.changeable(inverse, at: present.position(of: inverse.name))
+          .insert(self, isStored: refersInStore(to: present, slot))
+      }
+    }
   }
 
   /// Adopts the row's version, and marks all properties to be written with this object's values.
   final func overwrite(_ newest: Row) {
-    pinValues()
+    let unchanged = unchangedValues()
     take(newest)
+    for (index, value) in unchanged { change(value, at: index) }
     state.insert(.overwritten)
   }
 
@@ -121,14 +140,13 @@ extension NSManagedObject {
     }
   }
 
-  /// Stores every slot's value as a change.
-  private func pinValues() {
-    for slot in layout.slots where values?.isChanged(slot.index) != true {
-      if slot.kind.isToOne {
-        change(destination(of: row, slot).map { .object($0) } ?? .null, at: slot.index)
-      } else {
-        change(.raw(row.rawValue(slot)), at: slot.index)
-      }
+  /// Returns the values of the slots without a change, by position.
+  private func unchangedValues() -> [(index: Int, value: ObjectValue)] {
+    layout.slots.filter { values?.isChanged($0.index) != true }.map { slot in
+      let value: ObjectValue =
+        slot.kind.isToOne
+        ? destination(of: row, slot).map { .object($0) } ?? .null : .raw(row.rawValue(slot))
+      return (slot.index, value)
     }
   }
 

@@ -110,8 +110,8 @@ extension NSManagedObjectContext {
   final func refreshValues(_ object: NSManagedObject) {
     guard object.hasChanges else { return object.turnIntoFault() }
     guard !object.isFault, let row = currentRow(of: object) else { return }
-    object.row.release()
-    object.row = row
+    object.take(row)
+    row.release()
     object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)
     object.awake(fromSnapshotEvents: .refresh)
   }

@@ -223,7 +223,7 @@ extension NSManagedObject {
   }
 
   /// Returns whether a to-one referred to an object when this one was last read or saved.
-  private func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
+  final func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
     !isInserted && !row.isNull(slot) && row.int64(slot) == object.primaryKey
   }
 

@@ -134,6 +134,44 @@ struct RelationshipKindTests {
   }
 
   @Test(
+    "a to-one relationship that was changed before its object is refreshed is among its inverses' values",
+    arguments: StoreKind.allCases)
+  func inversesFollowAToOneThatWasChangedBeforeARefresh(kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: KinshipModel.make())
+    let (writer, changing) = (bed.context(), bed.context())
+    changing.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    let written = try writer.performAndWait {
+      let people = people("abc", writer)
+      people[2].setValue(people[0], forKey: "parent")
+      try writer.save()
+      return people
+    }
+    let found = try changing.performAndWait { try changing.all("Person") }
+    changing.performAndWait {
+      // Set again: the other context moves it in the meantime.
+      #expect(found[0].set("children") == [found[2]])
+      found[2].setValue(nil, forKey: "parent")
+      found[2].setValue(found[0], forKey: "parent")
+    }
+    try writer.performAndWait {
+      written[2].setValue(written[1], forKey: "parent")
+      try writer.save()
+    }
+    try changing.performAndWait {
+      for person in found { changing.refresh(person, mergeChanges: true) }
+      #expect(found[0].set("children") == [found[2]] && found[1].set("children").isEmpty)
+      #expect(changing.updatedObjects.contains(found[1]))
+      try changing.save()
+      #expect(found[0].set("children") == [found[2]] && found[1].set("children").isEmpty)
+    }
+    let reading = bed.context()
+    try reading.performAndWait {
+      let people = try reading.all("Person")
+      #expect(people[0].set("children") == [people[2]] && people[1].set("children").isEmpty)
+    }
+  }
+
+  @Test(
     "S-E13 a join entity has a direction and is deleted with either side",
     arguments: StoreKind.allCases)
   func joinEntityIsDeletedWithEitherSide(kind: StoreKind) throws {

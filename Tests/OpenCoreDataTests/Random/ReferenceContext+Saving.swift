@@ -99,7 +99,26 @@ extension ReferenceContext {
       return
     }
     guard merging, object.hasChanges else { return self[serial].becomeFault() }
-    if !object.isMissing, let record = store.records[serial] { self[serial].rebase(record) }
+    guard !object.isMissing, let record = store.records[serial] else { return }
+    self[serial].rebase(record)
+    relink(serial, since: object.base)
+  }
+
+  /// Updates the inverses of changed to-one relationships that now replace another destination.
+  private func relink(_ serial: Int, since base: ReferenceStore.Record) {
+    guard !self[serial].isDeleted else { return }
+    for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] where !side.isToMany {
+      let (stored, earlier) = (self[serial].base.toOne[side.name], base.toOne[side.name])
+      guard let present = self[serial].changes.toOne[side.name], stored != earlier,
+        WorkshopModel.sides[side.inverse]?.isToMany == true
+      else { continue }
+      if let stored, stored != present, !self[stored].isDeleted {
+        drop(serial, from: stored, side.inverse, isStored: true)
+      }
+      if let present, self[present].hasChanges {
+        change(side.inverse, of: present) { $0.insert(serial, isStored: stored == present) }
+      }
+    }
   }
 
   func rollback() {

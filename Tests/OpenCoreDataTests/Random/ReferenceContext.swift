@@ -136,7 +136,8 @@ final class ReferenceContext {
     self[other].changes.toOne.updateValue(serial, forKey: inverse.name)
   }
 
-  private func drop(_ serial: Int, from other: Int, _ name: String, isStored: Bool? = nil) {
+  /// Removes a destination on one side.
+  func drop(_ serial: Int, from other: Int, _ name: String, isStored: Bool? = nil) {
     fire(other)
     noteChange(other)
     if WorkshopModel.sides[name]?.isToMany == true {
@@ -146,7 +147,7 @@ final class ReferenceContext {
     }
   }
 
-  private func change(
+  func change(
     _ name: String, of serial: Int, _ body: (inout ReferenceObject.ToMany) -> Void
   ) {
     var value = toMany(name, of: serial)
