@@ -38,16 +38,18 @@ struct Add: AsyncParsableCommand {
   @Option(help: "The two-letter code of the country.")
   var country: String?
 
+  @Option(help: "A picture with the mood's colors: a portable pixmap, or - for standard input.")
+  var picture: String?
+
   @Argument(help: "Colors with six hexadecimal digits, such as ff8800.")
-  var colors: [String] = ["888888"]
+  var colors: [String] = []
+
+  func validate() throws {
+    if picture != nil, !colors.isEmpty { throw ValidationError("Use either --picture or colors.") }
+  }
 
   func run() async throws {
-    let data = try colors.reduce(into: Data()) { data, color in
-      guard color.utf8.count == 6, let value = UInt32(color, radix: 16) else {
-        throw ValidationError("'\(color)' isn't a color; use six hexadecimal digits")
-      }
-      data += [UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
-    }
+    let data = try picture.map(pictureColors) ?? namedColors()
     let code = try country.map { country in
       guard let code = Country.code(forLetters: country) else {
         throw ValidationError("'\(country)' isn't a country; use a code such as FR")
@@ -62,6 +64,29 @@ struct Add: AsyncParsableCommand {
       mood.country = try code.map { try Country.findOrCreate(for: $0, in: context) }
     }
     print(try await client.waitUntilSent() ? "sent" : "stored; it's sent later")
+  }
+
+  private func namedColors() throws -> Data {
+    try (colors.isEmpty ? ["888888"] : colors).reduce(into: Data()) { data, color in
+      guard color.utf8.count == 6, let value = UInt32(color, radix: 16) else {
+        throw ValidationError("'\(color)' isn't a color; use six hexadecimal digits")
+      }
+      data += [UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
+    }
+  }
+
+  private func pictureColors(_ path: String) throws -> Data {
+    do {
+      // Six bytes for each pixel, and the header.
+      let limit = PictureColors.maximumPixelCount * 6 + 4096
+      let file =
+        path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      let data = try file.read(upToCount: limit) ?? Data()
+      return try PictureColors(portablePixmap: data).dominant()
+    } catch {
+      let reason = (error as? PictureError)?.description ?? error.localizedDescription
+      throw CommandError(description: "\(path == "-" ? "standard input" : path): \(reason)")
+    }
   }
 }
 
