@@ -56,7 +56,7 @@ struct LogAggregator {
   /// The thread of the last message.
   private var current = (name: "", thread: ThreadState())
   var stores: [String] = []
-  var complaints = LogSamples(limit: 100)
+  var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
   /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
   var logsHits = false
@@ -97,8 +97,8 @@ struct LogAggregator {
     case .saveTime:
       thread.settledLine = message.line
       save(message.text)
-    case .ours: logsHits = logsHits || message.text.contains("row-cache hits")
-    case .error, .warning, .fault: complaints.add(message)
+    case .cdprof: logsHits = logsHits || message.text.contains("row-cache hits")
+    case .error, .warning, .fault: problems.add(message)
     default: break
     }
   }

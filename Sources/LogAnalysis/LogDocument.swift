@@ -74,7 +74,7 @@ struct LogDocument: Encodable {
     classes = Dictionary(uniqueKeysWithValues: report.classes.map { ($0.rawValue, $1) })
     unrecognized = report.unrecognized
     unrecognizedLines = report.unrecognizedLines.map(LogDocument.sample)
-    problems = report.complaints.map(LogDocument.sample)
+    problems = report.problems.map(LogDocument.sample)
     firstTime = report.firstTime.isEmpty ? nil : report.firstTime
     lastTime = report.lastTime.isEmpty ? nil : report.lastTime
     stores = report.stores
@@ -175,7 +175,7 @@ struct LogStatementJSON: Encodable {
     let times = statement.times
     number = statement.number
     sql = statement.sql
-    cut = statement.isCut
+    cut = statement.isTruncated
     kind = statement.kind.rawValue
     table = statement.table
     entity = statement.entity

@@ -8,7 +8,7 @@ package import WorkbenchText
 /// read until its end. Memory use is that of one line, of which at most `InputLimits.logLine` bytes are
 /// kept.
 package final class LogFollower {
-  private static let piece = 1 << 18
+  private static let chunkSize = 1 << 18
   private let path: String
   private var descriptor: Int32
   private let isFile: Bool
@@ -26,7 +26,7 @@ package final class LogFollower {
   /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
   package init(path: String) throws(InvalidInputError) {
     self.path = path
-    if let archive = LogArchive.refusal(of: path) { throw archive }
+    if let archive = LogArchive.error(for: path) { throw archive }
     descriptor = try InputFile.open(path)
     var status = stat()
     isFile =
@@ -72,13 +72,13 @@ package final class LogFollower {
   /// Returns the next bytes: none at the end, and `nil` if a signal interrupted, or a pipe has none yet.
   private func readPiece() throws(InvalidInputError) -> [UInt8]? {
     var failure: Int32 = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: LogFollower.piece) { buffer, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: LogFollower.chunkSize) { buffer, count in
       let read = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
       if read < 0 { failure = errno }
       count = max(0, read)
     }
     if failure == EINTR || failure == EAGAIN { return nil }
-    if failure != 0 { throw InputFile.refusal(path, failure) }
+    if failure != 0 { throw InputFile.error(path, failure) }
     offset += off_t(bytes.count)
     return bytes
   }

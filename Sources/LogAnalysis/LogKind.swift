@@ -40,7 +40,7 @@ package enum LogKind: String, CaseIterable, Sendable {
   case message
   case rowCacheHit = "row-cache-hit"
   case saveTime = "save-time"
-  case ours
+  case cdprof = "ours"
   case section
   case continuation
   case metadata
@@ -79,7 +79,7 @@ package enum LogKind: String, CaseIterable, Sendable {
     case .info: self = LogKind(shared: text) ?? .info
     case .cloudKit: self = .cloudKit
     case .message: self = LogKind(shared: text) ?? .message
-    case .cdprof: self = LogKind(ours: text)
+    case .cdprof: self = LogKind(cdprof: text)
     }
   }
 
@@ -95,7 +95,7 @@ package enum LogKind: String, CaseIterable, Sendable {
     }
   }
 
-  private init(ours text: LogBytes) {
+  private init(cdprof text: LogBytes) {
     if text.starts(with: "begin") || text.starts(with: "end") {
       self = .section
     } else if text.starts(with: "annotation: fault fulfilled from row cache")
@@ -107,7 +107,7 @@ package enum LogKind: String, CaseIterable, Sendable {
     } else if text.starts(with: "plan: ") {
       self = .plan
     } else {
-      self = .ours
+      self = .cdprof
     }
   }
 

@@ -7,7 +7,7 @@ package import WorkbenchText
 /// Accepts LF and CRLF line endings, any bytes, a last line without a terminator, and the same
 /// compressed with gzip. Memory use is that of one line, of which at most `InputLimits.logLine` bytes are kept.
 package final class LogLines {
-  private static let piece = 1 << 18
+  private static let chunkSize = 1 << 18
 
   /// The number of lines returned so far.
   package private(set) var count = 0
@@ -38,7 +38,7 @@ package final class LogLines {
   ) throws(InvalidInputError) {
     self.path = path
     self.mostInflated = mostInflated
-    if let archive = LogArchive.refusal(of: path) { throw archive }
+    if let archive = LogArchive.error(for: path) { throw archive }
     descriptor = try InputFile.open(path)
     closes = path != InputFile.standardInput
   }
@@ -170,7 +170,7 @@ package final class LogLines {
 
   private func readPiece() -> [UInt8] {
     var failure: Int32 = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: LogLines.piece) { bytes, filled in
+    let bytes = [UInt8](unsafeUninitializedCapacity: LogLines.chunkSize) { bytes, filled in
       while true {
         let count = Foundation.read(descriptor, bytes.baseAddress, bytes.count)
         if count < 0, errno == EINTR { continue }
@@ -179,7 +179,7 @@ package final class LogLines {
         return
       }
     }
-    if failure != 0 { problem = InputFile.refusal(path, failure) }
+    if failure != 0 { problem = InputFile.error(path, failure) }
     return bytes
   }
 }
@@ -187,7 +187,7 @@ package final class LogLines {
 /// Archives of the system log, which only macOS converts to text.
 enum LogArchive {
   /// Returns the error for an archive or one of its binary files, or `nil` for another path.
-  static func refusal(of path: String) -> InvalidInputError? {
+  static func error(for path: String) -> InvalidInputError? {
     let suffix = URL(fileURLWithPath: path).pathExtension.lowercased()
     guard ["logarchive", "tracev3"].contains(suffix), FileManager.default.fileExists(atPath: path)
     else { return nil }
@@ -237,7 +237,7 @@ enum LogCompression: String, CaseIterable {
 /// to detect the column.
 struct WrappedLineJoiner {
   /// An original line of the log, with the number of lines it was wrapped into.
-  typealias Line = (bytes: ArraySlice<UInt8>, pieces: Int)
+  typealias Line = (bytes: ArraySlice<UInt8>, lineCount: Int)
 
   /// The maximum number of lines and bytes that are examined to detect the column.
   private static let sample = (lines: 20_000, bytes: 4 << 20)
@@ -267,23 +267,23 @@ struct WrappedLineJoiner {
 
   /// Returns the next line, or `nil` at the end of the log.
   mutating func next() -> Line? {
-    guard var line = piece() else { return nil }
+    guard var line = physicalLine() else { return nil }
     guard let wrap else { return (line, 1) }
-    var pieces = 1
+    var lineCount = 1
     var width = LogWrap.width(line)
-    while pieces < InputLimits.joinedLines, let following = piece() {
+    while lineCount < InputLimits.joinedLines, let following = physicalLine() {
       guard let blanks = wrap.blanks(between: line, width, following) else {
         waiting.append(following)
         break
       }
       line = (Array(line) + repeatElement(UInt8(ascii: " "), count: blanks) + following)[...]
       width = LogWrap.width(following)
-      pieces += 1
+      lineCount += 1
     }
-    return (line, pieces)
+    return (line, lineCount)
   }
 
-  private mutating func piece() -> ArraySlice<UInt8>? {
+  private mutating func physicalLine() -> ArraySlice<UInt8>? {
     waiting.popLast() ?? source()
   }
 }
@@ -294,7 +294,7 @@ extension LogWrap {
   ///
   /// - Parameters:
   ///   - line: The line so far.
-  ///   - width: The number of characters in the last piece of the line.
+  ///   - width: The number of characters in the last of its lines in the file.
   ///   - next: The next line.
   fileprivate func blanks(
     between line: ArraySlice<UInt8>, _ width: Int, _ next: ArraySlice<UInt8>
@@ -311,11 +311,11 @@ extension LogWrap {
       lost = 1
       guard LogWrap.overflows(width, by: next, column) else { return nil }
     }
-    return goesOn(line, with: next, lost) ? lost : nil
+    return isContinued(line, by: next, lost) ? lost : nil
   }
 
-  private func goesOn(
-    _ line: ArraySlice<UInt8>, with next: ArraySlice<UInt8>, _ blanks: Int
+  private func isContinued(
+    _ line: ArraySlice<UInt8>, by next: ArraySlice<UInt8>, _ blanks: Int
   ) -> Bool {
     if line.first == UInt8(ascii: "{") { return next.first != UInt8(ascii: "{") }
     if isTimed, LogWrap.isTimed(next) { return false }
@@ -327,6 +327,6 @@ extension LogWrap {
       return isTimed && LogWrap.isTimed(line)
     }
     guard let message else { return false }
-    return following.message == nil && message.goesOn(with: LogBytes(next))
+    return following.message == nil && message.isContinued(by: LogBytes(next))
   }
 }

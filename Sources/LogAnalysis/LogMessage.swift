@@ -46,7 +46,7 @@ extension LogMessage {
   }
 
   /// A Boolean value that indicates whether the message is visibly incomplete.
-  var wantsMore: Bool {
+  var isIncomplete: Bool {
     switch logClass {
     case .sql: !SQLText(text).isComplete
     case .details: text.contains("EXPLAIN QUERY PLAN") ? !explained.isComplete : isOpenQuote

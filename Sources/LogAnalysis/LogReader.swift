@@ -72,8 +72,8 @@ package struct LogReader {
   static func read(of path: String, _ next: @escaping () -> ArraySlice<UInt8>?) -> LogReport {
     var reader = LogReader(file: path)
     var joiner = WrappedLineJoiner(next)
-    while let (line, pieces) = joiner.next() {
-      reader.take(line, on: pieces)
+    while let (line, lineCount) = joiner.next() {
+      reader.take(line, on: lineCount)
     }
     reader.report.wrap = joiner.wrap
     return reader.finish()
@@ -88,12 +88,12 @@ package struct LogReader {
   ///
   /// - Parameters:
   ///   - bytes: The line, without its line terminator.
-  ///   - pieces: The number of lines in the file that the line was wrapped into.
-  package mutating func take(_ bytes: ArraySlice<UInt8>, on pieces: Int = 1) {
+  ///   - lineCount: The number of lines in the file that the line was wrapped into.
+  package mutating func take(_ bytes: ArraySlice<UInt8>, on lineCount: Int = 1) {
     takeLine(bytes)
-    guard pieces > 1 else { return }
-    report.lines += pieces - 1
-    kinds[LogKind.continuation.position] += pieces - 1
+    guard lineCount > 1 else { return }
+    report.lines += lineCount - 1
+    kinds[LogKind.continuation.position] += lineCount - 1
   }
 
   private mutating func takeLine(_ bytes: ArraySlice<UInt8>) {
@@ -174,7 +174,7 @@ package struct LogReader {
       execution.statement = positions[execution.statement] + 1
       return execution
     }
-    report.complaints = tally.complaints.all
+    report.problems = tally.problems.all
     report.unrecognizedLines = unrecognized.all
     report.stores = tally.stores
     report.logsHits = tally.logsHits
@@ -237,7 +237,7 @@ package struct LogReader {
   private mutating func pass() {
     isExplaining = false
     open?.passed += 1
-    if let message = open, message.passed > 3 || !message.wantsMore { flush() }
+    if let message = open, message.passed > 3 || !message.isIncomplete { flush() }
   }
 
   private mutating func flush() {

@@ -24,7 +24,7 @@ package struct LogReport: Sendable {
   /// The first unrecognized lines, grouped by text.
   package var unrecognizedLines: [LogSample] = []
   /// The first hundred errors, warnings, and faults, grouped by text.
-  package var complaints: [LogSample] = []
+  package var problems: [LogSample] = []
   /// The first time in the log, or an empty string.
   package var firstTime = ""
   package var lastTime = ""
@@ -89,7 +89,7 @@ extension LogReport {
   /// The statements to suggest indexes for, with the logged bound values.
   var advisedStatements: [AdvisedStatement] {
     statements.filter {
-      !$0.isCut && !$0.isOther && $0.kind != .transaction && $0.kind != .housekeeping
+      !$0.isTruncated && !$0.isOther && $0.kind != .transaction && $0.kind != .housekeeping
     }
     .sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
     .prefix(LogReport.mostAdvised)
@@ -141,7 +141,7 @@ extension LogReport {
   package mutating func explain(on store: URL) throws {
     let reader = try PlanReader(storeURL: store)
     for index in statements.indices
-    where !statements[index].isCut && !statements[index].isOther {
+    where !statements[index].isTruncated && !statements[index].isOther {
       let statement = statements[index]
       guard [.select, .update, .delete].contains(statement.kind) else { continue }
       let shape = StatementShape(

@@ -11,7 +11,7 @@ package struct LogStatement: Sendable, Equatable {
   /// A Boolean value that indicates whether the statement is truncated.
   ///
   /// All truncated statements with the same beginning are counted together.
-  package var isCut: Bool
+  package var isTruncated: Bool
   /// A Boolean value that indicates whether this counts several statements: those of one kind that
   /// are beyond the maximum number of different statements.
   ///
@@ -59,12 +59,13 @@ package struct LogStatement: Sendable, Equatable {
   package var assessment = ""
 
   package init(
-    number: Int, sql: String, isCut: Bool, kind: StatementKind, table: String?, firstLine: Int,
+    number: Int, sql: String, isTruncated: Bool, kind: StatementKind, table: String?,
+    firstLine: Int,
     firstTime: String
   ) {
     self.number = number
     self.sql = sql
-    self.isCut = isCut
+    self.isTruncated = isTruncated
     self.kind = kind
     self.table = table
     self.firstLine = firstLine
@@ -111,7 +112,7 @@ struct LogShapes {
   /// The properties that determine how a statement is counted.
   struct Traits {
     var isCount: Bool
-    var isPage: Bool
+    var isBatch: Bool
     var readsLinks: Bool
     /// A Boolean value that indicates whether the log hides the statement as `<private>`.
     var isHidden: Bool
@@ -125,7 +126,7 @@ struct LogShapes {
       if isCount { return "(other count requests)" }
       let verb = isHidden ? "hidden " : verb.map { "\($0.rawValue) " } ?? ""
       let purpose =
-        switch (kind, isPage, readsLinks) {
+        switch (kind, isBatch, readsLinks) {
         case (.housekeeping, _, _): " of other tables"
         case (_, true, _): " of batches"
         case (_, _, true): " of join rows"
@@ -167,7 +168,7 @@ struct LogShapes {
     let table = statement.table
     let kind = statement.kind(table: table)
     let own = Traits(
-      isCount: statement.isCount, isPage: statement.isPage, readsLinks: statement.readsLinks,
+      isCount: statement.isCount, isBatch: statement.isBatch, readsLinks: statement.readsLinks,
       isHidden: statement.verb == nil && statement.text.contains("<private>"),
       verb: statement.verb, tableKey: table?.uppercased())
     guard byKey.count < InputLimits.logStatements else { return other(kind, own, line, time) }
@@ -176,7 +177,7 @@ struct LogShapes {
     all.append(
       LogStatement(
         number: all.count + 1, sql: statement.text.string,
-        isCut: !statement.isComplete || LogShapes.systemLimit.contains(length), kind: kind,
+        isTruncated: !statement.isComplete || LogShapes.systemLimit.contains(length), kind: kind,
         table: table, firstLine: line, firstTime: time))
     traits.append(own)
     return all.count - 1
@@ -191,7 +192,7 @@ struct LogShapes {
     if let known = others[name] { return known }
     others[name] = all.count
     var statement = LogStatement(
-      number: all.count + 1, sql: name, isCut: false, kind: kind, table: nil, firstLine: line,
+      number: all.count + 1, sql: name, isTruncated: false, kind: kind, table: nil, firstLine: line,
       firstTime: time)
     statement.isOther = true
     var own = own
@@ -208,12 +209,12 @@ struct LogShapes {
     var statements = all
     var target = Array(all.indices)
     let keys = all.map { SQLText(LogBytes($0.sql)).key }
-    for index in all.indices where all[index].isCut {
+    for index in all.indices where all[index].isTruncated {
       let longer = all.indices.filter { other in
         other != index && keys[other].count > keys[index].count
           && keys[other].bytes.starts(with: keys[index].bytes)
       }
-      let whole = longer.filter { !all[$0].isCut }
+      let whole = longer.filter { !all[$0].isTruncated }
       if whole.count == 1 {
         target[index] = whole[0]
       } else if whole.isEmpty, let longest = longer.max(by: { keys[$0].count < keys[$1].count }) {

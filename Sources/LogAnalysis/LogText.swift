@@ -73,7 +73,7 @@ package enum LogText {
         hasTimes ? time(times.total) : "", hasTimes ? time(Int(times.mean)) : "",
         hasTimes ? time(times.percentile(95)) : "",
         statement.kind == .select ? NumberText.grouped(statement.rows) : "",
-        "\(SQLAbbreviation.short(statement.sql))\(statement.isCut ? "…" : "")\(purpose(statement))",
+        "\(SQLAbbreviation.short(statement.sql))\(statement.isTruncated ? "…" : "")\(purpose(statement))",
       ]
     }
     rows.insert(["#", "calls", "total", "mean", "p95", "rows", "statement"], at: 0)
@@ -155,13 +155,13 @@ package enum LogText {
   }
 
   private static func samples(_ report: LogReport) -> [String] {
-    let complaints = report.complaints.prefix(sampleLimit).map { sample in
+    let problems = report.problems.prefix(sampleLimit).map { sample in
       "  \(sample.logClass.rawValue): line \(sample.line)\(many(sample)): \(sample.text)"
     }
     let others = report.unrecognizedLines.prefix(sampleLimit).map { sample in
       "  unrecognized: line \(sample.line)\(many(sample)): \(sample.logClass.rawValue): \(sample.text)"
     }
-    return (complaints.isEmpty ? [] : [""] + complaints) + (others.isEmpty ? [] : [""] + others)
+    return (problems.isEmpty ? [] : [""] + problems) + (others.isEmpty ? [] : [""] + others)
   }
 
   private static func many(_ sample: LogSample) -> String {

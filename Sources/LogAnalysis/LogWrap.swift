@@ -200,9 +200,9 @@ extension LogMessage {
   /// doesn't mark it as truncated.
   var isBroken: Bool {
     switch logClass {
-    case .sql: !SQLText(text).isMarkedCut && !SQLText(text).isComplete
+    case .sql: !SQLText(text).isMarkedTruncated && !SQLText(text).isComplete
     case .annotation where text.contains(" time: "): !LogMessage.endsTime(text)
-    case .annotation: brackets <= 0 && wantsMore
+    case .annotation: brackets <= 0 && isIncomplete
     default: false
     }
   }
@@ -230,29 +230,29 @@ extension LogMessage {
   /// A statement that the log truncated is followed by an app's own output, not by more SQL.
   func isProof(with next: LogBytes, isFull: Bool) -> Bool {
     guard logClass == .sql else { return isBroken }
-    return isBroken && SQLText(text).mayGoOn(with: next)
+    return isBroken && SQLText(text).mayBeContinued(by: next)
       || isFull && isSurelyBroken(by: next)
   }
 
   /// Returns a Boolean value that indicates whether a line must be the rest of a statement that
   /// looks complete: `… t0 WHE`, `RE t0.ZDATE > ?`.
   func isSurelyBroken(by next: LogBytes) -> Bool {
-    logClass == .sql && SQLText(text).mayGoOn(with: next)
+    logClass == .sql && SQLText(text).mayBeContinued(by: next)
       && SQLToken.all(in: next).contains { $0.isColumn || $0.isSign("?") }
   }
 
   /// Returns a Boolean value that indicates whether a line continues the message after a full line.
   ///
   /// A complete message accepts only lines that are certainly not an app's own output.
-  func goesOn(with next: LogBytes) -> Bool {
+  func isContinued(by next: LogBytes) -> Bool {
     switch logClass {
-    case .sql: SQLText(text).mayGoOn(with: next) || isBroken && accepts(next)
+    case .sql: SQLText(text).mayBeContinued(by: next) || isBroken && accepts(next)
     case .annotation where text.contains(" time: "): !LogMessage.endsTime(text)
     case .annotation where text.contains("sql text '"):
       !(text.contains("' returned ") && (text.contains(" rows") || text.ends(with: "(")))
-    case .annotation: wantsMore || LogKind(logClass, text) == nil
+    case .annotation: isIncomplete || LogKind(logClass, text) == nil
     case .details where text.contains("EXPLAIN QUERY PLAN"): accepts(next)
-    case .details: wantsMore || text.ends(with: "=") || LogKind(logClass, text) == nil
+    case .details: isIncomplete || text.ends(with: "=") || LogKind(logClass, text) == nil
     case .cdprof:
       // Of the lines that begin with `cdprof:`, only row-cache hits are wider than a column.
       (text.starts(with: "annotation: fault ")
@@ -278,7 +278,7 @@ extension LogMessage {
 extension SQLText {
   /// Returns a Boolean value that indicates whether a line after a complete statement as wide as
   /// the column must be the rest of it.
-  func mayGoOn(with line: LogBytes) -> Bool {
+  func mayBeContinued(by line: LogBytes) -> Bool {
     let tokens = SQLToken.all(in: line)
     guard let first = tokens.first else { return false }
     if verb == nil { return !text.ends(with: "<private>") }

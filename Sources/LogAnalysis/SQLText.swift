@@ -24,12 +24,12 @@ package struct SQLText {
       isMarked = true
     }
     self.text = text
-    isMarkedCut = isMarked
+    isMarkedTruncated = isMarked
   }
 
   /// A Boolean value that indicates whether the log marks the statement as truncated with `<…>`,
   /// `…`, or `...`.
-  let isMarkedCut: Bool
+  let isMarkedTruncated: Bool
 
   /// The verb of a statement.
   enum Verb: String {
@@ -87,7 +87,7 @@ package struct SQLText {
   ///
   /// Truncation between two terms leaves a complete statement and can't be detected.
   var isComplete: Bool {
-    guard !isMarkedCut, let verb else { return !isMarkedCut }
+    guard !isMarkedTruncated, let verb else { return !isMarkedTruncated }
     // The system log hides values this way. What follows is unknown.
     if text.ends(with: "<private>") { return true }
     let tokens = SQLToken.all(in: text)
@@ -100,7 +100,7 @@ package struct SQLText {
     guard depth <= 0 else { return false }
     // `pragma journal_mode=DELETE` ends with a word that other statements can't end with.
     guard [.select, .insert, .replace, .update, .delete, .with].contains(verb) else { return true }
-    guard !SQLText.wantsMore(last) else { return false }
+    guard !SQLText.isIncomplete(endingWith: last) else { return false }
     // Core Data compares each column, so one without an operator after WHERE or AND is truncated.
     if last.isColumn, let before = tokens.dropLast().last,
       ["WHERE", "AND", "OR", "NOT"].contains(before.keyword)
@@ -125,7 +125,7 @@ package struct SQLText {
   }
 
   /// Returns a Boolean value that indicates whether SQL can't end with a token.
-  static func wantsMore(_ token: SQLToken) -> Bool {
+  static func isIncomplete(endingWith token: SQLToken) -> Bool {
     switch token.kind {
     case .sign:
       return !token.isSign(")") && !token.isSign("?") && !token.isSign(";")
@@ -284,7 +284,7 @@ extension SQLText {
 
   /// A Boolean value that indicates whether the statement loads a batch of a batched fetch: rows by
   /// primary key, with the batch size as the limit.
-  var isPage: Bool {
+  var isBatch: Bool {
     text.contains("t0.Z_PK IN ") && text.contains(" LIMIT ")
   }
 

@@ -15,7 +15,7 @@ package enum InputFile {
       !FileKind.isRegular(mode), !FileKind.isFolder(mode)
     else { return try InvalidInputError.checkFile(path) }
     guard mode & S_IFMT != S_IFSOCK, access(path, R_OK) == 0 else {
-      throw refusal(path, mode & S_IFMT == S_IFSOCK ? ENXIO : errno)
+      throw error(path, mode & S_IFMT == S_IFSOCK ? ENXIO : errno)
     }
     guard ![S_IFCHR, S_IFBLK].contains(mode & S_IFMT) || isTerminal(path) else {
       throw InvalidInputError(
@@ -48,7 +48,7 @@ package enum InputFile {
     while true {
       let count = piece.withUnsafeMutableBytes { Foundation.read(file, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw refusal(path, errno) }
+      guard count >= 0 else { throw error(path, errno) }
       guard count > 0 else { return data }
       data.append(contentsOf: piece[..<count])
       guard data.count <= limit else {
@@ -64,7 +64,7 @@ package enum InputFile {
     guard path != standardInput else { return STDIN_FILENO }
     try check(path)
     let file = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw refusal(path, errno) }
+    guard file >= 0 else { throw error(path, errno) }
     return file
   }
 
@@ -74,7 +74,7 @@ package enum InputFile {
   }
 
   /// Returns the error for a file that couldn't be opened or read.
-  package static func refusal(_ path: String, _ code: Int32) -> InvalidInputError {
+  package static func error(_ path: String, _ code: Int32) -> InvalidInputError {
     InvalidInputError(
       kind: .missing, message: "\(name(path)) can't be read: \(FileErrorText.words(code))",
       nextStep: "check the path and its permissions")

@@ -55,7 +55,7 @@ struct LogAggregatorTests {
     let others = report.statements.suffix(2)
     #expect(others.map(\.sql) == ["(other SELECT statements)", "(other UPDATE statements)"])
     #expect(others.map(\.calls) == [15, 15] && others.map(\.rows) == [30, 0])
-    #expect(others.allSatisfy { $0.table == nil && $0.binds.isEmpty && !$0.isCut })
+    #expect(others.allSatisfy { $0.table == nil && $0.binds.isEmpty && !$0.isTruncated })
     #expect(report.costs.all[.selects] == limit + 16 && report.costs.all[.updates] == 15)
     // Different statements aren't a loop, and there's nothing to advise on.
     #expect(report.storms.isEmpty)
@@ -145,7 +145,7 @@ struct LogAggregatorTests {
   @Test func trailingNULIsIgnored() {
     let sql = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZA t0"
     let report = SampleLogs.report("\(sql)\0\n\(sql)\n\0\0\n")
-    #expect(report.statements.map(\.calls) == [2] && !report.statements[0].isCut)
+    #expect(report.statements.map(\.calls) == [2] && !report.statements[0].isTruncated)
     #expect(report.kinds == [.sql: 2, .blank: 1])
   }
 

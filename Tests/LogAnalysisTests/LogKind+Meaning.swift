@@ -38,7 +38,7 @@ extension LogKind {
     case .message: "a Core Data message without a class"
     case .rowCacheHit: "a fault fulfilled from the row cache; only from OpenCoreData"
     case .saveTime: "the time of a save; only from OpenCoreData"
-    case .ours: "other lines that only OpenCoreData writes"
+    case .cdprof: "other lines that only OpenCoreData writes"
     case .section: "`cdprof: begin NAME`, `cdprof: end`"
     case .continuation:
       "the rest of the preceding line: wrapped SQL, a list of values, an error's details"

@@ -173,7 +173,7 @@ struct LogReaderTests {
         "<private>", "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = <private>",
       ].map { "CoreData: sql: \($0)\n" }.joined())
     #expect(report.statements.map(\.calls) == [3, 2, 1, 1])
-    #expect(report.statements.map(\.isCut) == [false, true, false, false])
+    #expect(report.statements.map(\.isTruncated) == [false, true, false, false])
     #expect(report.statements.map(\.number) == [1, 2, 3, 4])
   }
 

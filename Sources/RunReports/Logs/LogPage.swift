@@ -111,7 +111,7 @@ struct LogPage {
         counts: LogText.costs(section.costs, logsHits: report.logsHits))
     }
     hasSections = !sections.isEmpty
-    messages = (report.complaints + report.unrecognizedLines).map { sample in
+    messages = (report.problems + report.unrecognizedLines).map { sample in
       Message(
         line: NumberText.grouped(sample.line), kind: sample.logClass.rawValue, text: sample.text,
         times: NumberText.grouped(sample.count))
@@ -259,7 +259,7 @@ struct LogPageStatement {
     anchor = "statement-\(statement.number)"
     number = "#\(statement.number)"
     short = LogPageStatement.cut(SQLAbbreviation.short(statement.sql))
-    sql = LogPageStatement.cut(statement.sql) + (statement.isCut ? "…" : "")
+    sql = LogPageStatement.cut(statement.sql) + (statement.isTruncated ? "…" : "")
     purpose = LogPageStatement.purpose(statement)
     location =
       "lines \(NumberText.grouped(statement.firstLine)) to \(NumberText.grouped(statement.lastLine))"
