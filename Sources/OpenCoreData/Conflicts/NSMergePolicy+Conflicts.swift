@@ -77,31 +77,6 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Adopts a row as the snapshot; changes are kept.
-  ///
-  /// A changed to-one relationship now replaces another destination than when it was set, so its inverses are
-  /// updated. Cost: a fault for that destination.
-  final func take(_ newest: Row) {
-    let earlier = row
-    defer { earlier.release() }
-    newest.retain()
-    row = newest
-    guard let values, !isDeleted else { return }
-    for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
-      guard earlier.rawValue(slot) != newest.rawValue(slot),
-        let inverse = slot.relationship.inverseRelationship, inverse.isToMany
-      else { continue }
-      let present = destination(slot)
-      if let replaced = destination(of: newest, slot), replaced !== present, !replaced.isDeleted {
-        replaced.dropDestination(self, of: inverse, isStored: true)
-      }
-      if let present, present.hasChanges {
-        present.changeable(inverse, at: present.position(of: inverse.name))
-          .insert(self, isStored: refersInStore(to: present, slot))
-      }
-    }
-  }
-
   /// Adopts the row's version, and marks all properties to be written with this object's values.
   final func overwrite(_ newest: Row) {
     let unchanged = unchangedValues()
@@ -148,14 +123,6 @@ extension NSManagedObject {
         ? destination(of: row, slot).map { .object($0) } ?? .null : .raw(row.rawValue(slot))
       return (slot.index, value)
     }
-  }
-
-  private func destination(of row: Row, _ slot: RowSlot) -> NSManagedObject? {
-    guard let context, !row.isNull(slot) else { return nil }
-    let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
-    return context.object(
-      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber,
-      owner: layout)
   }
 }
 

@@ -82,7 +82,7 @@ extension NSManagedObject {
     for slot in layout.slots
     where keys?.contains(slot.name) ?? (layout.propertyName(slot) == slot.name) {
       if slot.kind.isToOne {
-        result[slot.name] = committedDestination(slot) ?? NSNull()
+        result[slot.name] = destination(of: row, slot) ?? NSNull()
       } else {
         result[slot.name] = KeyedValue.boxed(layout.value(slot, in: row), slot.kind) ?? NSNull()
       }
@@ -185,7 +185,7 @@ extension NSManagedObject {
 
   private func earlierValue(_ slot: RowSlot) -> Any? {
     guard let earlier = values?.earlier, earlier.changed.contains(slot.index) else {
-      return slot.kind.isToOne ? committedDestination(slot) : layout.value(slot, in: row)
+      return slot.kind.isToOne ? destination(of: row, slot) : layout.value(slot, in: row)
     }
     switch earlier.cells[slot.index] {
     case .object(let object): return object
@@ -207,11 +207,4 @@ extension NSManagedObject {
     return names
   }
 
-  private func committedDestination(_ slot: RowSlot) -> NSManagedObject? {
-    guard let context, !row.isNull(slot) else { return nil }
-    let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
-    return context.object(
-      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber,
-      owner: layout)
-  }
 }

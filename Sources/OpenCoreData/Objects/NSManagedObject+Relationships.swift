@@ -12,15 +12,18 @@ extension NSManagedObject {
       default: break
       }
     }
-    guard let context, !row.isNull(slot) else { return nil }
-    let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
-    guard
-      let object = context.object(
-        primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber,
-        owner: layout)
-    else { return nil }
+    guard let object = destination(of: row, slot) else { return nil }
     keep(.object(object), at: slot.index)
     return object
+  }
+
+  /// Returns the destination of a to-one in a row of this object.
+  final func destination(of row: Row, _ slot: RowSlot) -> NSManagedObject? {
+    guard let context, !row.isNull(slot) else { return nil }
+    let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
+    return context.object(
+      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber,
+      owner: layout)
   }
 
   /// Returns the destinations of a to-many of a realized object; fires the relationship if it's a fault.
@@ -223,8 +226,33 @@ extension NSManagedObject {
   }
 
   /// Returns whether a to-one referred to an object when this one was last read or saved.
-  final func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
+  private func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
     !isInserted && !row.isNull(slot) && row.int64(slot) == object.primaryKey
+  }
+
+  /// Adopts a row as the snapshot; changes are kept.
+  ///
+  /// A changed to-one relationship now replaces another destination than when it was set, so its inverses are
+  /// updated. Cost: a fault for that destination.
+  final func take(_ newest: Row) {
+    let earlier = row
+    defer { earlier.release() }
+    newest.retain()
+    row = newest
+    guard let values, !isDeleted else { return }
+    for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
+      guard earlier.rawValue(slot) != newest.rawValue(slot),
+        let inverse = slot.relationship.inverseRelationship, inverse.isToMany
+      else { continue }
+      let present = destination(slot)
+      if let replaced = destination(of: newest, slot), replaced !== present, !replaced.isDeleted {
+        replaced.dropDestination(self, of: inverse, isStored: true)
+      }
+      if let present, present.hasChanges {
+        present.changeable(inverse, at: present.position(of: inverse.name))
+          .insert(self, isStored: refersInStore(to: present, slot))
+      }
+    }
   }
 
   /// Removes a destination on this side only.
