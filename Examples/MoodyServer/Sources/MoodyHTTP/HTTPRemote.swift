@@ -36,8 +36,9 @@ public final class HTTPRemote: MoodyRemote {
   }
 
   deinit {
-    // The last reference may be released on the session's own queue, which would wait for itself.
-    DispatchQueue.global().async { [session] in session.invalidateAndCancel() }
+    // Not canceled: if a task ends at the same time, URLSession on Linux ends the process. The last reference may
+    // be released on the session's own queue, which would wait for itself.
+    DispatchQueue.global().async { [session] in session.finishTasksAndInvalidate() }
   }
 
   /// The number of times that all changes of the server were fetched and saved.
