@@ -49,14 +49,14 @@ package final class LogFollower {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, milliseconds) > 0 else { return [] }
     }
-    guard let bytes = try readPiece() else { return [] }
+    guard let bytes = try readChunk() else { return [] }
     if !bytes.isEmpty { return try split(bytes) }
     guard isFile else {
       isAtEnd = true
       return rest()
     }
     let ended = reopen()
-    guard let bytes = try readPiece(), !bytes.isEmpty else {
+    guard let bytes = try readChunk(), !bytes.isEmpty else {
       poll(nil, 0, milliseconds)
       return ended
     }
@@ -70,7 +70,7 @@ package final class LogFollower {
   }
 
   /// Returns the next bytes: none at the end, and `nil` if a signal interrupted, or a pipe has none yet.
-  private func readPiece() throws(InvalidInputError) -> [UInt8]? {
+  private func readChunk() throws(InvalidInputError) -> [UInt8]? {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: LogFollower.chunkSize) { buffer, count in
       let read = Foundation.read(descriptor, buffer.baseAddress, buffer.count)

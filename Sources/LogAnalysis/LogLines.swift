@@ -112,10 +112,10 @@ package final class LogLines {
   /// Returns the first bytes, after detecting compression.
   private func begin() -> [UInt8] {
     wasBegun = true
-    var head = readPiece()
+    var head = readChunk()
     // A pipe can return one byte at a time.
     while !head.isEmpty, head.count < LogCompression.longestMagic {
-      let more = readPiece()
+      let more = readChunk()
       if more.isEmpty { break }
       head += more
     }
@@ -130,7 +130,7 @@ package final class LogLines {
     var waiting = head
     gzip = GzipStream { [unowned self] in
       defer { waiting = [] }
-      return waiting.isEmpty ? readPiece() : waiting
+      return waiting.isEmpty ? readChunk() : waiting
     }
     let first = more()
     isBinary = first.prefix(4_096).contains(0)
@@ -138,7 +138,7 @@ package final class LogLines {
   }
 
   private func more() -> [UInt8] {
-    guard let gzip else { return readPiece() }
+    guard let gzip else { return readChunk() }
     do {
       let bytes = try gzip.next()
       inflated += bytes.count
@@ -168,7 +168,7 @@ package final class LogLines {
     return []
   }
 
-  private func readPiece() -> [UInt8] {
+  private func readChunk() -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: LogLines.chunkSize) { bytes, filled in
       while true {

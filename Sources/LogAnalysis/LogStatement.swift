@@ -60,8 +60,7 @@ package struct LogStatement: Sendable, Equatable {
 
   package init(
     number: Int, sql: String, isTruncated: Bool, kind: StatementKind, table: String?,
-    firstLine: Int,
-    firstTime: String
+    firstLine: Int, firstTime: String
   ) {
     self.number = number
     self.sql = sql

@@ -7,9 +7,11 @@ extension NSManagedObjectContext {
   /// row cache or, after a row-cache miss, from the store. Otherwise it turns into a fault and its unsaved
   /// changes are lost, so that one side of a relationship may differ from the other. A new object keeps its
   /// values with `mergeChanges`; otherwise it turns into a fault that is fulfilled with the model's default
-  /// values, and the next save still inserts it. The next did-change lists the object as refreshed.
-  /// Cost: none, except one SELECT if unsaved changes are kept and the row cache doesn't have the row; the
-  /// row stays cached while the object is retained.
+  /// values, and the next save still inserts it. The next did-change lists the object as refreshed. If the
+  /// row's to-one relationship has changed and the object keeps a change of it, the row's destination is
+  /// updated, because the change removes the object from it.
+  /// Cost: none, except one SELECT if unsaved changes are kept and the row cache doesn't have the row, and a
+  /// fault for such a destination; the row stays cached while the object is retained.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
     endReadTransaction()

@@ -173,7 +173,7 @@ struct DescriptionCodingTests {
     let bytes = ModelArchive.bytes(of: model)
     var random = SeededNumbers(seed: seed)
     var (readable, rejected) = (0, 0)
-    for _ in 0..<20 {
+    for _ in 0..<60 {
       var corrupt = bytes
       for _ in 0..<4 {
         corrupt[Int.random(in: 0..<corrupt.count, using: &random)] = .random(

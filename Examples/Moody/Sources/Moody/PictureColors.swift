@@ -20,6 +20,8 @@ public struct PictureColors {
 
   /// Reads a picture.
   ///
+  /// **Cost**: one pass over the pixels; no copy of them.
+  ///
   /// - Parameter data: The bytes of a portable pixmap.
   /// - Throws: `PictureError` with the offset of what can't be read.
   public init(portablePixmap data: Data) throws {
@@ -112,6 +114,9 @@ private struct PixmapHeader {
     let (width, height) = (try number("width", 1...1_000_000), try number("height", 1...1_000_000))
     let maximum = try number("maximum value", 1...65_535)
     // A single white space separates the header from the pixels.
+    guard offset == bytes.count || PixmapHeader.isSpace(bytes[offset]) else {
+      throw error("white space is missing before the pixels")
+    }
     offset += 1
     return (width, height, maximum)
   }
@@ -136,15 +141,18 @@ private struct PixmapHeader {
 
   private mutating func skipSpace() {
     while offset < bytes.count {
-      switch bytes[offset] {
-      case UInt8(ascii: "#"):
+      if bytes[offset] == UInt8(ascii: "#") {
         while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") { offset += 1 }
-      case UInt8(ascii: " "), 9...13:
+      } else if PixmapHeader.isSpace(bytes[offset]) {
         offset += 1
-      default:
+      } else {
         return
       }
     }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || (9...13).contains(byte)
   }
 
   private func error(_ message: String) -> PictureError {

@@ -36,6 +36,7 @@ struct PictureTests {
       ("P6 0 1 255 abc", 3, "the width isn't from 1"),
       ("P6 1 99999999999999999999 255 abc", 5, "the height isn't from 1"),
       ("P6 1 1 65536 abc", 7, "the maximum value isn't from 1"),
+      ("P6 1 1 255abcd", 10, "white space is missing before the pixels"),
       ("P6 1 1 255 ab", 13, "ends after 2 of 3 bytes"),
       ("P6 1 1 255", 10, "ends after"),
       ("P6 1000000 1000000 255 ", 0, "more than 100000000 pixels"),

@@ -36,8 +36,8 @@ public final class HTTPRemote: MoodyRemote {
   }
 
   deinit {
-    // Not canceled: if a task ends at the same time, URLSession on Linux ends the process. The last reference may
-    // be released on the session's own queue, which would wait for itself.
+    // Canceling a task that ends at the same time crashes URLSession on Linux. The last reference may be released
+    // on the session's own queue, which would wait for itself.
     DispatchQueue.global().async { [session] in session.finishTasksAndInvalidate() }
   }
 

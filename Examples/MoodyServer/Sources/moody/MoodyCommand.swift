@@ -41,7 +41,8 @@ struct Add: AsyncParsableCommand {
   @Option(help: "A picture with the mood's colors: a portable pixmap, or - for standard input.")
   var picture: String?
 
-  @Argument(help: "Colors with six hexadecimal digits, such as ff8800.")
+  @Argument(
+    help: "Colors with six hexadecimal digits, such as ff8800; without a picture, gray by default.")
   var colors: [String] = []
 
   func validate() throws {
