@@ -125,6 +125,22 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     isFrozen = true
   }
 
+  /// Moves everything out of another model, which is not used afterwards.
+  func moveContents(from model: NSManagedObjectModel) {
+    let configurations = model.configurations.map { name in
+      (name, model.entities(forConfigurationName: name) ?? [])
+    }
+    let entities = model.entities
+    model.entities = []
+    self.entities = entities
+    for (name, members) in configurations { setEntities(members, forConfigurationName: name) }
+    versionIdentifiers = model.versionIdentifiers
+    localizationDictionary = model.localizationDictionary
+    fetchRequestTemplates = model.fetchRequestTemplates
+    readerWarnings = model.readerWarnings
+    recordedChecksum = model.recordedChecksum
+  }
+
   /// Drops the lookups.
   func invalidateLookups() {
     cachedEntitiesByName = nil

@@ -296,33 +296,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   }
 }
 
-extension NSPersistentStore {
-  /// A type of store.
-  ///
-  /// Apple counterpart: `NSPersistentStore.StoreType`.
-  public struct StoreType: RawRepresentable, Hashable, Sendable {
-    /// Core Data's name of the type.
-    public let rawValue: String
-
-    /// Creates a type from Core Data's name.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
-
-    /// A SQLite file in Core Data's format.
-    public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
-
-    /// One XML document, read as a whole when the store is added and written as a whole by each save.
-    public static let xml = StoreType(rawValue: NSXMLStoreType)
-
-    /// One binary document, read as a whole when the store is added and written as a whole by each save.
-    public static let binary = StoreType(rawValue: NSBinaryStoreType)
-
-    /// Rows in the memory of the process, discarded with the store.
-    public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
-  }
-}
-
 extension NSPersistentStoreCoordinator {
   /// Interrupts the statements that are running on all its stores; their callers get error 134180.
   ///

@@ -34,20 +34,6 @@ extension SQLiteStore {
     }
   }
 
-  /// Returns the columns of an entity and its subentities whose values may be in external storage.
-  ///
-  /// - Parameter names: The properties; nil for all.
-  func externalColumns(of entity: SQLEntity, _ names: [String]? = nil) -> [String] {
-    var columns: Set<String> = []
-    for number in entity.concreteNumbers {
-      guard let layout = layouts.layout(entityNumber: number) else { continue }
-      for slot in layout.externalSlots where names?.contains(slot.name) ?? true {
-        columns.insert(self.entity(layout).columns[slot.index].name)
-      }
-    }
-    return columns.sorted()
-  }
-
   /// Runs a batch after which some columns of some rows no longer refer to external data files.
   ///
   /// Those files are removed after the batch is committed.

@@ -59,10 +59,6 @@ extension SQLiteStore {
     }
   }
 
-  func writeMetadata(on connection: Connection) throws {
-    try StoreMetadata(uuid: identifier, values: metadata).write(to: connection)
-  }
-
   /// Runs a write transaction, and rolls it back after an error.
   func transaction<R>(
     on connection: Connection, in scope: ProfileScope, _ body: () throws -> R

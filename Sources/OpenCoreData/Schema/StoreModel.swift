@@ -77,31 +77,6 @@ package struct StoreAnatomy: Sendable {
   }
 }
 
-extension SQLiteError {
-  /// The error code for a store that can't be opened; if there's no space for a temporary copy, the
-  /// store isn't the cause.
-  var openingCode: Int {
-    code.isOutOfSpace
-      ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError
-  }
-
-  /// Returns the message for a store that can't be opened, with what to do about it.
-  func openingMessage(_ url: URL, isReadOnly: Bool) -> String {
-    "The store \(url.path) could not be opened: \(self).\(isReadOnly ? "" : openingAdvice)"
-  }
-
-  private var openingAdvice: String {
-    if code.isOutOfSpace { return " Free disk space, and open it again." }
-    switch code.primary {
-    case .readOnly, .cantOpen, .permission:
-      return " The file or its folder can't be written: give this user access to both, or open it "
-        + "with NSReadOnlyPersistentStoreOption."
-    case .busy: return " It's open elsewhere: close it there, and open it again."
-    default: return ""
-    }
-  }
-}
-
 extension ModelArchive {
   /// Returns the model in a store's `Z_MODELCACHE`; nil if there is none.
   static func readModel(

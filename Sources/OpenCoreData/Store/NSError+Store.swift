@@ -49,13 +49,6 @@ extension NSError {
       [NSAffectedObjectsErrorKey: [objectID]])
   }
 
-  /// Returns the error for a file that isn't a usable store, with the next step.
-  static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
-    coreData(
-      NSPersistentStoreOpenError, "The store can't be opened: \(problem).",
-      [NSFilePathErrorKey: url.path])
-  }
-
   /// Returns the error for a file that can't be written, moved, or removed.
   ///
   /// - Parameters:
@@ -76,23 +69,6 @@ extension NSError {
         NSFilePathErrorKey: path,
         NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number)),
       ])
-  }
-
-  /// Returns the error for a row whose entity ID isn't in the model.
-  static func damagedRow(
-    entityNumber: Int, primaryKey: Int64, readAs entity: String? = nil
-  ) -> NSError {
-    coreData(
-      CocoaError.Code.fileReadCorruptFile.rawValue,
-      "The row \(entity.map { "of '\($0)' " } ?? "")with Z_PK \(primaryKey) has entity ID "
-        + "\(entityNumber), which isn't in the model.")
-  }
-
-  /// Returns the error for a row with an invalid primary key.
-  static func damagedKey(_ key: Int64, entity: String) -> NSError {
-    coreData(
-      CocoaError.Code.fileReadCorruptFile.rawValue,
-      "A row of '\(entity)' has the Z_PK \(key); keys start at 1.")
   }
 
   /// Returns the error for one of the driver's, with SQLite's code and the statement.

@@ -110,6 +110,10 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
+  func writeMetadata(on connection: Connection) throws {
+    try StoreMetadata(uuid: identifier, values: metadata).write(to: connection)
+  }
+
   /// Counts a commit through this store, and notifies its watcher if there's no file.
   func finishCommit() -> UInt64 {
     if pool.isInMemory { watcher.withLock { $0 }?.storeCommitted() }
@@ -197,6 +201,20 @@ extension SQLiteStore {
     let reader = try pool.lease()
     defer { pool.returnToPool(reader) }
     try reader.copy(into: target)
+  }
+
+  /// Returns the columns of an entity and its subentities whose values may be in external storage.
+  ///
+  /// - Parameter names: The properties; nil for all.
+  func externalColumns(of entity: SQLEntity, _ names: [String]? = nil) -> [String] {
+    var columns: Set<String> = []
+    for number in entity.concreteNumbers {
+      guard let layout = layouts.layout(entityNumber: number) else { continue }
+      for slot in layout.externalSlots where names?.contains(slot.name) ?? true {
+        columns.insert(self.entity(layout).columns[slot.index].name)
+      }
+    }
+    return columns.sorted()
   }
 
   /// Replaces references to external data files with the contents of the files.

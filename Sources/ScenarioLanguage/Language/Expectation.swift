@@ -244,42 +244,63 @@ package enum PlanRequirement: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The name of a finding in an expectation, such as `fault-storm(Mood)` or
-/// `fault-storm(Mood.country)`.
-package struct FindingName: Sendable, Hashable {
-  /// The ID of the rule, such as `fault-storm`.
-  package let rule: Word
-  /// The subject of the finding: an entity or `Entity.relationship`.
-  package let subject: Word
+/// A metric with its scope, such as `misses(Country)`.
+///
+/// Scenarios, shell lines, and reports use the same notation.
+package struct ScopedMetric: Hashable, Sendable, CustomStringConvertible {
+  package var metric: Metric
+  package var scope: MetricScope
 
-  /// Parses a finding's name.
-  ///
-  /// Doesn't check whether the rule and the subject exist.
-  ///
-  /// - Throws: A problem if the word doesn't have the form `RULE(SUBJECT)`.
-  package init(_ word: Word) throws(LanguageProblem) {
-    let characters = Array(word.text)
-    guard let opening = characters.firstIndex(of: "("), opening > 0, characters.last == ")",
-      opening + 2 < characters.count
-    else {
-      throw LanguageProblem(
-        "a finding has the form `RULE(SUBJECT)`", at: word.range,
-        nextStep: "write, for example, `fault-storm(Mood)`")
+  package init(_ metric: Metric, _ scope: MetricScope = .all) {
+    self.metric = metric
+    self.scope = scope
+  }
+
+  /// The metric's name, followed by its scope in parentheses unless the scope is `all`.
+  package var description: String {
+    switch scope {
+    case .all: metric.rawValue
+    case .entity(let name), .context(let name), .step(let name): "\(metric.rawValue)(\(name))"
+    case .relationship(let entity, let name): "\(metric.rawValue)(\(entity).\(name))"
     }
-    rule = Word(
-      String(characters[..<opening]), at: word.range(at: 0, length: opening))
-    let inner = String(characters[(opening + 1)..<(characters.count - 1)])
-    subject = Word(inner, at: word.range(at: opening + 1, length: inner.count))
   }
+}
 
-  package static func == (first: FindingName, second: FindingName) -> Bool {
-    first.text == second.text
+/// The part of a recording that a metric covers.
+package enum MetricScope: Hashable, Sendable {
+  /// The entire recording.
+  case all
+  /// Events of objects of this entity, not including its subentities.
+  case entity(String)
+  /// The relationship faults and prefetches of one relationship.
+  case relationship(entity: String, name: String)
+  /// Events in the context of this name, including requests on its behalf.
+  case context(String)
+  /// Events caused by the steps of this name.
+  case step(String)
+}
+
+/// The source of an expectation.
+///
+/// Core Data itself can't run in this project, so each expected value states where it comes from.
+package enum SourceMark: String, Sendable, Codable, CaseIterable {
+  /// Stated in *Core Data* by Florian Kugler and Daniel Eggert (objc.io).
+  case book
+  /// Follows from statements in the book.
+  case derived
+  /// Seen in a log or a store that Core Data wrote.
+  case apple
+  /// Chosen by this project; see DEVIATIONS.md.
+  case ours
+}
+
+/// A behavior ID that a scenario covers, with the source of its numbers.
+package struct CatalogReference: Sendable, Equatable, Codable {
+  package var id: String
+  package var source: SourceMark
+
+  package init(id: String, source: SourceMark) {
+    self.id = id
+    self.source = source
   }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(text)
-  }
-
-  /// The name as written, without spaces.
-  package var text: String { "\(rule.text)(\(subject.text))" }
 }

@@ -1,0 +1,109 @@
+import Foundation
+
+/// The time of a log line, as text and as a number for measuring intervals.
+package struct LogTime: Sendable, Hashable {
+  /// The time as the log contains it.
+  ///
+  /// Empty if there is none.
+  package var text = ""
+  /// The number of seconds since the year 0, or since midnight if the log contains no date.
+  ///
+  /// `nil` without a time.
+  package var seconds: Double?
+
+  /// Creates an empty time.
+  package init() {}
+
+  /// Parses the time in a line's prefix: `2014-07-31 15:29:04.797` (also with `T`, a comma, or a
+  /// time zone), `May  1 12:00:00`, or `15:29:04.797`.
+  init(in prefix: LogBytes) {
+    let bytes = prefix.bytes
+    var index = bytes.startIndex
+    while index + 7 < bytes.endIndex {
+      if let clock = LogTime.clock(bytes, at: index) {
+        let (start, day) = LogTime.day(bytes, before: index)
+        var end = clock.end
+        // The time zone is part of the text but isn't needed for intervals.
+        if end < bytes.endIndex,
+          bytes[end] == UInt8(ascii: "+") || bytes[end] == UInt8(ascii: "-")
+            || bytes[end] == UInt8(ascii: "Z")
+        {
+          end += 1
+          while end < bytes.endIndex, bytes[end].isDigit || bytes[end] == UInt8(ascii: ":") {
+            end += 1
+          }
+        }
+        text = LogBytes(bytes[start..<end]).string
+        seconds = day * 86_400 + clock.seconds
+        return
+      }
+      index += 1
+    }
+  }
+
+  /// Parses `15:29:04.797` at an index.
+  private static func clock(
+    _ bytes: ArraySlice<UInt8>, at index: Int
+  ) -> (seconds: Double, end: Int)? {
+    guard bytes[index + 2] == UInt8(ascii: ":"), bytes[index + 5] == UInt8(ascii: ":"),
+      index == bytes.startIndex || !bytes[index - 1].isDigit,
+      let hours = number(bytes, index, 2), let minutes = number(bytes, index + 3, 2),
+      let whole = number(bytes, index + 6, 2)
+    else { return nil }
+    var seconds = Double(hours * 3_600 + minutes * 60 + whole)
+    var end = index + 8
+    if end + 1 < bytes.endIndex,
+      bytes[end] == UInt8(ascii: ".") || bytes[end] == UInt8(ascii: ","), bytes[end + 1].isDigit
+    {
+      var unit = 0.1
+      end += 1
+      while end < bytes.endIndex, bytes[end].isDigit {
+        seconds += unit * Double(bytes[end] - UInt8(ascii: "0"))
+        unit /= 10
+        end += 1
+      }
+    }
+    return (seconds, end)
+  }
+
+  /// Returns the start of the date before a time of day, and the number of the day.
+  private static func day(
+    _ bytes: ArraySlice<UInt8>, before index: Int
+  ) -> (start: Int, day: Double) {
+    if index - 11 >= bytes.startIndex, bytes[index - 7] == UInt8(ascii: "-"),
+      bytes[index - 4] == UInt8(ascii: "-"), let year = number(bytes, index - 11, 4),
+      let month = number(bytes, index - 6, 2), let day = number(bytes, index - 3, 2)
+    {
+      return (index - 11, Double(days(year: year, month: month, day: day)))
+    }
+    if index - 7 >= bytes.startIndex, bytes[index - 7].isUpper {
+      let month = names.firstIndex(of: LogBytes(bytes[(index - 7)..<(index - 4)]).string)
+      let day = LogBytes(bytes[(index - 3)..<index]).withoutIndent.leadingNumber
+      if let month, let day {
+        return (index - 7, Double(days(year: 0, month: month + 1, day: day)))
+      }
+    }
+    return (index, 0)
+  }
+
+  private static let names = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// Returns the number of days since March 1 of the year 0.
+  private static func days(year: Int, month: Int, day: Int) -> Int {
+    let years = month > 2 ? year : year - 1
+    let months = (month + 9) % 12
+    return 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>, _ index: Int, _ count: Int) -> Int? {
+    guard index >= bytes.startIndex, index + count <= bytes.endIndex else { return nil }
+    var number = 0
+    for byte in bytes[index..<(index + count)] {
+      guard byte.isDigit else { return nil }
+      number = number * 10 + Int(byte - UInt8(ascii: "0"))
+    }
+    return number
+  }
+}

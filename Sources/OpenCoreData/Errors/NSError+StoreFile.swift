@@ -1,0 +1,54 @@
+import SQLiteDriver
+
+// Errors of store files: they name no other type of this module.
+
+extension NSError {
+  /// Returns the error for a file that isn't a usable store, with the next step.
+  static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
+    coreData(
+      NSPersistentStoreOpenError, "The store can't be opened: \(problem).",
+      [NSFilePathErrorKey: url.path])
+  }
+
+  /// Returns the error for a row whose entity ID isn't in the model.
+  static func damagedRow(
+    entityNumber: Int, primaryKey: Int64, readAs entity: String? = nil
+  ) -> NSError {
+    coreData(
+      CocoaError.Code.fileReadCorruptFile.rawValue,
+      "The row \(entity.map { "of '\($0)' " } ?? "")with Z_PK \(primaryKey) has entity ID "
+        + "\(entityNumber), which isn't in the model.")
+  }
+
+  /// Returns the error for a row with an invalid primary key.
+  static func damagedKey(_ key: Int64, entity: String) -> NSError {
+    coreData(
+      CocoaError.Code.fileReadCorruptFile.rawValue,
+      "A row of '\(entity)' has the Z_PK \(key); keys start at 1.")
+  }
+}
+
+extension SQLiteError {
+  /// The error code for a store that can't be opened; if there's no space for a temporary copy, the
+  /// store isn't the cause.
+  var openingCode: Int {
+    code.isOutOfSpace
+      ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError
+  }
+
+  /// Returns the message for a store that can't be opened, with what to do about it.
+  func openingMessage(_ url: URL, isReadOnly: Bool) -> String {
+    "The store \(url.path) could not be opened: \(self).\(isReadOnly ? "" : openingAdvice)"
+  }
+
+  private var openingAdvice: String {
+    if code.isOutOfSpace { return " Free disk space, and open it again." }
+    switch code.primary {
+    case .readOnly, .cantOpen, .permission:
+      return " The file or its folder can't be written: give this user access to both, or open it "
+        + "with NSReadOnlyPersistentStoreOption."
+    case .busy: return " It's open elsewhere: close it there, and open it again."
+    default: return ""
+    }
+  }
+}

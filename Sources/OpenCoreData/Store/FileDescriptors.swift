@@ -1,0 +1,180 @@
+import ManagedModel
+
+/// The reason why a file can't be used.
+struct FileProblem: Error {
+  let reason: String
+  let isOutOfSpace: Bool
+  /// The error number; 0 for a file with the wrong contents.
+  let number: Int32
+
+  init(_ number: Int32) {
+    self.number = number
+    reason = number == ELOOP ? "it's a symbolic link" : String(cString: strerror(number))
+    isOutOfSpace = number == ENOSPC || number == EDQUOT
+  }
+
+  init(reason: String) {
+    self.reason = reason
+    number = 0
+    isOutOfSpace = false
+  }
+}
+
+/// Regular files in an open folder; no link is followed.
+enum FileDescriptors {
+  private static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+  private static let creating = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+
+  /// Returns the descriptor of a folder, which the caller closes.
+  static func openFolder(_ path: String) throws(FileProblem) -> Int32 {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw FileProblem(errno) }
+    return folder
+  }
+
+  static func names(in folder: Int32) throws(FileProblem) -> [String] {
+    let copy = dup(folder)
+    guard let stream = fdopendir(copy) else {
+      let problem = FileProblem(errno)
+      close(copy)
+      throw problem
+    }
+    defer { closedir(stream) }
+    rewinddir(stream)
+    var names: [String] = []
+    errno = 0
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+      errno = 0
+    }
+    guard errno == 0 else { throw FileProblem(errno) }
+    return names
+  }
+
+  /// Returns the size in bytes; nil for anything but a regular file.
+  static func regularSize(of name: String, in folder: Int32) -> Int64? {
+    var info = stat()
+    guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0,
+      info.st_mode & S_IFMT == S_IFREG
+    else { return nil }
+    return Int64(info.st_size)
+  }
+
+  static func read(
+    _ name: String, in folder: Int32, limit: Int64
+  ) throws(FileProblem) -> Data {
+    let (file, size) = try openRegular(name, in: folder)
+    defer { close(file) }
+    guard size <= limit else {
+      throw FileProblem(reason: "it has \(size) bytes, and the limit is \(limit)")
+    }
+    var data = Data(count: Int(size))
+    var count = 0
+    while count < data.count {
+      let offset = count
+      let read = data.withUnsafeMutableBytes { bytes in
+        Foundation.read(file, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
+      }
+      if read == 0 { break }
+      guard read > 0 else { throw FileProblem(errno) }
+      count += read
+    }
+    return count == data.count ? data : data.prefix(count)
+  }
+
+  static func write(
+    _ value: Data, to name: String, in folder: Int32
+  ) throws(FileProblem) {
+    let file = openat(folder, name, creating, 0o666)
+    guard file >= 0 else { throw FileProblem(errno) }
+    defer { close(file) }
+    do throws(FileProblem) {
+      try append(value, to: file)
+    } catch {
+      unlinkat(folder, name, 0)
+      throw error
+    }
+  }
+
+  /// Writes bytes at the end of an open file, and syncs it to disk.
+  static func append(_ value: Data, to file: Int32) throws(FileProblem) {
+    if let problem = value.withUnsafeBytes({ put($0, into: file) }) { throw problem }
+    guard fsync(file) == 0 else { throw FileProblem(errno) }
+  }
+
+  /// Adds a file to another folder on the same volume, replacing one with the same name.
+  static func share(
+    _ name: String, from source: Int32, to target: Int32
+  ) throws(FileProblem) {
+    if linkat(source, name, target, name, 0) == 0 { return }
+    let new = ".\(name)"
+    unlinkat(target, new, 0)
+    if linkat(source, name, target, new, 0) != 0 {
+      try copy(name, from: source, to: target, as: new)
+    }
+    guard renameat(target, new, target, name) == 0 else {
+      let problem = FileProblem(errno)
+      unlinkat(target, new, 0)
+      throw problem
+    }
+    // Renaming a link to a link of the same file leaves both.
+    unlinkat(target, new, 0)
+  }
+
+  /// Copies a file, and syncs the copy to disk.
+  static func copy(
+    _ name: String, from source: Int32, to target: Int32, as new: String? = nil
+  ) throws(FileProblem) {
+    let (file, _) = try openRegular(name, in: source)
+    defer { close(file) }
+    let copy = openat(target, new ?? name, creating, 0o666)
+    guard copy >= 0 else { throw FileProblem(errno) }
+    defer { close(copy) }
+    do throws(FileProblem) {
+      try copyBytes(from: file, to: copy)
+      guard fsync(copy) == 0 else { throw FileProblem(errno) }
+    } catch {
+      unlinkat(target, new ?? name, 0)
+      throw error
+    }
+  }
+
+  private static func copyBytes(from file: Int32, to copy: Int32) throws(FileProblem) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      let count = Foundation.read(file, buffer.baseAddress, buffer.count)
+      if count == 0 { return }
+      guard count > 0 else { throw FileProblem(errno) }
+      let part = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      if let problem = put(part, into: copy) { throw problem }
+    }
+  }
+
+  private static func openRegular(
+    _ name: String, in folder: Int32
+  ) throws(FileProblem) -> (file: Int32, size: Int64) {
+    let file = openat(folder, name, reading)
+    guard file >= 0 else { throw FileProblem(errno) }
+    var info = stat()
+    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      throw FileProblem(reason: "it isn't a regular file")
+    }
+    return (file, Int64(info.st_size))
+  }
+
+  private static func put(_ bytes: UnsafeRawBufferPointer, into file: Int32) -> FileProblem? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let part = UnsafeRawBufferPointer(rebasing: rest)
+      let count = Foundation.write(file, part.baseAddress, part.count)
+      guard count > 0 else { return FileProblem(errno) }
+      rest = rest.dropFirst(count)
+    }
+    return nil
+  }
+}
