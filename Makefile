@@ -1,4 +1,4 @@
-# What a newcomer types: make demo, make test. CONTRIBUTING.md says when to use the others.
+# Start here: make demo, make test. CONTRIBUTING.md explains when to use the others.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -65,7 +65,7 @@ demo: build
 test: prepare
 	swift test --disable-xctest $(SWIFT_FLAGS)
 
-# As many as a release should see; a run of the suite makes a tenth.
+# As many as a release should see; `make test` runs a tenth.
 agreement: prepare
 	CDPROF_AGREEMENT_ROUNDS=20000 swift test --disable-xctest $(SWIFT_FLAGS) --filter StoreAgreementTests
 
@@ -98,7 +98,7 @@ server: prepare
 postgres: prepare
 	sh Integrations/PostgresStore/test.sh
 
-# Each in a folder of its own, so that neither build throws the other away.
+# Each in a separate folder, so that neither build invalidates the other.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
 checked: prepare
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.supp \
@@ -141,7 +141,7 @@ picture: build
 catalog:
 	@sh Scripts/catalog.sh
 
-# A package of its own: GRDB is nobody's dependency but the benchmark's.
+# A separate package, because only the benchmark depends on GRDB.
 bench: prepare
 	swift run -c release --package-path Benchmarks bench $(BENCH)
 

@@ -32,23 +32,23 @@ let package = Package(
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CStackFrames"),
 
-    // The framework, from the leaf up. An arrow points down only; ARCHITECTURE.md draws it.
+    // The framework, from the leaf up. Dependencies point down only; ARCHITECTURE.md has the diagram.
     .target(name: "ProfileEvents", dependencies: ["CStackFrames"]),
     .target(name: "SQLiteDriver", dependencies: ["CSQLite", "ProfileEvents"]),
     .target(name: "ManagedModel", dependencies: ["CZlib"]),
     .target(name: "OpenCoreData", dependencies: ["ManagedModel", "SQLiteDriver", "ProfileEvents"]),
 
-    // Classes made of models, and the plugin that makes them in a build.
+    // Classes generated from models, and the build plugin.
     .target(name: "ModelCode", dependencies: ["ManagedModel"]),
     .executableTarget(name: "ModelCodeTool", dependencies: ["ModelCode", "ManagedModel"]),
     .plugin(
       name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["ModelCodeTool"],
       path: "Sources/CoreDataModelPlugin"),
 
-    // The man pages, made of the help of the program and Documentation/cli.md.
+    // The man pages, generated from the program's help and Documentation/cli.md.
     .executableTarget(name: "ManualTool"),
 
-    // What stands on it.
+    // The workbench.
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
     .target(
       name: "WorkbenchText", dependencies: ["OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
@@ -122,7 +122,7 @@ let package = Package(
         "FailingFiles", "StoreTools", "OpenCoreData", "CoreDataCosts", "SQLiteDriver",
         "ProfileEvents",
       ]),
-    // Files that fail: definitions of the C library's functions that precede it in test programs.
+    // Failing file functions: definitions that precede the C library's in test programs.
     .target(name: "CFailingFiles", dependencies: ["CSQLite"], path: "Tests/CFailingFiles"),
     .target(
       name: "FailingFiles", dependencies: ["CFailingFiles"], path: "Tests/FailingFiles"),
