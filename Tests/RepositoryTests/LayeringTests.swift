@@ -35,6 +35,33 @@ struct LayeringTests {
     }
   }
 
+  /// A link embeds a source of a module that's below in the table, whose row names it.
+  @Test func linksInSourcesAreInTheTable() throws {
+    let order = table.rows.map(\.module)
+    var links = 0
+    for path in Repository.files(below: "Sources") {
+      let url = Repository.root.appending(path: path)
+      guard try url.resourceValues(forKeys: [.isSymbolicLinkKey]).isSymbolicLink == true else {
+        continue
+      }
+      links += 1
+      let source = url.resolvingSymlinksInPath().pathComponents
+      let module = path.split(separator: "/")[1]
+      guard let sources = source.lastIndex(of: "Sources"), sources + 1 < source.count,
+        let from = order.firstIndex(of: String(module)),
+        let to = order.firstIndex(of: source[sources + 1])
+      else {
+        Issue.record("\(path) doesn't refer to a module")
+        continue
+      }
+      #expect(to > from, "\(path) refers to \(source[sources + 1]), which is above \(module)")
+      #expect(
+        table.rows[from].contents.contains("`\(source[sources + 1])` embedded"),
+        "the row of \(module) doesn't state what \(path) embeds")
+    }
+    #expect(links > 0)
+  }
+
   @Test func packageDependenciesMatchTheModuleTable() throws {
     let declared = try ModuleTable.declared()
     #expect(Set(declared.keys) == Set(table.rows.map(\.module)))
@@ -56,20 +83,20 @@ struct LayeringTests {
     for (module, layers) in map.modules {
       let exceptions = Set(layers.flatMap(\.exceptions))
       var used: Set<SourceMap.Exception> = []
-      for reference in FolderReferences(module: module).references {
+      for reference in FolderReferences.ofModules[module]?.references ?? [] {
         // Files directly in the module's folder are above all layers.
         let from = layers.firstIndex { $0.folders.contains(reference.from) } ?? -1
         let to = layers.firstIndex { $0.folders.contains(reference.to) } ?? -1
         guard from > to else { continue }
-        let exception = SourceMap.Exception(file: reference.file.name, type: reference.type)
+        let exception = SourceMap.Exception(file: reference.path, name: reference.name)
         used.insert(exception)
         #expect(
           exceptions.contains(exception),
-          "\(reference.file.location(reference.line)): \(reference.from) can't refer to \(reference.type)"
+          "\(reference.file.location(reference.line)): \(reference.from) can't refer to \(reference.name)"
         )
       }
       for exception in exceptions.subtracting(used) {
-        Issue.record("\(module): \(exception.file) → \(exception.type) is no longer needed")
+        Issue.record("\(module): \(exception.file) → \(exception.name) is no longer needed")
       }
     }
   }
@@ -79,7 +106,8 @@ struct LayeringTests {
     for row in table.rows {
       let listed = (map.modules[row.module] ?? []).flatMap(\.folders)
       #expect(Set(listed).count == listed.count, "\(row.module) lists a folder twice")
-      #expect(Set(listed) == FolderReferences(module: row.module).folders, "\(row.module)")
+      #expect(
+        Set(listed) == FolderReferences.ofModules[row.module]?.folders ?? [], "\(row.module)")
     }
   }
 

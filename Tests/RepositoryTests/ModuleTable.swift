@@ -7,6 +7,8 @@ import Foundation
 struct ModuleTable {
   struct Row {
     let module: String
+    /// The second column.
+    let contents: String
     let imports: Set<String>
   }
 
@@ -28,8 +30,10 @@ struct ModuleTable {
     rows = lines.drop { !$0.hasPrefix("| module |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
       .flatMap { line -> [Row] in
         let cells = line.split(separator: "|").map(String.init)
-        guard let first = cells.first, let last = cells.last else { return [] }
-        return Self.words(of: first).map { Row(module: $0, imports: Set(Self.words(of: last))) }
+        guard let first = cells.first, let last = cells.last, cells.count == 3 else { return [] }
+        return Self.words(of: first).map {
+          Row(module: $0, contents: cells[1], imports: Set(Self.words(of: last)))
+        }
       }
   }
 
