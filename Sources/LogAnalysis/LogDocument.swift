@@ -70,8 +70,8 @@ struct LogDocument: Encodable {
     file = report.file
     lines = report.lines
     wrappedAt = report.wrap?.column
-    kinds = Dictionary(uniqueKeysWithValues: report.kinds.map { ($0.rawValue, $1) })
-    classes = Dictionary(uniqueKeysWithValues: report.classes.map { ($0.rawValue, $1) })
+    kinds = Dictionary(uniqueKeysWithValues: report.kinds.map { ($0.name, $1) })
+    classes = Dictionary(uniqueKeysWithValues: report.classes.map { ($0.name, $1) })
     unrecognized = report.unrecognized
     unrecognizedLines = report.unrecognizedLines.map(LogDocument.sample)
     problems = report.problems.map(LogDocument.sample)
@@ -107,7 +107,7 @@ struct LogDocument: Encodable {
 
   private static func sample(_ sample: LogSample) -> Sample {
     Sample(
-      line: sample.line, kind: sample.logClass.rawValue, text: sample.text, count: sample.count)
+      line: sample.line, kind: sample.logClass.name, text: sample.text, count: sample.count)
   }
 
   private static func storm(_ storm: LogStorm) -> Storm {

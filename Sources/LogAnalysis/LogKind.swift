@@ -5,31 +5,31 @@ import Foundation
 /// Every line has one kind or is unrecognized.
 ///
 /// The table of kinds in `Documentation/log-formats.md` is generated from this file.
-package enum LogKind: String, CaseIterable, Sendable {
+package enum LogKind: UInt8, CaseIterable, Sendable {
   case sql
   case bind
-  case connectionTime = "connection-time"
-  case fetchTime = "fetch-time"
-  case countTime = "count-time"
-  case executionTime = "execution-time"
-  case fetchResult = "fetch-result"
-  case countResult = "count-result"
-  case objectFault = "object-fault"
-  case relationshipFault = "relationship-fault"
+  case connectionTime
+  case fetchTime
+  case countTime
+  case executionTime
+  case fetchResult
+  case countResult
+  case objectFault
+  case relationshipFault
   case prefetch
   case intarray
   case explain
   case plan
   case connecting
   case disconnecting
-  case setUp = "set-up"
+  case setUp
   case schema
   case migration
   case maintenance
   case checkpoint
-  case remoteChange = "remote-change"
+  case remoteChange
   case history
-  case cloudKit = "cloudkit"
+  case cloudKit
   case concurrency
   case repair
   case error
@@ -38,9 +38,9 @@ package enum LogKind: String, CaseIterable, Sendable {
   case debug
   case info
   case message
-  case rowCacheHit = "row-cache-hit"
-  case saveTime = "save-time"
-  case cdprof = "ours"
+  case rowCacheHit
+  case saveTime
+  case cdprof
   case section
   case continuation
   case metadata
@@ -48,9 +48,27 @@ package enum LogKind: String, CaseIterable, Sendable {
   case app
 
   /// The position among all kinds.
-  ///
-  /// An enumeration without associated values stores it in one byte.
-  var position: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+  var position: Int { Int(rawValue) }
+
+  /// The name in JSON and in the documentation.
+  package var name: String {
+    switch self {
+    case .connectionTime: "connection-time"
+    case .fetchTime: "fetch-time"
+    case .countTime: "count-time"
+    case .executionTime: "execution-time"
+    case .fetchResult: "fetch-result"
+    case .countResult: "count-result"
+    case .objectFault: "object-fault"
+    case .relationshipFault: "relationship-fault"
+    case .setUp: "set-up"
+    case .remoteChange: "remote-change"
+    case .cloudKit: "cloudkit"
+    case .rowCacheHit: "row-cache-hit"
+    case .saveTime: "save-time"
+    default: "\(self)"
+    }
+  }
 
   /// A Boolean value that indicates whether a line of this kind contains a time that is counted.
   var isTimed: Bool {
@@ -262,7 +280,7 @@ extension LogKind {
 }
 
 /// The class of a log line, between `CoreData:` and the text.
-package enum LogClass: String, CaseIterable, Sendable {
+package enum LogClass: UInt8, CaseIterable, Sendable {
   case sql
   case annotation
   case details
@@ -272,16 +290,17 @@ package enum LogClass: String, CaseIterable, Sendable {
   case fault
   case info
   /// `CoreData+CloudKit: …`, and `CoreData: CloudKit: …`.
-  case cloudKit = "CloudKit"
+  case cloudKit
   /// `CoreData: …` without a class.
   case message
   /// `cdprof: …`, which only OpenCoreData writes.
   case cdprof
 
   /// The position among all classes.
-  ///
-  /// An enumeration without associated values stores it in one byte.
-  var position: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+  var position: Int { Int(rawValue) }
+
+  /// The word before the colon in a line, and the name in JSON.
+  package var name: String { self == .cloudKit ? "CloudKit" : "\(self)" }
 
   /// Returns the class for a word before a colon, or `nil` if the word isn't a class.
   init?(_ word: LogBytes) {

@@ -156,10 +156,10 @@ package enum LogText {
 
   private static func samples(_ report: LogReport) -> [String] {
     let problems = report.problems.prefix(sampleLimit).map { sample in
-      "  \(sample.logClass.rawValue): line \(sample.line)\(many(sample)): \(sample.text)"
+      "  \(sample.logClass.name): line \(sample.line)\(many(sample)): \(sample.text)"
     }
     let others = report.unrecognizedLines.prefix(sampleLimit).map { sample in
-      "  unrecognized: line \(sample.line)\(many(sample)): \(sample.logClass.rawValue): \(sample.text)"
+      "  unrecognized: line \(sample.line)\(many(sample)): \(sample.logClass.name): \(sample.text)"
     }
     return (problems.isEmpty ? [] : [""] + problems) + (others.isEmpty ? [] : [""] + others)
   }

@@ -99,7 +99,7 @@ package struct LogWrap: Sendable, Equatable {
   }
 
   private static let marks = LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
-    .map { Array("CoreData: \($0.rawValue): ".utf8) }
+    .map { Array("CoreData: \($0.name): ".utf8) }
 
   /// The evidence for and against wrapping at the widest line.
   private struct Signs {

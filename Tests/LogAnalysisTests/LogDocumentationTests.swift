@@ -17,7 +17,7 @@ struct LogDocumentationTests {
 
       | kind | contents |
       | --- | --- |
-      \(LogKind.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n"))
+      \(LogKind.allCases.map { "| `\($0.name)` | \($0.meaning) |" }.joined(separator: "\n"))
 
 
       """

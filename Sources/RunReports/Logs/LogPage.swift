@@ -113,7 +113,7 @@ struct LogPage {
     hasSections = !sections.isEmpty
     messages = (report.problems + report.unrecognizedLines).map { sample in
       Message(
-        line: NumberText.grouped(sample.line), kind: sample.logClass.rawValue, text: sample.text,
+        line: NumberText.grouped(sample.line), kind: sample.logClass.name, text: sample.text,
         times: NumberText.grouped(sample.count))
     }
     hasMessages = !messages.isEmpty
