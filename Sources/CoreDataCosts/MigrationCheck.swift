@@ -202,6 +202,21 @@ private struct MigrationCheck {
   // MARK: Comparison
 
   private func differences(of store: URL) throws -> [MigrationReport.Difference] {
+    try reading(store, with: model) { context in
+      try fixture.objects.sorted { $0.key < $1.key }.flatMap { name, objects in
+        guard let entity = model.entitiesByName[name] else {
+          return [difference(name, nil, nil, "an entity", nil)]
+        }
+        return try differences(of: entity, objects, in: context)
+      }
+    }
+  }
+
+  /// Opens a store read-only while a closure runs.
+  private func reading<Result>(
+    _ store: URL, with model: NSManagedObjectModel,
+    _ body: (NSManagedObjectContext) throws -> Result
+  ) throws -> Result {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     let opened = try coordinator.addPersistentStore(
       type: .sqlite, configuration: nil, at: store,
@@ -209,12 +224,7 @@ private struct MigrationCheck {
     defer { try? coordinator.remove(opened) }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    return try fixture.objects.sorted { $0.key < $1.key }.flatMap { name, objects in
-      guard let entity = model.entitiesByName[name] else {
-        return [difference(name, nil, nil, "an entity", nil)]
-      }
-      return try differences(of: entity, objects, in: context)
-    }
+    return try body(context)
   }
 
   private func differences(
@@ -266,14 +276,15 @@ private struct MigrationCheck {
 
   /// Counts the values of properties, and the objects of entities, that the current model doesn't have.
   private func losses(of store: URL, from position: Int) throws -> [MigrationReport.Loss] {
+    try reading(store, with: versions[position].model) { context in
+      try losses(in: context, from: position)
+    }
+  }
+
+  private func losses(
+    in context: NSManagedObjectContext, from position: Int
+  ) throws -> [MigrationReport.Loss] {
     let source = versions[position].model
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: source)
-    let opened = try coordinator.addPersistentStore(
-      type: .sqlite, configuration: nil, at: store,
-      options: [NSReadOnlyPersistentStoreOption: true])
-    defer { try? coordinator.remove(opened) }
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
     let later =
       (method == .stepByStep ? versions[(position + 1)...].map(\.model) : []) + [model]
     var losses: [MigrationReport.Loss] = []

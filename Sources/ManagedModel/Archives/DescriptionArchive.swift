@@ -58,20 +58,7 @@ enum DescriptionArchive {
       coder.encode(1, forKey: namelessKey)
     }
     carrier.properties = Array(copies.values)
-    carrier.indexes = indexes.map { index in
-      let elements = index.elements.compactMap { element in
-        element.property.map { property in
-          let copy = NSFetchIndexElementDescription(
-            property: property, collationType: element.collationType)
-          copy.isAscending = element.isAscending
-          return copy
-        }
-      }
-      let copy = NSFetchIndexDescription(name: index.name, elements: elements)
-      copy.partialIndexPredicate = index.partialIndexPredicate
-      copy.unreadTexts = index.unreadTexts
-      return copy
-    }
+    carrier.indexes = indexes.map { index in index.copy { $0 } }
     encode(ModelArchive.bytes(of: [carrier]), with: coder)
   }
 

@@ -111,23 +111,28 @@ final class ModelCopier {
     }
     copy.uniquenessConstraints = entity.uniquenessConstraintNames
     copy.compoundIndexes = entity.compoundIndexNames
-    copy.indexes = entity.indexes.map { bare($0) }
-  }
-
-  private func bare(_ index: NSFetchIndexDescription) -> NSFetchIndexDescription {
-    let elements = index.elements.compactMap { element in
-      element.property.flatMap {
+    copy.indexes = entity.indexes.map { index in
+      index.copy {
         ($0 as? NSExpressionDescription)?.bareCopy() ?? properties[ObjectIdentifier($0)]
-      }.map { property in
+      }
+    }
+  }
+}
+
+extension NSFetchIndexDescription {
+  /// Returns a copy of the index for other properties, without the elements that have none.
+  func copy(mapping: (NSPropertyDescription) -> NSPropertyDescription?) -> NSFetchIndexDescription {
+    let elements = elements.compactMap { element in
+      element.property.flatMap(mapping).map { property in
         let copy = NSFetchIndexElementDescription(
           property: property, collationType: element.collationType)
         copy.isAscending = element.isAscending
         return copy
       }
     }
-    let copy = NSFetchIndexDescription(name: index.name, elements: elements)
-    copy.partialIndexPredicate = index.partialIndexPredicate
-    copy.unreadTexts = index.unreadTexts
+    let copy = NSFetchIndexDescription(name: name, elements: elements)
+    copy.partialIndexPredicate = partialIndexPredicate
+    copy.unreadTexts = unreadTexts
     return copy
   }
 }

@@ -129,8 +129,14 @@ package final class ConnectionPool: @unchecked Sendable {
     let (reader, copy) = try takeIdle()
     if let reader { return reader }
     let readerAccess: Connection.Access = access == .writing ? .reading : access
-    let connection = try Connection(
-      path: path, access: readerAccess, options: options, sharing: copy)
+    return try open(readerAccess, sharing: copy)
+  }
+
+  /// Opens and configures a connection that isn't in the pool yet.
+  private func open(
+    _ access: Connection.Access, sharing copy: PrivateCopy?
+  ) throws(SQLiteError) -> Connection {
+    let connection = try Connection(path: path, access: access, options: options, sharing: copy)
     do {
       try configure(connection)
     } catch {
@@ -196,14 +202,7 @@ package final class ConnectionPool: @unchecked Sendable {
   ///   keep the previous one until they're returned. `false` if nothing changed.
   package func reopenIfChanged() throws(SQLiteError) -> Bool {
     guard let seen = lock.withLock({ inspection }), seen.isStale else { return false }
-    let connection = try Connection(path: path, access: access, options: options)
-    do {
-      try configure(connection)
-    } catch {
-      connection.close()
-      throw error
-    }
-    note(connection)
+    let connection = try open(access, sharing: nil)
     let old = lock.withLock {
       defer { idle = [connection] }
       inspection = connection.inspection

@@ -20,10 +20,8 @@ final class PrivateCopy: Sendable {
     folder = try TemporaryFolders.make(outside: source.folder)
     path = folder + "/store"
     do throws(SQLiteError) {
-      let copied = try SettledCopy.copyDatabase(source.path, to: path)
-      let journal = try SettledCopy.copyFile(source.path + "-journal", to: path + "-journal")
-      try SettledCopy.copyFile(source.path + "-wal", to: path + "-wal")
-      try SettledCopy.rollBack(path, copiedBytes: copied + (journal ?? 0))
+      let copied = try RolledBackCopy.copyFiles(of: source.path, to: path)
+      try RolledBackCopy.rollBack(path, copiedBytes: copied)
     } catch {
       TemporaryFolders.remove(folder)
       throw error
@@ -45,11 +43,19 @@ package enum SettledCopy {
   ///   copy can't be written, `SQLITE_CORRUPT` if the journal is invalid.
   package static func copyStore(from source: String, to copy: String) throws(SQLiteError) {
     let inspection = try StoreFileInspection(path: source)
-    let copied = try copyDatabase(inspection.path, to: copy)
-    let journal = try copyFile(inspection.path + "-journal", to: copy + "-journal")
-    try copyFile(inspection.path + "-wal", to: copy + "-wal")
-    if inspection.journalIsHot { try rollBack(copy, copiedBytes: copied + (journal ?? 0)) }
+    let copied = try copyFiles(of: inspection.path, to: copy)
+    if inspection.journalIsHot { try rollBack(copy, copiedBytes: copied) }
     chmod(copy, FileStamp.permissions(path: inspection.path) | 0o600)
+  }
+
+  /// Copies a database with its journal and WAL.
+  ///
+  /// - Returns: The number of bytes of the database and its journal.
+  static func copyFiles(of source: String, to copy: String) throws(SQLiteError) -> Int64 {
+    let copied = try copyDatabase(source, to: copy)
+    let journal = try copyFile(source + "-journal", to: copy + "-journal")
+    try copyFile(source + "-wal", to: copy + "-wal")
+    return copied + (journal ?? 0)
   }
 
   /// The number of bytes to copy at a time.

@@ -91,8 +91,8 @@ package struct ScenarioStarter: Sendable {
 }
 
 extension ScenarioStarter {
-  /// Returns the scenario that generates its data.
-  static func text(name: String) -> String {
+  /// Returns the first lines of a scenario.
+  private static func header(_ name: String) -> String {
     """
     # yaml-language-server: $schema=\(ScenarioSchema.fileName)
     # Run:         cdprof run \(name).yml --report html
@@ -100,6 +100,13 @@ extension ScenarioStarter {
     # Reference:   Documentation/scenario-format.md
     name: \(YAMLText.scalar(name))
     source: ours                  # where the expected numbers come from: book, derived, apple, ours
+    """
+  }
+
+  /// Returns the scenario that generates its data.
+  static func text(name: String) -> String {
+    """
+    \(header(name))
     story: |
       A list shows the titles of books and the names of their authors. Guess first: how many SELECTs, and
       how many faults?
@@ -130,12 +137,7 @@ extension ScenarioStarter {
   static func text(name: String, store: String, entity: String, attribute: String?) -> String {
     let touch = attribute.map { "\n  - {touch: objects, read: [\($0)]}" } ?? ""
     return """
-      # yaml-language-server: $schema=\(ScenarioSchema.fileName)
-      # Run:         cdprof run \(name).yml --report html
-      # Explore:     cdprof shell \(name).yml
-      # Reference:   Documentation/scenario-format.md
-      name: \(YAMLText.scalar(name))
-      source: ours                  # where the expected numbers come from: book, derived, apple, ours
+      \(header(name))
       story: Describe the work here, and what to guess before reading on.
       data:
         store: \(YAMLText.scalar(store))   # each variant works on a copy; the model is read from the store

@@ -15,7 +15,7 @@ package enum InspectionJSON {
     let framework: Framework
     let entities: [Entity]
     let unmappableRows: [UnmappableRows]
-    let indexes: [Index]
+    let indexes: [InspectedIndex]
     let sizes: Sizes
     let spaces: [InspectedSpace]?
     let externalFiles: InspectedExternalFiles
@@ -30,7 +30,7 @@ package enum InspectionJSON {
       framework = Framework(inspection)
       entities = inspection.entities.map { Entity($0, of: inspection) }
       unmappableRows = inspection.unmappableRows
-      indexes = inspection.indexes.map(Index.init)
+      indexes = inspection.indexes
       sizes = Sizes(inspection.files)
       spaces = inspection.spaces
       externalFiles = inspection.externalFiles
@@ -75,8 +75,8 @@ package enum InspectionJSON {
     let subentities: [String]
     let table: String?
     let className: String?
-    let attributes: [Attribute]
-    let relationships: [Relationship]
+    let attributes: [InspectedAttribute]
+    let relationships: [InspectedRelationship]
     /// A Boolean value that indicates whether the names and types of the properties are inferred.
     let guessed: Bool
 
@@ -89,63 +89,9 @@ package enum InspectionJSON {
       subentities = entity.subentities
       table = entity.table
       className = entity.className
-      attributes = entity.attributes.map(Attribute.init)
-      relationships = entity.relationships.map(Relationship.init)
+      attributes = entity.attributes
+      relationships = entity.relationships
       guessed = inspection.modelSource == .schema
-    }
-  }
-
-  private struct Attribute: Encodable {
-    let name: String
-    let type: String
-    let isOptional: Bool
-    let isTransient: Bool
-    let isDerived: Bool
-
-    init(_ attribute: InspectedAttribute) {
-      name = attribute.name
-      type = attribute.type
-      isOptional = attribute.isOptional
-      isTransient = attribute.isTransient
-      isDerived = attribute.isDerived
-    }
-  }
-
-  private struct Relationship: Encodable {
-    let name: String
-    let destination: String?
-    let inverse: String?
-    let isToMany: Bool
-    let isOrdered: Bool
-    let isOptional: Bool
-    let deleteRule: String?
-    let spread: InspectedSpread?
-
-    init(_ relationship: InspectedRelationship) {
-      name = relationship.name
-      destination = relationship.destination
-      inverse = relationship.inverse
-      isToMany = relationship.isToMany
-      isOrdered = relationship.isOrdered
-      isOptional = relationship.isOptional
-      deleteRule = relationship.deleteRule
-      spread = relationship.spread
-    }
-  }
-
-  private struct Index: Encodable {
-    let name: String
-    let table: String
-    let columns: [String]
-    let isUnique: Bool
-    let isPartial: Bool
-
-    init(_ index: InspectedIndex) {
-      name = index.name
-      table = index.table
-      columns = index.columns
-      isUnique = index.isUnique
-      isPartial = index.isPartial
     }
   }
 

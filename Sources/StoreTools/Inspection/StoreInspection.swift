@@ -50,7 +50,7 @@ package struct StoreInspection: Sendable {
 }
 
 /// An attribute of an entity.
-package struct InspectedAttribute: Sendable, Equatable {
+package struct InspectedAttribute: Sendable, Equatable, Encodable {
   package var name: String
   /// The name of the attribute's type in Xcode, such as `Integer 64`.
   package var type: String
@@ -186,7 +186,7 @@ package struct InspectedHistory: Sendable, Equatable, Encodable {
 }
 
 /// An index of a store file.
-package struct InspectedIndex: Sendable, Equatable {
+package struct InspectedIndex: Sendable, Equatable, Encodable {
   package var name: String
   package var table: String
   /// The columns in the order of the index; an expression is represented as `(expression)`.
@@ -197,7 +197,7 @@ package struct InspectedIndex: Sendable, Equatable {
 }
 
 /// A relationship of an entity.
-package struct InspectedRelationship: Sendable, Equatable {
+package struct InspectedRelationship: Sendable, Equatable, Encodable {
   package var name: String
   /// The name of the destination entity, or `nil` if it isn't known.
   package var destination: String?
