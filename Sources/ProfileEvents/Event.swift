@@ -74,7 +74,7 @@ package struct MigrationRecord: Sendable, Hashable {
     case inferred
     /// A whole migration into a new file, with mapping models.
     case mapped
-    /// A whole unit of the work that a deferred migration put off.
+    /// A whole unit of the deferred work of a migration.
     case deferredUnit
     /// A statement that changes the schema, other than those below.
     case schema

@@ -157,23 +157,23 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Free pages of the store, including changes in the WAL."
     case .migrations:
       "Migrations of the store from one version of the model to another, in place or into a new "
-        + "file; opening a store that has the version already isn't one, and neither is finishing a "
-        + "deferred one."
+        + "file. Opening a store that already has the version, and finishing a deferred migration, "
+        + "don't count."
     case .ddl:
-      "CREATE, ALTER, and DROP statements of migrations in place."
+      "CREATE, ALTER, and DROP statements of in-place migrations."
     case .dml:
-      "INSERT, UPDATE, and DELETE statements of migrations in place; one can change many rows. The "
+      "INSERT, UPDATE, and DELETE statements of in-place migrations; one can change many rows. The "
         + "metadata and the stored model don't count."
     case .migratedrows:
       "Rows of entities and join tables that migrations inserted, updated, or deleted. Rows that "
         + "`ALTER TABLE` and `CREATE INDEX` leave as they are don't count."
     case .copiedtables:
-      "Tables whose rows a migration in place copied to a new table, because a column is removed or "
-        + "changes its type, or because rows move."
+      "Tables whose rows an in-place migration copied to a new table, because a column was removed "
+        + "or its type changed, or because rows moved."
     case .addedcolumns:
-      "Columns that migrations in place added to tables that stay, without rewriting rows."
+      "Columns that in-place migrations added to existing tables, without rewriting rows."
     case .createdindexes:
-      "Indexes that migrations in place created; those of copied tables are created again."
+      "Indexes that in-place migrations created; those of copied tables are re-created."
     case .instances:
       "Rows that migrations with mapping models inserted when they created instances."
     case .time:

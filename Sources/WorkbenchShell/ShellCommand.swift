@@ -117,7 +117,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .schema: "print the SQL of the file's tables and indexes"
     case .sqlite: "query SQLite directly, read-only; adds nothing to the run's costs"
     case .sql: "log SQL on standard error: 0 for nothing, 1 for statements, up to 4 for everything"
-    case .record: "show or set what events record in addition to counts"
+    case .record: "show or set what to record with each event"
     case .mode: "show or set how results with rows are printed"
     case .output: "append results to a file instead of printing them; `off` stops"
     case .pager: "show or set whether long results stop at the end of the screen"
@@ -175,7 +175,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .record:
       ["With `stacks`, each event records its call stack, which increases times."]
     case .source:
-      ["The file contains lines of the shell, including commands. Errors name the line."]
+      ["The file contains shell lines, including commands. Errors include the line number."]
     case .repetition:
       [
         "The lines can also follow on lines of their own, up to `}`. Each step's counts are totals; its",

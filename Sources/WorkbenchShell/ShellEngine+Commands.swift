@@ -146,7 +146,7 @@ extension ShellEngine {
     let found = target?.found ?? FindingSearch.Found()
     let findings = found.findings
     let table = ShellTable(
-      ["name", "count", "what", "line", "now", "cure", "step"],
+      ["name", "count", "what", "line", "now", "fix", "step"],
       findings.map { finding in
         [
           .text(finding.name), .number(finding.count), .text(finding.what),

@@ -138,7 +138,7 @@ extension Verb {
   fileprivate var remainder: String {
     switch self {
     case .save, .batchInsert, .batchUpdate, .batchDelete: "nothing was written"
-    default: "what it did before that is kept"
+    default: "its changes so far are kept"
     }
   }
 }

@@ -74,7 +74,7 @@ extension ShellEngine {
   /// Lists the open stores and scenarios.
   func stores() -> ShellAnswer {
     let table = ShellTable(
-      ["name", "title", "contents", "state", "tries"],
+      ["name", "title", "contents", "state", "runs"],
       targets.map { target in
         [
           .text(target.name), .text(target.workspace.title), .text(target.workspace.contents),
@@ -110,7 +110,7 @@ extension ShellEngine {
     let names = targets.map(\.name)
     guard let index = names.firstIndex(of: word.text) else {
       throw LanguageProblem(
-        "nothing is open as `\(word.text)`", at: word.range,
+        "no open store or scenario is named `\(word.text)`", at: word.range,
         didYouMean: NearestName.of(word.text, among: names),
         nextStep: names.isEmpty
           ? "open something first: `\(ShellCommand.open.usage)`"

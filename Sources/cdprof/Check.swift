@@ -12,8 +12,8 @@ struct Check: Executable {
     discussion: """
       Runs the variant of the exercise as it is in the lesson and as it is in the file, on the data \
       of the lesson. The file must read the same values and leave the same rows. Exit status: 3 if \
-      the budget or the work isn't met, 1 if a step fails, 65 if a file is invalid or there's no \
-      exercise.
+      the budget isn't met or the work differs, 1 if a step fails, 65 if a file is invalid or there's \
+      no exercise.
       """)
 
   @Argument(

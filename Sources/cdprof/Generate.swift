@@ -15,7 +15,7 @@ struct Generate: Executable {
 
   @Argument(
     help: ArgumentHelp(
-      "The model: .xcdatamodeld, .xcdatamodel, .mom or .momd.", valueName: "model"),
+      "The model: .xcdatamodeld, .xcdatamodel, .mom, or .momd.", valueName: "model"),
     completion: .models)
   var model: String
 

@@ -7,10 +7,10 @@ import WorkbenchText
 /// `cdprof migrate`: rehearses the migration of a store on a copy.
 struct Migrate: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Rehearse the migration of a store: its SQL, what it takes, and what would be lost.",
+    abstract: "Rehearse a store's migration: its SQL, its cost, and the data that would be lost.",
     discussion: """
       A temporary copy is migrated: with a mapping model between the two versions, or else an inferred \
-      one, or else along the versions in the model's folder. The store isn't modified, except with \
+      one, or else version by version, using the model's folder. The store isn't modified, except with \
       --in-place, which migrates it if the rehearsal succeeds. Exit status: 3 if values are lost, or the \
       migration is refused or fails.
       """)
@@ -34,7 +34,7 @@ struct Migrate: Executable {
       valueName: "file"), completion: .mappings)
   var mapping: [String] = []
 
-  @ArgumentParser.Flag(help: "Migrate along the versions even if there's a direct way.")
+  @ArgumentParser.Flag(help: "Migrate version by version, even if a direct migration is possible.")
   var progressive = false
 
   @Option(help: ArgumentHelp("A new file for the migrated copy.", valueName: "file"))

@@ -128,7 +128,7 @@ struct HostileFilesTests {
       connection.confine()
       let error = #expect(throws: SQLiteError.self) { try connection.execute(text) }
       #expect(error?.code == .authorization && error?.message.contains(named) == true)
-      #expect(error?.message.hasSuffix("can't reach outside of its store") == true)
+      #expect(error?.message.hasSuffix("can access only its own store") == true)
       connection.close()
     }
     #expect(!FileManager.default.fileExists(atPath: folder.file("other")))

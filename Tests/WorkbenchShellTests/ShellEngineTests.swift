@@ -138,7 +138,7 @@ struct ShellEngineTests {
         "fetch Mood where \"country.iso3166Code == 1\"", "iso3166Code", "numericISO3166Code",
         "properties are"
       ),
-      ("fetch Mood where \"date >\"", "\"", "ends too early", "a key path"),
+      ("fetch Mood where \"date >\"", "\"", "is incomplete", "a key path"),
       ("fetch Mood limt 3", "limt", "did you mean `limit`", "`fetch` takes"),
       ("count Mood where \"latitude > $x\"", "$x", "`$x` has no value", "write the value itself"),
       (
@@ -253,7 +253,7 @@ struct ShellEngineTests {
       "sql \"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c\""
     ).failure
     interrupter.cancel()
-    #expect(failure?.message.hasSuffix("was interrupted; what it did before that is kept") == true)
+    #expect(failure?.message.hasSuffix("was interrupted; its changes so far are kept") == true)
     #expect(shell.type("sql \"SELECT 1\"").failure == nil, "the connection is still usable")
   }
 

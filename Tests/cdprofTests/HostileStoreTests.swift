@@ -173,7 +173,7 @@ struct HostileStoreTests {
     #expect(run.status == 65)
     #expect(!FileManager.default.fileExists(atPath: outside))
     #expect(
-      run.errors.components(separatedBy: "can't reach outside of its store").count == 6,
+      run.errors.components(separatedBy: "can access only its own store").count == 6,
       "\(run.errors)"
     )
     #expect(run.errors.contains("the pragma `locking_mode` can't be set"), "\(run.errors)")

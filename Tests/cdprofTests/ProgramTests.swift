@@ -32,7 +32,7 @@ struct ProgramTests {
     (["report", "a", "--report", "html,md"], 64, "add --out DIR"),
     (["compare", "a", "b", "--fail-on", "slects"], 64, "did you mean `selects`?"),
     (["compare", "no.json", "b"], 66, "there's no file no.json"),
-    (["compare", "input", "input"], 65, "is neither a result nor a log"),
+    (["compare", "input", "input"], 65, "isn't a result or a log"),
     (["shell", "no.yml"], 66, "there's no file no.yml"),
     (["shell", "no.sqlite"], 66, "there's no file no.sqlite"),
     (["inspect", "no.sqlite"], 66, "there's no file no.sqlite"),

@@ -168,7 +168,7 @@ final class ModelArchiveReader {
     }
     if let refused = hierarchy.link().first {
       throw ModelError(
-        "The parents of an entity of the compiled model form a circle or are too many.",
+        "The parent entities in the compiled model form a cycle, or the hierarchy is too deep.",
         entity: refused.name)
     }
   }

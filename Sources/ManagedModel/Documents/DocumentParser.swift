@@ -34,7 +34,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     let succeeded = parser.parse()
     if let failure = delegate.failure { throw ModelErrors(failure) }
     guard succeeded, let root = delegate.root, delegate.open.isEmpty else {
-      delegate.fail("The document is empty or ends too early.", at: parser)
+      delegate.fail("The document is empty or truncated.", at: parser)
       throw ModelErrors(delegate.failure ?? ModelError("The document is empty.", file: text.file))
     }
     return root

@@ -183,7 +183,7 @@ extension ModelBuilder {
     } catch {
       reader.warn(
         "The expression \"\(text)\" can't be read: \(error.message) (character \(error.column)).",
-        error.suggestion.map { "Did you mean \($0)?" } ?? "Write a whole expression.", at: key)
+        error.suggestion.map { "Did you mean \($0)?" } ?? "Write a complete expression.", at: key)
       return nil
     }
   }
@@ -201,8 +201,8 @@ extension ModelBuilder {
       openComposites.insert(ObjectIdentifier(home)).inserted
     else {
       reader.report(
-        "The composite attribute contains itself, or composites more than "
-          + "\(ModelLimits.compositeDepth) deep.", "Remove one of the elements.", at: "name")
+        "The composite attribute contains itself, or composites nested more than "
+          + "\(ModelLimits.compositeDepth) levels deep.", "Remove one of the elements.", at: "name")
       return attribute
     }
     defer { openComposites.remove(ObjectIdentifier(home)) }

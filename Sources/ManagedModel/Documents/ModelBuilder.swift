@@ -124,7 +124,7 @@ final class ModelBuilder {
     let refused = Set(hierarchy.link().map { ObjectIdentifier($0) })
     for (entity, element) in entities where refused.contains(ObjectIdentifier(entity)) {
       reader(element, entity).report(
-        "The parents of the entity form a circle, or are more than \(ModelLimits.ancestors).",
+        "The parent entities form a cycle, or are more than \(ModelLimits.ancestors).",
         "Choose another parent.", at: "parentEntity")
     }
   }

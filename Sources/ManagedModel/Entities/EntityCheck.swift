@@ -92,7 +92,7 @@ struct EntityCheck {
     if let text = attribute.derivationText, DerivedFormula(text) == nil {
       warn(
         text.isEmpty
-          ? "The derived attribute has no expression that can be read, so that it stays nil."
+          ? "The derived attribute has no valid derivation expression, so it stays nil."
           : "The derivation \(text) isn't supported, so the attribute stays nil.",
         text.isEmpty
           ? "Write one."

@@ -125,7 +125,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     isFrozen = true
   }
 
-  /// Moves everything out of another model, which is not used afterwards.
+  /// Moves everything out of another model, which isn't used afterward.
   func moveContents(from model: NSManagedObjectModel) {
     let configurations = model.configurations.map { name in
       (name, model.entities(forConfigurationName: name) ?? [])

@@ -182,6 +182,6 @@ struct MappingArchive {
 
   private static func error(_ message: String) -> ModelError {
     ModelError(
-      message, nextStep: "Give the mapping model as .xcmappingmodel, or compile it again.")
+      message, nextStep: "Specify the .xcmappingmodel, or recompile it.")
   }
 }

@@ -249,7 +249,7 @@ extension NSMappingModel {
           problems.append(
             ModelError(
               "The mapping \(title) was made for another version of the entity \(name) of the \(role) model.",
-              nextStep: "Make the mapping model again for these versions.", entity: name))
+              nextStep: "Re-create the mapping model for these versions.", entity: name))
         }
         return entity
       }

@@ -134,7 +134,8 @@ extension NSManagedObjectContext {
   /// one SELECT of the row's version. It's a programmer error to pass an object of another context.
   /// Apple counterpart: the same.
   public final func detectConflicts(for object: NSManagedObject) {
-    precondition(object.context === self, "an object is locked in its own context")
+    precondition(
+      object.context === self, "detectConflicts(for:) requires an object of this context")
     guard !object.isInserted, !changes.locked.contains(where: { $0 === object }) else { return }
     object.willAccess()
     changes.locked.append(object)

@@ -43,7 +43,7 @@ struct CoordinatedStores {
     if let twin = all.first(where: { $0.identifier == store.identifier }) {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "The coordinator has a store with the identifier \(store.identifier) already: "
+        "The coordinator already has a store with the identifier \(store.identifier): "
           + "\(twin.url?.path ?? "in memory"). The same store can't be added twice.",
         [NSFilePathErrorKey: store.url?.path ?? ""])
     }

@@ -33,7 +33,7 @@ public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomati
 /// It needs both options of automatic migration.
 public let NSPersistentStoreStagedMigrationManagerOptionKey =
   "NSPersistentStoreStagedMigrationManagerOptionKey"
-/// Option: true puts off what doesn't affect reading in a lightweight migration of a SQLite store.
+/// Option: true defers what doesn't affect reading in a lightweight migration of a SQLite store.
 ///
 /// That's the removal of columns (which copies the table), tables, and indexes, until
 /// `finishDeferredLightweightMigration()`. It needs both options of automatic migration. As a key of the

@@ -284,7 +284,7 @@ private final class DocumentLock {
   /// - Throws: 134110 if the document was replaced since it was locked.
   func check() throws {
     guard FileStamp(path: url.path) == stamp else {
-      throw Self.error(url, "it was written during the migration: open it again")
+      throw Self.error(url, "it was modified during the migration; try again")
     }
   }
 

@@ -2,7 +2,7 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// The end of deferred lightweight migrations of a store: one unit of the work that they put off.
+/// The end of deferred lightweight migrations of a store: one unit of their deferred work.
 ///
 /// A unit drops a table that no entity or relationship has any longer, or removes columns and indexes from a
 /// table by copying its rows. It's one transaction, so if the process ends, the next unit is the same one.
@@ -83,7 +83,7 @@ struct DeferredMigration {
 }
 
 extension SQLiteStore {
-  /// Runs the next unit of the work that deferred migrations of the store put off.
+  /// Runs the next unit of the deferred work of the store's migrations.
   ///
   /// Cost: none if there's no work; otherwise as `DeferredMigration.runNext`.
   /// - Returns: Whether there was work.

@@ -50,7 +50,7 @@ package struct LightweightMigrationCosts: Sendable {
   /// Cost: the statements that create the tables of the first model, and those that read the schema.
   /// - Parameters:
   ///   - comparison: The models and their differences.
-  ///   - isDeferred: Whether the migration puts off the removal of columns, tables, and indexes.
+  ///   - isDeferred: Whether the migration defers the removal of columns, tables, and indexes.
   /// - Throws: The errors of a model that has no tables; `SQLiteError`.
   package init(_ comparison: ModelComparison, isDeferred: Bool = false) throws {
     differences = comparison.differences

@@ -177,7 +177,7 @@ extension LightweightMigrationPlan {
         add(.createTriggers, "fill the R-tree \(index.name)", index.fillStatement)
       }
     }
-    // Only columns and indexes change if work is finished that was put off.
+    // Only columns and indexes change if deferred work is finished.
     for column in cleanup.isFinishing ? [] : destinationSchema.derivedColumns {
       let table = SQLNames.quoted(column.entity.table)
       guard let value = column.value(of: table) else { continue }

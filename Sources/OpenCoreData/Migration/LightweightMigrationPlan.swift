@@ -22,7 +22,7 @@ struct LightweightMigrationPlan {
   let cleanup: Cleanup
   /// The metadata of the file.
   let metadata: StoreMetadata
-  /// The work that earlier migrations of the file have put off.
+  /// The deferred work of earlier migrations of the file.
   let pending: DeferredWork
   /// The source entity of each destination entity that has one, by destination.
   let former: [ObjectIdentifier: SQLEntity]
@@ -33,7 +33,7 @@ struct LightweightMigrationPlan {
 
   /// The statements and checks.
   private(set) var statements = MigrationStatements()
-  /// The work that's put off after this migration.
+  /// The work that's deferred after this migration.
   var deferred = DeferredWork()
   /// The destination root that keeps the table of each source root, by source.
   private(set) var heirs: [ObjectIdentifier: SQLEntity] = [:]
@@ -56,7 +56,7 @@ struct LightweightMigrationPlan {
   ///   - mapping: A mapping without obstacles.
   ///   - configuration: The configuration of the models that the store contains; nil for all entities.
   ///   - connection: A connection to the file.
-  ///   - cleanup: Whether to put off what doesn't affect reading.
+  ///   - cleanup: Whether to defer what doesn't affect reading.
   /// - Throws: `SchemaMismatch` if the file isn't one of the source model; `SQLiteError`.
   init(
     _ mapping: InferredMapping, configuration: String?, reading connection: Connection,
@@ -213,7 +213,7 @@ enum Cleanup: Hashable, Sendable {
   /// From one table, whose migration is finished; the others stay as they are.
   case of(table: String)
 
-  /// Whether only work is done that an earlier migration has put off.
+  /// Whether only deferred work of an earlier migration is done.
   var isFinishing: Bool {
     if case .of = self { true } else { false }
   }

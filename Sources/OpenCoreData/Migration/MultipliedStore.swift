@@ -168,7 +168,7 @@ package struct MultipliedStore {
     }
     throw Obstacle(
       reason: "\(entity.name) requires unique values of \(names.joined(separator: ", ")), which "
-        + "can't be made up")
+        + "can't be generated")
   }
 
   private func uniqueValue(

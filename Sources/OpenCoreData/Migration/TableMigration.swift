@@ -270,7 +270,7 @@ extension LightweightMigrationPlan {
 
   /// Returns whether a table can be kept: no column is lost, split, merged, or of another type.
   ///
-  /// A lost column can stay if its removal is put off.
+  /// A lost column can stay if its removal is deferred.
   private func canAlter(
     _ source: SQLEntity, to root: SQLEntity, _ columns: [MigratedColumn]
   ) -> Bool {
@@ -291,7 +291,7 @@ extension LightweightMigrationPlan {
       && keepsConstraints(source, root, columns)
   }
 
-  /// Adds a table that keeps columns of removed properties to the work that's put off.
+  /// Adds a table that keeps columns of removed properties to the deferred work.
   private mutating func noteUnusedColumns(
     of source: SQLEntity, in root: SQLEntity, _ columns: [MigratedColumn]
   ) {
@@ -300,7 +300,7 @@ extension LightweightMigrationPlan {
   }
 
   /// Returns the columns of a source table that belong to properties, in uppercase; also those of properties
-  /// that an earlier version had, if their removal was put off.
+  /// that an earlier version had, if their removal was deferred.
   func storedColumns(of root: SQLEntity) -> Set<String> {
     var names: Set<String> = []
     for column in root.family.flatMap(\.ownColumns) {

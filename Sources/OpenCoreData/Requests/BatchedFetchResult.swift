@@ -89,7 +89,7 @@ final class FetchBatches {
     do {
       return try object(at: position)
     } catch {
-      context.noteFailure(error, "the batch with index \(position) couldn't be read")
+      context.noteFailure(error, "the batch of the object at \(position) couldn't be read")
       let key = keys[position]
       return unsaved[key.primaryKey] ?? context.registered(key.layout, key.primaryKey)
     }

@@ -138,8 +138,8 @@ extension DictionaryPlan {
     case let description as NSPropertyDescription: return column(named: description.name)
     default:
       throw NSError.fetch(
-        "A property to fetch or to group by is a name, a key path or a property description, not "
-          + "\(property).")
+        "A property to fetch or to group by must be a name, a key path, or a property "
+          + "description, not \(property).")
     }
   }
 

@@ -159,7 +159,7 @@ final class PagedList: FetchedList {
     do {
       objects = try context.loadBatch(slice[...], plan, unsaved: [:])
     } catch {
-      context.noteFailure(error, "the batch with index \(position) couldn't be read")
+      context.noteFailure(error, "the batch of the object at \(position) couldn't be read")
       objects = slice.map { context.registered($0.layout, $0.primaryKey) }
     }
     for object in objects { loaded[RowKey(object.identity)] = object }

@@ -128,7 +128,8 @@ extension PredicateTranslation {
     case .beginsWith, .endsWith, .like, .matches:
       return .sql(try matches(left, right, rules))
     case .customSelector:
-      throw TranslationError(rules.piece, "Only memory can compare by a method.")
+      throw TranslationError(
+        rules.piece, "A comparison that calls a method can be evaluated only in memory.")
     }
   }
 

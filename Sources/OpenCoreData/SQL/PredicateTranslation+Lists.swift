@@ -169,7 +169,7 @@ extension PredicateTranslation {
       return operands
     default: break
     }
-    throw TranslationError(rules.piece, "A list of values is needed on the right.")
+    throw TranslationError(rules.piece, "The right side must be a list of values.")
   }
 }
 

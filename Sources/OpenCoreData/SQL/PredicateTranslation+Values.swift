@@ -98,7 +98,7 @@ extension PredicateTranslation {
       }
     case .object:
       throw TranslationError(
-        rules.piece, "An object can be compared for equality with an object only.")
+        rules.piece, "An object can be compared only with another object, and only for equality.")
     case .entity:
       throw TranslationError(
         rules.piece, "An entity can be compared only with entities, and its name only with strings."
@@ -141,7 +141,7 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLBind {
     guard let bind = bind(constant, as: .key(entity)) else {
       throw TranslationError(
-        rules.piece, "An object or an object ID is needed to compare with \(entity.name).")
+        rules.piece, "Compare \(entity.name) with an object or an object ID.")
     }
     return bind
   }

@@ -28,7 +28,7 @@ struct StoreMetadata: @unchecked Sendable {
   static let storeTypeKey = "NSStoreType"
   static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
   static let autoVacuumKey = "_NSAutoVacuumLevel"
-  /// The key of the work that deferred migrations have put off.
+  /// The key of the deferred work of migrations.
   static let deferredWorkKey = "cdprof.deferredMigration"
   /// The keys that only a migration sets.
   private static let deferredKeys = [
@@ -322,7 +322,7 @@ package enum HousekeepingTables {
   }
 }
 
-/// The work that deferred lightweight migrations of a store have put off.
+/// The deferred work of a store's lightweight migrations.
 ///
 /// It's part of the store's metadata, so each transaction that does some of it removes it from there.
 struct DeferredWork: Hashable, Sendable, CustomStringConvertible {

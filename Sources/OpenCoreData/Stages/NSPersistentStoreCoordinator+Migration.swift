@@ -250,7 +250,7 @@ extension NSError {
   }
 }
 
-// The work that deferred lightweight migrations put off.
+// The deferred work of lightweight migrations.
 
 extension NSPersistentStoreCoordinator {
   /// Finishes the deferred lightweight migrations of all stores.
@@ -267,7 +267,7 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Does one unit of the work that deferred lightweight migrations put off, such as in a background task.
+  /// Does one unit of the deferred work of lightweight migrations, such as in a background task.
   ///
   /// A unit drops a table, or copies a table without the columns and indexes that the model doesn't have. It's
   /// one transaction. Does nothing if there's no work.

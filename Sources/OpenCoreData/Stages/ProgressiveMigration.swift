@@ -44,7 +44,7 @@ public struct ProgressiveMigration {
     }
   }
 
-  /// The steps, in order; empty if the store has the version already.
+  /// The steps, in order; empty if the store already has the version.
   public let steps: [Step]
   /// The progress of all steps; cancelling it ends the migration with 134120 in or after the current one.
   public let progress: Progress

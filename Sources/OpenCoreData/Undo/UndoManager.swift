@@ -155,7 +155,9 @@ open class UndoManager: NSObject {
   open func redo() {
     post(.NSUndoManagerCheckpoint)
     guard let group = redoStack.popLast() else { return }
-    precondition(groupingLevel == 0, "redo inside of an open group; end it first")
+    precondition(
+      groupingLevel == 0,
+      "redo can't be called while an undo group is open; call endUndoGrouping() first")
     post(.NSUndoManagerWillRedoChange)
     isRedoing = true
     run(group)

@@ -34,7 +34,7 @@ package struct VariantWork: Sendable, Equatable {
       guard rows[table] != other.rows[table] else { return nil }
       let counts = [rows, other.rows].map { $0[table]?.count ?? 0 }
       return counts[0] == counts[1]
-        ? "\(table) has other values at the end"
+        ? "\(table) has different values at the end"
         : "\(table) has \(NumberText.counted(counts[1], "row")) at the end, not "
           + NumberText.grouped(counts[0])
     }

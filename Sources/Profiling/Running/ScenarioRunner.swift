@@ -37,8 +37,8 @@ package struct ScenarioRunner {
     outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil,
     recordsWork: Bool = false
   ) {
-    precondition(scale >= 1, "a scale is at least 1")
-    precondition(repeats >= 1, "a variant runs at least once")
+    precondition(scale >= 1, "scale must be at least 1")
+    precondition(repeats >= 1, "repeats must be at least 1")
     self.scenario = scenario
     self.scale = scale
     self.seed = seed ?? scenario.data.seed

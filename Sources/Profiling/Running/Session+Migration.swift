@@ -47,7 +47,7 @@ extension Session {
       + ", \(NumberText.counted(rows, "row")) written"
   }
 
-  /// Does the work that a deferred migration put off, or the number of units of it that the step specifies.
+  /// Finishes the deferred work of a migration, or the number of units of it that the step specifies.
   ///
   /// - Throws: The errors of the framework's `finishDeferredLightweightMigration`.
   func finishMigration(_ step: Step) throws -> String {

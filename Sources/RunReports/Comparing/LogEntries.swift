@@ -168,8 +168,8 @@ package enum ComparedInput {
     guard report.isLog else {
       throw InvalidInputError(
         kind: .unusable,
-        message: "\(path) is neither a result nor a log: none of its "
-          + "\(NumberText.counted(report.lines, "line")) is Core Data's",
+        message: "\(path) isn't a result or a log: it has "
+          + "\(NumberText.counted(report.lines, "line")), none from Core Data",
         nextStep: "use a file written by `cdprof run --report json`, or SQLDebug output")
     }
     return report

@@ -77,7 +77,7 @@ struct MigrationPage {
     hasSteps = !steps.isEmpty
     noSteps =
       rehearsal.isCurrent
-      ? "none: the store has this version already" : "none: the migration is refused"
+      ? "none: the store already has this version" : "none: the migration is refused"
     board =
       steps.isEmpty
       ? nil

@@ -57,7 +57,7 @@ final class Confinement: @unchecked Sendable {
   }
 
   private func deny(_ reason: String) -> Int32 {
-    refusal = "\(reason): a statement can't reach outside of its store"
+    refusal = "\(reason): a statement can access only its own store"
     return SQLITE_DENY
   }
 

@@ -198,7 +198,7 @@ extension Connection {
     for (name, _) in options.pragmas where !Confinement.allows(pragma: name) {
       throw SQLiteError(
         code: .misuse,
-        message: "the pragma \(name) isn't allowed: it can reach outside of the store")
+        message: "the pragma \(name) isn't allowed: it can access other files")
     }
     for statement in options.statements(for: access) {
       if statement == Connection.logPragma { try turnToLog(options) } else { try run(statement) }

@@ -80,11 +80,11 @@ extension Verb {
   /// The reason that a step with this verb can't be exported, or `nil` if it can.
   package var whyNotExported: String? {
     switch self {
-    case .sql: "it runs without the framework, which has no API for it"
+    case .sql: "Core Data has no API for it"
     case .index:
-      "the framework creates indexes only with the file; declare the index in the model"
-    case .analyze: "the framework gathers statistics only when it opens a store"
-    case .pragma: "the framework takes pragmas only when it opens a store"
+      "Core Data creates indexes only with the file; declare the index in the model"
+    case .analyze: "Core Data gathers statistics only when it opens a store"
+    case .pragma: "Core Data applies pragmas only when it opens a store"
     case .migrate, .finishMigration: "an exported program has one version of the model"
     case .undo: "on Apple platforms, the run loop determines the change groups"
     default: nil

@@ -248,7 +248,7 @@ package enum ContextQueue: String, CaseIterable, Sendable {
 
 /// The way in which a step migrates a store, such as `way staged`.
 package enum MigrationWay: String, CaseIterable, Sendable {
-  /// In one inferred step that puts off the removal of columns, tables, and indexes.
+  /// In one inferred step that defers the removal of columns, tables, and indexes.
   case deferred
   /// From version to version, with the mapping models that exist for them.
   case progressive

@@ -194,7 +194,7 @@ extension Verb {
     case .pragma: "reopen the store with an SQLite pragma"
     case .analyze: "gather SQLite's statistics on tables and indexes"
     case .migrate: "migrate the store to another version of its model, and reopen it"
-    case .finishMigration: "do the work that a deferred migration put off, or N units of it"
+    case .finishMigration: "finish the deferred work of a migration, or N units of it"
     }
   }
 }

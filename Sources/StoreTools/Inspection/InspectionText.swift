@@ -25,7 +25,7 @@ package enum InspectionText {
       "\(inspection.url.lastPathComponent)   \(NumberText.counted(inspection.rowCount, "row"))",
       "  written by   \(writer)",
       "  model        \(identifiers.isEmpty ? "no identifier" : identifiers), \(source)",
-      "  hashes       \(inspection.hasOwnDigests ? "cdprof's own digests" : "Apple's")",
+      "  hashes       \(inspection.hasOwnDigests ? "OpenCoreData's digests" : "Core Data's version hashes")",
       "  store UUID   \(inspection.uuid)",
     ]
   }

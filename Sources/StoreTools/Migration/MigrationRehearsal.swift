@@ -91,7 +91,7 @@ package struct MigrationRehearsal {
   package var store: URL { route.store }
   /// The name of the version to migrate to.
   package var version: String { route.destination.name }
-  /// Whether the store has the version already.
+  /// Whether the store already has the version.
   package var isCurrent: Bool { route.isCurrent }
   /// Whether all steps are inferred, and none is refused.
   package var isInferred: Bool {

@@ -19,9 +19,9 @@ package struct MigrationRoute {
   package let source: MigrationPlanner.Version
   /// The version to migrate to.
   package let destination: MigrationPlanner.Version
-  /// Whether the store has the version already.
+  /// Whether the store already has the version.
   package let isCurrent: Bool
-  /// The steps; empty if the store has the version already, or there's no way.
+  /// The steps; empty if the store already has the version, or there's no way.
   package private(set) var steps: [ProgressiveMigration.Step] = []
   /// The versions between which there's no way; nil if there's one.
   package private(set) var gap: MigrationPlanner.Gap?
@@ -210,8 +210,8 @@ package struct MigrationRoute {
       gap = gap ?? error
       if let gap, gap.from.name != error.from.name || gap.to.name != error.to.name {
         warnings.append(
-          "There's no way along the versions either: from \(error.from.name) to \(error.to.name), "
-            + "there's no mapping model, and none can be inferred.")
+          "A version-by-version migration isn't possible, either: there's no mapping model from "
+            + "\(error.from.name) to \(error.to.name), and none can be inferred.")
       }
     }
   }

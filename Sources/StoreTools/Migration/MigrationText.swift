@@ -48,7 +48,7 @@ package enum MigrationText {
 
   /// How the store is migrated, or that it isn't, with the totals.
   package static func summary(_ rehearsal: MigrationRehearsal) -> String {
-    if rehearsal.isCurrent { return "the store has this version already" }
+    if rehearsal.isCurrent { return "the store already has this version" }
     switch rehearsal.refusal {
     case .notInferable: return "needs a mapping model"
     case .policies: return "needs the app's migration policies"

@@ -70,9 +70,9 @@ import Testing
     Case(
       "a cycle of parents",
       document("", #"<entity name="A" parentEntity="B"/><entity name="B" parentEntity="A"/>"#),
-      "8:34: error: A: The parents of the entity form a circle, or are more than 100. "
+      "8:34: error: A: The parent entities form a cycle, or are more than 100. "
         + "Choose another parent.",
-      "8:69: error: B: The parents of the entity form a circle, or are more than 100. "
+      "8:69: error: B: The parent entities form a cycle, or are more than 100. "
         + "Choose another parent.", fails: true),
     Case(
       "names in constraints, indexes and configurations",
@@ -94,7 +94,7 @@ import Testing
           + #"<fetchIndex name="old" partialIndexPredicate="name =="/>"#),
       #"5:70: warning: Animal.age: minValueString is "young", which isn't a limit for the type Integer 16. "#
         + "Write an integer from -32768 to 32767.",
-      "5:124: warning: Animal: The predicate \"name ==\" can't be read: the predicate ends too early "
+      "5:124: warning: Animal: The predicate \"name ==\" can't be read: the predicate is incomplete "
         + "(character 8). Write a complete predicate, or remove it."),
     Case(
       "a composite inside of itself",
@@ -102,15 +102,15 @@ import Testing
         #"<attribute name="place" attributeType="Composite" type="Place"/>"#,
         #"<composite name="Place"><attribute name="outer" attributeType="Composite" "#
           + #"type="Place"/></composite>"#),
-      "8:44: error: Animal.place: The composite attribute contains itself, or composites more than 32 "
-        + "deep. Remove one of the elements.", fails: true),
+      "8:44: error: Animal.place: The composite attribute contains itself, or composites nested more than 32 "
+        + "levels deep. Remove one of the elements.", fails: true),
     Case(
       "a derivation that cannot be read",
       document(
         #"<attribute name="n" attributeType="Integer 64" derived="YES" "#
           + #"derivationExpression="pages.@count +"/>"#),
       #"5:88: warning: Animal.n: The expression "pages.@count +" can't be read: "#
-        + "the predicate ends too early (character 15). Write a whole expression."),
+        + "the predicate is incomplete (character 15). Write a complete expression."),
     Case(
       "an attribute without a type",
       document(#"<attribute name="age"/>"#),
@@ -122,7 +122,7 @@ import Testing
         + "Repair it in a text editor, or save it again in the model editor.", fails: true),
     Case(
       "nothing", "",
-      "1:1: error: The document is empty or ends too early. "
+      "1:1: error: The document is empty or truncated. "
         + "Repair it in a text editor, or save it again in the model editor.", fails: true),
     Case(
       "another document", "<scene/>",

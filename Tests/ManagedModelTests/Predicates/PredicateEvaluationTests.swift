@@ -296,7 +296,7 @@ struct PredicateEvaluationTests {
     ) {
       _ = NSPredicate(format: "a ==")
     }
-    #expect(unfinished.message.contains("ends too early"))
+    #expect(unfinished.message.contains("is incomplete"))
     let number = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -5,7 +5,7 @@ import Testing
 struct PredicateSyntaxErrorTests {
   @Test(arguments: [
     ("", 1, "empty", nil),
-    ("a ==", 5, "ends too early", nil),
+    ("a ==", 5, "is incomplete", nil),
     ("a == 'x", 6, "does not end", nil),
     ("name BEGINWITH 'x'", 6, "BEGINWITH", "BEGINSWITH"),
     ("a == 1 adn b == 2", 8, "adn", "AND"),

@@ -35,7 +35,7 @@ struct DeferredMigrationTests {
 
   /// The first version, and what changes in each of the later ones.
   ///
-  /// 2 has every change whose clean-up can be put off: attributes and relationships are removed, an entity,
+  /// 2 has every change whose clean-up can be deferred: attributes and relationships are removed, an entity,
   /// a hierarchy, and an index, and order. 3 has a removed attribute and a removed entity
   /// again, and lacks another attribute.
   static func version(_ number: Int) throws -> NSManagedObjectModel {

@@ -95,7 +95,7 @@ struct MigrationLogTests {
     #expect(failed.contains { $0.contains("failed: ") && $0.contains("1 object has no value") })
   }
 
-  @Test("Deferred work is logged when it's put off and when it's done")
+  @Test("Deferred work is logged when it's deferred and when it's done")
   func deferredWorkIsLogged() throws {
     let store = try Sample.store()
     let without = Sample.model { person, _ in

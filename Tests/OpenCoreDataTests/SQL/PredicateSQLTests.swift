@@ -229,7 +229,7 @@ import Testing
     ("mood == 'x'", "mood: Sheet.mood is transient: the store has no column for it."),
     ("title.length == 3", "title.length: Sheet.title is an attribute"),
     ("tags.name == 'x'", "needs ANY, ALL, or @count"),
-    ("author == 'x'", "An object or an object ID is needed to compare with Author."),
+    ("author == 'x'", "Compare Author with an object or an object ID."),
     ("pages == 'x'", "The text \"x\" can't be compared with Sheet.pages."),
     ("scan CONTAINS 'x'", "Item.scan isn't a string"),
     ("$free == 1", "$free: The variable has no value."),

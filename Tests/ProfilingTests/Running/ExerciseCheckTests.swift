@@ -61,7 +61,7 @@ struct ExerciseCheckTests {
       (
         "[folder.name]", "[folder.name], limit: 1", "Folder.name: 1 of 2 values is missing"
       ),
-      ("with: {text: new}", "with: {text: old}", "ZNOTE has other values at the end"),
+      ("with: {text: new}", "with: {text: old}", "ZNOTE has different values at the end"),
       (
         "{save: null}]", "{insert: Note, with: {text: b}}, {save: null}]",
         "ZNOTE has 7 rows at the end, not 6"

@@ -114,9 +114,10 @@ struct LogComparisonTests {
       ("{\"version\": 1}", "CoreData: sql: COMMIT\n", 0, "is a log"),
       ("CoreData: sql: COMMIT\n", "  \n{\"version\": 1}", 0, "is a log"),
       (
-        "hello\n", "CoreData: sql: COMMIT\n", 0, "is neither a result nor a log: none of its 1 line"
+        "hello\n", "CoreData: sql: COMMIT\n", 0,
+        "isn't a result or a log: it has 1 line, none from Core Data"
       ),
-      ("CoreData: sql: COMMIT\n", "", 0, "is neither a result nor a log"),
+      ("CoreData: sql: COMMIT\n", "", 0, "isn't a result or a log"),
       ("{\"version\": 1}", "{\"version\": 1}", 0, "is missing"),
     ] as [(String, String, Int, String?)])
   func onlyFilesOfTheSameKindAreCompared(

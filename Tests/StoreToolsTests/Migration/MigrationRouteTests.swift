@@ -86,7 +86,7 @@ struct MigrationRouteTests {
   }
 
   @Test(
-    "S14-15 Stores of all versions are migrated along the versions, as far as no policy is needed",
+    "S14-15 Stores of all versions are migrated version by version, as far as no policy is needed",
     arguments: 1...5)
   func versionsAreFollowed(from: Int) throws {
     let store = try moody(from)
@@ -110,7 +110,7 @@ struct MigrationRouteTests {
     #expect(try Data(contentsOf: store) == bytes)
   }
 
-  @Test("The detour along the versions is proposed if the direct way loses values")
+  @Test("A version-by-version migration is proposed if the direct one loses values")
   func detourIsProposed() throws {
     let direct = try Fixture.rehearse(moody(1), to: Self.versions(), version: "Moody 5")
     #expect(direct.isInferred)

@@ -92,7 +92,7 @@ extension PredicateParser {
     var options: NSComparisonPredicate.Options = []
     guard take(.leftBracket) else { return options }
     guard case .identifier(let letters) = kind else {
-      throw unexpected("the letters c, d, n, l or w")
+      throw unexpected("the letters c, d, n, l, or w")
     }
     for (offset, letter) in letters.enumerated() {
       switch letter {
@@ -104,7 +104,7 @@ extension PredicateParser {
       default:
         throw error(
           "“\(letter)” isn't an option", at: token.start + offset,
-          expected: "the letters c, d, n, l or w")
+          expected: "the letters c, d, n, l, or w")
       }
     }
     advance()

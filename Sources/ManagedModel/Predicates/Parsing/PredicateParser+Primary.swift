@@ -28,7 +28,7 @@ extension PredicateParser {
       return .expression(NSExpression(.keyPath(try keyPath())))
     case .identifier(let word): return try identifier(word)
     case .symbol, .end:
-      throw unexpected("a key path, a constant or a function", near: [])
+      throw unexpected("a key path, a constant, or a function", near: [])
     }
   }
 
@@ -96,7 +96,7 @@ extension PredicateParser {
   /// Integers are exact; a number with more digits than a `Double` becomes a decimal.
   mutating func number(_ text: String) throws(Failure) -> NSExpression {
     guard let value = Self.value(ofNumber: text) else {
-      throw error("“\(text)” isn't a number", expected: "digits such as 12, 1.5, 1e3 or 0x1F")
+      throw error("“\(text)” isn't a number", expected: "digits such as 12, 1.5, 1e3, or 0x1F")
     }
     return constant(value)
   }
@@ -298,7 +298,7 @@ extension PredicateParser {
       guard source != nil else { return [.placeholder] }
       return PredicateKeyPath(try argument(placeholder, at: first)).components
     default:
-      throw unexpected("a key, a collection operator or %K")
+      throw unexpected("a key, a collection operator, or %K")
     }
   }
 

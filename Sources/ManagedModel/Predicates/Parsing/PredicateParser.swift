@@ -89,7 +89,7 @@ struct PredicateParser {
   }
 
   private func expectEnd() throws(Failure) {
-    if kind != .end { throw unexpected("an operator, AND, OR or the end") }
+    if kind != .end { throw unexpected("an operator, AND, OR, or the end") }
   }
 
   // MARK: Conditions
@@ -181,7 +181,7 @@ struct PredicateParser {
     case .predicate:
       throw error(
         "a condition appears where a value is needed", at: tokens[start].start,
-        expected: "a key path, a constant or a function; TERNARY(condition, YES, NO) makes one")
+        expected: "a key path, a constant, or a function; TERNARY(condition, YES, NO) makes one")
     }
   }
 
@@ -217,7 +217,7 @@ struct PredicateParser {
   func unexpected(_ expected: String, near words: [String]? = nil) -> Failure {
     switch kind {
     case .end:
-      return error("the predicate ends too early", expected: expected)
+      return error("the predicate is incomplete", expected: expected)
     case .identifier(let word):
       let near = NearestName.of(word, among: words ?? PredicateKeyword.operatorWords)
       return error(

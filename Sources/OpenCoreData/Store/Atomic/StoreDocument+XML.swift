@@ -95,7 +95,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
   static func parse(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
     // Names and values that aren't UTF-8 would stop the parser.
     guard String(validating: data, as: UTF8.self) != nil else {
-      throw StoreDocument.Problem("it is not written in UTF-8.")
+      throw StoreDocument.Problem("it isn't encoded in UTF-8.")
     }
     let reader = StoreDocumentParser()
     let parser = XMLParser(data: data)

@@ -40,11 +40,11 @@ enum SeveralHopsRule {
   static let rule = Rule(
     .severalHops, chapter: 14,
     meaning:
-      "A store was migrated from version to version where one inferred migration gives the same "
+      "A store was migrated version by version, although one inferred migration produces the same "
       + "store.",
     condition:
       "A step with several migrations, all of them inferred. The mapping from the first to the last "
-      + "version can be inferred, and it keeps the same properties from the same sources.",
+      + "version can be inferred, and it maps each property from the same source.",
     remedy:
       "Migrate to the last version at once. Stop at a version only for code that must run there.",
     metrics: [.migrations, .migratedrows], search: .step(findings))
@@ -74,7 +74,7 @@ enum FilledDefaultRule {
     .filledDefault, chapter: 14,
     meaning: "A migration wrote the default value of a new attribute to every row of a table.",
     condition:
-      "A migration in place that adds columns to a table and then updates \(threshold) or more of its "
+      "An in-place migration that adds columns to a table and then updates \(threshold) or more of its "
       + "rows.",
     remedy:
       "Make the attribute optional and without a default value, and treat nil as the default: adding "
@@ -129,7 +129,7 @@ enum IndexWithoutModifierRule {
   }
 }
 
-/// Finds copies of a table's rows that a deferred migration would put off.
+/// Finds copies of a table's rows that a deferred migration would defer.
 ///
 /// It fires if a migration in place copied at least `threshold` rows of an entity to a new table, and a
 /// deferred migration between the same versions writes no row of it when it opens the store.
@@ -139,7 +139,7 @@ enum DeferrableCopyRule {
     meaning:
       "A migration copied the rows of a table while the store was opened, only to remove columns.",
     condition:
-      "A migration in place that copies \(threshold) or more rows of an entity, of which a deferred "
+      "An in-place migration that copies \(threshold) or more rows of an entity, of which a deferred "
       + "migration between the same versions writes none when it opens the store.",
     remedy:
       "Defer the migration, and finish it in a background task: opening the store then changes only "

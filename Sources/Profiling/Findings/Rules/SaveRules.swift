@@ -37,7 +37,7 @@ enum ChattySavesRule {
     let objects = saves.reduce(0) { $0 + $1.save.rows }
     return Finding(
       rule: rule.name, subject: entity, count: saves.count, callSite: saves.first?.save.callSite,
-      what: "saves of \(NumberText.counted(objects, "object")) in all",
+      what: "saves of \(NumberText.counted(objects, "object")) in total",
       fix: SuggestedFix(swift: ["if isLastChange { try context.save() }"]))
   }
 }
