@@ -142,7 +142,7 @@ extension LogAggregator {
   /// Counts a fetch, unless it loads a batch or the join rows of a prefetch.
   mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
     let traits = shapes.traits[open.statement]
-    guard !traits.isBatch, !traits.readsLinks else { return }
+    guard !traits.isBatch, !traits.readsJoinRows else { return }
     count { $0.reads[open.statement, default: Reads()].fetches += 1 }
     // Different statements aren't a repetition.
     guard !shapes[open.statement].isOther else { return }

@@ -338,7 +338,7 @@ extension LogAggregator {
   static func entity(in text: LogBytes) -> String? {
     guard let path = text.after("x-coredata://")?.after("/") else { return nil }
     let name = path.bytes.prefix {
-      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") && !$0.isBlank
+      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") && !$0.isWhitespace
     }
     return name.isEmpty ? nil : LogBytes(name).string
   }

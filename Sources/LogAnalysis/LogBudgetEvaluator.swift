@@ -113,13 +113,13 @@ package struct LogBudgetEvaluator {
     ]
     let table: String? =
       if case .entity(let name) = scoped.scope { tables.table(of: name) } else { nil }
-    let behind = section.calls.compactMap { number, calls -> (LogStatement, Int)? in
+    let counted = section.calls.compactMap { number, calls -> (LogStatement, Int)? in
       let statement = report.statements[number - 1]
       guard statement.kind == kinds[scoped.metric] else { return nil }
       if let table, statement.table?.uppercased() != table.uppercased() { return nil }
       return (statement, calls)
     }
-    let lines = behind.sorted { ($0.1, $1.0.number) > ($1.1, $0.0.number) }.prefix(5).map {
+    let lines = counted.sorted { ($0.1, $1.0.number) > ($1.1, $0.0.number) }.prefix(5).map {
       "\(NumberText.grouped($1)) x #\($0.number) \(SQLAbbreviation.short($0.sql))"
     }
     return lines.isEmpty
@@ -166,12 +166,12 @@ package struct LogBudgetEvaluator {
   /// If `findings` is omitted, none may exist.
   private func storms(of section: LogBudget.Section, on found: LogSection) -> ExpectationResult? {
     let rules = Set(RuleName.allCases.map(\.rawValue))
-    let silenced = budget.silence.map { silence in
+    let suppressed = budget.silence.map { silence in
       silence.subject.map { self.names(inLogsOf: "\(silence.rule)(\($0))") } ?? [silence.rule]
     }
     let storms = found.storms.filter { storm in
       rules.contains(storm.kind.rawValue)
-        && !silenced.contains { $0.contains(storm.name) || $0.contains(storm.kind.rawValue) }
+        && !suppressed.contains { $0.contains(storm.name) || $0.contains(storm.kind.rawValue) }
     }
     let expected = (section.expect.findings?.names ?? [])
       .filter { LogBudgetEvaluator.shown.contains($0.rule.text) }.map(\.text)

@@ -109,14 +109,14 @@ package struct LogBytes: Sendable {
   /// The bytes without whitespace at both ends.
   var trimmed: LogBytes {
     var (start, end) = (bytes.startIndex, bytes.endIndex)
-    while start < end, bytes[start].isBlank { start += 1 }
-    while start < end, bytes[end - 1].isBlank { end -= 1 }
+    while start < end, bytes[start].isWhitespace { start += 1 }
+    while start < end, bytes[end - 1].isWhitespace { end -= 1 }
     return LogBytes(bytes[start..<end])
   }
 
   /// The bytes without leading whitespace.
   var withoutIndent: LogBytes {
-    LogBytes(bytes.drop { $0.isBlank })
+    LogBytes(bytes.drop { $0.isWhitespace })
   }
 
   /// The integer at the beginning, including a sign.
@@ -191,7 +191,7 @@ extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
   /// A Boolean value that indicates whether the byte is a space, a tab, a carriage return, or NUL,
   /// which some tools leave in a log.
-  package var isBlank: Bool {
+  package var isWhitespace: Bool {
     self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == 0x0D || self == 0
   }
   var isUpper: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }

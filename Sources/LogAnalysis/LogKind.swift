@@ -133,7 +133,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
   /// SQLite's formats.
   static func isPlanRow(_ text: LogBytes) -> Bool {
     let row = LogBytes(
-      text.bytes.drop { $0.isDigit || $0.isBlank || "|`-,()\"'".utf8.contains($0) })
+      text.bytes.drop { $0.isDigit || $0.isWhitespace || "|`-,()\"'".utf8.contains($0) })
     return row.starts(with: "SCAN ") || row.starts(with: "SEARCH ")
       || row.starts(with: "USE TEMP B-TREE")
       || row.starts(with: "QUERY PLAN") || row.starts(with: "MULTI-INDEX OR")

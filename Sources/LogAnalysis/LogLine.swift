@@ -14,11 +14,13 @@ struct LogLine {
 
   /// Parses a line.
   init(_ bytes: ArraySlice<UInt8>) {
-    if let usual = UsualLine(bytes) {
+    if let standard = StandardLine(bytes) {
       let start = bytes.startIndex
-      message = (usual.logClass, LogBytes(bytes[(start + usual.text)..<(start + usual.end)]))
+      message = (
+        standard.logClass, LogBytes(bytes[(start + standard.text)..<(start + standard.end)])
+      )
       text = LogBytes(bytes)
-      prefix = LogBytes(bytes[..<(start + usual.mark)])
+      prefix = LogBytes(bytes[..<(start + standard.mark)])
       beginsRecord = false
       return
     }
@@ -261,7 +263,7 @@ struct LogRecord {
 ///
 /// Nearly all lines of a log have this format. They're recognized in one step, without creating
 /// parts of the line. `LogLine` parses all other formats, and parses these lines in the same way.
-struct UsualLine {
+struct StandardLine {
   let logClass: LogClass
   /// The offset of `CoreData`, in bytes.
   let mark: Int
@@ -276,27 +278,27 @@ struct UsualLine {
   ///
   /// Returns `nil` if the line has another format, contains colors, or can be a JSON record.
   init?(_ line: ArraySlice<UInt8>) {
-    guard let found = line.withUnsafeBufferPointer(UsualLine.init) else { return nil }
+    guard let found = line.withUnsafeBufferPointer(StandardLine.init) else { return nil }
     self = found
   }
 
   private init?(_ line: UnsafeBufferPointer<UInt8>) {
-    guard let start = line.baseAddress, let mark = UsualLine.mark(in: line),
-      UsualLine.hasPlainBeginning(line), memchr(start, 0x1B, line.count) == nil
+    guard let start = line.baseAddress, let mark = StandardLine.mark(in: line),
+      StandardLine.hasPlainBeginning(line), memchr(start, 0x1B, line.count) == nil
     else { return nil }
-    var index = mark + UsualLine.name.utf8CodeUnitCount
+    var index = mark + StandardLine.name.utf8CodeUnitCount
     guard index + 1 < line.count, line[index] == UInt8(ascii: ":"),
       line[index + 1] == UInt8(ascii: " ") || line[index + 1] == UInt8(ascii: "\t")
     else { return nil }
-    index = UsualLine.skipBlanks(line, from: index + 2)
+    index = StandardLine.skipWhitespace(line, from: index + 2)
     var colon = index
     while colon < line.count, colon - index < 12, line[colon] != UInt8(ascii: ":") { colon += 1 }
     guard colon < line.count, colon - index < 12,
       let logClass = LogClass(UnsafeBufferPointer(rebasing: line[index..<colon]))
     else { return nil }
-    let text = UsualLine.skipBlanks(line, from: colon + 1)
+    let text = StandardLine.skipWhitespace(line, from: colon + 1)
     var end = line.count
-    while end > text, line[end - 1].isBlank { end -= 1 }
+    while end > text, line[end - 1].isWhitespace { end -= 1 }
     self.logClass = logClass
     self.mark = mark
     self.text = text
@@ -330,9 +332,9 @@ struct UsualLine {
     return first.isWord
   }
 
-  private static func skipBlanks(_ line: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+  private static func skipWhitespace(_ line: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     var index = start
-    while index < line.count, line[index].isBlank { index += 1 }
+    while index < line.count, line[index].isWhitespace { index += 1 }
     return index
   }
 }

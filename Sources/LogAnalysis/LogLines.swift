@@ -17,10 +17,10 @@ package final class LogLines {
   /// 4,096 bytes.
   package private(set) var isBinary = false
   private let path: String
-  private let mostInflated: Int
-  private var inflated = 0
+  private let decompressedLimit: Int
+  private var decompressedCount = 0
   private var gzip: GzipStream?
-  private var wasBegun = false
+  private var hasBegun = false
   private let descriptor: Int32
   private let closes: Bool
   private var buffer: [UInt8] = []
@@ -31,13 +31,13 @@ package final class LogLines {
   ///
   /// - Parameters:
   ///   - path: The path of a file, or `-` for standard input.
-  ///   - mostInflated: The maximum size of a decompressed gzip file, in bytes.
+  ///   - decompressedLimit: The maximum size of a decompressed gzip file, in bytes.
   /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
   package init(
-    path: String, mostInflated: Int = InputLimits.inflatedLog
+    path: String, decompressedLimit: Int = InputLimits.inflatedLog
   ) throws(InvalidInputError) {
     self.path = path
-    self.mostInflated = mostInflated
+    self.decompressedLimit = decompressedLimit
     if let archive = LogArchive.error(for: path) { throw archive }
     descriptor = try InputFile.open(path)
     closes = path != InputFile.standardInput
@@ -104,14 +104,14 @@ package final class LogLines {
   }
 
   private func read() {
-    let bytes = wasBegun ? more() : begin()
+    let bytes = hasBegun ? more() : begin()
     buffer += bytes
     isAtEnd = bytes.isEmpty
   }
 
   /// Returns the first bytes, after detecting compression.
   private func begin() -> [UInt8] {
-    wasBegun = true
+    hasBegun = true
     var head = readChunk()
     // A pipe can return one byte at a time.
     while !head.isEmpty, head.count < LogCompression.longestMagic {
@@ -141,10 +141,10 @@ package final class LogLines {
     guard let gzip else { return readChunk() }
     do {
       let bytes = try gzip.next()
-      inflated += bytes.count
-      guard inflated <= mostInflated else {
+      decompressedCount += bytes.count
+      guard decompressedCount <= decompressedLimit else {
         return fail(
-          "is more than \(mostInflated >> 20) MiB when decompressed",
+          "is more than \(decompressedLimit >> 20) MiB when decompressed",
           "if it is a log, pipe it: `gunzip -c FILE | cdprof log -`")
       }
       return bytes

@@ -64,7 +64,7 @@ extension LogMessage {
       if !listsObjects, acceptsEnd(line) { return true }
       guard brackets > 0, passed == 0, let first = line.first else { return false }
       // The lines of a list or a dictionary are indented, and its last line closes it.
-      return first.isBlank || ")}]\"<;,".utf8.contains(first)
+      return first.isWhitespace || ")}]\"<;,".utf8.contains(first)
     }
   }
 

@@ -112,7 +112,7 @@ struct LogShapes {
   struct Traits {
     var isCount: Bool
     var isBatch: Bool
-    var readsLinks: Bool
+    var readsJoinRows: Bool
     /// A Boolean value that indicates whether the log hides the statement as `<private>`.
     var isHidden: Bool
     var verb: SQLText.Verb?
@@ -125,7 +125,7 @@ struct LogShapes {
       if isCount { return "(other count requests)" }
       let verb = isHidden ? "hidden " : verb.map { "\($0.rawValue) " } ?? ""
       let purpose =
-        switch (kind, isBatch, readsLinks) {
+        switch (kind, isBatch, readsJoinRows) {
         case (.housekeeping, _, _): " of other tables"
         case (_, true, _): " of batches"
         case (_, _, true): " of join rows"
@@ -167,7 +167,8 @@ struct LogShapes {
     let table = statement.table
     let kind = statement.kind(table: table)
     let own = Traits(
-      isCount: statement.isCount, isBatch: statement.isBatch, readsLinks: statement.readsLinks,
+      isCount: statement.isCount, isBatch: statement.isBatch,
+      readsJoinRows: statement.readsJoinRows,
       isHidden: statement.verb == nil && statement.text.contains("<private>"),
       verb: statement.verb, tableKey: table?.uppercased())
     guard byKey.count < InputLimits.logStatements else { return other(kind, own, line, time) }

@@ -8,7 +8,7 @@ package struct LogWrap: Sendable, Equatable {
     /// After a number of characters, including inside words.
     case anywhere
     /// At the last space before the column, which is lost.
-    case atBlanks
+    case atSpaces
   }
 
   /// The column widths of terminals.
@@ -16,7 +16,7 @@ package struct LogWrap: Sendable, Equatable {
   /// Other widths aren't considered.
   static let columns = 40...512
   /// The maximum number of spaces at the end of a line that a terminal doesn't copy.
-  static let lostBlanks = 2
+  static let lostSpaces = 2
 
   package let kind: Kind
   /// The maximum number of characters in a line.
@@ -37,16 +37,16 @@ package struct LogWrap: Sendable, Equatable {
     let widths = sample.map(LogWrap.width)
     guard let widest = widths.max(), LogWrap.columns.contains(widest) else { return nil }
     let lines = zip(widths, sample).map { (width: $0, line: LogLine($1)) }
-    var signs = Signs()
+    var evidence = Evidence()
     for (index, (width, line)) in lines.enumerated().dropLast() {
-      signs.take(
+      evidence.take(
         line, sample[index], width: width, of: widest, before: lines[index + 1].line,
         sample[index + 1])
     }
-    guard let kind = signs.kind else { return nil }
+    guard let kind = evidence.kind else { return nil }
     self.kind = kind
     column = widest
-    isTimed = signs.lines > 0 && signs.timed * 10 >= signs.lines * 9
+    isTimed = evidence.lines > 0 && evidence.timed * 10 >= evidence.lines * 9
   }
 
   /// Returns the number of characters in a line.
@@ -59,7 +59,7 @@ package struct LogWrap: Sendable, Equatable {
   /// Returns a Boolean value that indicates whether the first word of a line didn't fit on the
   /// previous line.
   static func overflows(_ width: Int, by next: ArraySlice<UInt8>, _ column: Int) -> Bool {
-    let word = next.prefix { !$0.isBlank }
+    let word = next.prefix { !$0.isWhitespace }
     return !word.isEmpty && width + 1 + LogWrap.width(word) > column
   }
 
@@ -70,12 +70,12 @@ package struct LogWrap: Sendable, Equatable {
 
   /// Returns a Boolean value that indicates whether the line break is in a mark such as
   /// `CoreData: sql: `, or directly after it.
-  static func isInMark(
-    _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ blanks: Int
+  static func isInClassPrefix(
+    _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ spaces: Int
   ) -> Bool {
-    let tail = Array(line.suffix(40)) + repeatElement(UInt8(ascii: " "), count: blanks)
+    let tail = Array(line.suffix(40)) + repeatElement(UInt8(ascii: " "), count: spaces)
     guard tail.contains(UInt8(ascii: "C")) else { return false }
-    return marks.contains { mark in
+    return classPrefixes.contains { mark in
       (1...min(mark.count, tail.count)).contains { length in
         tail.suffix(length).elementsEqual(mark.prefix(length))
           && next.starts(with: mark.dropFirst(length))
@@ -93,16 +93,16 @@ package struct LogWrap: Sendable, Equatable {
 
   /// Returns a Boolean value that indicates whether Core Data puts two spaces before a word, so one
   /// is left after wrapping at a space.
-  private static func hasTwoBlanks(before next: LogBytes) -> Bool {
+  private static func hasTwoSpaces(before next: LogBytes) -> Bool {
     guard let first = SQLToken.all(in: next).first else { return false }
     return first.isColumn || first.keyword == "LIMIT"
   }
 
-  private static let marks = LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
+  private static let classPrefixes = LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
     .map { Array("CoreData: \($0.name): ".utf8) }
 
   /// The evidence for and against wrapping at the widest line.
-  private struct Signs {
+  private struct Evidence {
     /// The number of lines wrapped at the column.
     var full = 0
     /// Of those, the number of lines that didn't lose a space.
@@ -111,7 +111,7 @@ package struct LogWrap: Sendable, Equatable {
     /// another word is after it.
     var betweenWords = 0
     /// The number of lines wrapped before the column, because the next word didn't fit.
-    var atBlanks = 0
+    var atSpaces = 0
     /// The number of lines broken where the next word fits, by the writer of the log.
     var elsewhere = 0
     /// The number of complete lines that are as wide as the widest.
@@ -127,13 +127,15 @@ package struct LogWrap: Sendable, Equatable {
       let message = LogMessage(line)
       let isFull = width == widest
       // If the next word fits, another line begins.
-      if width < widest - LogWrap.lostBlanks, !LogWrap.overflows(width, by: following, widest),
+      if width < widest - LogWrap.lostSpaces, !LogWrap.overflows(width, by: following, widest),
         next.message != nil || LogWrap.width(following) == widest || LogWrap.isTimed(following)
       {
         lines += 1
         if LogWrap.isTimed(following) { timed += 1 }
       }
-      if isFull, LogWrap.isInMark(bytes, following, 0) || LogWrap.isInRecord(bytes, following) {
+      if isFull,
+        LogWrap.isInClassPrefix(bytes, following, 0) || LogWrap.isInRecord(bytes, following)
+      {
         full += 1
         inWords += 1
         return
@@ -148,17 +150,18 @@ package struct LogWrap: Sendable, Equatable {
         if isFull, message?.isBroken == false { whole += 1 }
         return
       }
-      guard let message, message.isProof(with: next.text, isFull: isFull) else { return }
-      if widest - width <= LogWrap.lostBlanks {
+      guard let message, message.isEvidence(with: next.text, isFull: isFull) else { return }
+      if widest - width <= LogWrap.lostSpaces {
         full += 1
-        let keepsBlank = line.text.last?.isBlank == true && !LogWrap.hasTwoBlanks(before: next.text)
-        if isFull, keepsBlank || message.isBrokenInWord(by: next.text) {
+        let keepsSpace =
+          line.text.last?.isWhitespace == true && !LogWrap.hasTwoSpaces(before: next.text)
+        if isFull, keepsSpace || message.isBrokenInWord(by: next.text) {
           inWords += 1
         } else if isFull, message.endsInKeyword, next.text.first?.isWord == true {
           betweenWords += 1
         }
       } else if LogWrap.overflows(width, by: following, widest) {
-        atBlanks += 1
+        atSpaces += 1
       } else {
         elsewhere += 1
       }
@@ -168,23 +171,23 @@ package struct LogWrap: Sendable, Equatable {
     private mutating func takePrefix(
       isFull: Bool, _ bytes: ArraySlice<UInt8>, _ following: ArraySlice<UInt8>, of widest: Int
     ) {
-      if isFull, bytes.last?.isBlank == true || following.first?.isBlank == true {
+      if isFull, bytes.last?.isWhitespace == true || following.first?.isWhitespace == true {
         full += 1
         inWords += 1
       } else if LogWrap.overflows(LogWrap.width(bytes), by: following, widest) {
-        atBlanks += 1
+        atSpaces += 1
       }
     }
 
     var kind: Kind? {
       // A short line can be as wide as the column by chance, and occur many times.
-      guard whole <= 8 * (full + atBlanks) else { return nil }
-      if full >= 2, inWords > 0, (atBlanks + betweenWords + elsewhere) * 4 <= full {
+      guard whole <= 8 * (full + atSpaces) else { return nil }
+      if full >= 2, inWords > 0, (atSpaces + betweenWords + elsewhere) * 4 <= full {
         return .anywhere
       }
-      let all = full + atBlanks
-      guard all >= 3, atBlanks > 0 || betweenWords > 1 else { return nil }
-      return inWords * 4 <= all && elsewhere * 8 <= all ? .atBlanks : nil
+      let all = full + atSpaces
+      guard all >= 3, atSpaces > 0 || betweenWords > 1 else { return nil }
+      return inWords * 4 <= all && elsewhere * 8 <= all ? .atSpaces : nil
     }
   }
 }
@@ -211,7 +214,7 @@ extension LogMessage {
   /// happen when lines are wrapped at spaces.
   func isBrokenInWord(by next: LogBytes) -> Bool {
     guard let last = text.last, let first = next.first else { return false }
-    if first.isBlank || ",.".utf8.contains(first) || last == UInt8(ascii: ".") { return true }
+    if first.isWhitespace || ",.".utf8.contains(first) || last == UInt8(ascii: ".") { return true }
     // A URI has no spaces, so it would be on the next line in full.
     if let uri = text.after("<x-coredata://") { return !uri.bytes.contains(UInt8(ascii: ">")) }
     guard logClass == .sql, last.isWord, !endsInKeyword else { return false }
@@ -228,7 +231,7 @@ extension LogMessage {
   /// begin a message, show that a line was wrapped.
   ///
   /// A statement that the log truncated is followed by an app's own output, not by more SQL.
-  func isProof(with next: LogBytes, isFull: Bool) -> Bool {
+  func isEvidence(with next: LogBytes, isFull: Bool) -> Bool {
     guard logClass == .sql else { return isBroken }
     return isBroken && SQLText(text).mayBeContinued(by: next)
       || isFull && isSurelyBroken(by: next)

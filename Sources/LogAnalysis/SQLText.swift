@@ -70,13 +70,13 @@ package struct SQLText {
   package var key: LogBytes {
     var kept: [UInt8] = []
     kept.reserveCapacity(text.count)
-    var isBlank = false
+    var isWhitespace = false
     for byte in text.bytes {
-      if byte.isBlank || byte == 0x0A {
-        isBlank = true
+      if byte.isWhitespace || byte == 0x0A {
+        isWhitespace = true
       } else {
-        if isBlank, !kept.isEmpty { kept.append(UInt8(ascii: " ")) }
-        isBlank = false
+        if isWhitespace, !kept.isEmpty { kept.append(UInt8(ascii: " ")) }
+        isWhitespace = false
         kept.append(byte)
       }
     }
@@ -198,7 +198,7 @@ extension SQLText {
     let isInName =
       joined.last == UInt8(ascii: ".")
       || joined.last?.isWord == true && SQLText.isTail(added) && (!isComplete || isBroken(by: line))
-    if line.first?.isBlank == true || added.first?.isWord != true || !isInName {
+    if line.first?.isWhitespace == true || added.first?.isWord != true || !isInName {
       joined.append(UInt8(ascii: " "))
     }
     joined += added.bytes
@@ -210,7 +210,7 @@ extension SQLText {
   ///
   /// A terminal wraps lines this way at its last column.
   private func isBroken(by line: LogBytes) -> Bool {
-    line.first?.isBlank != true && text.last?.isWord == true && SQLText.isTail(line)
+    line.first?.isWhitespace != true && text.last?.isWord == true && SQLText.isTail(line)
       && SQLText.isFragment(line)
   }
 
@@ -290,7 +290,7 @@ extension SQLText {
 
   /// A Boolean value that indicates whether the statement reads the join rows of a many-to-many
   /// relationship for a prefetch, whose rows the next statement loads.
-  var readsLinks: Bool {
+  var readsJoinRows: Bool {
     text.contains(" IN (SELECT * FROM _Z_intarray") && !text.contains("t0.Z_OPT")
       && text.contains("FROM Z_")
   }

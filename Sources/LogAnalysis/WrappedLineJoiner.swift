@@ -41,11 +41,11 @@ struct WrappedLineJoiner {
     var lineCount = 1
     var width = LogWrap.width(line)
     while lineCount < InputLimits.joinedLines, let following = physicalLine() {
-      guard let blanks = wrap.blanks(between: line, width, following) else {
+      guard let spaces = wrap.spaces(between: line, width, following) else {
         waiting.append(following)
         break
       }
-      line = (Array(line) + repeatElement(UInt8(ascii: " "), count: blanks) + following)[...]
+      line = (Array(line) + repeatElement(UInt8(ascii: " "), count: spaces) + following)[...]
       width = LogWrap.width(following)
       lineCount += 1
     }
@@ -65,18 +65,18 @@ extension LogWrap {
   ///   - line: The line so far.
   ///   - width: The number of characters in the last of its lines in the file.
   ///   - next: The next line.
-  fileprivate func blanks(
+  fileprivate func spaces(
     between line: ArraySlice<UInt8>, _ width: Int, _ next: ArraySlice<UInt8>
   ) -> Int? {
-    guard let first = next.first, next.contains(where: { !$0.isBlank }), width <= column else {
+    guard let first = next.first, next.contains(where: { !$0.isWhitespace }), width <= column else {
       return nil
     }
     let lost: Int
     switch kind {
     case .anywhere:
       lost = column - width
-      guard lost <= LogWrap.lostBlanks, lost == 0 || !first.isBlank else { return nil }
-    case .atBlanks:
+      guard lost <= LogWrap.lostSpaces, lost == 0 || !first.isWhitespace else { return nil }
+    case .atSpaces:
       lost = 1
       guard LogWrap.overflows(width, by: next, column) else { return nil }
     }
@@ -84,12 +84,12 @@ extension LogWrap {
   }
 
   private func isContinued(
-    _ line: ArraySlice<UInt8>, by next: ArraySlice<UInt8>, _ blanks: Int
+    _ line: ArraySlice<UInt8>, by next: ArraySlice<UInt8>, _ spaces: Int
   ) -> Bool {
     if line.first == UInt8(ascii: "{") { return next.first != UInt8(ascii: "{") }
     if isTimed, LogWrap.isTimed(next) { return false }
     let following = LogLine(next)
-    if LogWrap.isInMark(line, next, blanks) { return true }
+    if LogWrap.isInClassPrefix(line, next, spaces) { return true }
     let message = LogMessage(LogLine(line))
     // The time and the process are on this line, and the message is on the next.
     if message?.text.isEmpty ?? true, following.message != nil {

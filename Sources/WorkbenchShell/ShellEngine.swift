@@ -131,12 +131,12 @@ package final class ShellEngine {
 
   /// Runs a line with a call site, and reports rows that couldn't be read.
   func answer(to line: String, at callSite: CallSite) -> ShellAnswer {
-    let damagedRows = session?.damagedRows
+    let skippedRows = session?.skippedRows
     var answer = plainAnswer(to: line, at: callSite)
-    let errors = damagedRows?.take() ?? []
+    let errors = skippedRows?.take() ?? []
     if !errors.isEmpty, answer.failure == nil {
       answer.failure = CommandFailure(
-        "some rows couldn't be read: \(DamagedRowsText.list(errors))",
+        "some rows couldn't be read: \(SkippedRowsText.list(errors))",
         nextStep: "run `cdprof doctor` to check the store")
     }
     return answer

@@ -41,7 +41,7 @@ package final class ShellWorkspace {
   /// A Boolean value that indicates whether the model is inferred from tables.
   ///
   /// This is the case for a store without a readable model.
-  package let isGuessed: Bool
+  package let isInferred: Bool
   /// The rows of each entity without its subentities, in the order of the scenario's data or
   /// alphabetically.
   package let counts: [EntityCount]
@@ -98,9 +98,9 @@ package final class ShellWorkspace {
     do {
       if guesses {
         let read = try StoreModel.ofStore(at: store)
-        (model, isGuessed) = (read.model, read.isGuessed)
+        (model, isInferred) = (read.model, read.isInferred)
       } else {
-        (model, isGuessed) = (try NSManagedObjectModel.inStore(at: store), false)
+        (model, isInferred) = (try NSManagedObjectModel.inStore(at: store), false)
       }
     } catch let error as NSError where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
       throw error
@@ -110,7 +110,7 @@ package final class ShellWorkspace {
         nextStep: "open it read-only, which requires no model, or open a scenario with "
           + "`model: FILE.xcdatamodeld` and `data: {store: FILE}`")
     }
-    counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isGuessed)
+    counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isInferred)
     scope = CountExpressionScope(rows: EntityCount.totals(counts, in: model))
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
     guard writing == .copy else {
@@ -138,7 +138,7 @@ package final class ShellWorkspace {
     path = scenario.path
     writing = .copy
     model = scenario.dataModel
-    isGuessed = false
+    isInferred = false
     isPrivateCopy = false
     data = folder.appendingPathComponent("data.sqlite")
     scratch = folder
@@ -191,7 +191,7 @@ package final class ShellWorkspace {
   ) throws -> Session {
     guard let scratch else {
       return try Session(
-        storeURL: data, model: model, readOnly: isReadOnly, ignoresVersions: isGuessed,
+        storeURL: data, model: model, readOnly: isReadOnly, ignoresVersions: isInferred,
         sinks: sinks, interruption: interruption)
     }
     let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
@@ -238,7 +238,7 @@ package final class ShellWorkspace {
       isPrivateCopy
       ? "has a hot journal, so a temporary copy is read; no file is modified"
       : "open read-only; no file is modified"
-    return isGuessed ? "\(state); no readable model, so property names are inferred" : state
+    return isInferred ? "\(state); no readable model, so property names are inferred" : state
   }
 }
 

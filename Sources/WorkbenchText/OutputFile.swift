@@ -34,7 +34,7 @@ package enum OutputFile {
         message: "\(path) can't be written: it's \(FileKind.words(target))",
         nextStep: "move it away, or write to another folder")
     }
-    guard force || OutputMark.isOurs(path) else {
+    guard force || OutputMark.isMarked(path) else {
       throw InvalidInputError(
         kind: .unusable, message: "\(path) exists and wasn't written by cdprof",
         nextStep: "write to another folder, or replace the file with --force")
@@ -184,7 +184,7 @@ package enum OutputMark {
   ///
   /// **Cost:** reads the first and last 64 KB, or the complete file if it starts like a result in
   /// JSON.
-  static func isOurs(_ path: String) -> Bool {
+  static func isMarked(_ path: String) -> Bool {
     // If the path is that of a pipe, opening it must not block.
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return false }
@@ -201,10 +201,10 @@ package enum OutputMark {
     }
     let end = String(
       decoding: read(file, at: max(0, size - part), count: min(part, size)), as: UTF8.self)
-    return isOurs(start: start, end: end)
+    return isMarked(start: start, end: end)
   }
 
-  private static func isOurs(start: String, end: String) -> Bool {
+  private static func isMarked(start: String, end: String) -> Bool {
     if start.contains("<meta name=\"generator\" content=\"cdprof ") { return true }
     if start.hasPrefix("<?xml"), start.contains("<testsuites name=\"cdprof\" ") { return true }
     let first = start.prefix { $0 != "\n" }

@@ -43,7 +43,7 @@ struct Failure {
       // A request that can't be executed is an error in the scenario.
       let error = failure.error as NSError
       let isRequest = error.domain == NSCocoaErrorDomain && error.code == NSCoreDataError
-      status = isRequest || Failure.isDamage(error) ? .badInput : .runFailed
+      status = isRequest || Failure.isCorruption(error) ? .badInput : .runFailed
     default:
       text = ErrorText.of(error)
       status =
@@ -54,18 +54,18 @@ struct Failure {
 
   /// Returns whether an error reports a corrupt file: `fileReadCorruptFile`, `SQLITE_CORRUPT`, or
   /// `SQLITE_NOTADB`.
-  private static func isDamage(_ error: NSError) -> Bool {
+  private static func isCorruption(_ error: NSError) -> Bool {
     switch error.domain {
     case NSCocoaErrorDomain:
       error.code == CocoaError.Code.fileReadCorruptFile.rawValue
-        || isDamage(code: error.userInfo[NSSQLiteErrorDomain])
-    case NSSQLiteErrorDomain: isDamage(code: error.code)
+        || isCorruption(code: error.userInfo[NSSQLiteErrorDomain])
+    case NSSQLiteErrorDomain: isCorruption(code: error.code)
     default: false
     }
   }
 
   /// Returns whether a SQLite result code is `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
-  private static func isDamage(code: Any?) -> Bool {
+  private static func isCorruption(code: Any?) -> Bool {
     (code as? Int ?? (code as? NSNumber)?.intValue).map { [11, 26].contains($0 & 0xFF) } ?? false
   }
 
@@ -74,7 +74,7 @@ struct Failure {
   /// Stores and models that can't be used, and corrupt files, are bad input; files that don't exist
   /// or can't be read are missing; every other error is a failed run.
   private static func status(of error: NSError) -> ExitStatus {
-    if isDamage(error) { return .badInput }
+    if isCorruption(error) { return .badInput }
     guard error.domain == NSCocoaErrorDomain else { return .runFailed }
     switch error.code {
     case NSPersistentStoreInvalidTypeError...NSPersistentStoreIncompatibleSchemaError,

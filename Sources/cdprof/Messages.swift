@@ -40,7 +40,7 @@ enum Messages {
     return "unknown finding `\(word)`\(near)\nthe findings are: \(known.joined(separator: ", "))"
   }
 
-  static func stopped(_ findings: [String], in scenario: String) -> String {
+  static func failedByFindings(_ findings: [String], in scenario: String) -> String {
     "\(scenario): failed by --fail-on: \(findings.joined(separator: ", "))"
   }
 
@@ -81,7 +81,7 @@ enum Messages {
     "migrated: \(store)" + (backup.map { ", with a backup at \($0)" } ?? "")
   }
 
-  static let guessedNames =
+  static let inferredNames =
     "the store has no readable model; property names are inferred from column names"
 
   static let stillRunning =

@@ -46,7 +46,7 @@ struct Rows: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     let rows = try StoreRows(
       URL(fileURLWithPath: store), entity: entity, where: predicate, limit: limit)
-    if rows.isGuessed { console.writeError(Messages.guessedNames) }
+    if rows.isInferred { console.writeError(Messages.inferredNames) }
     if json {
       var writer = RowsJSON()
       try rows.forEachBatch { console.write($0.reduce(into: Data()) { $0 += writer.row($1) }) }

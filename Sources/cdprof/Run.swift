@@ -215,7 +215,7 @@ struct FindingFailureCriteria {
   }
 
   /// Returns the names of a run's findings that fail it, without duplicates.
-  func stopped(by result: RunResult) -> [String] {
+  func failures(of result: RunResult) -> [String] {
     result.variants.flatMap(\.findings)
       .filter { rules.contains(FindingFailureCriteria.any) || rules.contains($0.rule.rawValue) }
       .map(\.name)

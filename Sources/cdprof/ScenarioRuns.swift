@@ -118,8 +118,8 @@ struct ScenarioRuns: Sendable {
         command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
       if command.plans, !command.quiet { console.write(RunText.plans(result)) }
       if !result.passes { status = status.worse(.expectationMissed) }
-      if let stopped = command.failOn?.stopped(by: result), !stopped.isEmpty {
-        console.writeMessage(Messages.stopped(stopped, in: result.scenario))
+      if let stopped = command.failOn?.failures(of: result), !stopped.isEmpty {
+        console.writeMessage(Messages.failedByFindings(stopped, in: result.scenario))
         status = status.worse(.findings)
       }
     }

@@ -58,8 +58,8 @@ struct LogReaderTests {
     "CoreData:\tdetails: SQLite bind[0] = \"CoreData: sql: a\"", "App CoreData: sql:",
   ])
   func usualLinesAreParsedLikeOthers(_ line: String) throws {
-    #expect(UsualLine(ArraySlice(line.utf8)) != nil)
-    #expect(UsualLine(ArraySlice(" \(line)".utf8)) == nil)
+    #expect(StandardLine(ArraySlice(line.utf8)) != nil)
+    #expect(StandardLine(ArraySlice(" \(line)".utf8)) == nil)
     let usual = LogLine(ArraySlice(line.utf8))
     let other = LogLine(ArraySlice(" \(line)".utf8))
     let (first, second) = (try #require(usual.message), try #require(other.message))

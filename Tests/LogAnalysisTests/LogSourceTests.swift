@@ -109,7 +109,7 @@ struct LogSourceTests {
   @Test func gzipBombsAreRejected() throws {
     let member = Self.gzip([UInt8](repeating: 0x0A, count: 1 << 16))
     let bomb = try file((0..<40).flatMap { _ in member })
-    let lines = try LogLines(path: bomb, mostInflated: 1 << 20)
+    let lines = try LogLines(path: bomb, decompressedLimit: 1 << 20)
     while lines.next() != nil {}
     #expect(lines.problem?.message.contains("is more than 1 MiB when decompressed") == true)
     #expect(lines.count <= 1 << 20)

@@ -52,7 +52,7 @@ struct HostileFilesTests {
     try HostileJournal.make(folder.file("store"))
     try HostileJournal.appendSuperJournal(
       other.file("victim"), to: folder.file("store-journal"))
-    try SettledCopy.copyStore(from: folder.file("store"), to: other.file("copy"))
+    try RolledBackCopy.copyStore(from: folder.file("store"), to: other.file("copy"))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: other.path).sorted()
         == ["copy", "victim"])

@@ -107,9 +107,9 @@ struct MappingDocument {
           contentsOf: url, version: (version as NSString).deletingPathExtension)
       }
     }
-    let alone = home.appendingPathComponent(version)
-    guard files.fileExists(atPath: alone.path) else { throw missing(path) }
-    return try NSManagedObjectModel.read(contentsOf: alone)
+    let singleVersion = home.appendingPathComponent(version)
+    guard files.fileExists(atPath: singleVersion.path) else { throw missing(path) }
+    return try NSManagedObjectModel.read(contentsOf: singleVersion)
   }
 
   private func missing(_ path: String) -> ModelErrors {

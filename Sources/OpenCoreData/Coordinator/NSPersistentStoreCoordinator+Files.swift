@@ -100,7 +100,7 @@ extension NSPersistentStoreCoordinator {
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
     try Self.refuseDevice(url)
-    let remains = MigrationRemains(of: url)
+    let remains = InterruptedMigrationFiles(of: url)
     if type == .sqlite, StoreFile.isPartlyRemoved(at: url) { return try remains.removeWithStore() }
     try Self.checkIsStore(url, type, isForced: Self.isForced(options))
     if let document = try Self.documentFile(type, at: url) { return try document.remove() }

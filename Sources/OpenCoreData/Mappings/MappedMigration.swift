@@ -38,10 +38,10 @@ struct MappedMigration {
     try refuseLink()
     let lock = try StoreLock(url, options)
     defer { lock.release() }
-    let remains = MigrationRemains(of: url)
+    let remains = InterruptedMigrationFiles(of: url)
     try lock.remove(remains)
-    let claim = FolderClaim(url.deletingLastPathComponent())
-    defer { claim.release() }
+    let folderLock = FolderLock(url.deletingLastPathComponent())
+    defer { folderLock.release() }
     let new = remains.temporaryStore()
     let former: Set<String>
     let events: MigrationEvents?
@@ -147,7 +147,7 @@ struct MappedMigration {
   ///
   /// External data files have unique names, so both versions' are there when the file is replaced.
   /// - Returns: The names of the old version's external data files.
-  private func replace(by new: URL, _ remains: MigrationRemains) throws -> Set<String> {
+  private func replace(by new: URL, _ remains: InterruptedMigrationFiles) throws -> Set<String> {
     let old = oldFile()
     let (files, added) = (ExternalStorage(storeURL: url), ExternalStorage(storeURL: new))
     do {
@@ -201,7 +201,7 @@ private final class StoreLock {
   }
 
   /// Removes what earlier migrations left if they were interrupted.
-  func remove(_ remains: MigrationRemains) throws {
+  func remove(_ remains: InterruptedMigrationFiles) throws {
     try remains.remove(lockedBy: connection)
   }
 

@@ -56,7 +56,7 @@ struct LightweightMigration {
     try StoreFunctions.register(on: connection) { _ in }
     try HistoryBits.register(on: connection)
     var lostFiles: [ExternalFile] = []
-    let remains = MigrationRemains(of: url)
+    let remains = InterruptedMigrationFiles(of: url)
     try connection.execute("BEGIN EXCLUSIVE")
     do {
       if remains.exist { try remains.remove(lockedBy: connection) }

@@ -55,7 +55,8 @@ extension LightweightMigrationPlan {
             done.insert(KeyColumns(table: table, key: column, others: [])).inserted
           else { continue }
           add(
-            .keepPairs, "\(entity.name).\(list.relationship.name): remove pairs of removed objects",
+            .keepJoinRows,
+            "\(entity.name).\(list.relationship.name): remove pairs of removed objects",
             "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(column)) IN "
               + keys(of: entities, root))
         }
@@ -70,7 +71,7 @@ extension LightweightMigrationPlan {
     let key = SQLNames.quoted(columns.key)
     let nulls = ([columns.key] + columns.others).map { "\(SQLNames.quoted($0)) = NULL" }
     add(
-      .keepPairs, "\(columns.table): remove references to removed objects",
+      .keepJoinRows, "\(columns.table): remove references to removed objects",
       "UPDATE \(SQLNames.quoted(columns.table)) SET \(nulls.joined(separator: ", ")) "
         + "WHERE \(key) IN \(keys(of: entities, root))")
   }
@@ -133,7 +134,7 @@ extension LightweightMigrationPlan {
 
   /// Sets keys from pairs, and their order keys in the inverse if the pairs have them.
   private mutating func fill(
-    _ column: String, _ orderColumn: String?, of root: SQLEntity, from pairs: KeptPairs
+    _ column: String, _ orderColumn: String?, of root: SQLEntity, from pairs: KeptJoinRows
   ) {
     let table = SQLNames.quoted(root.table)
     var values = ["\(SQLNames.quoted(column)) = p.\(pairs.destination)"]
@@ -163,7 +164,7 @@ extension LightweightMigrationPlan {
   /// Returns pairs for a to-one relationship that's new as the inverse of a to-one relationship.
   private mutating func pairs(
     for relationship: NSRelationshipDescription, of entity: SQLEntity
-  ) -> KeptPairs? {
+  ) -> KeptJoinRows? {
     guard formerRelationships(of: relationship, of: entity).isEmpty,
       let inverse = relationship.inverseRelationship, inverse !== relationship,
       let owner = inverse.entity.flatMap(destination.storedEntity),
@@ -173,7 +174,7 @@ extension LightweightMigrationPlan {
   }
 
   /// The pairs of keys of a relationship, in a temporary table.
-  struct KeptPairs {
+  struct KeptJoinRows {
     /// The table.
     let table: String
     /// The column of the owners' keys, or of the destinations' if they're those of the inverse.
@@ -185,8 +186,8 @@ extension LightweightMigrationPlan {
     var backOrder: String?
 
     /// The same pairs from the other side.
-    var inverse: KeptPairs {
-      KeptPairs(
+    var inverse: KeptJoinRows {
+      KeptJoinRows(
         table: table, source: destination, destination: source, order: backOrder, backOrder: order)
     }
   }
@@ -196,14 +197,14 @@ extension LightweightMigrationPlan {
   /// - Returns: The table; nil if the relationship is new.
   mutating func keptPairs(
     of relationship: NSRelationshipDescription, of entity: SQLEntity
-  ) -> KeptPairs? {
+  ) -> KeptJoinRows? {
     let formers = formerRelationships(of: relationship, of: entity)
     let selects = formers.compactMap { pairs(of: $0.relationship, from: $0.entity) }
     guard let first = selects.first else { return nil }
     let name = "cdprof_pairs_\(entity.number)_\(relationship.name.hexadecimal)"
     let purpose = "\(entity.name).\(relationship.name): save the pairs of keys"
     add(
-      .keepPairs, purpose,
+      .keepJoinRows, purpose,
       "CREATE TEMP TABLE \(name) AS \(selects.map(\.sql).joined(separator: " UNION "))")
     for former in formers {
       let owners = invalid(former.relationship.entity, below: entity.description)
@@ -211,12 +212,12 @@ extension LightweightMigrationPlan {
       for (column, entities) in [("s", owners), ("d", members)] {
         guard let root = entities.first?.root else { continue }
         add(
-          .keepPairs, purpose,
+          .keepJoinRows, purpose,
           "DELETE FROM temp.\(name) WHERE \(column) IN \(keys(of: entities, root))")
       }
     }
-    add(.keepPairs, purpose, "CREATE INDEX temp.\(name)_d ON \(name) (d)")
-    return KeptPairs(
+    add(.keepJoinRows, purpose, "CREATE INDEX temp.\(name)_d ON \(name) (d)")
+    return KeptJoinRows(
       table: "temp.\(name)", order: first.hasOrder ? "o" : nil,
       backOrder: first.hasBackOrder ? "b" : nil)
   }

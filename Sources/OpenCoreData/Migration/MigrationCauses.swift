@@ -52,7 +52,7 @@ struct MigrationCauses {
     case .housekeeping: return renumbering
     case .removeObjects, .createIndexes, .createTriggers: return ofObject(statement.sql, words)
     case .alterTables: return ofAlteration(statement, words)
-    case .renameTables, .copyRows, .dropTables, .keepPairs, .joinTables, .fillColumns:
+    case .renameTables, .copyRows, .dropTables, .keepJoinRows, .joinTables, .fillColumns:
       let direct = path.map(of(path:)) ?? []
       if !direct.isEmpty { return direct }
       if let table = copiedTable(words) { return ofCopy(table) }

@@ -44,7 +44,7 @@ struct MigrationStatements: Sendable {
     /// Removes triggers, R-trees, and indexes that the new version doesn't have.
     case removeObjects
     /// Copies pairs of keys whose columns are removed, and removes references to removed rows.
-    case keepPairs
+    case keepJoinRows
     /// Renames tables that are replaced.
     case renameTables
     /// Creates tables, and copies rows to them.

@@ -208,11 +208,11 @@ private final class BatchDeletion {
   }
 
   /// Sets the columns that refer to deleted rows to NULL, and deletes their join rows.
-  private func clear(_ references: [RowReference], to gone: ContiguousArray<Int64>) throws {
+  private func clear(_ references: [RowReference], to removed: ContiguousArray<Int64>) throws {
     for reference in references {
       let isRecorded = history != nil && reference.kind == .update
       let outcome = try store.change(
-        reference.sql, [], [gone], returning: isRecorded, kind: reference.kind, reference.entity,
+        reference.sql, [], [removed], returning: isRecorded, kind: reference.kind, reference.entity,
         on: connection, in: scope)
       guard isRecorded, outcome.count > 0 else { continue }
       try history?.record(

@@ -41,7 +41,7 @@ extension Array {
 }
 
 /// A list that retains all objects.
-final class WholeList: FetchedList {
+final class RetainedList: FetchedList {
   private var objects: [NSManagedObject]
   /// Created at need, discarded by an edit.
   private var positions: [ObjectIdentifier: Int]?
@@ -75,7 +75,7 @@ final class WholeList: FetchedList {
 /// A list of all primary keys, and the most recently used batches.
 ///
 /// A batch stays loaded when the list is edited, because it consists of objects rather than positions.
-final class PagedList: FetchedList {
+final class BatchedList: FetchedList {
   private var keys: [FetchedIdentity]
   /// Objects without a permanent key, by the key they are listed with.
   private var unsaved: [Int64: NSManagedObject]

@@ -10,10 +10,11 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
   let cacheName: String?
   weak var delegate: (any NSFetchedResultsControllerDelegate)?
   /// Creates the controller that is passed to the delegate.
-  var face: (FetchedResults) -> NSFetchedResultsController<any NSFetchRequestResult>
+  var makeDelegateController:
+    (FetchedResults) -> NSFetchedResultsController<any NSFetchRequestResult>
   /// The request of the last `performFetch`.
   private(set) var plan: FetchPlan?
-  var list: any FetchedList = WholeList([])
+  var list: any FetchedList = RetainedList([])
   /// In order; a single one with all objects without a section key path.
   var sectionNames: [String] = []
   /// The index of each section's first object, and finally the total count.
@@ -24,7 +25,9 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
     self.context = context
     self.sectionNameKeyPath = sectionNameKeyPath
     self.cacheName = cacheName
-    face = { NSFetchedResultsController(results: $0, fetchRequest: NSFetchRequest()) }
+    makeDelegateController = {
+      NSFetchedResultsController(results: $0, fetchRequest: NSFetchRequest())
+    }
   }
 
   deinit {
@@ -53,19 +56,19 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
 
   private func fetch(_ plan: FetchPlan, _ known: FetchedResultsCache.Content?) throws {
     guard plan.batchSize > 0 else {
-      list = WholeList(try context.fetchObjects(plan))
+      list = RetainedList(try context.fetchObjects(plan))
       return
     }
     if let layouts = try context.onlyStore(of: plan)?.layouts,
       let keys = known?.identities(in: layouts)
     {
-      list = PagedList(keys: keys, unsaved: [], plan: plan, context: context)
+      list = BatchedList(keys: keys, unsaved: [], plan: plan, context: context)
       return
     }
     var keysOnly = plan
     keysOnly.includesPropertyValues = false
     let ids = try context.fetchIDs(keysOnly)
-    list = PagedList(
+    list = BatchedList(
       keys: ids.map { $0.identity },
       unsaved: ids.filter(\.isTemporaryID).compactMap { context.registeredObject(for: $0) },
       plan: plan, context: context)
@@ -119,7 +122,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
 
   private func title(_ name: String) -> String? {
     guard let delegate else { return FetchedResults.indexTitle(name) }
-    return delegate.controller(face(self), sectionIndexTitleForSectionName: name)
+    return delegate.controller(makeDelegateController(self), sectionIndexTitleForSectionName: name)
   }
 
   /// Reads the section key path of every object.
@@ -181,7 +184,7 @@ extension FetchedResults {
     guard let plan, let delegate else { return }
     let change = ListChange(changed(notification, plan), in: self, plan)
     guard !change.isEmpty else { return }
-    let controller = face(self)
+    let controller = makeDelegateController(self)
     delegate.controllerWillChangeContent(controller)
     let (oldNames, oldSections, oldStarts) = (sectionNames, sections, sectionStarts)
     let names = change.sectionNames(of: self)

@@ -84,7 +84,7 @@ struct FetchedResultsCache {
     guard let plan = results.plan, let layouts = try results.context.onlyStore(of: plan)?.layouts
     else { return }
     let identities =
-      (results.list as? PagedList)?.identities
+      (results.list as? BatchedList)?.identities
       ?? (0..<results.list.count).map { results.list.object(at: $0).identity }
     let content = Content(
       fingerprint: fingerprint, signature: signature, names: results.sectionNames,

@@ -92,10 +92,10 @@ struct ListChange {
 
   /// Finds the positions of objects among those that stay.
   private mutating func insert(_ objects: [NSManagedObject], in results: FetchedResults) {
-    let gone = removed.map(\.position)
-    let remaining = results.list.count - gone.count
+    let removedPositions = removed.map(\.position)
+    let remaining = results.list.count - removedPositions.count
     if plan.sort.isEmpty, results.sectionNameKeyPath != nil {
-      return append(objects, toSectionsOf: results, gone, remaining)
+      return append(objects, toSectionsOf: results, removedPositions, remaining)
     }
     let coming = objects.sorted(using: plan.sort)
     var low = 0
@@ -103,7 +103,7 @@ struct ListChange {
       var high = remaining
       while low < high {
         let middle = (low + high) / 2
-        let position = ListChange.oldPosition(ofRemaining: middle, gone)
+        let position = ListChange.oldPosition(ofRemaining: middle, removedPositions)
         if inOrder(results.list.object(at: position), object) {
           low = middle + 1
         } else {
@@ -117,7 +117,7 @@ struct ListChange {
 
   /// Appends objects to their sections if there's no sort order; those of new sections come last.
   private mutating func append(
-    _ objects: [NSManagedObject], toSectionsOf results: FetchedResults, _ gone: [Int],
+    _ objects: [NSManagedObject], toSectionsOf results: FetchedResults, _ removedPositions: [Int],
     _ remaining: Int
   ) {
     let coming = objects.map { object in
@@ -126,7 +126,7 @@ struct ListChange {
       let end = section.map { results.sectionStarts[$0 + 1] }
       return (
         object: object, name: name,
-        end: end.map { end in end - gone.count { $0 < end } } ?? remaining
+        end: end.map { end in end - removedPositions.count { $0 < end } } ?? remaining
       )
     }.sorted { ($0.end, $0.name) < ($1.end, $1.name) }
     for (offset, entry) in coming.enumerated() {
@@ -147,12 +147,12 @@ struct ListChange {
   }
 
   /// Returns the old position of the `index`th remaining object.
-  private static func oldPosition(ofRemaining index: Int, _ gone: [Int]) -> Int {
+  private static func oldPosition(ofRemaining index: Int, _ removedPositions: [Int]) -> Int {
     // The number of removed positions up to the answer, by binary search.
-    var (low, high) = (0, gone.count)
+    var (low, high) = (0, removedPositions.count)
     while low < high {
       let middle = (low + high) / 2
-      if gone[middle] - middle <= index { low = middle + 1 } else { high = middle }
+      if removedPositions[middle] - middle <= index { low = middle + 1 } else { high = middle }
     }
     return index + low
   }

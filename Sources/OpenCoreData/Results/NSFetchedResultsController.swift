@@ -60,7 +60,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     get { results.delegate }
     set {
       results.delegate = newValue
-      results.face = { results in
+      results.makeDelegateController = { results in
         let request = NSFetchRequest<any NSFetchRequestResult>()
         return NSFetchedResultsController<any NSFetchRequestResult>(
           results: results, fetchRequest: request)

@@ -68,7 +68,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
       self.kind = SlotGeometry.needsEntity(relationship) ? .toOnePolymorphic : .toOne
     } else if let attribute = property as? NSAttributeDescription {
       self.kind =
-        attribute.isKeptOutside ? .external : Kind(attribute.attributeType)
+        attribute.allowsExternalStorage ? .external : Kind(attribute.attributeType)
     } else {
       preconditionFailure("'\(property.name)' is neither an attribute nor a relationship")
     }
@@ -77,7 +77,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
 
 extension NSAttributeDescription {
   /// Whether large values can be in external storage, so that each begins with a marker.
-  fileprivate var isKeptOutside: Bool {
+  fileprivate var allowsExternalStorage: Bool {
     allowsExternalBinaryDataStorage
       && (attributeType == .binaryDataAttributeType || attributeType == .transformableAttributeType)
   }

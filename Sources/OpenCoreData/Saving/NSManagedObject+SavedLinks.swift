@@ -101,11 +101,13 @@ extension SavePlan {
   ///
   /// Cost: one pass over the to-many keys, for entities that have such relationships.
   func removeDeletedFromLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
-    var gone: [String: Set<RowKey>] = [:]
+    var removed: [String: Set<RowKey>] = [:]
     for object in deleted {
-      for name in object.layout.listings { gone[name, default: []].insert(RowKey(object.identity)) }
+      for name in object.layout.listings {
+        removed[name, default: []].insert(RowKey(object.identity))
+      }
     }
-    if !gone.isEmpty { links.removeEverywhere(gone, commit: commit) }
+    if !removed.isEmpty { links.removeEverywhere(removed, commit: commit) }
   }
 }
 

@@ -98,7 +98,7 @@ extension SQLiteStore {
     writer.orderKeys = try orderKeyChanges(of: plan, on: connection, in: scope)
     for object in plan.inserted { try writer.insert(object) }
     for object in plan.updated { try writer.update(object) }
-    try writeLinks(of: plan, writer, on: connection, in: scope)
+    try writeJoinRows(of: plan, writer, on: connection, in: scope)
     for object in plan.deleted { try writer.delete(object) }
     try finish(plan, writer, on: connection, in: scope)
   }
@@ -113,17 +113,17 @@ extension SQLiteStore {
     for object in plan.updated { try writer.releaseUniqueValues(of: object) }
     for object in plan.updated { try writer.update(object) }
     for object in plan.inserted { try writer.insert(object) }
-    try writeLinks(of: plan, writer, on: connection, in: scope)
+    try writeJoinRows(of: plan, writer, on: connection, in: scope)
     try finish(plan, writer, on: connection, in: scope)
   }
 
   /// Writes join rows, columns of relationships without an inverse, and order keys.
-  private func writeLinks(
+  private func writeJoinRows(
     of plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
     // All removals first: another object may have what one no longer has.
-    for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
-    for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
+    for object in plan.written { try removeJoinRows(of: object, on: connection, in: scope) }
+    for object in plan.written { try addJoinRows(of: object, on: connection, in: scope) }
     try writeOrderKeys(writer.orderKeys, on: connection, in: scope)
   }
 

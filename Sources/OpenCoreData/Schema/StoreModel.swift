@@ -7,7 +7,7 @@ package struct StoreModel: Sendable {
   package let model: NSManagedObjectModel
   /// Whether it was inferred from the tables, so that property names and destinations of
   /// relationships are guesses.
-  package let isGuessed: Bool
+  package let isInferred: Bool
   /// The reason why the store's own model isn't used; nil if it is, and if the store contains none.
   package let problem: String?
 
@@ -29,7 +29,7 @@ package struct StoreModel: Sendable {
     do {
       if let model = try ModelArchive.readModel(on: connection) {
         self.model = model
-        isGuessed = false
+        isInferred = false
         problem = nil
         return
       }
@@ -39,8 +39,8 @@ package struct StoreModel: Sendable {
     } catch {
       problem = "\(error)"
     }
-    isGuessed = true
-    model = try GuessedModel.read(from: connection)
+    isInferred = true
+    model = try InferredModel.read(from: connection)
   }
 }
 

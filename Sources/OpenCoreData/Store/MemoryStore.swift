@@ -196,8 +196,8 @@ struct MemoryTables: LinkTable, Sendable {
 
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
     for key in links.keys {
-      guard let gone = rows[key.relationship] else { continue }
-      links[key]?.removeAll { gone.contains(RowKey($0)) }
+      guard let removed = rows[key.relationship] else { continue }
+      links[key]?.removeAll { removed.contains(RowKey($0)) }
     }
   }
 }

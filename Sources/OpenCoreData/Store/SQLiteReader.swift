@@ -177,7 +177,7 @@ extension SQLiteReader {
 
   /// Skips an unmappable row, if the store was opened with a list for such rows.
   private func skipUnmappableRow(_ error: any Error) throws {
-    guard sqlite.damagedRows?.note(error) == true else { throw error }
+    guard sqlite.skippedRows?.note(error) == true else { throw error }
   }
 
   /// Returns the SELECT of a fetch.

@@ -121,7 +121,7 @@ extension SQLiteStore {
       pool: pool, mapping: mapping, storeIndex: storeIndex, url: url, identifier: metadata.uuid,
       configuration: configuration, isReadOnly: isReadOnly, options: options,
       metadata: metadata.publicValues, derived: derived)
-    let remains = MigrationRemains(of: url)
+    let remains = InterruptedMigrationFiles(of: url)
     if !isReadOnly, !pool.isInMemory, remains.exist {
       try pool.withWriter { remains.remove(onceWritableBy: $0) }
     }

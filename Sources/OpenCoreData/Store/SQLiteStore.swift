@@ -10,7 +10,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let translator: SQLTranslator
   let statements: WriteStatements
   /// Records the unmappable rows that reads skip; if nil, such a row fails the read.
-  let damagedRows: SkippedRows?
+  let skippedRows: SkippedRows?
   /// The folder of external data files.
   let external: ExternalStorage
   /// The values that triggers reported in the open transaction.
@@ -34,7 +34,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   ) {
     self.pool = pool
     self.derived = derived
-    damagedRows = options?[SkippedRows.option] as? SkippedRows
+    skippedRows = options?[SkippedRows.option] as? SkippedRows
     external = pool.isInMemory ? .inRows : ExternalStorage(storeURL: url)
     self.mapping = mapping
     translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, storeIndex: storeIndex) }

@@ -14,7 +14,7 @@ package enum StoreFile {
   package static func copy(from source: URL, to destination: URL) throws {
     try remove(at: destination)
     do {
-      try SettledCopy.copyStore(from: source.path, to: destination.path)
+      try RolledBackCopy.copyStore(from: source.path, to: destination.path)
     } catch {
       throw copyError(error.message, source, isOutOfSpace: error.code.primary == .full)
     }
@@ -74,7 +74,7 @@ package enum StoreFile {
   ///   be checkpointed. The destination is unchanged then.
   package static func move(from source: URL, to destination: URL) throws {
     try checkpoint(source)
-    let remains = MigrationRemains(of: destination)
+    let remains = InterruptedMigrationFiles(of: destination)
     let (files, added) = (
       ExternalStorage(storeURL: destination), ExternalStorage(storeURL: source)
     )
@@ -200,7 +200,9 @@ package enum StoreFile {
       return lstat(path, &info) == 0
     }
     guard !exists(url.path) else { return false }
-    if MigrationRemains(of: url).exist || companions.contains(where: { exists(url.path + $0) }) {
+    if InterruptedMigrationFiles(of: url).exist
+      || companions.contains(where: { exists(url.path + $0) })
+    {
       return true
     }
     let support = ExternalStorage(storeURL: url).folder.deletingLastPathComponent()

@@ -3,8 +3,8 @@ import ScenarioLanguage
 
 /// A fault storm: faults of one step that were fulfilled one at a time, in the same way.
 struct Storm: Hashable {
-  /// The way in which the objects were reached.
-  enum Way: Hashable {
+  /// The path on which the objects were reached.
+  enum AccessPath: Hashable {
     /// They're the objects of the result that the step works on.
     case result
     /// They were reached through this key path from the objects of the result.
@@ -13,7 +13,7 @@ struct Storm: Hashable {
 
   var subject: String
   var entity: String
-  var way: Way
+  var accessPath: AccessPath
   var isRelationship: Bool
   /// A Boolean value that indicates whether a parent context fulfilled the faults of a child
   /// context.
@@ -59,12 +59,12 @@ struct Storm: Hashable {
     switch event.kind {
     case .objectFault:
       isRelationship = false
-      way = path.map { .through(keyPath: $0.keyPath) } ?? .result
+      accessPath = path.map { .through(keyPath: $0.keyPath) } ?? .result
       subject = path.map { "\($0.owner).\($0.relationship)" } ?? entity
     case .relationshipFault:
       guard let relationship = event.relationship else { return nil }
       isRelationship = true
-      way = .through(keyPath: path.map { "\($0.keyPath).\(relationship)" } ?? relationship)
+      accessPath = .through(keyPath: path.map { "\($0.keyPath).\(relationship)" } ?? relationship)
       subject = "\(entity).\(relationship)"
     default:
       return nil
@@ -78,7 +78,7 @@ struct Storm: Hashable {
 
   /// The key path to prefetch, or `nil` for objects of the result itself.
   var keyPath: String? {
-    if case .through(let keyPath) = way { keyPath } else { nil }
+    if case .through(let keyPath) = accessPath { keyPath } else { nil }
   }
 
   /// Returns whether the fetch prefetched the key path.

@@ -25,7 +25,7 @@ final class ColdStack {
   /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
   private let ignoresVersions: Bool
   /// Receives the rows that are skipped in a read-only store.
-  private let damagedRows: SkippedRows
+  private let skippedRows: SkippedRows
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
   /// The pragmas that the file was opened with.
   private(set) var pragmas: [String: String] = [:]
@@ -37,14 +37,14 @@ final class ColdStack {
   ///   - model: The model to open the store with.
   ///   - isReadOnly: Whether to open the store read-only.
   ///   - ignoresVersions: Whether the model isn't the store's own.
-  ///   - damagedRows: Receives the rows that are skipped in a read-only store.
+  ///   - skippedRows: Receives the rows that are skipped in a read-only store.
   ///   - sinks: Additional event sinks, which also receive the events of opening the store.
   /// - Throws: The coordinator's `NSError`.
   init(
     storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, ignoresVersions: Bool = false,
-    damagedRows: SkippedRows, sinks: [any EventSink]
+    skippedRows: SkippedRows, sinks: [any EventSink]
   ) throws {
-    self.damagedRows = damagedRows
+    self.skippedRows = skippedRows
     self.storeURL = storeURL
     self.model = model
     self.isReadOnly = isReadOnly
@@ -165,7 +165,7 @@ final class ColdStack {
     if let known = coordinators[name] { return known }
     let made = NSPersistentStoreCoordinator(managedObjectModel: model, sharing: hub)
     var options: [String: Any] =
-      isReadOnly ? [NSReadOnlyPersistentStoreOption: true, SkippedRows.option: damagedRows] : [:]
+      isReadOnly ? [NSReadOnlyPersistentStoreOption: true, SkippedRows.option: skippedRows] : [:]
     if ignoresVersions { options[NSIgnorePersistentStoreVersioningOption] = true }
     if !pragmas.isEmpty { options[NSSQLitePragmasOption] = pragmas }
     try made.addPersistentStore(type: .sqlite, at: storeURL, options: options)

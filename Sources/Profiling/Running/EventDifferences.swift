@@ -84,7 +84,7 @@ struct EventDifferences {
   private func line(_ part: Part) -> String {
     let group = part.group
     var text = "\(metric.metric.counted(part.amount)): "
-    let subject = group.changesLinks ? "join rows of \(group.subject)" : group.subject
+    let subject = group.changesJoinRows ? "join rows of \(group.subject)" : group.subject
     text += ([NumberText.grouped(group.count), "x", group.word, subject].filter { !$0.isEmpty })
       .joined(separator: " ")
     if !group.sourceWord.isEmpty { text += " (\(group.sourceWord))" }
@@ -140,7 +140,7 @@ struct EventDifferences {
 extension EventGroup {
   /// A Boolean value that indicates whether the group changes rows of a join table, whose name
   /// starts with an entity ID.
-  fileprivate var changesLinks: Bool {
+  fileprivate var changesJoinRows: Bool {
     guard let sql, ["insert", "update", "delete"].contains(word),
       let table = SQLOutline(sql).tables.first?.table
     else { return false }

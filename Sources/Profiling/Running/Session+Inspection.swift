@@ -75,7 +75,7 @@ extension Session {
     }
     let saved = try ColdStack(
       storeURL: storeURL, model: model, isReadOnly: isReadOnly, ignoresVersions: ignoresVersions,
-      damagedRows: SkippedRows(), sinks: [])
+      skippedRows: SkippedRows(), sinks: [])
     let reader = ObjectReader(chain: chain, saved: saved.main)
     let columns = raw ? try StoredColumns(of: self) : nil
     defer { columns?.close() }

@@ -18,7 +18,7 @@ extension Session {
       if let mapping = step.text(of: .mapping) {
         return try migrate(from: former, to: version, with: versions.mappingURL(mapping))
       }
-      switch step.choice(of: .way) as MigrationWay? {
+      switch step.choice(of: .way) as MigrationMethod? {
       case .progressive:
         var migration = try ProgressiveMigration(
           storeURL: storeURL, versionsURL: versions.url, to: version.name)

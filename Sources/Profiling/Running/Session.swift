@@ -22,7 +22,7 @@ package final class Session {
   /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
   package let ignoresVersions: Bool
   /// The unmappable rows that were skipped; none if the store is writable.
-  package let damagedRows = SkippedRows()
+  package let skippedRows = SkippedRows()
 
   // The properties that the extensions in `Session+….swift` set.
   var stack: ColdStack
@@ -66,7 +66,7 @@ package final class Session {
     self.ignoresVersions = ignoresVersions
     stack = try ColdStack(
       storeURL: storeURL, model: self.model, isReadOnly: readOnly,
-      ignoresVersions: ignoresVersions, damagedRows: damagedRows, sinks: sinks)
+      ignoresVersions: ignoresVersions, skippedRows: skippedRows, sinks: sinks)
   }
 
   deinit {

@@ -22,7 +22,7 @@ package enum ComparisonText {
   /// Returns the lines for statements whose counts differ or whose times differ conclusively.
   private static func statements(_ all: [ComparedStatement]) -> [String] {
     let shown = all.filter { statement in
-      if case .inconclusive? = statement.time?.verdict { return statement.differs }
+      if case .inconclusive? = statement.time?.outcome { return statement.differs }
       return statement.differs || statement.time != nil
     }
     guard !all.isEmpty else { return [] }
@@ -159,7 +159,7 @@ package enum ComparisonJSON {
     init(_ time: ComparedTime) {
       before = time.before.median
       after = time.after.median
-      switch time.verdict {
+      switch time.outcome {
       case .faster: verdict = "faster"
       case .slower: verdict = "slower"
       case .inconclusive(let why):

@@ -151,7 +151,7 @@ package enum ComparedInput {
   /// Returns whether input is a result: it begins with a brace, and isn't a record of `log show`.
   private static func isResult(_ input: LogLines) -> Bool {
     let head = LogBytes(input.peek(1 << 16))
-    let first = head.bytes.first { !$0.isBlank && $0 != 0x0A }
+    let first = head.bytes.first { !$0.isWhitespace && $0 != 0x0A }
     return first == UInt8(ascii: "{") && !head.contains("\"eventMessage\"")
   }
 

@@ -27,11 +27,12 @@ package struct RunComparison: Sendable {
       ? before.scenario : "\(before.scenario) and \(after.scenario)"
     let environments = RunComparison.differences(before.environment, after.environment)
     notes = RunComparison.notes(before, after) + environments
-    let obstacle = RunComparison.obstacle(before.environment, after.environment)
+    let reasonInconclusive = RunComparison.reasonInconclusive(before.environment, after.environment)
     statements = []
     let one = RunComparison.entries(of: before)
     let other = RunComparison.entries(of: after)
-    (variants, missing, added) = RunComparison.matched(one, other, obstacle: obstacle)
+    (variants, missing, added) = RunComparison.matched(
+      one, other, reasonInconclusive: reasonInconclusive)
   }
 
   /// Compares two logs: each as a whole, sections with the same name, and statements.
@@ -41,17 +42,17 @@ package struct RunComparison: Sendable {
     statements = ComparedStatement.all(before, after)
     let entries = LogEntries(before, after)
     (variants, missing, added) = RunComparison.matched(
-      entries.before, entries.after, obstacle: "a log contains only one run")
+      entries.before, entries.after, reasonInconclusive: "a log contains only one run")
   }
 
   private static func matched(
-    _ one: [Entry], _ other: [Entry], obstacle: String?
+    _ one: [Entry], _ other: [Entry], reasonInconclusive: String?
   ) -> (variants: [ComparedVariant], missing: [String], added: [String]) {
     let variants = one.compactMap { entry -> ComparedVariant? in
       guard let match = other.first(where: { $0.name == entry.name }) else { return nil }
       return ComparedVariant(
         name: entry.name, entry.variant, match.variant,
-        findings: (entry.findings, match.findings), obstacle: obstacle)
+        findings: (entry.findings, match.findings), reasonInconclusive: reasonInconclusive)
     }
     return (
       variants, one.map(\.name).filter { name in !other.contains { $0.name == name } },
@@ -103,7 +104,8 @@ package struct RunComparison: Sendable {
     ].filter { $0.1 != $0.2 }.map { "\($0.0): \($0.1) and \($0.2)" }
   }
 
-  private static func obstacle(_ one: RunEnvironment, _ other: RunEnvironment) -> String? {
+  private static func reasonInconclusive(_ one: RunEnvironment, _ other: RunEnvironment) -> String?
+  {
     if one.machine != other.machine { return "different machines" }
     if one.build != other.build { return "different kinds of build" }
     return one.build == "debug" ? "a debug build" : nil
@@ -145,7 +147,7 @@ extension Metric {
 /// The times of the same work in two results, and whether they differ conclusively.
 package struct ComparedTime: Sendable, Equatable {
   /// The result of comparing two times.
-  package enum Verdict: Sendable, Equatable {
+  package enum Outcome: Sendable, Equatable {
     /// Every run was faster than every earlier one; the value is the ratio of the medians.
     case faster(Double)
     /// Every run was slower than every earlier one; the value is the ratio of the medians.
@@ -156,7 +158,7 @@ package struct ComparedTime: Sendable, Equatable {
 
   package let before: TimeSpread
   package let after: TimeSpread
-  package let verdict: Verdict
+  package let outcome: Outcome
   private let unit: Unit
 
   /// What a single time measures.
@@ -172,20 +174,21 @@ package struct ComparedTime: Sendable, Equatable {
   ///   - before: The earlier times.
   ///   - after: The later times.
   ///   - unit: What a single time measures.
-  ///   - obstacle: The reason why the times can't be compared, such as different machines.
+  ///   - reasonInconclusive: The reason why the times can't be compared, such as different machines.
   package init(
-    _ before: TimeSpread, _ after: TimeSpread, of unit: Unit = .run, obstacle: String? = nil
+    _ before: TimeSpread, _ after: TimeSpread, of unit: Unit = .run,
+    reasonInconclusive: String? = nil
   ) {
     self.before = before
     self.after = after
     self.unit = unit
-    verdict = ComparedTime.verdict(before, after, unit, obstacle)
+    outcome = ComparedTime.outcome(before, after, unit, reasonInconclusive)
   }
 
-  private static func verdict(
-    _ before: TimeSpread, _ after: TimeSpread, _ unit: Unit, _ obstacle: String?
-  ) -> Verdict {
-    if let obstacle { return .inconclusive(obstacle) }
+  private static func outcome(
+    _ before: TimeSpread, _ after: TimeSpread, _ unit: Unit, _ reasonInconclusive: String?
+  ) -> Outcome {
+    if let reasonInconclusive { return .inconclusive(reasonInconclusive) }
     guard min(before.count, after.count) >= TimeSpread.enough else {
       return .inconclusive(
         "fewer than \(TimeSpread.enough) \(unit.rawValue)s each"
@@ -200,7 +203,7 @@ package struct ComparedTime: Sendable, Equatable {
   /// `55 ms → 61 ms, inconclusive: the runs overlap`.
   package var text: String {
     let words =
-      switch verdict {
+      switch outcome {
       case .faster(let times): "\(ComparedTime.factor(times)) times faster"
       case .slower(let times): "\(ComparedTime.factor(times)) times slower"
       case .inconclusive(let reason): "inconclusive: \(reason)"
@@ -230,7 +233,7 @@ package struct ComparedVariant: Sendable {
 
   init(
     name: String, _ before: ScaledRun.Variant, _ after: ScaledRun.Variant,
-    findings: (before: [String], after: [String]), obstacle: String?
+    findings: (before: [String], after: [String]), reasonInconclusive: String?
   ) {
     self.name = name
     let plain = Metric.allCases.compactMap { metric -> ComparedCount? in
@@ -250,7 +253,8 @@ package struct ComparedVariant: Sendable {
     goneFindings = findings.before.filter { !findings.after.contains($0) }
     time = ComparedTime(
       TimeSpread(before.repeats) ?? TimeSpread(once: before.nanoseconds),
-      TimeSpread(after.repeats) ?? TimeSpread(once: after.nanoseconds), obstacle: obstacle)
+      TimeSpread(after.repeats) ?? TimeSpread(once: after.nanoseconds),
+      reasonInconclusive: reasonInconclusive)
   }
 }
 

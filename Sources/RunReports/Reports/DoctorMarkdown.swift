@@ -7,7 +7,7 @@ package enum DoctorMarkdown {
   package static func data(_ report: DoctorReport) -> Data {
     let name = MarkdownText.code(report.url.lastPathComponent)
     var lines = ["### \(name): \(report.isIntact ? "no problems found" : report.severities)"]
-    if report.isGuessed {
+    if report.isInferred {
       lines += [
         "",
         "The store has no readable model. Checks that need one were skipped, and property names are "

@@ -23,7 +23,7 @@ final class ScalarFunction {
     function.counts.functions &+= 1
     let values = (0..<Int(count)).map { SQLiteValue(argument: arguments?[$0]) }
     do {
-      try function.body(values).give(to: context)
+      try function.body(values).setResult(of: context)
     } catch {
       sqlite3_result_error(context, "\(error)", -1)
       sqlite3_result_error_code(context, ResultCode.functionFailed.rawValue)
@@ -53,7 +53,7 @@ extension SQLiteValue {
   }
 
   /// Sets the value as a function's result.
-  func give(to context: OpaquePointer?) {
+  func setResult(of context: OpaquePointer?) {
     switch self {
     case .null:
       sqlite3_result_null(context)

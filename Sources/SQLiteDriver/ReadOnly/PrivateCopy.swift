@@ -34,7 +34,7 @@ final class PrivateCopy: Sendable {
 }
 
 /// Copies the files of a store and rolls back the copy.
-package enum SettledCopy {
+package enum RolledBackCopy {
   /// Copies a database with its journal and WAL, and rolls back the copy if the journal is hot.
   ///
   /// Nothing outside the copy's folder is written or removed. There must be no file at `copy`.

@@ -19,7 +19,7 @@ struct ExportCheck {
     var problems = dataProblems + modelProblems
     for variant in scenario.variants {
       for step in variant.steps(sharing: scenario.steps) {
-        guard let reason = step.verb.whyNotExported else { continue }
+        guard let reason = step.verb.reasonNotExported else { continue }
         problems.append(
           LanguageProblem(
             "`\(step.verb.rawValue)` can't be exported: \(reason)", at: step.ranges.verb,
@@ -78,7 +78,7 @@ struct ExportCheck {
 
 extension Verb {
   /// The reason that a step with this verb can't be exported, or `nil` if it can.
-  package var whyNotExported: String? {
+  package var reasonNotExported: String? {
     switch self {
     case .sql: "Core Data has no API for it"
     case .index:

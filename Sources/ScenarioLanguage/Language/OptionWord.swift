@@ -223,7 +223,7 @@ extension OptionWord {
     case .way:
       Entry(
         .choice, "how to migrate; by default, in one inferred step", example: "progressive",
-        choices: MigrationWay.allCases.map(\.rawValue))
+        choices: MigrationMethod.allCases.map(\.rawValue))
     case .mapping:
       Entry(
         .text, "the mapping model, a file next to the model", example: "Shop1to2.xcmappingmodel")
@@ -247,7 +247,7 @@ package enum ContextQueue: String, CaseIterable, Sendable {
 }
 
 /// The way in which a step migrates a store, such as `way staged`.
-package enum MigrationWay: String, CaseIterable, Sendable {
+package enum MigrationMethod: String, CaseIterable, Sendable {
   /// In one inferred step that defers the removal of columns, tables, and indexes.
   case deferred
   /// From version to version, with the mapping models that exist for them.

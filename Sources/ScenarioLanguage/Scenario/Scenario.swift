@@ -162,8 +162,8 @@ struct SharedSteps {
       var bare = (first, second)
       bare.0.options = []
       bare.1.options = []
-      let isNamedAlone = first.name != nil && one.count { $0.name == first.name } == 1
-      return bare.0 == bare.1 && (isNamedAlone || first.options == second.options)
+      let hasUniqueName = first.name != nil && one.count { $0.name == first.name } == 1
+      return bare.0 == bare.1 && (hasUniqueName || first.options == second.options)
     }
   }
 

@@ -212,7 +212,7 @@ struct PropertyNames {
   init(_ connection: Connection) {
     let anatomy = try? StoreAnatomy(reading: connection)
     // An inferred model's names aren't those of the user's model.
-    self.anatomy = anatomy?.source.isGuessed == false ? anatomy : nil
+    self.anatomy = anatomy?.source.isInferred == false ? anatomy : nil
   }
 
   /// Returns an entity of a table that has all given columns, and the properties of these columns.

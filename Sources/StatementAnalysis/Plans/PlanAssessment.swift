@@ -345,7 +345,9 @@ package enum PlanNote: Sendable, Hashable {
       self = .correlatedSubquery
     } else if node.detail == "MULTI-INDEX OR" {
       self = .multiIndexOr
-    } else if let index = node.index, PlanNote.findsEntityAlone(node), PlanNote.asksForMore(sql) {
+    } else if let index = node.index, PlanNote.findsOnlyEntity(node),
+      PlanNote.hasOtherConditions(sql)
+    {
       self = .entityIndex(index)
     } else {
       return nil
@@ -359,12 +361,12 @@ package enum PlanNote: Sendable, Hashable {
       index: index, condition: condition, isAll: node.isAnswered(byConditionIn: sql))
   }
 
-  private static func findsEntityAlone(_ node: QueryPlan.Node) -> Bool {
+  private static func findsOnlyEntity(_ node: QueryPlan.Node) -> Bool {
     node.constraint == "Z_ENT=?"
   }
 
   /// Returns whether the condition compares anything other than `Z_ENT`.
-  private static func asksForMore(_ sql: String) -> Bool {
+  private static func hasOtherConditions(_ sql: String) -> Bool {
     SQLOutline(sql).condition?.contains { $0.contains(".Z") && !$0.hasSuffix(".Z_ENT") } ?? false
   }
 }

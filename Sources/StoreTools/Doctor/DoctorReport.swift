@@ -10,7 +10,7 @@ package struct DoctorReport: Sendable {
   ///
   /// If so, attributes and relationships are inferred from the tables, and checks that need a model
   /// are skipped.
-  package var isGuessed: Bool
+  package var isInferred: Bool
   /// The findings, in the order of the rules.
   package var findings: [DoctorFinding]
 
@@ -76,9 +76,9 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   /// A `Z_PRIMARYKEY` table that's inconsistent, or inconsistent with the model.
   case entityList = "entity-list"
   /// Rows whose `Z_ENT` isn't an entity of their table.
-  case entityNumber = "entity-id"
+  case entityID = "entity-id"
   /// A `Z_MAX` below the largest primary key, so that new objects would reuse keys.
-  case keyMaximum = "primary-key-counter"
+  case primaryKeyCounter = "primary-key-counter"
   /// Values of a type that their attribute can't have.
   case valueType = "value-type"
   /// Required attributes and to-one relationships that are NULL.
@@ -88,7 +88,7 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   /// Join rows that refer to a missing object.
   case orphanedJoin = "orphaned-join"
   /// Members of ordered relationships without an order key, or with that of another member.
-  case orderPlace = "order-key"
+  case orderKey = "order-key"
   /// Relationships whose inverse doesn't match.
   case oneSidedInverse = "one-sided-inverse"
   /// Externally stored values whose file is missing.
@@ -120,7 +120,7 @@ package enum DoctorText {
       ? "\(report.url.lastPathComponent)   no problems found"
       : "\(report.url.lastPathComponent)   \(report.severities)"
     let note =
-      report.isGuessed
+      report.isInferred
       ? [
         "  The store has no readable model. Checks that need one were skipped, and property",
         "  names are inferred from column names.",
@@ -152,7 +152,7 @@ package enum DoctorJSON {
     init(_ report: DoctorReport) {
       store = report.url.path
       sound = report.isIntact
-      guessed = report.isGuessed
+      guessed = report.isInferred
       rules = DoctorRuleName.allCases.map(\.rawValue)
       findings = report.findings.map(Finding.init)
     }
@@ -211,8 +211,8 @@ extension DoctorRuleName {
   package var severity: DoctorSeverity {
     switch self {
     case .externalFileUnowned, .indexRedundant: .note
-    case .indexMissing, .orderPlace, .history: .warning
-    case .integrity, .metadata, .model, .entityList, .entityNumber, .keyMaximum, .valueType,
+    case .indexMissing, .orderKey, .history: .warning
+    case .integrity, .metadata, .model, .entityList, .entityID, .primaryKeyCounter, .valueType,
       .missingValue, .danglingKey, .orphanedJoin, .oneSidedInverse, .externalFileMissing,
       .externalPrefix, .triggerMissing, .duplicateValues, .derivedValue:
       .error

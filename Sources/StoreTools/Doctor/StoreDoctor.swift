@@ -11,7 +11,7 @@ package enum StoreDoctor {
   private static let rules: [any DoctorRule] = [
     EntityListRule(),
     EntityNumberRule(),
-    KeyMaximumRule(),
+    PrimaryKeyCounterRule(),
     ValueTypeRule(),
     MissingValueRule(),
     DanglingKeyRule(),
@@ -39,7 +39,7 @@ package enum StoreDoctor {
       switch problem {
       case .truncated, .corrupt:
         findings.append(IntegrityCheck.finding(["\(problem)"]))
-        return DoctorReport(url: url, isGuessed: false, findings: findings)
+        return DoctorReport(url: url, isInferred: false, findings: findings)
       default: try InvalidInputError.check(url)
       }
     }
@@ -52,9 +52,9 @@ package enum StoreDoctor {
       try InvalidInputError.checkTables(tables, path: url.relativePath)
       return try examine(url, connection, tables)
     } catch let error as SQLiteError {
-      guard error.isDamage else { throw InvalidInputError(error, path: url.relativePath) }
+      guard error.isCorruption else { throw InvalidInputError(error, path: url.relativePath) }
       findings.append(IntegrityCheck.finding([error.message]))
-      return DoctorReport(url: url, isGuessed: false, findings: findings)
+      return DoctorReport(url: url, isInferred: false, findings: findings)
     }
   }
 
@@ -68,12 +68,12 @@ package enum StoreDoctor {
     do {
       anatomy = try StoreAnatomy(reading: connection)
     } catch let error as SQLiteError {
-      guard error.isDamage else { throw error }
+      guard error.isCorruption else { throw error }
       findings.append(IntegrityCheck.finding([error.message]))
-      return DoctorReport(url: url, isGuessed: false, findings: findings)
+      return DoctorReport(url: url, isInferred: false, findings: findings)
     } catch {
       findings.append(ModelCheck.finding(mismatch: "\(error)"))
-      return DoctorReport(url: url, isGuessed: false, findings: findings)
+      return DoctorReport(url: url, isInferred: false, findings: findings)
     }
     if let problem = anatomy.source.problem { findings.append(ModelCheck.finding(unread: problem)) }
     let store = ExaminedStore(
@@ -82,20 +82,20 @@ package enum StoreDoctor {
     for rule in rules {
       do {
         findings += try rule.findings(in: store)
-      } catch let error as SQLiteError where error.isDamage {
+      } catch let error as SQLiteError where error.isCorruption {
         // Other rules might not need the corrupt part.
         if !findings.contains(where: { $0.rule == .integrity }) {
           findings.append(IntegrityCheck.finding([error.message]))
         }
       }
     }
-    return DoctorReport(url: url, isGuessed: anatomy.source.isGuessed, findings: findings)
+    return DoctorReport(url: url, isInferred: anatomy.source.isInferred, findings: findings)
   }
 }
 
 extension SQLiteError {
   /// A Boolean value that indicates whether the file is corrupt.
-  fileprivate var isDamage: Bool {
+  fileprivate var isCorruption: Bool {
     code.primary == .corrupt || code.primary == .notADatabase
   }
 }

@@ -34,10 +34,10 @@ package struct StoreInspector {
     let spreads = mapping.map { SpreadReader(mapping: $0, connection: connection) }
     let entities = ModelEntities(
       model: source.model, own: try schema.ownRows(mapping, on: connection), schema: schema,
-      isGuessed: source.isGuessed, spreads: spreads
+      isInferred: source.isInferred, spreads: spreads
     ).entities
     return StoreInspection(
-      url: url, modelSource: source.isGuessed ? .schema : .cache,
+      url: url, modelSource: source.isInferred ? .schema : .cache,
       modelProblem: source.problem,
       uuid: metadata.uuid, writer: metadata.writer, frameworkVersion: metadata.frameworkVersion,
       modelIdentifiers: metadata.modelIdentifiers, hasOwnDigests: metadata.hasOwnDigests,
@@ -46,7 +46,7 @@ package struct StoreInspector {
       spaces: InspectedSpace.all(on: connection), externalFiles: InspectedExternalFiles(of: url),
       history: try InspectedHistory(reading: connection, tables: schema.tables.keys),
       metadata: metadata.own,
-      digests: InspectedDigest.all(source.isGuessed ? nil : source.model, metadata.hashes))
+      digests: InspectedDigest.all(source.isInferred ? nil : source.model, metadata.hashes))
   }
 
   private func unmappableRows(_ mapping: SQLModel?) throws(SQLiteError) -> [UnmappableRows] {
@@ -80,7 +80,7 @@ struct ModelEntities {
   let own: [EntityCount]
   let schema: InspectedSchema
   /// A Boolean value that indicates whether the names and classes of the model are inferred.
-  let isGuessed: Bool
+  let isInferred: Bool
   /// The reader for numbers of destinations, or `nil` if the model doesn't match the tables.
   let spreads: SpreadReader?
 
@@ -96,7 +96,7 @@ struct ModelEntities {
         subentities: entity.subentities.compactMap(\.name).sorted(),
         table: spreads?.mapping.entity(named: name)?.table
           ?? schema.table(ofRoot: entity.root.name ?? ""),
-        className: isGuessed ? nil : entity.managedObjectClassName,
+        className: isInferred ? nil : entity.managedObjectClassName,
         attributes: own(entity, NSAttributeDescription.self).map(InspectedAttribute.init),
         relationships: own(entity, NSRelationshipDescription.self)
           .map { relationship in

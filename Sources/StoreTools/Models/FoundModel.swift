@@ -59,7 +59,7 @@ package struct FoundModel {
       try InvalidInputError.check(url)
       let read = try StoreModel.ofStore(at: url)
       model = read.model
-      origin = read.isGuessed ? .tables : .store
+      origin = read.isInferred ? .tables : .store
       storeProblem = read.problem
       (self.version, versions) = (nil, [])
       problems = model.problems
@@ -91,7 +91,7 @@ struct CheckedModel {
   let schema: InspectedSchema?
   /// A Boolean value that indicates whether the model was inferred from the tables, which don't
   /// contain inverses and delete rules.
-  let isGuessed: Bool
+  let isInferred: Bool
   /// The store, opened read-only, or `nil` if the model isn't from a store.
   let store: Connection?
   /// The change from an earlier version, or `nil` if the model isn't compared with one.

@@ -9,7 +9,7 @@ package enum ModelRules {
     [
       InvalidModelRule.self,
       IgnoredElementRule.self,
-      UnusableTextRule.self,
+      InvalidExpressionRule.self,
       DanglingDestinationRule.self,
       MissingInverseRule.self,
       PrefixIndexRule.self,
@@ -58,7 +58,7 @@ package enum ModelRules {
     guard found.origin == .store || found.origin == .tables else {
       let findings = try findings(
         in: CheckedModel(
-          model: found.model, problems: found.problems, schema: nil, isGuessed: false, store: nil,
+          model: found.model, problems: found.problems, schema: nil, isInferred: false, store: nil,
           change: change))
       return change == nil ? findings : try positioned(findings, in: found)
     }
@@ -68,7 +68,7 @@ package enum ModelRules {
       return try findings(
         in: CheckedModel(
           model: found.model, problems: found.problems,
-          schema: try InspectedSchema(reading: connection), isGuessed: found.origin == .tables,
+          schema: try InspectedSchema(reading: connection), isInferred: found.origin == .tables,
           store: connection, change: change))
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: found.url.relativePath)

@@ -4,7 +4,7 @@ import SQLiteDriver
 
 /// The UUID, the metadata, and the model of a corrupt store, as far as they can be read.
 struct RecoveredMetadata {
-  private let damaged: DamagedStore
+  private let damaged: CorruptStore
   private let usesStoredModel: Bool
   /// The property list of the new store.
   private var created: [String: Any] = [:]
@@ -29,7 +29,7 @@ struct RecoveredMetadata {
     NSManagedObjectModel.digestFormulaKey,
   ]
 
-  init(_ damaged: DamagedStore, usesStoredModel: Bool) {
+  init(_ damaged: CorruptStore, usesStoredModel: Bool) {
     self.damaged = damaged
     self.usesStoredModel = usesStoredModel
   }

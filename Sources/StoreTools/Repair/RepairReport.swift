@@ -16,7 +16,7 @@ package struct RepairReport: Sendable {
     /// They can be deleted ones if the list of free pages is corrupt.
     package let detached: Int
     /// The number of values that were set to NULL because their overflow pages are corrupt.
-    package let damagedValues: Int
+    package let corruptValues: Int
     /// The number of rows that weren't recovered because they violate a uniqueness constraint.
     package let duplicates: Int
   }
@@ -28,7 +28,7 @@ package struct RepairReport: Sendable {
   /// The entities and tables with recovered or refused rows, by name.
   package let entries: [Entry]
   /// The numbers of corrupt and missing pages, by table.
-  package let damagedPages: [String: Int]
+  package let corruptPages: [String: Int]
   /// The numbers of records that can't be decoded, by table; empty for unknown tables.
   package let undecoded: [String: Int]
   /// The numbers of rows of tables that the model doesn't have, by table.
@@ -55,7 +55,7 @@ package struct RepairReport: Sendable {
   package let remaining: [DoctorFinding]
 
   init(
-    url: URL, damaged: DamagedStore, losses: RepairLosses, repaired: RepairedStore,
+    url: URL, damaged: CorruptStore, losses: RepairLosses, repaired: RepairedStore,
     assumptions: [String], remaining: [DoctorFinding]
   ) {
     self.url = url
@@ -64,10 +64,10 @@ package struct RepairReport: Sendable {
     entries = names.sorted().map { name in
       Entry(
         name: name, recovered: losses.recovered[name] ?? 0,
-        detached: losses.detached[name] ?? 0, damagedValues: losses.damagedValues[name] ?? 0,
+        detached: losses.detached[name] ?? 0, corruptValues: losses.corruptValues[name] ?? 0,
         duplicates: losses.refused[name] ?? 0)
     }
-    damagedPages = losses.damagedPages
+    corruptPages = losses.corruptPages
     undecoded = losses.undecoded
     omitted = losses.omitted
     self.assumptions = losses.assumptions + assumptions
@@ -84,11 +84,11 @@ package struct RepairReport: Sendable {
 
   /// A Boolean value that indicates whether nothing is lost or assumed, and the new store has no error.
   package var isComplete: Bool {
-    damagedPages.isEmpty && undecoded.isEmpty && omitted.isEmpty && assumptions.isEmpty
+    corruptPages.isEmpty && undecoded.isEmpty && omitted.isEmpty && assumptions.isEmpty
       && clearedReferences.isEmpty
       && removedJoinRows == 0 && removedChanges == 0 && missingFiles.isEmpty
       && remaining.allSatisfy { $0.severity != .error }
-      && entries.allSatisfy { $0.damagedValues == 0 && $0.duplicates == 0 }
+      && entries.allSatisfy { $0.corruptValues == 0 && $0.duplicates == 0 }
   }
 }
 
@@ -108,8 +108,8 @@ package enum RepairText {
         line +=
           ", \(NumberText.grouped(entry.detached)) of them on pages that the table doesn't refer to"
       }
-      if entry.damagedValues > 0 {
-        line += ", \(NumberText.counted(entry.damagedValues, "damaged value")) set to NULL"
+      if entry.corruptValues > 0 {
+        line += ", \(NumberText.counted(entry.corruptValues, "corrupt value")) set to NULL"
       }
       if entry.duplicates > 0 {
         line += ", \(NumberText.counted(entry.duplicates, "duplicate")) not recovered"
@@ -136,7 +136,7 @@ package enum RepairText {
           + "\(NumberText.counted(count, noun)) \(words)"
       }
     }
-    var lines = counts(report.damagedPages, "page", "corrupt or missing")
+    var lines = counts(report.corruptPages, "page", "corrupt or missing")
     lines += counts(report.undecoded, "row", "on other pages lost")
     lines += counts(report.omitted, "row", "not copied, because the model has no such table")
     lines += report.assumptions.map { "  \($0)" }
@@ -208,9 +208,9 @@ package enum RepairJSON {
       entities = report.entries.map { entry in
         Entry(
           name: entry.name, recovered: entry.recovered, detached: entry.detached,
-          damagedValues: entry.damagedValues, duplicates: entry.duplicates)
+          damagedValues: entry.corruptValues, duplicates: entry.duplicates)
       }
-      corruptPages = report.damagedPages
+      corruptPages = report.corruptPages
       lostRows = report.undecoded
       omittedRows = report.omitted
       assumptions = report.assumptions

@@ -37,7 +37,7 @@ struct RowLoader {
     case history(Int)
   }
 
-  private let store: DamagedStore
+  private let store: CorruptStore
   private let old: SQLModel
   private let new: SQLModel
   private let connection: Connection
@@ -52,7 +52,7 @@ struct RowLoader {
   private(set) var losses = RepairLosses()
 
   init(
-    _ store: DamagedStore, old: SQLModel, new: SQLModel, into connection: Connection
+    _ store: CorruptStore, old: SQLModel, new: SQLModel, into connection: Connection
   ) throws {
     (self.store, self.old, self.new, self.connection) = (store, old, new, connection)
     newColumns = try Self.columns(on: connection)
@@ -131,7 +131,7 @@ struct RowLoader {
   /// Returns the column that the definition lacks, and the index of the one whose name isn't expected,
   /// if there's only one of either: the name is corrupt.
   private mutating func renamedColumn(
-    of table: DamagedStore.Table, _ known: [TableDefinition.Column],
+    of table: CorruptStore.Table, _ known: [TableDefinition.Column],
     _ pairs: [(old: String, new: String)]
   ) -> (old: String, index: Int)? {
     let columns = table.definition.columns
@@ -251,12 +251,12 @@ struct RowLoader {
       if isOfOther, leaf.grade == .trusted { misused[leaf.table, default: 0] += 1 }
     }
     for (id, count) in store.map.damaged.merging(misused, uniquingKeysWith: +) {
-      losses.damagedPages[name(of: id), default: 0] += count
+      losses.corruptPages[name(of: id), default: 0] += count
     }
   }
 
   private func name(of table: Int32) -> String {
-    if table == DamagedStore.schemaID { return "sqlite_schema" }
+    if table == CorruptStore.schemaID { return "sqlite_schema" }
     return targets[table]?.name ?? store.tablesByID[table]?.name ?? ""
   }
 
@@ -304,7 +304,7 @@ struct RowLoader {
     if connection.changes > 0 {
       losses.recovered[subject, default: 0] += 1
       if leaf.grade == .detached || leaf.table != id { losses.detached[subject, default: 0] += 1 }
-      if damagedCount > 0 { losses.damagedValues[subject, default: 0] += damagedCount }
+      if damagedCount > 0 { losses.corruptValues[subject, default: 0] += damagedCount }
     } else if try !isPresent(row, in: target) {
       losses.refused[subject, default: 0] += 1
     }
@@ -377,13 +377,13 @@ struct RepairLosses {
   /// Recovered rows of pages in no b-tree.
   var detached: [String: Int] = [:]
   /// Values whose overflow pages are corrupt.
-  var damagedValues: [String: Int] = [:]
+  var corruptValues: [String: Int] = [:]
   /// Rows that violate a uniqueness constraint.
   var refused: [String: Int] = [:]
   /// Records that can't be decoded, by table; empty for an unknown table.
   private(set) var undecoded: [String: Int] = [:]
   /// Corrupt pages, by table.
-  var damagedPages: [String: Int] = [:]
+  var corruptPages: [String: Int] = [:]
   /// Rows of tables that the model doesn't have.
   var omitted: [String: Int] = [:]
   /// What the file doesn't state.

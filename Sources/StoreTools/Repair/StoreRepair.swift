@@ -24,10 +24,10 @@ package enum StoreRepair {
   ) throws -> RepairReport {
     try check(url, destination)
     let inspection: StoreFileInspection
-    var damaged: DamagedStore
+    var damaged: CorruptStore
     do {
       inspection = try StoreFileInspection(path: url.path)
-      damaged = try DamagedStore(path: inspection.path)
+      damaged = try CorruptStore(path: inspection.path)
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: url.relativePath)
     }
@@ -67,7 +67,7 @@ package enum StoreRepair {
 
   /// Checks that there's a store to recover, and that all of its entities are in one file.
   private static func check(
-    _ damaged: DamagedStore, _ model: NSManagedObjectModel, _ url: URL
+    _ damaged: CorruptStore, _ model: NSManagedObjectModel, _ url: URL
   ) throws(InvalidInputError) {
     guard damaged.uuid != nil || !damaged.entities.isEmpty || damaged.hasObjects(of: model) else {
       throw InvalidInputError(
@@ -85,7 +85,7 @@ package enum StoreRepair {
 
   /// Writes and checks the new store.
   private static func write(
-    _ damaged: inout DamagedStore, from url: URL, _ model: NSManagedObjectModel, to file: URL
+    _ damaged: inout CorruptStore, from url: URL, _ model: NSManagedObjectModel, to file: URL
   ) throws -> RepairReport {
     let hasHistory = HistoryTables.numbers.prefix(2).allSatisfy { damaged.tables[$0.1] != nil }
     try open(file, model, tracksHistory: hasHistory)

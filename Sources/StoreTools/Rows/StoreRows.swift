@@ -7,9 +7,9 @@ package import WorkbenchText
 package struct StoreRows {
   /// A Boolean value that indicates whether the store has no readable model, so that property names
   /// are inferred.
-  package let isGuessed: Bool
+  package let isInferred: Bool
   private let context: NSManagedObjectContext
-  private let damagedRows = SkippedRows()
+  private let skippedRows = SkippedRows()
   private let entity: NSEntityDescription
   private let predicate: NSPredicate?
   private let limit: Int?
@@ -29,7 +29,7 @@ package struct StoreRows {
     self.limit = limit
     try InvalidInputError.check(url)
     let source = try StoreModel.ofStore(at: url)
-    isGuessed = source.isGuessed
+    isInferred = source.isInferred
     let names = ModelNames(source.model)
     entity = try StoreRows.reading(name) { (range) throws(LanguageProblem) in
       try names.entity(name, at: range)
@@ -48,9 +48,9 @@ package struct StoreRows {
       type: .sqlite, at: url,
       options: [
         NSReadOnlyPersistentStoreOption: true,
-        SkippedRows.option: damagedRows,
+        SkippedRows.option: skippedRows,
         // An inferred model isn't the one that the store was created with.
-        NSIgnorePersistentStoreVersioningOption: isGuessed,
+        NSIgnorePersistentStoreVersioningOption: isInferred,
       ])
     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
@@ -117,10 +117,10 @@ package struct StoreRows {
   ///   error of the framework.
   package func check() throws {
     let faultError = context.performAndWait { context.faultError }
-    let errors = damagedRows.take() + [faultError].compactMap(\.self)
+    let errors = skippedRows.take() + [faultError].compactMap(\.self)
     guard !errors.isEmpty else { return }
     throw InvalidInputError(
-      kind: .unusable, message: "some data couldn't be read: \(DamagedRowsText.list(errors))",
+      kind: .unusable, message: "some data couldn't be read: \(SkippedRowsText.list(errors))",
       nextStep: "run `cdprof doctor` to check the store")
   }
 }
@@ -230,7 +230,7 @@ package struct RowsCSV {
 }
 
 /// The text format of errors for rows that couldn't be read.
-package enum DamagedRowsText {
+package enum SkippedRowsText {
   private static let most = 20
 
   /// Returns the first errors, one on each line, and the number of further errors.

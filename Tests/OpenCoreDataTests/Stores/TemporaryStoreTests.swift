@@ -13,7 +13,7 @@ struct TemporaryStoreTests {
     let names = try Set(store.contents().keys)
     let first = TemporaryStore(replacing: store.url)
     try Data("first".utf8).write(to: first.url)
-    #expect(!MigrationRemains(of: store.url).removeTemporaryStores())
+    #expect(!InterruptedMigrationFiles(of: store.url).removeTemporaryStores())
     let second = TemporaryStore(replacing: store.url)
     #expect(first.url != second.url)
     try Data("second".utf8).write(to: second.url)

@@ -99,7 +99,7 @@ struct IntactStoreTests {
     let (folder, url) = try store()
     let report = try StoreDoctor.examine(url)
     #expect(report.findings == [])
-    #expect(!report.isGuessed)
+    #expect(!report.isInferred)
     let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     #expect(

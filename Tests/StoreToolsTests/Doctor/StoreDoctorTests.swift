@@ -25,10 +25,10 @@ struct StoreDoctorTests {
       case .corruptIndex: .integrity
       case .noMetadata, .unreadableMetadata, .noUUID: .metadata
       case .unreadableModel, .missingTable: .model
-      case .wrongEntity, .noEntity: .entityNumber
+      case .wrongEntity, .noEntity: .entityID
       case .wrongParent, .ownParent, .duplicateEntity: .entityList
       case .lowKeyCounter, .noKeyCounter, .lowHistoryKeyCounter, .zeroPrimaryKey, .exhaustedKeys:
-        .keyMaximum
+        .primaryKeyCounter
       case .stringForInteger, .integerOutOfRange, .noVersion: .valueType
       case .missingTrigger: .triggerMissing
       case .missingDestination, .wrongDestination, .wrongConcreteEntity: .danglingKey
@@ -36,7 +36,7 @@ struct StoreDoctorTests {
       case .oneSided: .oneSidedInverse
       case .missingFile: .externalFileMissing
       case .unownedFile: .externalFileUnowned
-      case .noJoinOrderKey, .duplicateJoinOrderKey, .noOrderKey, .duplicateOrderKey: .orderPlace
+      case .noJoinOrderKey, .duplicateJoinOrderKey, .noOrderKey, .duplicateOrderKey: .orderKey
       case .noValue, .noOwner: .missingValue
       case .noExternalMarker, .noFileName: .externalPrefix
       case .missingRelationshipIndex, .missingFetchIndex, .missingUniqueIndex: .indexMissing
@@ -170,7 +170,7 @@ struct StoreDoctorTests {
   func appleStoresHaveNoFindings(path: String) throws {
     let report = try StoreDoctor.examine(SharedData.url(path))
     #expect(report.findings == [])
-    #expect(report.isGuessed == path.hasSuffix("Recipes.sqlite"))
+    #expect(report.isInferred == path.hasSuffix("Recipes.sqlite"))
   }
 
   /// A truncated store is a finding; a file that isn't a store is an error.

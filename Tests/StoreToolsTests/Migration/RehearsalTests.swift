@@ -190,7 +190,7 @@ struct RehearsalTests {
     let path = try Fixture.write(
       Fixture.model { $0.properties.append(Fixture.attribute("place")) }, to: folder)
     let rehearsal = try Fixture.rehearse(store, to: path)
-    #expect(rehearsal.doctor?.findings.map(\.rule) == [.keyMaximum])
+    #expect(rehearsal.doctor?.findings.map(\.rule) == [.primaryKeyCounter])
     #expect(!rehearsal.hasNewFindings)
     #expect(rehearsal.isPreserving)
     #expect(MigrationText.lines(rehearsal).contains { $0.contains("before the migration, too") })

@@ -69,7 +69,7 @@ struct IgnoredElementTests {
     #expect(saved == (isUsable ? model.entities.filter { !$0.isAbstract }.count : 0))
     guard type == .sqlite else { return }
     let own = try StoreModel.ofStore(at: url)
-    #expect(!own.isGuessed && own.problem == nil)
+    #expect(!own.isInferred && own.problem == nil)
     #expect(try StoreDoctor.examine(url).findings.map { "\($0)" } == [])
     let reopened = NSPersistentStoreCoordinator(managedObjectModel: own.model)
     try reopened.addPersistentStore(type: .sqlite, at: url)

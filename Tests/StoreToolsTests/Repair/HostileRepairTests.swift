@@ -125,7 +125,7 @@ struct HostileRepairTests {
         var bytes = bed.bytes
         for index in 0..<4 { bytes[offset + index] = UInt8(target >> (24 - 8 * index) & 0xFF) }
         let report = try bed.repair(bytes, "a child is \(target)")
-        #expect(report.damagedPages.values.reduce(0, +) > 0)
+        #expect(report.corruptPages.values.reduce(0, +) > 0)
       }
     }
   }
@@ -155,7 +155,7 @@ struct HostileRepairTests {
       bytes[start + 9 + 2 * other] = bytes[start + 9 + 2 * index]
     }
     let report = try bed.repair(bytes, "one chain", check: false)
-    #expect(report.damagedPages["ZPARTY"] == 1)
+    #expect(report.corruptPages["ZPARTY"] == 1)
     let parties = report.entries.filter { ["Person", "Company"].contains($0.name) }
     #expect(parties.map(\.recovered).reduce(0, +) < count)
   }

@@ -93,7 +93,7 @@ struct RepairSweepTests {
       guard target != next else { continue }
       for index in 0..<4 { bytes[start + index] = UInt8(target >> (24 - 8 * index) & 0xFF) }
       let report = try bed.repair(bytes, without: [chain[1]], "the chain continues with \(target)")
-      #expect(report.entries.map(\.damagedValues).reduce(0, +) >= 1, "\(target)")
+      #expect(report.entries.map(\.corruptValues).reduce(0, +) >= 1, "\(target)")
     }
   }
 

@@ -13,7 +13,7 @@ struct StoreRepairTests {
     let bed = try RepairBed(path)
     let found = try StoreDoctor.examine(bed.url).findings.map(\.rule)
     let report = try bed.repair(bed.bytes, path)
-    #expect(report.damagedPages == [:] && report.undecoded == [:] && report.omitted == [:])
+    #expect(report.corruptPages == [:] && report.undecoded == [:] && report.omitted == [:])
     #expect(report.assumptions == [])
     #expect(report.remaining.filter { !found.contains($0.rule) } == [])
   }
@@ -76,7 +76,7 @@ struct StoreRepairTests {
     let report = try StoreRepair.repair(bed.url, to: out)
     let notes = bed.intact.tables["ZNOTE"]?.count ?? 0
     #expect(report.entries.first { $0.name == "Note" }?.recovered == notes - lost)
-    #expect(report.damagedPages == ["ZNOTE": 1])
+    #expect(report.corruptPages == ["ZNOTE": 1])
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: OfficeStore.model())
     let store = try coordinator.addPersistentStore(type: .sqlite, at: out)
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

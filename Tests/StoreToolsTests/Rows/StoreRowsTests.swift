@@ -56,7 +56,7 @@ struct StoreRowsTests {
     let rows = try StoreRows(store.url, entity: "Note", where: nil)
     var count = 0
     try rows.forEach { _ in count += 1 }
-    #expect(rows.isGuessed && count == 6)
+    #expect(rows.isInferred && count == 6)
   }
 
   /// A cycle of parent entities doesn't hide rows.

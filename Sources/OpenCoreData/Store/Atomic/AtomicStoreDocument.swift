@@ -38,7 +38,7 @@ final class AtomicStoreDocument: Sendable {
         document, form, tables, layouts, at: url, stamp: try file.create(document),
         configuration: configuration, options: options)
     }
-    if !isReadOnly { MigrationRemains(of: url).removeFromDocument() }
+    if !isReadOnly { InterruptedMigrationFiles(of: url).removeFromDocument() }
     let (document, stamp) = try file.read()
     let metadata = StoreMetadata(uuid: document.uuid, values: document.metadata)
     // A document contains no model: if hashes can't be compared, its objects are checked.

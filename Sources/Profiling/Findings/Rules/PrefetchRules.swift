@@ -27,9 +27,9 @@ enum UnusedPrefetchRule {
     let keyPaths = (fetch.keyPaths(of: .prefetch) ?? [])
     let users = work.users(ofResultAt: position)
     // Steps of other kinds can follow relationships without declaring which.
-    let isReadAlone = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
+    let isOnlyRead = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
     let reads = users.flatMap(\.step.reads)
-    guard !keyPaths.isEmpty, !reads.isEmpty, isReadAlone else { return [] }
+    guard !keyPaths.isEmpty, !reads.isEmpty, isOnlyRead else { return [] }
     let brought = work.events(of: part).filter { $0.kind == .prefetch }
     let later = work.events(after: part)
     return keyPaths.compactMap { keyPath in

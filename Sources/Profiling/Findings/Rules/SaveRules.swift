@@ -60,7 +60,7 @@ enum NeedlessUpdateRule {
 
   static func findings(in work: FinishedWork) -> [Finding] {
     RecordedSave.all(in: work.recording).compactMap { written in
-      guard written.statements.allSatisfy(setsVersionAlone),
+      guard written.statements.allSatisfy(setsOnlyVersion),
         let entity = RecordedSave.mostWritten(in: [written])
       else { return nil }
       return Finding(
@@ -83,7 +83,7 @@ enum NeedlessUpdateRule {
     }?.step.assignments.first?.key
   }
 
-  private static func setsVersionAlone(_ event: RecordedEvent) -> Bool {
+  private static func setsOnlyVersion(_ event: RecordedEvent) -> Bool {
     event.statement?.kind == .update
       && event.statement?.sql.contains(" SET Z_OPT = ? WHERE ") == true
   }

@@ -25,7 +25,7 @@ struct EntityListRule: DoctorRule {
       return Listed(number: number, name: name, parent: 0)
     }
     return duplicates(in: listed) + cycles(in: listed)
-      + (store.anatomy.source.isGuessed ? [] : otherParents(listed, store.mapping))
+      + (store.anatomy.source.isInferred ? [] : otherParents(listed, store.mapping))
   }
 
   private func duplicates(in listed: [Listed]) -> [DoctorFinding] {
@@ -183,13 +183,13 @@ struct ExternalFileRule: DoctorRule {
     var (owned, findings) = (Set<String>(), [DoctorFinding]())
     for (entity, column) in store.columns {
       guard let attribute = column.property as? NSAttributeDescription,
-        mayBeOutside(attribute, store)
+        mayBeExternal(attribute, store)
       else { continue }
       let references = try Self.references(in: column, of: entity, store)
       owned.formUnion(references.map(\.file))
       let missing = references.filter { !present.contains($0.file) }
       // Without a model, bytes that look like a file name might be a value of the app.
-      guard !missing.isEmpty, !store.anatomy.source.isGuessed || !present.isEmpty else { continue }
+      guard !missing.isEmpty, !store.anatomy.source.isInferred || !present.isEmpty else { continue }
       findings.append(
         DoctorFinding(
           .externalFileMissing, entity: entity.name, property: attribute.name, table: entity.table,
@@ -209,9 +209,9 @@ struct ExternalFileRule: DoctorRule {
     ]
   }
 
-  private func mayBeOutside(_ attribute: NSAttributeDescription, _ store: ExaminedStore) -> Bool {
+  private func mayBeExternal(_ attribute: NSAttributeDescription, _ store: ExaminedStore) -> Bool {
     attribute.allowsExternalBinaryDataStorage
-      || (store.anatomy.source.isGuessed && attribute.attributeType == .binaryDataAttributeType)
+      || (store.anatomy.source.isInferred && attribute.attributeType == .binaryDataAttributeType)
   }
 
   /// Returns the file names in a column, each with the primary key of its row.
@@ -238,7 +238,7 @@ struct ExternalFileRule: DoctorRule {
 /// might be from before the attribute allowed external storage.
 struct ExternalPrefixRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
-    guard !store.anatomy.source.isGuessed else { return [] }
+    guard !store.anatomy.source.isInferred else { return [] }
     return try store.columns.compactMap { entity, column in
       guard let attribute = column.property as? NSAttributeDescription,
         attribute.allowsExternalBinaryDataStorage

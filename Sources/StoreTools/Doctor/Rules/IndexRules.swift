@@ -75,7 +75,7 @@ struct RedundantIndexRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let present = try FileIndex.all(on: store.connection)
     let names = Set(present.map(\.name))
-    let isGuessed = store.anatomy.source.isGuessed
+    let isInferred = store.anatomy.source.isInferred
     let superfluous = present.enumerated().filter { offset, index in
       guard index.isExplicit, !index.isUnique,
         store.anatomy.deferredObjects.isDisjoint(with: [index.name, index.table]),
@@ -86,7 +86,7 @@ struct RedundantIndexRule: DoctorRule {
         let isEqual = other.element.parts.count == index.parts.count
         // Without a model, only the name indicates whether an index was declared. Of two equal
         // indexes that weren't, one is redundant.
-        if isGuessed && (!isEqual || hasNameOfModel(index, in: store)) { return false }
+        if isInferred && (!isEqual || hasNameOfModel(index, in: store)) { return false }
         // Of two equal indexes that the model doesn't declare, keep the first.
         return !isEqual || other.offset < offset
           || isWanted(other.element, by: store.anatomy.indexes, names: names)

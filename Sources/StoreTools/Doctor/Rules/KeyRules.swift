@@ -67,7 +67,7 @@ struct DanglingKeyRule: DoctorRule {
 
 /// Detects a `Z_MAX` that's below the largest primary key or leaves no room above it, and primary
 /// keys below 1.
-struct KeyMaximumRule: DoctorRule {
+struct PrimaryKeyCounterRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var tables = store.roots.map { (number: $0.number, name: $0.name, table: $0.table) }
     for (number, table) in HistoryTables.numbers where store.tables.contains(table) {
@@ -86,7 +86,7 @@ struct KeyMaximumRule: DoctorRule {
         guard largest > maximum ?? (rows.isEmpty ? -1 : 0) else { return nil }
         let said = maximum.map { "Z_MAX of \(name) is \($0)" } ?? "\(name) has no Z_MAX"
         return DoctorFinding(
-          .keyMaximum, entity: name, table: table, count: 1,
+          .primaryKeyCounter, entity: name, table: table, count: 1,
           examples: store.uris([Int64(largest)], of: name),
           "\(said), but its largest primary key is \(largest); new objects would reuse existing keys",
           nextStep: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
@@ -101,7 +101,7 @@ struct KeyMaximumRule: DoctorRule {
   ) -> DoctorFinding {
     let isFull = largest > Self.lastUsable
     return DoctorFinding(
-      .keyMaximum, entity: name, table: table, count: 1, examples: ["Z_MAX \(maximum)"],
+      .primaryKeyCounter, entity: name, table: table, count: 1, examples: ["Z_MAX \(maximum)"],
       "Z_MAX of \(name) is \(maximum), which leaves no primary keys for new objects",
       nextStep: isFull
         ? "give the rows with the largest primary keys smaller ones, and update the values that refer to them"
@@ -114,7 +114,7 @@ struct KeyMaximumRule: DoctorRule {
       let rows = try store.keys("SELECT Z_PK FROM \(SQLNames.quoted(root.table)) WHERE Z_PK < 1")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
-        .keyMaximum, entity: root.name, table: root.table, count: rows.count,
+        .primaryKeyCounter, entity: root.name, table: root.table, count: rows.count,
         examples: rows.keys.map { "Z_PK \($0)" },
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
           + "\(PluralForm.of(rows.count, "has", "have")) a primary key below 1, which makes fetches fail",
@@ -132,7 +132,7 @@ struct EntityNumberRule: DoctorRule {
           + "WHERE Z_ENT IS NULL OR Z_ENT NOT IN \(root.numberList)")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
-        .entityNumber, entity: root.name, table: root.table, count: rows.count,
+        .entityID, entity: root.name, table: root.table, count: rows.count,
         examples: store.uris(rows.keys, of: root.name),
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
           + "\(PluralForm.of(rows.count, "has", "have")) a Z_ENT that isn't one of the table's entities: "

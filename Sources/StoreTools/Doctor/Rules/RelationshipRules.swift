@@ -110,7 +110,7 @@ struct OrderKeyRule: DoctorRule {
     ]
     return found.filter { $0.0.count > 0 }.map { rows, message in
       DoctorFinding(
-        .orderPlace, entity: entity.name, property: name, table: table, count: rows.count,
+        .orderKey, entity: entity.name, property: name, table: table, count: rows.count,
         examples: store.uris(rows.keys, of: entity.name), message, nextStep: nextStep)
     }
   }

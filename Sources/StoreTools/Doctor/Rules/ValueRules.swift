@@ -67,7 +67,7 @@ struct DuplicateValuesRule: DoctorRule {
 struct MissingValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     // Without a model, it isn't known which properties are required.
-    guard !store.anatomy.source.isGuessed else { return [] }
+    guard !store.anatomy.source.isInferred else { return [] }
     return try store.columns.compactMap { entity, column in
       let property = column.property
       guard !property.isOptional, property.entity != nil,

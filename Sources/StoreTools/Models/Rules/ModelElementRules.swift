@@ -77,7 +77,7 @@ struct WideHierarchyRule: ModelRule {
 
 /// Finds expressions that fail when they're used: predicates of fetch requests, regular
 /// expressions, and contradictory limits.
-struct UnusableTextRule: ModelRule {
+struct InvalidExpressionRule: ModelRule {
   static let name = "invalid-expression"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {

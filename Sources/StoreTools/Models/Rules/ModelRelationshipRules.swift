@@ -6,7 +6,7 @@ struct MissingInverseRule: ModelRule {
   static let name = "missing-inverse"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
-    guard !checked.isGuessed else { return [] }
+    guard !checked.isInferred else { return [] }
     return checked.model.entityTree.flatMap { _, entity in
       entity.ownRelationships.compactMap { relationship in
         guard relationship.inverseRelationship == nil, !relationship.isTransient,

@@ -8,7 +8,7 @@ import SQLiteDriver
 /// polymorphic ones, whose second column contains the entity ID. All columns of a hierarchy are
 /// assigned to its root, because their entities are unknown. Many-to-many relationships are exact
 /// except for the case of their names; one-to-many relationships have no columns and aren't detected.
-struct GuessedModel {
+struct InferredModel {
   private let file: FileSchema
   private let connection: Connection
   private var entities: [Int: NSEntityDescription] = [:]
@@ -24,7 +24,7 @@ struct GuessedModel {
   ///
   /// - Throws: `SQLiteError`.
   static func read(from connection: Connection) throws -> NSManagedObjectModel {
-    var guess = GuessedModel(file: try FileSchema(reading: connection), connection: connection)
+    var guess = InferredModel(file: try FileSchema(reading: connection), connection: connection)
     return try connection.withStepLimit(StoreLimits.inferenceSteps) { try guess.model() }
   }
 

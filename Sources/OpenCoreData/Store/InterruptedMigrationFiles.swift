@@ -1,15 +1,15 @@
 import ManagedModel
 import SQLiteDriver
 
-/// What a migration or a replacement of a store leaves next to it if it's interrupted.
+/// The files that a migration or a replacement of a store leaves next to it if it's interrupted.
 ///
 /// While one is running, a hidden file next to the store lists the external data files that rows refer to only
 /// before it, or only after it. After an interruption, the next one, or the next open for writing, removes the
 /// listed files to which no row refers, and temporary stores. Whether the operation was completed doesn't matter.
-struct MigrationRemains {
+struct InterruptedMigrationFiles {
   private let url: URL
 
-  /// Creates the remains of operations on a store.
+  /// Creates the files of operations on a store.
   init(of url: URL) {
     self.url = url
   }
@@ -102,7 +102,7 @@ struct MigrationRemains {
 
   /// Removes temporary stores that interrupted operations left, or couldn't remove.
   ///
-  /// Those of operations that are running, in any process, stay; see `FolderClaim`.
+  /// Those of operations that are running, in any process, stay; see `FolderLock`.
   /// - Returns: Whether none are left.
   @discardableResult
   func removeTemporaryStores() -> Bool {
@@ -192,16 +192,16 @@ struct MigrationRemains {
 final class TemporaryStore {
   /// The file, on the same volume, which doesn't exist yet.
   let url: URL
-  private let remains: MigrationRemains
-  private let claim: FolderClaim
+  private let remains: InterruptedMigrationFiles
+  private let lock: FolderLock
 
   /// Removes what earlier operations on a store left, and reserves the URL of a new one.
   ///
   /// - Parameter destination: The store to be replaced, which doesn't have to exist.
   init(replacing destination: URL) {
-    remains = MigrationRemains(of: destination)
+    remains = InterruptedMigrationFiles(of: destination)
     remains.removeTemporaryStores()
-    claim = FolderClaim(destination.deletingLastPathComponent())
+    lock = FolderLock(destination.deletingLastPathComponent())
     url = remains.temporaryStore()
     remains.note()
   }
@@ -210,18 +210,18 @@ final class TemporaryStore {
   func remove() {
     let isRemoved = (try? StoreFile.remove(at: url)) != nil
     if isRemoved { remains.finishIfEmpty() }
-    claim.release()
+    lock.release()
   }
 }
 
 /// Keeps the temporary stores in a folder from being removed by others.
 ///
-/// The claim is a shared lock on the folder, which ends with the process. On a file system without such locks, no
+/// It's a shared lock on the folder, which ends with the process. On a file system without such locks, no
 /// temporary store is ever removed by others.
-final class FolderClaim {
+final class FolderLock {
   private var descriptor: Int32
 
-  /// Claims a folder; waits up to a tenth of a second while another process removes temporary stores from it.
+  /// Locks a folder; waits up to a tenth of a second while another process removes temporary stores from it.
   ///
   /// A program that locks the folder for longer also keeps temporary stores from being removed.
   init(_ folder: URL) {
@@ -232,7 +232,7 @@ final class FolderClaim {
     }
   }
 
-  /// Ends the claim.
+  /// Releases the lock.
   func release() {
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1

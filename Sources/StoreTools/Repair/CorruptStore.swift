@@ -4,7 +4,7 @@ import SQLiteDriver
 import WorkbenchText
 
 /// The schema, model, and housekeeping rows of a corrupt store, as far as its pages can be read.
-struct DamagedStore {
+struct CorruptStore {
   /// A table, whose position in `tables` identifies it.
   struct Table {
     let name: String

@@ -7,10 +7,10 @@ import SQLiteDriver
 
 extension SQLiteStore {
   /// Deletes join rows of a many-to-many, and clears columns of a to-many without an inverse.
-  func removeLinks(
+  func removeJoinRows(
     of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws {
-    for (mapped, value) in changedLinks(of: object) {
+    for (mapped, value) in changedJoinRows(of: object) {
       for other in value.removed {
         if let sql = translator.updateHiddenInverse(mapped) {
           try setHiddenInverse(other, nil, mapped, sql, connection, scope)
@@ -23,10 +23,10 @@ extension SQLiteStore {
   }
 
   /// Inserts join rows of a many-to-many, and sets columns of a to-many without an inverse.
-  func addLinks(
+  func addJoinRows(
     of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws {
-    for (mapped, value) in changedLinks(of: object) where mapped.orderColumn == nil {
+    for (mapped, value) in changedJoinRows(of: object) where mapped.orderColumn == nil {
       for other in value.added {
         if let sql = translator.updateHiddenInverse(mapped) {
           try setHiddenInverse(other, object, mapped, sql, connection, scope)
@@ -39,7 +39,7 @@ extension SQLiteStore {
   }
 
   /// Returns the changed to-many relationships of an object that aren't written with the other end's row.
-  private func changedLinks(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
+  private func changedJoinRows(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
     let layout = object.layout
     guard !layout.toMany.isEmpty, let values = object.values else { return [] }
     return layout.toMany.enumerated().compactMap { index, relationship in
