@@ -92,6 +92,7 @@ let package = Package(
       resources: [
         .embedInCode("Reports/Resources/report.html"), .embedInCode("Reports/Resources/style.css"),
         .embedInCode("Reports/Resources/index.html"), .embedInCode("Reports/Resources/head.html"),
+        .embedInCode("Reports/Resources/outcome.html"),
         .embedInCode("Reports/Resources/predict.html"),
         .embedInCode("Reports/Resources/predict.js"),
         .embedInCode("Course/Resources/course.html"),

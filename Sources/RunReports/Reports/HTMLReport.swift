@@ -37,11 +37,12 @@ package enum HTMLReport {
 
 /// Renders a page with the parts that pages share.
 enum PageTemplate {
-  /// The shared parts by their placeholders: the beginning of the head, the style sheet, and the
-  /// questions with their script.
+  /// The shared parts by their placeholders: the beginning of the head, the style sheet, the title
+  /// with the outcome of a page on one check, and the questions with their script.
   private static let parts: [(placeholder: String, text: [UInt8])] = [
     ("<!-- head.html -->\n", PackageResources.head_html),
     ("/* style.css */", PackageResources.style_css),
+    ("<!-- outcome.html -->\n", PackageResources.outcome_html),
     ("<!-- predict.html -->\n", PackageResources.predict_html),
     ("/* predict.js */", PackageResources.predict_js),
   ]
