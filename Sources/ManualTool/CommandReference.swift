@@ -1,5 +1,5 @@
 /// The page that describes the commands, from which a manual takes what their declarations don't
-/// contain: the synopsis, the exit statuses, and the environment.
+/// contain: the synopsis, the exit statuses of all commands, and the environment.
 struct CommandReference {
   /// A part of the page that doesn't exist.
   struct Missing: Error, CustomStringConvertible {
@@ -42,17 +42,6 @@ struct CommandReference {
     let line = sections[command]?.first { $0 == command || $0.hasPrefix(command + " ") }
     guard let line else { throw Missing(part: "the synopsis below the heading `\(command)`") }
     return line
-  }
-
-  /// Returns the paragraph "**Exit status.**" of a command, or `nil` if it only has the statuses of
-  /// all commands.
-  func exitStatus(of command: String) -> String? {
-    let mark = "**Exit status.** "
-    guard let lines = sections[command],
-      let start = lines.firstIndex(where: { $0.hasPrefix(mark) })
-    else { return nil }
-    return lines[start...].prefix { !$0.isEmpty }.joined(separator: " ")
-      .replacing(mark, with: "", maxReplacements: 1)
   }
 
   /// Returns the rows of the table below a heading.

@@ -54,9 +54,9 @@ struct Manual {
     text.name(name, command.abstract)
     text.section("SYNOPSIS")
     text.synopsis(try reference.synopsis(of: words))
-    if let discussion = command.discussion, !discussion.isEmpty {
+    if let description = command.description {
       text.section("DESCRIPTION")
-      text.paragraphs(discussion)
+      text.paragraphs(description)
     }
     let arguments = command.displayedArguments
     let positional = arguments.filter { $0.kind == .positional }
@@ -67,7 +67,7 @@ struct Manual {
     text.section("OPTIONS")
     for argument in arguments where argument.kind != .positional { text.argument(argument) }
     text.section("EXIT STATUS")
-    if let status = reference.exitStatus(of: words) { text.paragraphs(status) }
+    if let status = command.exitStatus { text.paragraphs(status) }
     text.paragraphs("For the statuses of all commands, see **\(program.commandName)**(1).")
     text.section("SEE ALSO")
     text.references([program.commandName])

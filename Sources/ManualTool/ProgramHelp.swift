@@ -9,6 +9,25 @@ struct ProgramHelp: Decodable {
     let arguments: [Argument]?
     private let shouldDisplay: Bool?
 
+    /// The discussion without its paragraph on exit statuses; `nil` if there's no other.
+    var description: String? {
+      let paragraphs = paragraphs.filter { !$0.hasPrefix(Self.exitStatus) }
+      return paragraphs.isEmpty ? nil : paragraphs.joined(separator: "\n\n")
+    }
+
+    /// The paragraph "Exit status: …" of the discussion, without these words.
+    var exitStatus: String? {
+      paragraphs.first { $0.hasPrefix(Self.exitStatus) }.map {
+        String($0.dropFirst(Self.exitStatus.count))
+      }
+    }
+
+    private static let exitStatus = "Exit status: "
+
+    private var paragraphs: [String] {
+      (discussion ?? "").split(separator: "\n\n").map(String.init)
+    }
+
     /// The commands that help lists, without `help`.
     var displayedCommands: [Command] {
       (subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }

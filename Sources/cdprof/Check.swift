@@ -10,10 +10,11 @@ struct Check: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Check your solution of a scenario's exercise against its budget.",
     discussion: """
-      Runs the variant of the exercise as it is in the lesson and as it is in the file, on the data \
-      of the lesson. The file must read the same values and leave the same rows. Exit status: 3 if \
-      the budget isn't met or the work differs, 1 if a step fails, 65 if a file is invalid or there's \
-      no exercise.
+      Runs the variant of the exercise as it is in the lesson and as it is in the file, on the \
+      data of the lesson. The file must read the same values and leave the same rows.
+
+      Exit status: 3 if the budget isn't met or the work differs, 1 if a step fails, 65 if a \
+      file is invalid or there's no exercise.
       """)
 
   @Argument(

@@ -8,9 +8,11 @@ struct Compare: Executable {
     abstract:
       "Compare two results or two logs. Changed counts can fail the comparison; times are informational.",
     discussion: """
-      Results are compared by variant, SQLDebug logs by section and statement. Exit status: 0 if \
-      nothing in --fail-on applies, 2 if something does, 65 if a file is neither a result nor a \
-      log or if the two are of different kinds, 66 if a file is missing. Times never fail.
+      Results are compared by variant, SQLDebug logs by section and statement. Times never \
+      fail.
+
+      Exit status: 0 if nothing in --fail-on applies, 2 if something does, 65 if a file isn't a \
+      result or a log or if the two are of different kinds, 66 if a file is missing.
       """)
 
   @Argument(

@@ -11,9 +11,10 @@ struct Course: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Write a folder of scenarios as a static site: contents, lessons, and glossary.",
     discussion: """
-      The site works from a file and from any web server, and loads nothing else. Exit status: 1 if \
-      a step fails, 2 if an expectation isn't met, 65 if a scenario or a result is invalid, 66 if a \
-      result is missing.
+      The site works from a file and from any web server, and loads no external resources.
+
+      Exit status: 1 if a step fails, 2 if an expectation isn't met, 65 if a scenario or a \
+      result is invalid, 66 if a result is missing.
       """)
 
   @Argument(

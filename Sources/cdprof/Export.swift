@@ -9,9 +9,12 @@ struct Export: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Write a scenario, or a check of migrations, as a Swift program to run on a Mac.",
     discussion: """
-      The program generates the rows and runs the variants with plain Core Data calls. To evaluate \
-      its SQL log, run `cdprof log LOG --expect SCENARIO`. Without --out, the program is printed. With \
-      --migrations, the program migrates a copy of each store in a folder, and compares it with a fixture.
+      The program generates the rows and runs the variants with plain Core Data calls. To \
+      evaluate its SQL log, run `cdprof log LOG --expect SCENARIO`. Without --out, the program \
+      is printed. With --migrations, the program migrates a copy of each store in a folder, and \
+      compares it with a fixture.
+
+      Exit status: 65 if Core Data's API can't express the scenario.
       """)
 
   @Argument(

@@ -9,8 +9,10 @@ struct Generate: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Write Swift classes with typed properties for the entities of a model.",
     discussion: """
-      Existing files are replaced only if this command wrote them; any other existing file is an \
-      error unless --force is given. Exit status: 65 if the model is invalid, 66 if it's missing.
+      Existing files are replaced only if this command wrote them; any other existing file is \
+      an error unless --force is given.
+
+      Exit status: 1 if such a file exists, 65 if the model is invalid, 66 if it's missing.
       """)
 
   @Argument(

@@ -6,7 +6,12 @@ import StoreTools
 struct Inspect: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Show the contents of a store: entities, rows, relationships, indexes, sizes.",
-    discussion: "The store and the files next to it aren't modified.")
+    discussion: """
+      The store and the files next to it aren't modified.
+
+      Exit status: 65 if the store has rows of an unknown entity or with a primary key below 1, \
+      which are listed on standard error.
+      """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
   var store: String

@@ -7,9 +7,11 @@ struct List: Executable {
   static let configuration = CommandConfiguration(
     abstract: "List scenarios by chapter: the installed ones and your own.",
     discussion: """
-      Without a folder, lists the installed scenarios, those in the folder Scenarios, and those in \
-      the current folder. Exit status: 64 if no scenario matches, 65 if a scenario is invalid; \
-      valid scenarios are still listed.
+      Without a folder, lists the installed scenarios, those in the folder Scenarios, and those \
+      in the current folder.
+
+      Exit status: 64 if no scenario matches, 65 if a scenario is invalid; valid scenarios are \
+      still listed.
       """)
 
   @Argument(

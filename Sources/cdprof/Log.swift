@@ -12,10 +12,14 @@ struct Log: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Analyze a Core Data SQL log: statements, times, and fault storms.",
     discussion: """
-      Reads the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show`, or \
-      a device, and ignores other lines. With --store, shows each statement's query plan and tests \
-      indexes in a copy of the store, which isn't modified. With --follow, a log that's being written \
-      is read until Ctrl-C, even if it's rotated or truncated.
+      Reads the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show`, \
+      or a device, and ignores other lines. With --store, shows each statement's query plan and \
+      tests indexes in a copy of the store, which isn't modified. With --follow, a log that's \
+      being written is read until Ctrl-C, even if it's rotated or truncated.
+
+      Exit status: 2 if an expectation isn't met; 65 for an empty file, binary data, text \
+      without a line from Core Data, a compressed file other than gzip, or a .logarchive, with \
+      the command that converts it.
       """)
 
   @Argument(

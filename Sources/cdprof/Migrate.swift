@@ -9,10 +9,13 @@ struct Migrate: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Rehearse a store's migration: its SQL, its cost, and the data that would be lost.",
     discussion: """
-      A temporary copy is migrated: with a mapping model between the two versions, or else an inferred \
-      one, or else version by version, using the model's folder. The store isn't modified, except with \
-      --in-place, which migrates it if the rehearsal succeeds. Exit status: 3 if values are lost, or the \
-      migration is refused or fails.
+      A temporary copy is migrated: with a mapping model between the two versions, or else an \
+      inferred one, or else version by version, using the model's folder. The store isn't \
+      modified, except with --in-place, which migrates it if the rehearsal succeeds.
+
+      Exit status: 0 if everything is preserved, 3 if values are lost, the migration is refused \
+      or fails, or `cdprof doctor` finds more than before; 65 if the version of the store is \
+      unknown, a mapping model can't be used, or the file of --out exists.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)

@@ -9,8 +9,9 @@ struct Model: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Show a model as text, tables, or a graph, or check it.",
     discussion: """
-      MODEL is a .xcdatamodeld, .xcdatamodel, .momd, or .mom, or a store, which isn't modified. \
-      With --check, the exit status is 3 if there are findings.
+      MODEL is a .xcdatamodeld, .xcdatamodel, .momd, or .mom, or a store, which isn't modified.
+
+      Exit status: 3 if --check finds something.
       """)
 
   @Argument(help: ArgumentHelp("The model, or a store.", valueName: "model"), completion: .models)

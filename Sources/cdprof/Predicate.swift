@@ -10,9 +10,12 @@ struct Predicate: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Explain a predicate: canonical form, tree, SQL, bound values, and query plan.",
     discussion: """
-      The argument is an NSPredicate format; `%@` and other placeholders aren't substituted. SQL \
-      requires an entity and a model, from --model or from the store of --plan. The store isn't \
-      modified.
+      The argument is an NSPredicate format; `%@` and other placeholders aren't substituted. \
+      SQL requires an entity and a model, from --model or from the store of --plan. The store \
+      isn't modified.
+
+      Exit status: 65 if the predicate can't be parsed, names an unknown property, or can't be \
+      translated to SQL.
       """)
 
   @Argument(help: ArgumentHelp("The predicate, in NSPredicate's format.", valueName: "format"))

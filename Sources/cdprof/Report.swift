@@ -9,9 +9,10 @@ struct Report: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Render results saved with --report json, without running anything.",
     discussion: """
-      Without --out, a single result in a single format is printed on standard output. \
-      Exit status: 65 if a file isn't a result (the error names the line and column), 66 if it's \
-      missing.
+      Without --out, a single result in a single format is printed on standard output.
+
+      Exit status: 65 if a file isn't a result (the error names the line and column), 66 if \
+      it's missing.
       """)
 
   @Argument(

@@ -8,8 +8,11 @@ struct Rows: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Print the rows of an entity, fetched with OpenCoreData.",
     discussion: """
-      Only the store file is required, and it isn't modified. The rows of an entity include those \
-      of its subentities. Relationships are printed as URIs.
+      Only the store file is required, and it isn't modified. The rows of an entity include \
+      those of its subentities. Relationships are printed as URIs.
+
+      Exit status: 65 if there are rows of an unknown entity or with a primary key below 1, \
+      which are listed on standard error.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)

@@ -10,9 +10,10 @@ struct Shell: Executable {
     abstract: "Run steps interactively and see the cost of each one.",
     discussion: """
       A store is opened read-only and isn't modified; with --write, the shell works on a copy. \
-      A scenario's data is generated in a temporary store. \
-      If the input isn't a terminal, the shell continues after an error, prints its line number on \
-      standard error, and exits with status 65.
+      A scenario's data is generated in a temporary store. If the input isn't a terminal, the \
+      shell continues after an error, and prints its line number on standard error.
+
+      Exit status: 65 if a line failed and the input isn't a terminal.
       """)
 
   @Argument(

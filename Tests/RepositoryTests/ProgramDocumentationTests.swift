@@ -31,6 +31,7 @@ struct ProgramDocumentationTests {
     let command: Command
   }
 
+  /// The synopsis of a command has all of its options; the text below it describes some of them.
   @Test func documentedCommandsAndOptionsMatchTheProgram() throws {
     let program = try program()
     let sections = try sections(of: "Documentation/cli.md")
@@ -41,7 +42,9 @@ struct ProgramDocumentationTests {
       let options = Set(
         (command.arguments ?? []).filter { $0.shouldDisplay != false }.flatMap(\.options))
       let written = Set(section.matches(of: /`--([\w-]+)/).map { String($0.1) })
-      #expect(written == options, "options of `cdprof \(command.commandName)`")
+      #expect(
+        written.isSubset(of: options),
+        "`cdprof \(command.commandName)` doesn't have all of \(written)")
       let usage = try usage(of: command.commandName)
       #expect(
         Set(usage.matches(of: /--([\w-]+)/).map { String($0.1) }) == options,
