@@ -225,6 +225,9 @@ struct MethodOverrides {
     #endif
   }
 
+  /// Returns the metadata of a class as words.
+  ///
+  /// A class reference is the address of its metadata, for which Swift has no other conversion.
   private static func words(of type: NSManagedObject.Type) -> UnsafePointer<UInt> {
     unsafeBitCast(type, to: UnsafePointer<UInt>.self)
   }

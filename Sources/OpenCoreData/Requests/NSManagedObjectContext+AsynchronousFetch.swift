@@ -67,7 +67,7 @@ extension NSManagedObjectContext {
 }
 
 /// Ends an asynchronous request on the context's queue, once.
-private struct AsynchronousEnding<T>: @unchecked Sendable {  // used on the context's queue alone
+private struct AsynchronousEnding<T>: @unchecked Sendable {  // used only on the context's queue
   private let result: NSAsynchronousFetchResult<T>
 
   init(_ result: NSAsynchronousFetchResult<T>) {

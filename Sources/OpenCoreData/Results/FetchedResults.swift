@@ -4,7 +4,7 @@ import ManagedModel
 ///
 /// Separate from the controller, which is generic, so that a delegate can be passed another
 /// controller with the same results. Used on the context's queue.
-final class FetchedResults: @unchecked Sendable {  // used on the context's queue alone
+final class FetchedResults: @unchecked Sendable {  // used only on the context's queue
   let context: NSManagedObjectContext
   let sectionNameKeyPath: String?
   let cacheName: String?

@@ -179,7 +179,7 @@ package struct MigrationRehearsal {
     if !losses.isEmpty, route.hasMappedDetour {
       warnings.append(
         "The versions in between have mapping models, which the direct migration doesn't use; "
-          + "--progressive migrates along the versions.")
+          + "--progressive migrates version by version.")
     }
     guard let growth, growth.isTooSlow else { return }
     let limit = Int(MigrationGrowth.launchLimit)

@@ -41,7 +41,7 @@ package struct MigrationRoute {
   ///   - path: The store.
   ///   - found: The version to migrate it to.
   ///   - mappings: Mapping models, which are used before others.
-  ///   - isProgressive: Whether to go along the versions even if there's a direct way.
+  ///   - isProgressive: Whether to migrate version by version, even if a direct migration is possible.
   /// - Throws: `InvalidInputError` if the store can't be read, or its version is unknown; `ModelErrors` for a
   ///   mapping model that can't be used.
   package init(
@@ -225,7 +225,7 @@ package struct MigrationRoute {
         "the model isn't in a folder with its version"
       }
     return InvalidInputError(
-      kind: .unusable, message: "\(store.relativePath) can't be migrated along versions: \(reason)",
+      kind: .unusable, message: "\(store.relativePath) can't be migrated version by version: \(reason)",
       nextStep: "omit --progressive, or specify a .momd or .xcdatamodeld with later versions")
   }
 
@@ -241,7 +241,7 @@ package struct MigrationRoute {
     }
   }
 
-  /// Whether going along the versions would use mapping models that the direct way doesn't.
+  /// Whether a version-by-version migration would use mapping models that the direct one doesn't.
   package var hasMappedDetour: Bool {
     guard let start, let end, start < end, steps.count == 1,
       steps.allSatisfy(\.mappingModels.isEmpty),
@@ -272,8 +272,8 @@ package struct MigrationRoute {
       }
       guard !isUsed else { continue }
       warnings.append(
-        "The mapping model \(file.url.lastPathComponent) isn't used: it was made for a step that isn't on the "
-          + "way. --progressive migrates along the versions.")
+        "The mapping model \(file.url.lastPathComponent) isn't used: it was made for a step that isn't "
+          + "needed. --progressive migrates version by version.")
     }
     for url in unusable(files) {
       warnings.append(
