@@ -268,9 +268,9 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
       guard let node = nodes[RowKey(object.identity)] else { continue }
       updateCacheNode(node, from: object)
     }
-    let gone = plan.deleted.map { RowKey($0.identity) }
-    guard !gone.isEmpty else { return }
-    willRemoveCacheNodes(Set(gone.compactMap { nodes[$0] }))
-    for key in gone { nodes[key] = nil }
+    let removed = plan.deleted.map { RowKey($0.identity) }
+    guard !removed.isEmpty else { return }
+    willRemoveCacheNodes(Set(removed.compactMap { nodes[$0] }))
+    for key in removed { nodes[key] = nil }
   }
 }

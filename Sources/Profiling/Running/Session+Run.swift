@@ -126,7 +126,7 @@ extension Session {
       return StepContext(fetch: fetch)
     }
     let reached = Dictionary(
-      ways(of: step).joined().flatMap { way in way.entities.map { ($0, way.path) } },
+      relationshipSteps(of: step).joined().flatMap { one in one.entities.map { ($0, one.path) } },
       uniquingKeysWith: { first, _ in first })
     let isAmbiguous = entity.namesWithSubentities.contains { reached[$0] != nil }
     var context = StepContext(
@@ -147,27 +147,27 @@ extension Session {
   /// Returns a recorder of a step's access paths, or `nil` if an object's entity determines its
   /// path.
   func trail(of step: Step) -> AccessPathRecorder? {
-    let ways = ways(of: step)
+    let steps = relationshipSteps(of: step)
     var known: [String: StepContext.Path] = [:]
-    for way in ways.joined() {
-      for name in way.entities {
-        guard known[name] ?? way.path == way.path else {
-          return AccessPathRecorder(recorder: stack.recorder, paths: ways.map { $0.map(\.path) })
+    for one in steps.joined() {
+      for name in one.entities {
+        guard known[name] ?? one.path == one.path else {
+          return AccessPathRecorder(recorder: stack.recorder, paths: steps.map { $0.map(\.path) })
         }
-        known[name] = way.path
+        known[name] = one.path
       }
     }
     return nil
   }
 
   /// A relationship on a key path that a step reads, and the entities it can reach.
-  private struct Way {
+  private struct RelationshipStep {
     var path: StepContext.Path
     var entities: [String]
   }
 
   /// Returns the relationships, in order, on each key path that a step reads or sorts by in memory.
-  private func ways(of step: Step) -> [[Way]] {
+  private func relationshipSteps(of step: Step) -> [[RelationshipStep]] {
     var keyPaths = step.reads
     if let keys = step.sortKeys(of: .sort) { keyPaths += keys.map(\.keyPath) }
     guard let entity = namedResults[step.subject].flatMap({ model.entitiesByName[$0.entity] })
@@ -181,7 +181,7 @@ extension Session {
       var prefix: [String] = []
       return (path?.steps ?? []).map { relationship in
         prefix.append(relationship.name)
-        return Way(
+        return RelationshipStep(
           path: StepContext.Path(
             owner: relationship.entity?.name ?? "", relationship: relationship.name,
             keyPath: prefix.joined(separator: ".")),
