@@ -74,7 +74,10 @@ struct Run: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "Exit with status 3 if any of these rules fires, even if the scenario expects it; `any` selects all rules.",
+      """
+      Exit with status 3 if any of these rules fires, even if the scenario expects it; `any` \
+      selects all rules.
+      """,
       valueName: "rules"), completion: .words(FindingFailureCriteria.words),
     transform: { try FindingFailureCriteria($0) })
   var failOn: FindingFailureCriteria?

@@ -40,8 +40,8 @@ struct StoreConversion {
     } catch {
       throw NSError.coreData(
         CocoaError.Code.fileWriteOutOfSpace.rawValue,
-        "The store can't be copied: \(error.message). Free some space, or set TMPDIR to a folder that has some."
-      )
+        "The store can't be copied: \(error.message). Free some space, or set TMPDIR to a folder "
+          + "that has some.")
     }
     let folder = URL(fileURLWithPath: path, isDirectory: true)
     defer { TemporaryFolders.remove(path) }

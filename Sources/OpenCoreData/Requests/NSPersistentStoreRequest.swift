@@ -94,8 +94,8 @@ extension NSManagedObjectContext {
       guard let sqlite = try store.writable() as? SQLiteStore else {
         throw NSError.coreData(
           NSPersistentStoreUnsupportedRequestTypeError,
-          "Batch requests are for SQLite stores, or for a single incremental store; this store is of the type \(store.type)."
-        )
+          "Batch requests are for SQLite stores, or for a single incremental store; this store is of "
+            + "the type \(store.type).")
       }
       return sqlite
     }

@@ -205,9 +205,9 @@ extension PredicateTranslation {
       let name = path.relationship.relationship.name
       throw TranslationError(
         path.text,
-        "The path continues past two to-many relationships, so \(operation.rawValue) would combine all their "
-          + "elements, which can't be translated to SQL. Use SUBQUERY(\(name), $x, $x.\(inner.relationship.relationship.name)."
-          + "\(operation.rawValue) …).@count.")
+        "The path continues past two to-many relationships, so \(operation.rawValue) would combine all "
+          + "their elements, which can't be translated to SQL. Use SUBQUERY(\(name), $x, "
+          + "$x.\(inner.relationship.relationship.name).\(operation.rawValue) …).@count.")
     }
     return found
   }

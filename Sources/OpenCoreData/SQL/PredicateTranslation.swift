@@ -68,8 +68,8 @@ final class PredicateTranslation {
     if found.fragment.binds.count > StoreLimits.boundValues {
       throw TranslationError(
         "the predicate",
-        "It has \(found.fragment.binds.count) values; the limit in SQL is \(StoreLimits.boundValues). Compare with a "
-          + "list instead: name IN %@.")
+        "It has \(found.fragment.binds.count) values; the limit in SQL is "
+          + "\(StoreLimits.boundValues). Compare with a list instead: name IN %@.")
     }
     return found
   }

@@ -81,7 +81,8 @@ package struct MigrationExport {
         "//",
         "//     swift run \(name) [STORES [MODEL [MAPPINGS]]]", "//",
         "// On a Mac, MODEL is a .momd (xcrun momc \(ScenarioExport.typed(request.model)) Model.momd), and",
-        "// mapping models are .cdm files (xcrun mapc). Add the classes of migration policies to this package.",
+        "// mapping models are .cdm files (xcrun mapc). Add the classes of migration policies to this",
+        "// package.",
         "",
       ].map(SwiftLines.oneLine))
     lines.add([

@@ -299,8 +299,8 @@ extension MigrationRehearsal {
       domain: NSCocoaErrorDomain, code: NSMigrationError,
       userInfo: [
         NSLocalizedDescriptionKey:
-          "The migration of \(store.path) stopped at the version \(step.from): the step to \(step.to) failed. "
-          + "\(ErrorText.of(error))\(kept) Run the command again to go on.",
+          "The migration of \(store.path) stopped at the version \(step.from): the step to "
+          + "\(step.to) failed. \(ErrorText.of(error))\(kept) Run the command again to continue.",
         NSUnderlyingErrorKey: error as NSError,
       ])
   }

@@ -259,8 +259,8 @@ package struct MigrationRoute {
     }
     if type != .sqlite, !steps.isEmpty {
       warnings.append(
-        "An XML or binary store is migrated by copying its objects in memory, which assigns new primary keys, "
-          + "so URIs of object IDs that the app has saved elsewhere become invalid.")
+        "An XML or binary store is migrated by copying its objects in memory, which assigns new "
+          + "primary keys, so URIs of object IDs that the app has saved elsewhere become invalid.")
     } else if steps.contains(where: { !$0.mappingModels.isEmpty }) {
       warnings.append(
         "Migration with a mapping model assigns new primary keys, so URIs of object IDs that the app has "

@@ -124,7 +124,7 @@ enum IneffectivePrefetchRule {
     }
     return SuggestedFix(
       advice:
-        "\(keyPath) was prefetched and released before it was read: keep a strong reference to the fetched objects"
-    )
+        "\(keyPath) was prefetched and released before it was read: keep a strong reference to the "
+        + "fetched objects")
   }
 }

@@ -30,7 +30,8 @@ struct DanglingKeyRule: DoctorRule {
     _ store: ExaminedStore
   ) throws -> [DoctorFinding] {
     let rows = try store.keys(
-      "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a LEFT JOIN \(SQLNames.quoted(destination.table)) b "
+      "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a "
+        + "LEFT JOIN \(SQLNames.quoted(destination.table)) b "
         + "ON b.Z_PK = a.\(SQLNames.quoted(column)) WHERE a.\(SQLNames.quoted(column)) IS NOT NULL "
         + "AND (b.Z_PK IS NULL OR b.Z_ENT NOT IN \(destination.numberList))")
     guard rows.count > 0 else { return [] }

@@ -23,7 +23,8 @@ struct OneSidedInverseRule: DoctorRule {
       else { return nil }
       let (own, other) = (SQLNames.quoted(source), SQLNames.quoted(destination))
       let rows = try store.keys(
-        "SELECT j.\(own) FROM \(SQLNames.quoted(table)) j WHERE NOT EXISTS (SELECT 1 FROM \(SQLNames.quoted(table)) k "
+        "SELECT j.\(own) FROM \(SQLNames.quoted(table)) j "
+          + "WHERE NOT EXISTS (SELECT 1 FROM \(SQLNames.quoted(table)) k "
           + "WHERE k.\(own) = j.\(other) AND k.\(other) = j.\(own))")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
@@ -44,9 +45,10 @@ struct OneSidedInverseRule: DoctorRule {
       let destination = store.mapping.entity(for: described)
       guard let back = destination.column(named: inverse.name) else { return nil }
       let rows = try store.keys(
-        "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a JOIN \(SQLNames.quoted(destination.table)) b "
-          + "ON b.Z_PK = a.\(SQLNames.quoted(column.name)) WHERE b.\(SQLNames.quoted(back.name)) IS NOT a.Z_PK"
-      )
+        "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a "
+          + "JOIN \(SQLNames.quoted(destination.table)) b "
+          + "ON b.Z_PK = a.\(SQLNames.quoted(column.name)) "
+          + "WHERE b.\(SQLNames.quoted(back.name)) IS NOT a.Z_PK")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .oneSidedInverse, entity: entity.name, property: relationship.name, table: entity.table,
