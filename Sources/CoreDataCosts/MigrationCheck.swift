@@ -16,8 +16,8 @@ public enum MigrationMethod: Sendable {
 ///       ofStoresIn: stores, to: model, versions: momd, mappingModelsIn: [.module], matching: fixture)
 ///     #expect(report.passes, "\(report)")       // XCTAssert(report.passes, report.description)
 ///
-/// The stores aren't modified. Cost: for each store, the copy, the migration, one count for each property that
-/// the new model doesn't have, and the fetches of `MigrationFixture`.
+/// The stores aren't modified. **Cost:** for each store, the copy, the migration, one count for
+/// each property that the new model doesn't have, and the fetches of `MigrationFixture`.
 ///
 /// - Parameters:
 ///   - folder: The folder; files that aren't SQLite stores are ignored.
@@ -318,7 +318,7 @@ private struct MigrationCheck {
     successors(of: entity, in: models) != nil
   }
 
-  /// Returns the entity in each model that an entity becomes; nil if it's removed.
+  /// Returns the entity in each model that an entity becomes; `nil` if it's removed.
   private func successors(
     of entity: NSEntityDescription, in models: some Sequence<NSManagedObjectModel>
   ) -> [NSEntityDescription]? {

@@ -44,7 +44,8 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
 
   /// Reads the content of a store.
   ///
-  /// The store isn't modified. Cost: one fetch for each entity, and the faults of its relationships.
+  /// The store isn't modified. **Cost:** one fetch for each entity, and the faults of its
+  /// relationships.
   /// - Parameters:
   ///   - url: The SQLite store.
   ///   - model: The model of the store.

@@ -4,13 +4,13 @@ public struct MigrationReport: Sendable, CustomStringConvertible {
   public struct Difference: Sendable, Equatable, CustomStringConvertible {
     /// The name of the entity.
     public let entity: String
-    /// The key of the object; nil if the difference is about the entity.
+    /// The key of the object; `nil` if the difference is about the entity.
     public let object: String?
-    /// The property; nil if the object is missing or unexpected.
+    /// The property; `nil` if the object is missing or unexpected.
     public let property: String?
-    /// The fixture's value; for an object, nil if it's unexpected.
+    /// The fixture's value; for an object, `nil` if it's unexpected.
     public let expected: String?
-    /// The store's value; for an object, nil if it's missing.
+    /// The store's value; for an object, `nil` if it's missing.
     public let actual: String?
 
     /// The difference on one line.
@@ -27,7 +27,7 @@ public struct MigrationReport: Sendable, CustomStringConvertible {
   public struct Loss: Sendable, Equatable, CustomStringConvertible {
     /// The name of the entity.
     public let entity: String
-    /// The property; nil if the entity is removed.
+    /// The property; `nil` if the entity is removed.
     public let property: String?
     /// The number of values, or of objects.
     public let count: Int
@@ -45,11 +45,11 @@ public struct MigrationReport: Sendable, CustomStringConvertible {
     public let name: String
     /// The version that it had: the name of a version, or the version identifiers in its metadata.
     public let version: String
-    /// The reason why it isn't migrated; nil if it is.
+    /// The reason why it isn't migrated; `nil` if it is.
     public internal(set) var error: String?
     /// How the migrated copy differs from the fixture.
     public internal(set) var differences: [Difference] = []
-    /// What was lost; nil if the model of the store isn't known.
+    /// What was lost; `nil` if the model of the store isn't known.
     ///
     /// A loss doesn't fail the check, because removing a property can be intended.
     public internal(set) var lost: [Loss]?

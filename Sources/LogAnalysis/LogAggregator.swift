@@ -16,11 +16,11 @@ struct LogAggregator {
     ///
     /// SELECTs before it aren't truncated by the end of the log.
     var settledLine = 0
-    /// A Boolean value that indicates whether to record the values bound to the last statement.
+    /// Whether to record the values bound to the last statement.
     var wantsBinds = false
-    /// A Boolean value that indicates whether a write transaction is open.
+    /// Whether a write transaction is open.
     var isInTransaction = false
-    /// A Boolean value that indicates whether the transaction changed rows of entities.
+    /// Whether the transaction changed rows of entities.
     var hasWritten = false
   }
 
@@ -58,11 +58,11 @@ struct LogAggregator {
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
-  /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
+  /// Whether the log contains faults fulfilled from the row cache.
   var logsHits = false
   var saveTimes = LogTimes()
   var slowest = SlowestExecutions()
-  /// A Boolean value that indicates whether the log contains the total times of fetches.
+  /// Whether the log contains the total times of fetches.
   var logsTotals = false
   /// The number of times without an open statement.
   var unmatched = 0
@@ -171,8 +171,7 @@ struct LogAggregator {
     shapes[last].binds.append(value)
   }
 
-  /// Returns a Boolean value that indicates whether a line reports a time or a number of rows
-  /// beyond the limits.
+  /// Returns whether a line reports a time or a number of rows beyond the limits.
   static func isBeyondLimits(_ text: LogBytes) -> Bool {
     if let start = text.lastRange(of: "time: ")?.upperBound,
       text.bytes[start...].first?.isDigit == true, microseconds(text) == nil
@@ -247,7 +246,7 @@ extension LogAggregator {
 }
 
 extension LogNesting {
-  /// A Boolean value that indicates whether no statement is open.
+  /// Whether no statement is open.
   var isIdle: Bool { closed == nil && openCount == 0 }
 }
 

@@ -215,8 +215,7 @@ package struct LogEvaluation: Sendable {
   /// Descriptions of a scenario's expectations that can't be evaluated in a log.
   package var notEvaluated: [String] = []
 
-  /// A Boolean value that indicates whether every section is in the log and every expectation is
-  /// met.
+  /// Whether every section is in the log and every expectation is met.
   package var passes: Bool {
     missing.isEmpty && results.values.allSatisfy { $0.allSatisfy(\.isMet) }
   }

@@ -74,8 +74,7 @@ extension LogBytes {
     return rest
   }
 
-  /// Returns a Boolean value that indicates whether the brackets directly before this part of a
-  /// line contain a category.
+  /// Returns whether the brackets directly before this part of a line contain a category.
   func hasCategory(in line: LogBytes) -> Bool {
     let before = LogBytes(line.bytes[..<bytes.startIndex]).trimmed
     guard before.last == UInt8(ascii: "]"),

@@ -24,18 +24,18 @@ package struct LogBytes: Sendable {
   var first: UInt8? { bytes.first }
   var last: UInt8? { bytes.last }
 
-  /// Returns a Boolean value that indicates whether the bytes begin with an ASCII string.
+  /// Returns whether the bytes begin with an ASCII string.
   func starts(with text: StaticString) -> Bool {
     matches(text, at: bytes.startIndex)
   }
 
-  /// Returns a Boolean value that indicates whether the bytes end with an ASCII string.
+  /// Returns whether the bytes end with an ASCII string.
   func ends(with text: StaticString) -> Bool {
     bytes.count >= text.utf8CodeUnitCount
       && matches(text, at: bytes.endIndex - text.utf8CodeUnitCount)
   }
 
-  /// Returns a Boolean value that indicates whether the bytes contain a string.
+  /// Returns whether the bytes contain a string.
   package func contains(_ text: StaticString) -> Bool {
     range(of: text) != nil
   }
@@ -189,15 +189,14 @@ extension LogBytes: Hashable {
 
 extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-  /// A Boolean value that indicates whether the byte is a space, a tab, a carriage return, or NUL,
-  /// which some tools leave in a log.
+  /// Whether the byte is a space, a tab, a carriage return, or NUL, which some tools leave in a
+  /// log.
   package var isWhitespace: Bool {
     self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == 0x0D || self == 0
   }
   var isUpper: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
   var isLower: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
-  /// A Boolean value that indicates whether the byte is an ASCII letter, a digit, `_`, or part of a
-  /// non-ASCII character.
+  /// Whether the byte is an ASCII letter, a digit, `_`, or part of a non-ASCII character.
   var isWord: Bool {
     isDigit || isUpper || isLower || self == UInt8(ascii: "_") || self >= 0x80
   }

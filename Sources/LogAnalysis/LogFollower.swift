@@ -17,7 +17,7 @@ package final class LogFollower {
   /// The bytes of a line whose terminator hasn't arrived.
   private var partial: [UInt8] = []
   private var isBegun = false
-  /// A Boolean value that indicates whether a pipe has ended.
+  /// Whether a pipe has ended.
   private var isAtEnd = false
 
   /// Opens a log.
@@ -161,7 +161,7 @@ package final class LiveLog {
 
   /// Reads until a pipe ends, or until it's stopped.
   ///
-  /// Cost: each line is read twice, because wrapped lines are rejoined only after many lines.
+  /// **Cost:** each line is read twice, because wrapped lines are rejoined only after many lines.
   ///
   /// - Parameters:
   ///   - seconds: The time between two updates.

@@ -70,7 +70,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether a line of this kind contains a time that is counted.
+  /// Whether a line of this kind contains a time that is counted.
   var isTimed: Bool {
     switch self {
     case .connectionTime, .fetchTime, .countTime, .executionTime, .saveTime: true
@@ -129,8 +129,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Returns a Boolean value that indicates whether text is a row of EXPLAIN QUERY PLAN, in any of
-  /// SQLite's formats.
+  /// Returns whether text is a row of EXPLAIN QUERY PLAN, in any of SQLite's formats.
   static func isPlanRow(_ text: LogBytes) -> Bool {
     let row = LogBytes(
       text.bytes.drop { $0.isDigit || $0.isWhitespace || "|`-,()\"'".utf8.contains($0) })
@@ -149,8 +148,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
 }
 
 extension LogBytes {
-  /// A Boolean value that indicates whether the row is a branch of a multi-index OR, such as
-  /// `INDEX 1`.
+  /// Whether the row is a branch of a multi-index OR, such as `INDEX 1`.
   fileprivate var isIndexBranch: Bool {
     starts(with: "INDEX ") && after("INDEX ")?.trimmed.bytes.allSatisfy(\.isDigit) == true
   }

@@ -8,8 +8,7 @@ struct LogLine {
   var text: LogBytes
   /// The text before the message.
   private(set) var prefix: LogBytes
-  /// A Boolean value that indicates whether the line contains the message of a JSON record that
-  /// spans several lines.
+  /// Whether the line contains the message of a JSON record that spans several lines.
   let beginsRecord: Bool
 
   /// Parses a line.
@@ -72,8 +71,8 @@ struct LogLine {
     return ""
   }
 
-  /// Returns a Boolean value that indicates whether a line is an object in the list of a fetch
-  /// (level 3), and nothing else: `    "<Mood: 0x1> (entity: Mood; …`.
+  /// Returns whether a line is an object in the list of a fetch (level 3), and nothing else:
+  /// `    "<Mood: 0x1> (entity: Mood; …`.
   static func isListed(_ bytes: ArraySlice<UInt8>) -> Bool {
     let line = LogBytes(bytes)
     return line.starts(with: "    \"<") && line.index(of: UInt8(ascii: "[")) == nil
@@ -109,7 +108,7 @@ struct LogLine {
     return truncated(line)
   }
 
-  /// Returns a Boolean value that indicates whether a message can begin after a prefix.
+  /// Returns whether a message can begin after a prefix.
   ///
   /// `we use CoreData: yes` is printed by an app.
   private static func isBeginning(_ prefix: LogBytes) -> Bool {
@@ -212,8 +211,7 @@ struct LogRecord {
     prefix = LogBytes(thread.map { "\(time) [\(process):\($0)]" } ?? time)
   }
 
-  /// Returns a Boolean value that indicates whether a line is a key, with its value, of a record
-  /// that spans several lines.
+  /// Returns whether a line is a key, with its value, of a record that spans several lines.
   static func isKey(_ line: LogBytes) -> Bool {
     let start = line.withoutIndent
     guard start.first == UInt8(ascii: "\"") else { return false }
@@ -324,8 +322,7 @@ struct StandardLine {
     return nil
   }
 
-  /// Returns a Boolean value that indicates whether the line begins with neither a CI service's
-  /// time nor a part of a JSON record.
+  /// Returns whether the line begins with neither a CI service's time nor a part of a JSON record.
   private static func hasPlainBeginning(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
     let first = line[0]
     if first.isDigit { return line.count <= 10 || line[10] != UInt8(ascii: "T") }

@@ -13,8 +13,7 @@ package final class LogLines {
   package private(set) var count = 0
   /// The error that ended reading before the end of the input, or `nil`.
   package private(set) var problem: InvalidInputError?
-  /// A Boolean value that indicates whether the log is binary: whether a NUL byte is in its first
-  /// 4,096 bytes.
+  /// Whether the log is binary: whether a NUL byte is in its first 4,096 bytes.
   package private(set) var isBinary = false
   private let path: String
   private let decompressedLimit: Int

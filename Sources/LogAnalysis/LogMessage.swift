@@ -38,14 +38,14 @@ extension LogMessage {
   /// The number of unclosed brackets so far.
   var brackets: Int { openBrackets ?? LogMessage.balance(text) }
 
-  /// A Boolean value that indicates whether the message is a fetch whose objects are on the next
-  /// lines (level 3), which aren't kept.
+  /// Whether the message is a fetch whose objects are on the next lines (level 3), which aren't
+  /// kept.
   var listsObjects: Bool {
     logClass == .annotation && text.last == UInt8(ascii: "(")
       && text.starts(with: "fetch using ")
   }
 
-  /// A Boolean value that indicates whether the message is visibly incomplete.
+  /// Whether the message is visibly incomplete.
   var isIncomplete: Bool {
     switch logClass {
     case .sql: !SQLText(text).isComplete
@@ -54,7 +54,7 @@ extension LogMessage {
     }
   }
 
-  /// Returns a Boolean value that indicates whether a line without a class continues the message.
+  /// Returns whether a line without a class continues the message.
   func accepts(_ line: LogBytes) -> Bool {
     switch logClass {
     case .sql: return SQLText(text).accepts(line)
@@ -87,8 +87,8 @@ extension LogMessage {
     SQLText(text.after("EXPLAIN QUERY PLAN ") ?? text)
   }
 
-  /// A Boolean value that indicates whether a bound string contains a newline, so that its closing
-  /// quotation mark is on a later line.
+  /// Whether a bound string contains a newline, so that its closing quotation mark is on a later
+  /// line.
   private var isOpenQuote: Bool {
     guard let value = text.after(" = "), value.first == UInt8(ascii: "\"") else { return false }
     return value.count == 1 || value.last != UInt8(ascii: "\"")
@@ -117,7 +117,7 @@ extension LogMessage {
     }
   }
 
-  /// A Boolean value that indicates whether an annotation lacks the words that it always ends with.
+  /// Whether an annotation lacks the words that it always ends with.
   private var lacksItsEnd: Bool {
     guard logClass == .annotation else { return false }
     if text.starts(with: "fault fulfilled from ") {
@@ -137,7 +137,7 @@ extension LogMessage {
     return false
   }
 
-  /// Returns a Boolean value that indicates whether a line is the missing end of an annotation.
+  /// Returns whether a line is the missing end of an annotation.
   private func acceptsEnd(_ line: LogBytes) -> Bool {
     guard lacksItsEnd, continued < 3 else { return false }
     let part = line.trimmed

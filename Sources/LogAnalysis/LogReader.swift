@@ -12,9 +12,9 @@ package struct LogReader {
   private var unrecognized = LogSamples(limit: 50)
   /// The message that the next line can continue.
   private var open: LogMessage?
-  /// A Boolean value that indicates whether the lines belong to a record that spans several lines.
+  /// Whether the lines belong to a record that spans several lines.
   private var isInRecord = false
-  /// A Boolean value that indicates whether rows of a query plan can appear without a class.
+  /// Whether rows of a query plan can appear without a class.
   private var isExplaining = false
   /// The prefix of the last message, with its time and thread.
   private var last = (prefix: LogBytes(""), time: LogTime(), thread: "")
@@ -255,16 +255,15 @@ package struct LogReader {
     report.lastTime = time.text
   }
 
-  /// Returns a Boolean value that indicates whether a line is the metadata that Xcode prints below
-  /// a message: `Type: Notice | Timestamp: … | Process: … | Category: sql`.
+  /// Returns whether a line is the metadata that Xcode prints below a message:
+  /// `Type: Notice | Timestamp: … | Process: … | Category: sql`.
   private static func isMetadata(_ text: LogBytes) -> Bool {
     let line = text.withoutIndent
     return (line.starts(with: "Type: ") || line.starts(with: "Timestamp: "))
       && line.contains(" | ")
   }
 
-  /// Returns a Boolean value that indicates whether a line is a plan row in SQLite's format:
-  /// `|--SCAN t0`, `0|0|0|SCAN TABLE …`.
+  /// Returns whether a line is a plan row in SQLite's format: `|--SCAN t0`, `0|0|0|SCAN TABLE …`.
   private static func isDrawn(_ text: LogBytes) -> Bool {
     let line = text.withoutIndent
     guard let first = line.first else { return false }

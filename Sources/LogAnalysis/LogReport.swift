@@ -40,7 +40,7 @@ package struct LogReport: Sendable {
   package var sections: [LogSection] = []
   /// The hundred executions of fetches that took longest, in descending order.
   package var slowest: [LogExecution] = []
-  /// A Boolean value that indicates whether the log contains faults fulfilled from the row cache.
+  /// Whether the log contains faults fulfilled from the row cache.
   ///
   /// Core Data doesn't log them.
   package var logsHits = false
@@ -56,8 +56,7 @@ package struct LogReport: Sendable {
   /// The total time of all statements in microseconds, counting nothing twice.
   package var microseconds: Int { statements.reduce(0) { $0 + $1.own } }
 
-  /// A Boolean value that indicates whether the log contains a line from Core Data, a query plan,
-  /// or a section.
+  /// Whether the log contains a line from Core Data, a query plan, or a section.
   package var isLog: Bool {
     !classes.isEmpty || !sections.isEmpty || kinds[.plan, default: 0] > 0
   }
@@ -102,7 +101,7 @@ extension LogReport {
 }
 
 extension LogStatement {
-  /// A Boolean value that indicates whether the log hides a bound value, as the system log does.
+  /// Whether the log hides a bound value, as the system log does.
   var hidesBoundValues: Bool { binds.contains { $0.hasPrefix("<private") } }
 
   /// The bound values, one for each parameter, or `nil` if the log doesn't contain all of them.
@@ -295,7 +294,7 @@ extension LogCosts {
 }
 
 extension Metric {
-  /// Returns a Boolean value that indicates whether a log contains the metric.
+  /// Returns whether a log contains the metric.
   ///
   /// - Parameter hits: Whether the log contains row-cache hits, as OpenCoreData's log can.
   package func isAvailableInLogs(withHits hits: Bool) -> Bool {

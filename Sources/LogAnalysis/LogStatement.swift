@@ -8,12 +8,12 @@ package struct LogStatement: Sendable, Equatable {
   package var number: Int
   /// The SQL text of the first execution in the log.
   package var sql: String
-  /// A Boolean value that indicates whether the statement is truncated.
+  /// Whether the statement is truncated.
   ///
   /// All truncated statements with the same beginning are counted together.
   package var isTruncated: Bool
-  /// A Boolean value that indicates whether this counts several statements: those of one kind that
-  /// are beyond the maximum number of different statements.
+  /// Whether this counts several statements: those of one kind that are beyond the maximum number
+  /// of different statements.
   ///
   /// It has no bound values, no entity, and no plan.
   package var isOther = false
@@ -113,7 +113,7 @@ struct LogShapes {
     var isCount: Bool
     var isBatch: Bool
     var readsJoinRows: Bool
-    /// A Boolean value that indicates whether the log hides the statement as `<private>`.
+    /// Whether the log hides the statement as `<private>`.
     var isHidden: Bool
     var verb: SQLText.Verb?
     /// The table in uppercase.

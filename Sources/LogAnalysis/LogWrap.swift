@@ -21,8 +21,8 @@ package struct LogWrap: Sendable, Equatable {
   package let kind: Kind
   /// The maximum number of characters in a line.
   package let column: Int
-  /// A Boolean value that indicates whether each line of the log begins with a time, so a line
-  /// without one continues the previous line.
+  /// Whether each line of the log begins with a time, so a line without one continues the previous
+  /// line.
   let isTimed: Bool
 
   /// Detects the column from the beginning of a log.
@@ -56,20 +56,18 @@ package struct LogWrap: Sendable, Equatable {
     line.count { $0 & 0xC0 != 0x80 }
   }
 
-  /// Returns a Boolean value that indicates whether the first word of a line didn't fit on the
-  /// previous line.
+  /// Returns whether the first word of a line didn't fit on the previous line.
   static func overflows(_ width: Int, by next: ArraySlice<UInt8>, _ column: Int) -> Bool {
     let word = next.prefix { !$0.isWhitespace }
     return !word.isEmpty && width + 1 + LogWrap.width(word) > column
   }
 
-  /// Returns a Boolean value that indicates whether a line begins with a time.
+  /// Returns whether a line begins with a time.
   static func isTimed(_ line: ArraySlice<UInt8>) -> Bool {
     LogTime(in: LogBytes(line.prefix(32))).seconds != nil
   }
 
-  /// Returns a Boolean value that indicates whether the line break is in a mark such as
-  /// `CoreData: sql: `, or directly after it.
+  /// Returns whether the line break is in a mark such as `CoreData: sql: `, or directly after it.
   static func isInClassPrefix(
     _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ spaces: Int
   ) -> Bool {
@@ -84,15 +82,14 @@ package struct LogWrap: Sendable, Equatable {
     }
   }
 
-  /// Returns a Boolean value that indicates whether the line break is in a record of
-  /// `log show --style ndjson`.
+  /// Returns whether the line break is in a record of `log show --style ndjson`.
   private static func isInRecord(_ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>) -> Bool {
     line.starts(with: "{\"".utf8) && line.last != UInt8(ascii: "}")
       && next.first != UInt8(ascii: "{")
   }
 
-  /// Returns a Boolean value that indicates whether Core Data puts two spaces before a word, so one
-  /// is left after wrapping at a space.
+  /// Returns whether Core Data puts two spaces before a word, so one is left after wrapping at a
+  /// space.
   private static func hasTwoSpaces(before next: LogBytes) -> Bool {
     guard let first = SQLToken.all(in: next).first else { return false }
     return first.isColumn || first.keyword == "LIMIT"
@@ -199,8 +196,7 @@ extension LogMessage {
     self.init(line: 0, logClass: logClass, text: text, time: LogTime(), thread: "")
   }
 
-  /// A Boolean value that indicates whether the end of the message is missing, although the log
-  /// doesn't mark it as truncated.
+  /// Whether the end of the message is missing, although the log doesn't mark it as truncated.
   var isBroken: Bool {
     switch logClass {
     case .sql: !SQLText(text).isMarkedTruncated && !SQLText(text).isComplete
@@ -210,8 +206,8 @@ extension LogMessage {
     }
   }
 
-  /// Returns a Boolean value that indicates whether the line ends inside a word, which doesn't
-  /// happen when lines are wrapped at spaces.
+  /// Returns whether the line ends inside a word, which doesn't happen when lines are wrapped at
+  /// spaces.
   func isBrokenInWord(by next: LogBytes) -> Bool {
     guard let last = text.last, let first = next.first else { return false }
     if first.isWhitespace || ",.".utf8.contains(first) || last == UInt8(ascii: ".") { return true }
@@ -221,14 +217,14 @@ extension LogMessage {
     return first == UInt8(ascii: "(") || first.isWord && SQLText.isTail(next)
   }
 
-  /// A Boolean value that indicates whether the statement ends with a complete SQL keyword.
+  /// Whether the statement ends with a complete SQL keyword.
   var endsInKeyword: Bool {
     guard logClass == .sql, let word = SQLToken.all(in: text).last?.keyword else { return false }
     return SQLText.clauses.contains(word) || SQLText.Verb(rawValue: word) != nil
   }
 
-  /// Returns a Boolean value that indicates whether the message and the next line, which doesn't
-  /// begin a message, show that a line was wrapped.
+  /// Returns whether the message and the next line, which doesn't begin a message, show that a line
+  /// was wrapped.
   ///
   /// A statement that the log truncated is followed by an app's own output, not by more SQL.
   func isEvidence(with next: LogBytes, isFull: Bool) -> Bool {
@@ -237,14 +233,14 @@ extension LogMessage {
       || isFull && isSurelyBroken(by: next)
   }
 
-  /// Returns a Boolean value that indicates whether a line must be the rest of a statement that
-  /// looks complete: `… t0 WHE`, `RE t0.ZDATE > ?`.
+  /// Returns whether a line must be the rest of a statement that looks complete: `… t0 WHE`,
+  /// `RE t0.ZDATE > ?`.
   func isSurelyBroken(by next: LogBytes) -> Bool {
     logClass == .sql && SQLText(text).mayBeContinued(by: next)
       && SQLToken.all(in: next).contains { $0.isColumn || $0.isSign("?") }
   }
 
-  /// Returns a Boolean value that indicates whether a line continues the message after a full line.
+  /// Returns whether a line continues the message after a full line.
   ///
   /// A complete message accepts only lines that are certainly not an app's own output.
   func isContinued(by next: LogBytes) -> Bool {
@@ -265,8 +261,7 @@ extension LogMessage {
     }
   }
 
-  /// Returns a Boolean value that indicates whether the line of a time is complete: `0.0001s`,
-  /// `for 12 rows`, `for count of 3`.
+  /// Returns whether the line of a time is complete: `0.0001s`, `for 12 rows`, `for count of 3`.
   private static func endsTime(_ text: LogBytes) -> Bool {
     if text.starts(with: "total fetch") {
       return text.ends(with: "rows.") || text.ends(with: "rows")
@@ -279,8 +274,8 @@ extension LogMessage {
 }
 
 extension SQLText {
-  /// Returns a Boolean value that indicates whether a line after a complete statement as wide as
-  /// the column must be the rest of it.
+  /// Returns whether a line after a complete statement as wide as the column must be the rest of
+  /// it.
   func mayBeContinued(by line: LogBytes) -> Bool {
     let tokens = SQLToken.all(in: line)
     guard let first = tokens.first else { return false }
@@ -303,8 +298,8 @@ extension SQLText {
     }
   }
 
-  /// A Boolean value that indicates whether the statement ends with a name that Core Data doesn't
-  /// write in uppercase: a pragma's name, `_Z_intarray0`, or `NSCollateLocaleSensitive`.
+  /// Whether the statement ends with a name that Core Data doesn't write in uppercase: a pragma's
+  /// name, `_Z_intarray0`, or `NSCollateLocaleSensitive`.
   private var mayEndInLowerCase: Bool {
     let last = SQLToken.all(in: text).last?.text
     return verb == .pragma || last?.starts(with: "NS") == true || last?.starts(with: "_Z_") == true

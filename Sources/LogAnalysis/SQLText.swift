@@ -27,8 +27,7 @@ package struct SQLText {
     isMarkedTruncated = isMarked
   }
 
-  /// A Boolean value that indicates whether the log marks the statement as truncated with `<…>`,
-  /// `…`, or `...`.
+  /// Whether the log marks the statement as truncated with `<…>`, `…`, or `...`.
   let isMarkedTruncated: Bool
 
   /// The verb of a statement.
@@ -83,7 +82,7 @@ package struct SQLText {
     return LogBytes(kept[...])
   }
 
-  /// A Boolean value that indicates whether the statement isn't visibly truncated.
+  /// Whether the statement isn't visibly truncated.
   ///
   /// Truncation between two terms leaves a complete statement and can't be detected.
   var isComplete: Bool {
@@ -111,7 +110,7 @@ package struct SQLText {
     return hasItsClause(verb, tokens)
   }
 
-  /// Returns a Boolean value that indicates whether the clause that the verb requires is present.
+  /// Returns whether the clause that the verb requires is present.
   private func hasItsClause(_ verb: Verb, _ tokens: [SQLToken]) -> Bool {
     let words = tokens.lazy.map(\.keyword)
     switch verb {
@@ -124,7 +123,7 @@ package struct SQLText {
     }
   }
 
-  /// Returns a Boolean value that indicates whether SQL can't end with a token.
+  /// Returns whether SQL can't end with a token.
   static func isIncomplete(endingWith token: SQLToken) -> Bool {
     switch token.kind {
     case .sign:
@@ -151,8 +150,7 @@ extension SQLText {
     "END", "CASE", "WHEN", "DO", "CONFLICT", "RETURNING", "DISTINCT", "BY", "INTO", "NULL",
   ]
 
-  /// Returns a Boolean value that indicates whether a line without a class continues this
-  /// statement.
+  /// Returns whether a line without a class continues this statement.
   ///
   /// An app's own output can be between the lines of a log. An incomplete statement accepts lines
   /// that look like SQL; a complete one accepts only another clause.
@@ -173,8 +171,7 @@ extension SQLText {
     return hasOperand || SQLText.isPunctuation(tokens)
   }
 
-  /// Returns a Boolean value that indicates whether tokens are only keywords, signs, and numbers:
-  /// `LIMIT 100`, `DESC`, `ORDER BY`.
+  /// Returns whether tokens are only keywords, signs, and numbers: `LIMIT 100`, `DESC`, `ORDER BY`.
   private static func isCounted(_ tokens: [SQLToken]) -> Bool {
     tokens.allSatisfy { token in
       token.kind == .sign || clauses.contains(token.keyword)
@@ -182,8 +179,8 @@ extension SQLText {
     }
   }
 
-  /// Returns a Boolean value that indicates whether tokens are only signs and numbers, including a
-  /// comma or a parenthesis: `, ?, ?)`.
+  /// Returns whether tokens are only signs and numbers, including a comma or a parenthesis:
+  /// `, ?, ?)`.
   private static func isPunctuation(_ tokens: [SQLToken]) -> Bool {
     tokens.allSatisfy { $0.kind == .sign || $0.text.bytes.allSatisfy(\.isDigit) }
       && tokens.contains { $0.isSign(",") || $0.isSign(")") || $0.isSign("(") }
@@ -205,8 +202,8 @@ extension SQLText {
     return LogBytes(joined[...])
   }
 
-  /// Returns a Boolean value that indicates whether a line that is certainly SQL begins with the
-  /// rest of the name that a complete statement ends with: `… FROM ZM`, `OOD t0 ORDER BY t0.ZDATE`.
+  /// Returns whether a line that is certainly SQL begins with the rest of the name that a complete
+  /// statement ends with: `… FROM ZM`, `OOD t0 ORDER BY t0.ZDATE`.
   ///
   /// A terminal wraps lines this way at its last column.
   private func isBroken(by line: LogBytes) -> Bool {
@@ -214,16 +211,16 @@ extension SQLText {
       && SQLText.isFragment(line)
   }
 
-  /// Returns a Boolean value that indicates whether a line begins with the rest of a name: a word
-  /// that isn't a clause, a column, or an alias.
+  /// Returns whether a line begins with the rest of a name: a word that isn't a clause, a column,
+  /// or an alias.
   static func isTail(_ line: LogBytes) -> Bool {
     guard let first = SQLToken.all(in: line).first, first.kind == .word else { return false }
     return !clauses.contains(first.keyword) && !first.isColumn && !first.isStoreName
       && !first.isAlias
   }
 
-  /// Returns a Boolean value that indicates whether a line that doesn't follow a statement is part
-  /// of one whose beginning is truncated.
+  /// Returns whether a line that doesn't follow a statement is part of one whose beginning is
+  /// truncated.
   static func isFragment(_ line: LogBytes) -> Bool {
     let tokens = SQLToken.all(in: line)
     let columns = tokens.count { $0.isColumn && $0.text.contains(".Z") }
@@ -274,28 +271,27 @@ extension SQLText {
     }
   }
 
-  /// Returns a Boolean value that indicates whether a table is an entity table or a join table,
-  /// such as `ZITEM` or `Z_1TAGS`.
+  /// Returns whether a table is an entity table or a join table, such as `ZITEM` or `Z_1TAGS`.
   private static func holdsRows(_ table: String?) -> Bool {
     guard let table = table?.uppercased(), table.first == "Z" else { return false }
     guard table.hasPrefix("Z_") else { return true }
     return table.dropFirst(2).first?.isNumber == true
   }
 
-  /// A Boolean value that indicates whether the statement loads a batch of a batched fetch: rows by
-  /// primary key, with the batch size as the limit.
+  /// Whether the statement loads a batch of a batched fetch: rows by primary key, with the batch
+  /// size as the limit.
   var isBatch: Bool {
     text.contains("t0.Z_PK IN ") && text.contains(" LIMIT ")
   }
 
-  /// A Boolean value that indicates whether the statement reads the join rows of a many-to-many
-  /// relationship for a prefetch, whose rows the next statement loads.
+  /// Whether the statement reads the join rows of a many-to-many relationship for a prefetch, whose
+  /// rows the next statement loads.
   var readsJoinRows: Bool {
     text.contains(" IN (SELECT * FROM _Z_intarray") && !text.contains("t0.Z_OPT")
       && text.contains("FROM Z_")
   }
 
-  /// A Boolean value that indicates whether the statement executes a count request.
+  /// Whether the statement executes a count request.
   ///
   /// A dictionary fetch with a count isn't a count request. Core Data puts a space before its
   /// column.
@@ -322,21 +318,20 @@ extension SQLToken {
   /// The bytes of the token, including quotation marks.
   var text: LogBytes { LogBytes(bytes) }
 
-  /// A Boolean value that indicates whether the token is a column with a table alias, such as
-  /// `t0.ZNAME`.
+  /// Whether the token is a column with a table alias, such as `t0.ZNAME`.
   var isColumn: Bool {
     guard kind == .word, text.starts(with: "t"), let dot = text.range(of: ".") else { return false }
     return text.bytes[(text.bytes.startIndex + 1)..<dot.lowerBound].allSatisfy(\.isDigit)
   }
 
-  /// A Boolean value that indicates whether the token is a table alias, such as `t0`.
+  /// Whether the token is a table alias, such as `t0`.
   var isAlias: Bool {
     kind == .word && text.count > 1 && text.first == UInt8(ascii: "t")
       && text.bytes.dropFirst().allSatisfy(\.isDigit)
   }
 
-  /// A Boolean value that indicates whether the token is a table or column name of Core Data, such
-  /// as `ZITEM`, `Z_PK`, or `Z_1TAGS`.
+  /// Whether the token is a table or column name of Core Data, such as `ZITEM`, `Z_PK`, or
+  /// `Z_1TAGS`.
   var isStoreName: Bool {
     kind == .word && text.first == UInt8(ascii: "Z") && text.count > 1
       && text.bytes.allSatisfy { $0.isUpper || $0.isDigit || $0 == UInt8(ascii: "_") || $0 >= 0x80 }

@@ -21,8 +21,7 @@ struct ClassPlan {
 ///
 /// If no entity of a model specifies a class, each one gets a class with the name of the entity.
 struct ClassNames {
-  /// A Boolean value that indicates whether the classes are named after the entities because the
-  /// model specifies none.
+  /// Whether the classes are named after the entities because the model specifies none.
   let areAssigned: Bool
 
   init(_ model: NSManagedObjectModel) {

@@ -61,7 +61,7 @@ package struct GeneratedFolder {
   ///
   /// - Parameters:
   ///   - url: The folder, which is created if it doesn't exist.
-  ///   - force: A Boolean value that indicates whether to replace files that weren't generated.
+  ///   - force: Whether to replace files that weren't generated.
   package init(_ url: URL, force: Bool = false) {
     self.url = url
     self.force = force

@@ -5,8 +5,7 @@ struct ModelPlan {
   /// The name of the type that registers the classes.
   let name: String
   let classes: [ClassPlan]
-  /// A Boolean value that indicates whether the model specifies no classes, so that they have to be
-  /// set before it's used.
+  /// Whether the model specifies no classes, so that they have to be set before it's used.
   let assignsClasses: Bool
 
   /// Determines all names and types.

@@ -17,7 +17,7 @@ package final class EventHub: Sendable {
     demand.free()
   }
 
-  /// A Boolean value that indicates whether there's a sink that receives events.
+  /// Whether there's a sink that receives events.
   package var isListening: Bool {
     demand.isListening
   }
@@ -79,9 +79,9 @@ package struct EventDemand: @unchecked Sendable {  // the word is atomic
     word.deallocate()
   }
 
-  /// A Boolean value that indicates whether there's a sink that receives events.
+  /// Whether there's a sink that receives events.
   ///
-  /// Cost: a load.
+  /// **Cost:** a load.
   @inlinable package var isListening: Bool {
     word.pointee.load(ordering: .relaxed) != 0
   }
@@ -93,7 +93,7 @@ package struct EventDemand: @unchecked Sendable {  // the word is atomic
 
   /// Returns whether a sink requires a detail.
   ///
-  /// Cost: a load.
+  /// **Cost:** a load.
   @inlinable package func includes(_ detail: EventDetail) -> Bool {
     word.pointee.load(ordering: .relaxed) >> 1 & detail.rawValue != 0
   }

@@ -10,7 +10,7 @@ struct RepeatBlock {
 
   /// Creates a block from a line, or from several with line feeds.
   ///
-  /// - Returns: Nil if the closing brace is missing.
+  /// - Returns: `nil` if the closing brace is missing.
   /// - Throws: A problem if the number or the opening brace is missing, or at text after the block.
   init?(_ text: String, at start: SourceRange) throws(LanguageProblem) {
     let characters = Array(text)
@@ -67,7 +67,7 @@ struct RepeatBlock {
 extension ShellEngine {
   /// Runs the `repeat` that a line completes, or keeps the line of one that isn't complete.
   ///
-  /// - Returns: Nil for a line that isn't part of a `repeat`.
+  /// - Returns: `nil` for a line that isn't part of a `repeat`.
   func block(with line: String, at callSite: CallSite) throws -> ShellAnswer? {
     var text = line
     var start = callSite
@@ -129,7 +129,7 @@ extension ShellEngine {
     return answer.adding(steps.sorted { $0.key < $1.key }.map(\.value), in: mode)
   }
 
-  /// The answer to a line that doesn't run because of Ctrl-C, or nil.
+  /// The answer to a line that doesn't run because of Ctrl-C, or `nil`.
   private var isInterrupted: ShellAnswer? {
     do {
       try interruption.check()

@@ -23,7 +23,7 @@ extension ShellEngine {
   /// Runs the lines of the user's start file, of which only errors are printed.
   ///
   /// - Parameter path: The path of the file.
-  /// - Returns: The failure of the first line that fails, or of reading the file; nil otherwise.
+  /// - Returns: The failure of the first line that fails, or of reading the file; `nil` otherwise.
   package func begin(with path: String) -> CommandFailure? {
     do {
       try InputFile.check(path)

@@ -85,8 +85,7 @@ extension ShellEngine {
 }
 
 extension Verb {
-  /// A Boolean value that indicates whether the verb's options are properties of an
-  /// `NSFetchRequest`.
+  /// Whether the verb's options are properties of an `NSFetchRequest`.
   fileprivate var makesRequest: Bool { self == .fetch || self == .count || self == .batchDelete }
 }
 

@@ -7,7 +7,7 @@ import WorkbenchText
 extension ShellEngine {
   /// Returns the query of a line that starts with `.sqlite`, and its offset in characters.
   ///
-  /// Returns nil for any other line. The line isn't split into words.
+  /// Returns `nil` for any other line. The line isn't split into words.
   static func query(in line: String) -> (text: String, start: Int)? {
     let rest = line.drop { $0.isWhitespace }
     let word = ShellCommand.sqlite.rawValue

@@ -262,8 +262,7 @@ struct ShellRun {
   var steps: [Step] = []
   /// The findings of the rules for single steps, in the order of the steps.
   private(set) var findings: [Finding] = []
-  /// A Boolean value that indicates whether a step was interrupted, so that the run can't be
-  /// repeated.
+  /// Whether a step was interrupted, so that the run can't be repeated.
   var wasInterrupted = false
   /// The counts and the time of all steps.
   private(set) var costs = Costs()
@@ -285,7 +284,7 @@ struct ShellRun {
 
   var name: String { "run \(number)" }
 
-  /// A Boolean value that indicates whether no step has run.
+  /// Whether no step has run.
   var isEmpty: Bool { steps.isEmpty && !wasInterrupted }
 
   /// Adds the costs and events of a step.

@@ -47,7 +47,7 @@ extension ShellEngine {
   ///
   /// - Parameters:
   ///   - workspace: The workspace to add.
-  ///   - name: The name; nil to derive it from the file's name.
+  ///   - name: The name; `nil` to derive it from the file's name.
   func add(_ workspace: ShellWorkspace, as name: String?) throws {
     do {
       let session = try workspace.makeSession(sinks: sinks, interruption: interruption)

@@ -16,7 +16,7 @@ package final class ShellEngine {
   package let interruption = StepInterruption()
   /// The closure that receives the lines of the SQL log, one at a time.
   let log: @Sendable (String) -> Void
-  /// A Boolean value that indicates whether the SQL log contains bound values.
+  /// Whether the SQL log contains bound values.
   let showsBinds: Bool
 
   // Modified by the extensions in other files.
@@ -35,20 +35,19 @@ package final class ShellEngine {
   var output: ShellOutput?
   /// The files that `source` is currently running.
   var sources: [String] = []
-  /// A Boolean value that indicates whether long results stop at the end of the screen of a
-  /// terminal.
+  /// Whether long results stop at the end of the screen of a terminal.
   package var pages = true
   /// The last line that was run, for `!!`.
   private var previousLine: String?
   /// The lines of a `repeat` whose block isn't complete.
   var openBlock: (text: String, callSite: CallSite)?
-  /// The width of the terminal in characters, or nil if results aren't printed on one.
+  /// The width of the terminal in characters, or `nil` if results aren't printed on one.
   package var width: Int?
 
   /// Creates an engine.
   ///
   /// - Parameters:
-  ///   - workspace: The store or scenario to open; nil to start without any.
+  ///   - workspace: The store or scenario to open; `nil` to start without any.
   ///   - showsBinds: Whether the SQL log contains bound values.
   ///   - log: A closure that receives the lines of the SQL log, on the thread that runs the
   ///     statement.
@@ -294,7 +293,7 @@ extension ShellEngine {
     return String(rest)
   }
 
-  /// Returns the line after `time`, or nil for any other line.
+  /// Returns the line after `time`, or `nil` for any other line.
   static func timedLine(in line: String) -> String? {
     let parts = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
     guard parts.count == 2, parts[0] == ShellCommand.time.rawValue else { return nil }

@@ -62,7 +62,8 @@ final class ShellOutput {
     }
   }
 
-  /// Returns the database to which SQLite would assign a file by its name, or nil if there's none.
+  /// Returns the database to which SQLite would assign a file by its name, or `nil` if there's
+  /// none.
   ///
   /// Such a file is the database's WAL, shared-memory file, or rollback journal.
   static func store(besideWhich path: String) -> String? {
@@ -78,13 +79,13 @@ final class ShellOutput {
 package struct ShellAnswer: Sendable {
   /// The lines for standard output, without line feeds.
   package var lines: [String]
-  /// The result as rows, for modes other than `table` or if `lines` is empty; nil for text.
+  /// The result as rows, for modes other than `table` or if `lines` is empty; `nil` for text.
   package var table: ShellTable?
   /// The lines after the table in the `table` mode.
   package var notes: [String] = []
-  /// The reason why the line failed; nil if it succeeded.
+  /// The reason why the line failed; `nil` if it succeeded.
   package var failure: CommandFailure?
-  /// A Boolean value that indicates whether the shell quits.
+  /// Whether the shell quits.
   package var ends: Bool
 
   package init(

@@ -38,7 +38,7 @@ package final class ShellWorkspace {
     guard case .scenario(let scenario) = subject, let url = scenario.modelURL else { return path }
     return url.relativePath
   }
-  /// A Boolean value that indicates whether the model is inferred from tables.
+  /// Whether the model is inferred from tables.
   ///
   /// This is the case for a store without a readable model.
   package let isInferred: Bool
@@ -47,8 +47,7 @@ package final class ShellWorkspace {
   package let counts: [EntityCount]
   /// The values of names in expressions: the rows of each entity when opened, and the scale.
   let scope: CountExpressionScope
-  /// A Boolean value that indicates whether a temporary copy is read because the store has a hot
-  /// journal.
+  /// Whether a temporary copy is read because the store has a hot journal.
   package let isPrivateCopy: Bool
 
   /// The original data, which a run changes only in place.
@@ -56,7 +55,7 @@ package final class ShellWorkspace {
   private let scratch: URL?
   private var copies = 0
   private let writing: Writing
-  /// A Boolean value that indicates whether a run has saved changes to the store itself.
+  /// Whether a run has saved changes to the store itself.
   private(set) var wasChanged = false
 
   /// Opens a scenario if the file's name ends in `.yml` or `.yaml`, or otherwise a store.
@@ -161,10 +160,10 @@ package final class ShellWorkspace {
     if let scratch { ScratchFolders.remove(scratch) }
   }
 
-  /// A Boolean value that indicates whether the store is open read-only.
+  /// Whether the store is open read-only.
   package var isReadOnly: Bool { writing == .never }
 
-  /// A Boolean value that indicates whether the saves of a run are kept for the next one.
+  /// Whether the saves of a run are kept for the next one.
   var keepsChanges: Bool { writing == .inPlace }
 
   /// The versions that `migrate` can migrate a scenario's store to; `nil` for a store.

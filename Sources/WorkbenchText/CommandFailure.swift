@@ -5,9 +5,9 @@ package import OpenCoreData
 package struct CommandFailure: Error, Sendable {
   /// The error message, without a period.
   package let message: String
-  /// The line with carets under the words that caused the error; nil if it isn't about any.
+  /// The line with carets under the words that caused the error; `nil` if it isn't about any.
   package let excerpt: String?
-  /// A suggestion of what to do; nil if the message is sufficient.
+  /// A suggestion of what to do; `nil` if the message is sufficient.
   package let nextStep: String?
 
   package init(_ message: String, nextStep: String? = nil) {

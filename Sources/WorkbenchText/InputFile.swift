@@ -94,7 +94,7 @@ extension InvalidInputError {
 
 /// The kind of file at a path.
 package enum FileKind {
-  /// Returns the mode of a file, or nil if there's no file or it can't be accessed.
+  /// Returns the mode of a file, or `nil` if there's no file or it can't be accessed.
   package static func mode(of path: String, followingLinks: Bool) -> mode_t? {
     var status = stat()
     let result = followingLinks ? stat(path, &status) : lstat(path, &status)

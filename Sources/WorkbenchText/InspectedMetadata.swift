@@ -11,11 +11,11 @@ package struct InspectedMetadata {
 
   package let uuid: String
   package let writer: Writer
-  /// The version of the framework that wrote it; nil if the metadata has none.
+  /// The version of the framework that wrote it; `nil` if the metadata has none.
   package let frameworkVersion: Int?
   /// The version identifiers of the model.
   package let modelIdentifiers: [String]
-  /// A Boolean value that indicates whether the version hashes are OpenCoreData's.
+  /// Whether the version hashes are OpenCoreData's.
   package let hasOwnDigests: Bool
   /// The version hashes by entity name.
   package let hashes: [String: Data]

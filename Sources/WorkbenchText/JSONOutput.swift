@@ -33,7 +33,7 @@ package enum JSONOutput {
 struct JSONLayout {
   private var result: [UInt8] = []
   private var depth = 0
-  /// A Boolean value that indicates whether the innermost container is on one line.
+  /// Whether the innermost container is on one line.
   private var isFlat = false
 
   /// Returns formatted JSON, indented by two spaces, with a final line feed.
@@ -138,12 +138,12 @@ package struct JSONFields {
   /// The object as JSON.
   package var object: String { text + "}" }
 
-  /// Adds a string, unless it's nil.
+  /// Adds a string, unless it's `nil`.
   package mutating func add(_ key: StaticString, _ value: String?) {
     if let value { add(raw: key, JSONText.quoted(value)) }
   }
 
-  /// Adds a number, unless it's nil.
+  /// Adds a number, unless it's `nil`.
   package mutating func add(_ key: StaticString, _ number: Int?) {
     if let number { add(raw: key, String(number)) }
   }

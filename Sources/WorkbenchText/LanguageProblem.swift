@@ -61,7 +61,7 @@ package struct Word: Sendable, Hashable {
   /// The word without quotation marks, with escapes resolved.
   package var text: String
   package var range: SourceRange
-  /// A Boolean value that indicates whether the word is quoted; a quoted word is never a keyword.
+  /// Whether the word is quoted; a quoted word is never a keyword.
   package var isQuoted: Bool
 
   package init(_ text: String, at range: SourceRange, isQuoted: Bool = false) {
@@ -82,8 +82,7 @@ package struct Word: Sendable, Hashable {
     range.part(at: offset + (isQuoted ? 1 : 0), length: length)
   }
 
-  /// A Boolean value that indicates whether the word can be a name: a letter or `_`, followed by
-  /// letters, digits, `_`, and `-`.
+  /// Whether the word can be a name: a letter or `_`, followed by letters, digits, `_`, and `-`.
   package var isName: Bool {
     guard let first = text.first, first.isLetter || first == "_" else { return false }
     return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }

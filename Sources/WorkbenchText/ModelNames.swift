@@ -82,7 +82,7 @@ package struct ModelNames: Sendable {
   }
 
   /// Returns a problem that suggests `@count` for `articles.count`, `articles.size`, and similar
-  /// key paths, or nil for any other key path.
+  /// key paths, or `nil` for any other key path.
   private func lengthProblem(
     _ keyPath: String, from entity: NSEntityDescription, at range: SourceRange
   ) -> LanguageProblem? {
@@ -137,7 +137,7 @@ package struct ModelNames: Sendable {
 package struct ResolvedPath: Sendable {
   /// The relationships before the last key.
   package var steps: [NSRelationshipDescription]
-  /// The property at the end; nil only for a path without parts.
+  /// The property at the end; `nil` only for a path without parts.
   package var last: NSPropertyDescription?
 
   package init(steps: [NSRelationshipDescription], last: NSPropertyDescription?) {
@@ -145,7 +145,7 @@ package struct ResolvedPath: Sendable {
     self.last = last
   }
 
-  /// A Boolean value that indicates whether any of the relationships is to-many.
+  /// Whether any of the relationships is to-many.
   package var passesToMany: Bool {
     steps.contains(where: \.isToMany)
   }

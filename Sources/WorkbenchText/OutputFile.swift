@@ -86,7 +86,7 @@ package enum OutputFile {
 
   /// Writes all bytes to a descriptor.
   ///
-  /// - Returns: The `errno` of a failed write; nil if all bytes were written.
+  /// - Returns: The `errno` of a failed write; `nil` if all bytes were written.
   package static func writeAll(_ bytes: [UInt8], to file: Int32) -> Int32? {
     bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]

@@ -6,8 +6,7 @@ package struct PredicateCheck {
   let entity: NSEntityDescription
   /// The names of computed values, which the predicate can use as variables, such as `$countDate`.
   var computed: Set<String> = []
-  /// A Boolean value that indicates whether variables are substituted later, as in the fetch
-  /// requests of a model.
+  /// Whether variables are substituted later, as in the fetch requests of a model.
   var givesVariables = false
   /// The names of results that contain objects, which the predicate can use as variables.
   var results: Set<String> = []
@@ -27,7 +26,7 @@ package struct PredicateCheck {
   ///
   /// - Parameters:
   ///   - format: The predicate's format.
-  ///   - word: The word that contains the format; nil if a program generated it.
+  ///   - word: The word that contains the format; `nil` if a program generated it.
   /// - Throws: A problem at a syntax error, an unknown key, or a variable without a value.
   package func check(_ format: String, at word: Word?) throws(LanguageProblem) {
     let word = word ?? Word(format, at: SourceRange(line: 1, column: 1, length: format.count))
@@ -63,7 +62,7 @@ package struct PredicateCheck {
   /// - Parameters:
   ///   - format: The format.
   ///   - word: The word that contains the format.
-  ///   - arguments: The arguments of the placeholders; nil to keep the placeholders.
+  ///   - arguments: The arguments of the placeholders; `nil` to keep the placeholders.
   /// - Throws: A problem at a syntax error.
   package static func predicate(
     _ format: String, at word: Word, arguments: [Any?]? = nil

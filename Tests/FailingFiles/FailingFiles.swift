@@ -85,8 +85,8 @@ package enum FailingFiles {
   ///
   /// - Parameters:
   ///   - folder: The folder; the one for temporary files contains everything that tests write.
-  ///   - kinds: The operations to count; nil for those of the failure's cause.
-  ///   - failure: What fails; nil to only count.
+  ///   - kinds: The operations to count; `nil` for those of the failure's cause.
+  ///   - failure: What fails; `nil` to only count.
   ///   - countsAllThreads: Whether the operations of other threads are counted, too.
   package static func run<Value>(
     below folder: URL, counting kinds: Set<Kind>? = nil, failure: Failure? = nil,

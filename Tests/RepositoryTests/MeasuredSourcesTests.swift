@@ -3,8 +3,8 @@ import Testing
 
 @Suite("The table of times is of the present sources")
 struct MeasuredSourcesTests {
-  /// The digest that `bench --write-documentation` wrote; nil if the table is of an earlier version of it,
-  /// which wrote none.
+  /// The digest that `bench --write-documentation` wrote; `nil` if the table is of an earlier
+  /// version of it, which wrote none.
   private static let measured = (try? Repository.text(of: "Documentation/performance.md"))
     .flatMap { $0.firstMatch(of: /hot path `([0-9a-f]{16})`/)?.1 }
 

@@ -9,7 +9,7 @@ struct MigrationExportTests {
     program = try BuiltProgram()
   }
 
-  /// The folder of Moody's models and stores; nil if the shared data is absent.
+  /// The folder of Moody's models and stores; `nil` if the shared data is absent.
   private static var moody: String? {
     PackageFiles.moody.map {
       URL(fileURLWithPath: $0).deletingLastPathComponent().deletingLastPathComponent().path

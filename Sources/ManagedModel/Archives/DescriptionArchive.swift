@@ -92,7 +92,7 @@ enum DescriptionArchive {
 
   // MARK: Reading
 
-  /// The model in an archive; nil if there isn't one that can be read.
+  /// The model in an archive; `nil` if there isn't one that can be read.
   static func model(_ coder: NSCoder) -> NSManagedObjectModel? {
     guard coder.containsValue(forKey: modelKey),
       let data = coder.decodeObject(of: NSData.self, forKey: modelKey)
@@ -157,7 +157,7 @@ extension NSManagedObjectModel: NSSecureCoding {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Reads a model; nil, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Reads a model; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
   ///
   /// The model can be changed.
   public convenience init?(coder: NSCoder) {
@@ -176,7 +176,7 @@ extension NSEntityDescription: NSSecureCoding {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Reads an entity; nil, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Reads an entity; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
   ///
   /// The entity isn't in a model. It retains the other entities that were archived with it.
   public convenience init?(coder: NSCoder) {
@@ -222,7 +222,7 @@ extension NSPropertyDescription: NSSecureCoding {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Takes the values of an archived property; nil for bytes that aren't one of the same class.
+  /// Takes the values of an archived property; `nil` for bytes that aren't one of the same class.
   final func takeValues(from coder: NSCoder) -> Bool {
     guard let (property, model) = DescriptionArchive.property(coder),
       type(of: property) == type(of: self) || type(of: self) == NSPropertyDescription.self
@@ -249,7 +249,7 @@ extension NSFetchIndexDescription: NSSecureCoding {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Reads an index; nil, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Reads an index; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
   ///
   /// It belongs to no entity.
   public convenience init?(coder: NSCoder) {
@@ -273,7 +273,7 @@ extension NSFetchIndexElementDescription: NSSecureCoding {
     DescriptionArchive.encode(index, with: coder)
   }
 
-  /// Reads an index element; nil, which the unarchiver reports as an error, for bytes that aren't
+  /// Reads an index element; `nil`, which the unarchiver reports as an error, for bytes that aren't
   /// one.
   ///
   /// It belongs to no index.

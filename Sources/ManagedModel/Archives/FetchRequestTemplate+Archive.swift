@@ -21,7 +21,7 @@ extension FetchRequestTemplate {
     return values
   }
 
-  /// Reads the form that `archived` returns; nil without a name or an entity.
+  /// Reads the form that `archived` returns; `nil` without a name or an entity.
   init?(archived values: [AnyHashable: Any]) {
     guard let name = values["name"] as? String, let entity = values["entity"] as? String else {
       return nil
@@ -81,7 +81,7 @@ struct ArchivedExpression {
     }
   }
 
-  /// The text of an expression; nil for the object itself and for unknown forms.
+  /// The text of an expression; `nil` for the object itself and for unknown forms.
   private func text(of object: KeyedArchive.Object, depth: Int) -> String? {
     guard depth < ModelLimits.formulaDepth else { return nil }
     let fields = object.fields

@@ -47,7 +47,7 @@ struct KeyedArchive {
     return Object(uid: uid, className: name, fields: fields)
   }
 
-  /// The value that a UID refers to, or the value itself; nil for a null reference.
+  /// The value that a UID refers to, or the value itself; `nil` for a null reference.
   func value(_ value: BinaryPropertyList.Value?) -> BinaryPropertyList.Value? {
     guard case .uid(let uid) = value else { return value == .null ? nil : value }
     guard uid > 0, Int(uid) < objects.count else { return nil }
@@ -113,7 +113,7 @@ struct KeyedArchive {
 extension KeyedArchive {
   /// The Swift value of an archived string, number, date, data, UUID, URL, array, or dictionary.
   ///
-  /// It's nil for a null reference and for unknown classes.
+  /// It's `nil` for a null reference and for unknown classes.
   func anyValue(_ value: BinaryPropertyList.Value?, depth: Int = 0) -> Any? {
     guard depth < ModelLimits.archivedValueDepth else { return nil }
     switch self.value(value) {

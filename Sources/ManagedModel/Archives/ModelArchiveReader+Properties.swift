@@ -132,7 +132,7 @@ extension ModelArchiveReader {
     return attribute
   }
 
-  /// A derived attribute, or nil when the object is another one.
+  /// A derived attribute, or `nil` when the object is another one.
   private func derived(_ object: KeyedArchive.Object) -> NSDerivedAttributeDescription? {
     let text = archive.string(object.fields[ArchiveKey.derivation])
     guard text != nil || object.className == "NSDerivedAttributeDescription" else { return nil }

@@ -269,7 +269,7 @@ extension ModelArchiveReader {
     return index
   }
 
-  /// What an index over an expression covers; nil for an element that covers a property.
+  /// What an index over an expression covers; `nil` for an element that covers a property.
   private func computed(
     _ object: KeyedArchive.Object, name: String
   ) -> NSPropertyDescription? {
@@ -279,7 +279,7 @@ extension ModelArchiveReader {
     return description
   }
 
-  /// The description of a value that an expression computes; nil for other properties.
+  /// The description of a value that an expression computes; `nil` for other properties.
   func expressionDescription(
     _ fields: [String: BinaryPropertyList.Value]
   ) -> NSExpressionDescription? {

@@ -2,7 +2,7 @@ package import Foundation
 
 /// One thing that is wrong with a model, and where.
 package struct ModelError: Error, Sendable, Hashable {
-  /// The file, as passed to the reader, or nil for a model that wasn't read from a file.
+  /// The file, as passed to the reader, or `nil` for a model that wasn't read from a file.
   package var file: String?
   /// The line in the file, counted from 1.
   package var line: Int?
@@ -128,7 +128,7 @@ package enum FileErrorText {
     return path.map { "\($0): \(words(code))" } ?? words(code)
   }
 
-  /// Returns the underlying `errno` of an error; nil if it has none.
+  /// Returns the underlying `errno` of an error; `nil` if it has none.
   package static func errno(of error: NSError) -> Int32? {
     if error.domain == NSPOSIXErrorDomain { return Int32(exactly: error.code) }
     if let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error {

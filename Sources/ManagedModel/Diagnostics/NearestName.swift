@@ -1,6 +1,7 @@
 /// Finds the most similar name, for "did you mean" suggestions.
 package enum NearestName {
-  /// Returns the name most similar to a word, or nil if none is similar or the word is one of them.
+  /// Returns the name most similar to a word, or `nil` if none is similar or the word is one of
+  /// them.
   ///
   /// A name is similar if at most a third of the word's letters, at least one, are mistyped,
   /// missing, added, or transposed; or, with lower priority, if one contains the other and is at

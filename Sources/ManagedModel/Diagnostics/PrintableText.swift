@@ -6,7 +6,7 @@
 package enum PrintableText {
   /// Returns a text with every unsafe character escaped; line feeds and tabs stay.
   ///
-  /// Cost: one pass over the bytes and no allocation for a text without such a character.
+  /// **Cost:** one pass over the bytes and no allocation for a text without such a character.
   package static func escaped(_ text: String) -> String {
     isPlain(text.utf8) ? text : escaped(text.unicodeScalars)
   }

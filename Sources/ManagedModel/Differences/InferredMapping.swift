@@ -1,27 +1,27 @@
 /// The mapping between two versions of a model that lightweight migration uses.
 ///
 /// Entities and properties correspond as in `ModelComparison`: by renaming identifier, or else by
-/// name. Cost: linear in the size of the models, without I/O.
+/// name. **Cost:** linear in the size of the models, without I/O.
 package struct InferredMapping {
   /// What becomes of one property.
   package struct Property {
-    /// The property of the source entity, which may be inherited; nil for an added one.
+    /// The property of the source entity, which may be inherited; `nil` for an added one.
     package let source: NSPropertyDescription?
-    /// The property of the destination entity, which may be inherited; nil for a removed one.
+    /// The property of the destination entity, which may be inherited; `nil` for a removed one.
     package let destination: NSPropertyDescription?
   }
 
   /// What becomes of one entity.
   package struct Entity {
-    /// The entity of the source model; nil for an added one.
+    /// The entity of the source model; `nil` for an added one.
     package let source: NSEntityDescription?
-    /// The entity of the destination model; nil for a removed one.
+    /// The entity of the destination model; `nil` for a removed one.
     package let destination: NSEntityDescription?
     /// All properties, inherited ones included: those of the destination by name, then removed ones.
     package let properties: [Property]
 
-    /// Returns the name of the source property whose values a destination property gets; nil for an
-    /// added property.
+    /// Returns the name of the source property whose values a destination property gets; `nil` for
+    /// an added property.
     ///
     /// - Parameter name: The destination's name; the path of an element of a composite attribute,
     ///   such as `address.city`, corresponds to the element with its name.
@@ -45,7 +45,7 @@ package struct InferredMapping {
 
   /// Returns the obstacles for a store that contains only the entities of a configuration.
   ///
-  /// - Parameter configuration: The configuration of both models; nil for all entities.
+  /// - Parameter configuration: The configuration of both models; `nil` for all entities.
   package func obstacles(in configuration: String?) -> [ModelDifference] {
     guard configuration != nil else { return obstacles }
     let stored = Set(

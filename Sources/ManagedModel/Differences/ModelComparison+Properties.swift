@@ -182,10 +182,10 @@ extension NSPropertyDescription {
 }
 
 extension NSAttributeDescription {
-  /// The default value as text; nil if there's no default value.
+  /// The default value as text; `nil` if there's no default value.
   fileprivate var defaultText: String? { defaultValue.map { "\(typedDefaultValue ?? $0)" } }
 
-  /// The validation predicates as text; nil if there are none.
+  /// The validation predicates as text; `nil` if there are none.
   fileprivate var ruleText: String? {
     let predicates = validationPredicates.map(\.predicateFormat)
     return predicates.isEmpty ? nil : predicates.joined(separator: " and ")

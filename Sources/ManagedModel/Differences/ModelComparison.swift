@@ -1,7 +1,7 @@
 /// The differences between two models, and whether lightweight migration handles them.
 ///
 /// Entities and properties of the two models correspond if they have the same renaming identifier,
-/// or else the same name. Cost: linear in the size of the models.
+/// or else the same name. **Cost:** linear in the size of the models.
 package struct ModelComparison {
   /// The earlier model.
   package let old: NSManagedObjectModel
@@ -245,8 +245,8 @@ enum RenamingMatch {
 }
 
 extension ModelDifference {
-  /// The least change of the later model that makes the migration lightweight, as a sentence; nil if it's
-  /// lightweight already.
+  /// The least change of the later model that makes the migration lightweight, as a sentence; `nil`
+  /// if it's lightweight already.
   package var leastChange: String? {
     guard effect == .custom else { return nil }
     let detail = detail ?? ""

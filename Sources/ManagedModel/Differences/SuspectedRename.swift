@@ -2,7 +2,7 @@
 ///
 /// Lightweight migration then drops the values.
 package struct SuspectedRename: Sendable, Hashable {
-  /// The entity of the properties in the later model; nil if they're entities.
+  /// The entity of the properties in the later model; `nil` if they're entities.
   package let entity: String?
   package let removed: String
   package let added: String
@@ -28,8 +28,9 @@ package struct SuspectedRename: Sendable, Hashable {
 extension ModelComparison {
   /// The removed and added entities and properties that could be renames.
   ///
-  /// Properties are candidates if they're of the same kind and type in the same entity; entities, if at
-  /// least half of their properties have the same names. Cost: linear in the differences of each entity.
+  /// Properties are candidates if they're of the same kind and type in the same entity; entities,
+  /// if at least half of their properties have the same names. **Cost:** linear in the differences
+  /// of each entity.
   package var suspectedRenames: [SuspectedRename] {
     renamedEntities + old.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(renames)
   }

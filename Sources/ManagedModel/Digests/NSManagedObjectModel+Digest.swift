@@ -42,7 +42,7 @@ extension NSManagedObjectModel {
     currentRecordedChecksum ?? digest.base64EncodedString()
   }
 
-  /// Core Data's checksum of the model; nil if it isn't known, or the model has changed since.
+  /// Core Data's checksum of the model; `nil` if it isn't known, or the model has changed since.
   package var currentRecordedChecksum: String? {
     recordedChecksum.flatMap { $0.digest == digest ? $0.checksum : nil }
   }
@@ -88,7 +88,7 @@ extension NSManagedObjectModel {
   /// contains, which are compared instead.
   ///
   /// - Parameters:
-  ///   - configuration: The name of a configuration, or nil for all entities.
+  ///   - configuration: The name of a configuration, or `nil` for all entities.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
   /// - Returns: Also false if the configuration doesn't exist or the metadata has no hashes.
   public func isConfiguration(
@@ -148,7 +148,7 @@ extension NSEntityDescription {
   /// whether the entity is abstract, the hash modifier, the uniqueness constraints, the hash of the
   /// superentity, and those of the properties that the entity declares. The class name, indexes,
   /// and `userInfo` aren't part of it: set a `versionHashModifier` if such a change must make
-  /// stores incompatible. Cost: computed at each call.
+  /// stores incompatible. **Cost:** computed at each call.
   public var versionHash: Data {
     let digest = digest
     return recordedHash(matching: digest) ?? digest
@@ -160,7 +160,7 @@ extension NSEntityDescription {
   /// OpenCoreData's hash of the entity by one of its formulas.
   package func digest(_ formula: DigestFormula) -> Data { Data(digestBytes(formula)) }
 
-  /// Core Data's hash of the entity; nil if it isn't known, or the entity has changed since.
+  /// Core Data's hash of the entity; `nil` if it isn't known, or the entity has changed since.
   package var currentRecordedHash: Data? {
     recordedVersionHash == nil ? nil : recordedHash(matching: digest)
   }
@@ -211,7 +211,7 @@ extension NSPropertyDescription {
   /// It covers the name, whether the property is optional and transient, the hash modifier, the
   /// type of an attribute, and destination, inverse, counts, and ordering of a relationship.
   /// Indexes, default values, validation, delete rules, derivation, and `userInfo` aren't part of
-  /// it. The bytes differ from Core Data's. Cost: computed at each call.
+  /// it. The bytes differ from Core Data's. **Cost:** computed at each call.
   public var versionHash: Data { Data(digest) }
 
   final var digest: [UInt8] {

@@ -41,7 +41,7 @@ enum DocumentEncoding {
     case big
   }
 
-  /// The order of the bytes of a document in UTF-16, by its mark or its first character; nil for
+  /// The order of the bytes of a document in UTF-16, by its mark or its first character; `nil` for
   /// another.
   private static func byteOrder(of bytes: [UInt8]) -> ByteOrder? {
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0x3C, 0x00]) { return .little }
@@ -110,7 +110,7 @@ enum DocumentEncoding {
     }
   }
 
-  /// The length of the XML declaration in bytes; nil if there isn't one.
+  /// The length of the XML declaration in bytes; `nil` if there isn't one.
   private static func declarationEnd(of bytes: [UInt8]) -> Int? {
     guard bytes.starts(with: Array("<?xml".utf8)) else { return nil }
     let end = bytes.prefix(1_000).indices.dropFirst().first { index in

@@ -152,7 +152,7 @@ struct DocumentTag {
     self.name = name
   }
 
-  /// Adds an attribute, unless its value is nil.
+  /// Adds an attribute, unless its value is `nil`.
   mutating func set(_ key: String, _ value: String?) {
     if let value { attributes.append((key, value)) }
   }

@@ -38,7 +38,7 @@ struct ElementReader {
     return "Did you mean \(near)?"
   }
 
-  /// The text of an attribute, or nil when it is not there or empty.
+  /// The text of an attribute, or `nil` when it is not there or empty.
   func text(_ attribute: String) -> String? {
     guard let value = element.attributes[attribute], !value.isEmpty else { return nil }
     return value
@@ -177,7 +177,7 @@ package struct ModelPositions {
 
   /// Reads the positions.
   ///
-  /// Cost: one read of the file.
+  /// **Cost:** one read of the file.
   ///
   /// - Parameter url: The `contents` of a `.xcdatamodel`.
   /// - Throws: An error if the file can't be read or isn't well-formed XML.
@@ -192,8 +192,8 @@ package struct ModelPositions {
       }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the position of a member of an entity, or else that of the entity; nil if it isn't in the
-  /// document.
+  /// Returns the position of a member of an entity, or else that of the entity; `nil` if it isn't
+  /// in the document.
   ///
   /// - Parameters:
   ///   - entity: The name of the entity.

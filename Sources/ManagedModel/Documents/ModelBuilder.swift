@@ -144,7 +144,7 @@ final class ModelBuilder {
     return nil
   }
 
-  /// The `userInfo` of an element, or nil if it has none.
+  /// The `userInfo` of an element, or `nil` if it has none.
   func userInfo(of element: DocumentElement) -> [AnyHashable: Any]? {
     let entries = element.children(named: "userInfo").flatMap { $0.children(named: "entry") }
     guard !entries.isEmpty else { return nil }

@@ -50,11 +50,11 @@ extension NSManagedObjectModel {
   /// Creates a model from a document or a compiled model.
   ///
   /// `.xcdatamodeld` and `.xcdatamodel` folders, `.mom` files, and `.momd` folders are supported;
-  /// Core Data's initializer supports compiled models only. The model is mutable. Cost: one read of
-  /// the file.
+  /// Core Data's initializer supports compiled models only. The model is mutable. **Cost:** one
+  /// read of the file.
   ///
   /// - Parameter url: The file or folder.
-  /// - Returns: Nil if the file doesn't exist or isn't a model. Invalid parts are omitted.
+  /// - Returns: `nil` if the file doesn't exist or isn't a model. Invalid parts are omitted.
   ///   `read(contentsOf:)` reports them.
   public convenience init?(contentsOf url: URL) {
     guard let model = try? NSManagedObjectModel.read(contentsOf: url) else { return nil }
@@ -67,7 +67,7 @@ extension NSManagedObjectModel {
   /// - Parameters:
   ///   - url: A `.xcdatamodeld` or `.momd` folder, a `.xcdatamodel` folder, its `contents`, or a
   ///     `.mom` file, which is recognized by its first bytes.
-  ///   - version: The version to read, with or without its extension; nil for the current one.
+  ///   - version: The version to read, with or without its extension; `nil` for the current one.
   /// - Returns: The model. Its `readerWarnings` are the problems that don't make it unusable.
   /// - Throws: All errors of a document, or the error of a compiled model.
   package static func read(

@@ -58,7 +58,7 @@ struct ModelVersions {
     .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
   }
 
-  /// The file of a version, nil for the current one.
+  /// The file of a version, `nil` for the current one.
   func file(version: String?) throws(ModelErrors) -> URL {
     switch kind {
     case .file, .document:
@@ -92,8 +92,8 @@ struct ModelVersions {
       near.map { "Did you mean \($0)?" } ?? "There are: \(names.joined(separator: ", ")).", url)
   }
 
-  /// The version that the folder's list names; nil if there's no list, or if it doesn't mention the
-  /// only version.
+  /// The version that the folder's list names; `nil` if there's no list, or if it doesn't mention
+  /// the only version.
   private func chosen() throws(ModelErrors) -> String? {
     let (list, key) =
       kind == .compiled

@@ -3,11 +3,11 @@ extension NSManagedObjectModel {
   ///
   /// The originals aren't changed. Entities, fetch request templates, and configurations of the
   /// same name become one; relationships and superentities refer to the merged entities. Traps if
-  /// two of the same name differ, where Core Data raises an exception. Cost: linear in the size of
-  /// the models.
+  /// two of the same name differ, where Core Data raises an exception. **Cost:** linear in the size
+  /// of the models.
   ///
-  /// - Parameter models: The models, or nil for those in the main bundle. An empty array creates an
-  ///   empty model.
+  /// - Parameter models: The models, or `nil` for those in the main bundle. An empty array creates
+  ///   an empty model.
   public convenience init?(byMerging models: [NSManagedObjectModel]?) {
     let models = models ?? Self.models(in: [.main])
     self.init()
@@ -23,8 +23,8 @@ extension NSManagedObjectModel {
   /// - Parameters:
   ///   - models: The models to choose from, versions of the same one among them.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
-  /// - Returns: Nil if no selection of models has the store's entities and no others, as defined by
-  ///   `isConfiguration(withName:compatibleWithStoreMetadata:)`.
+  /// - Returns: `nil` if no selection of models has the store's entities and no others, as defined
+  ///   by `isConfiguration(withName:compatibleWithStoreMetadata:)`.
   public convenience init?(
     byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
   ) {
@@ -44,8 +44,8 @@ extension NSManagedObjectModel {
   /// Reads the current version of each `.momd`, `.mom`, `.xcdatamodeld`, and `.xcdatamodel` among a
   /// bundle's resources; Swift on Linux doesn't compile models. Traps like `init(byMerging:)`.
   ///
-  /// - Parameter bundles: The bundles, or nil for the main bundle.
-  /// - Returns: The model, which is empty if no model can be read; never nil.
+  /// - Parameter bundles: The bundles, or `nil` for the main bundle.
+  /// - Returns: The model, which is empty if no model can be read; never `nil`.
   public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
     let models = models(in: bundles ?? [.main])
     return models.count == 1 ? models[0] : NSManagedObjectModel(byMerging: models)
@@ -56,7 +56,7 @@ extension NSManagedObjectModel {
   /// Works like `init(byMerging:forStoreMetadata:)`, with every version of every model.
   ///
   /// - Parameters:
-  ///   - bundles: The bundles, or nil for the main bundle.
+  ///   - bundles: The bundles, or `nil` for the main bundle.
   ///   - metadata: The metadata of a store.
   public class func mergedModel(
     from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]

@@ -2,7 +2,7 @@ import Foundation
 
 /// A default value in the Swift type of its attribute.
 struct DefaultValue {
-  /// The value, or nil if there isn't one.
+  /// The value, or `nil` if there isn't one.
   let value: Any?
 
   /// Stores a value unchanged.
@@ -12,7 +12,7 @@ struct DefaultValue {
 
   /// Converts a value to the Swift type of an attribute type.
   ///
-  /// Any number converts to a numeric type that can represent it. Returns nil otherwise.
+  /// Any number converts to a numeric type that can represent it. Returns `nil` otherwise.
   init?(converting source: Any, to type: NSAttributeType) {
     let converted: Any? =
       switch type {
@@ -87,7 +87,8 @@ struct DefaultValue {
 
 /// Parses the default values of a model document.
 enum DefaultValueText {
-  /// Returns the value of a string in the Swift type of an attribute type; nil if it doesn't match.
+  /// Returns the value of a string in the Swift type of an attribute type; `nil` if it doesn't
+  /// match.
   ///
   /// A number can have surrounding spaces. YES and NO, which remain when a Boolean attribute
   /// changes its type, are 1 and 0.
@@ -119,7 +120,7 @@ enum DefaultValueText {
     }
   }
 
-  /// The text of a value, or nil when it has no text form.
+  /// The text of a value, or `nil` when it has no text form.
   static func text(of value: Any) -> String? {
     switch value {
     case let text as String: text

@@ -85,7 +85,7 @@ struct EntityHierarchy {
 /// From the root entity down to this one: the stored attributes of the level by name, then its
 /// to-one relationships by name. A subentity's slots begin with its parent's.
 package struct SlotGeometry {
-  /// The size in bytes of a row's header, before the bits for nil.
+  /// The size in bytes of a row's header, before the bits for `nil`.
   package static let headerSize = 24
 
   /// The properties that have a slot, in the order of the slots.

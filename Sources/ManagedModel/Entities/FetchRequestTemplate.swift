@@ -8,7 +8,7 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   package var name: String
   /// The name of the entity whose objects are fetched.
   package var entityName: String
-  /// The predicate as a format text, not parsed, or nil for all objects.
+  /// The predicate as a format text, not parsed, or `nil` for all objects.
   package var predicateFormat: String? { didSet { predicate = nil } }
   /// The predicate, if the template was created with one; `predicateFormat` is its text then.
   package private(set) var predicate: NSPredicate?
@@ -36,7 +36,7 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   /// - Parameters:
   ///   - name: The name of the template.
   ///   - entityName: The name of the entity whose objects are fetched.
-  ///   - predicateFormat: The predicate's format string, or nil for all objects.
+  ///   - predicateFormat: The predicate's format string, or `nil` for all objects.
   package init(name: String, entityName: String, predicateFormat: String?) {
     self.name = name
     self.entityName = entityName
@@ -48,7 +48,7 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   /// - Parameters:
   ///   - name: The name of the template.
   ///   - entityName: The name of the entity whose objects are fetched.
-  ///   - predicate: The predicate, or nil for all objects.
+  ///   - predicate: The predicate, or `nil` for all objects.
   package init(name: String, entityName: String, predicate: NSPredicate?) {
     self.init(name: name, entityName: entityName, predicateFormat: predicate?.predicateFormat)
     self.predicate = predicate

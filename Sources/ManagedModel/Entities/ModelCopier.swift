@@ -235,7 +235,7 @@ extension NSAttributeDescription {
 extension NSManagedObjectModel: NSCopying {
   /// Returns a copy of the model with copies of its entities, properties, and indexes.
   ///
-  /// The copy is mutable even if the model is in use. Cost: linear in the size of the model.
+  /// The copy is mutable even if the model is in use. **Cost:** linear in the size of the model.
   ///
   /// - Parameter zone: Ignored.
   /// - Returns: An `NSManagedObjectModel`.

@@ -56,9 +56,9 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
 
   private final var typedDefault: DefaultValue?
 
-  /// The default value in the Swift type that belongs to `attributeType`, or nil.
+  /// The default value in the Swift type that belongs to `attributeType`, or `nil`.
   ///
-  /// It is nil too when the value does not fit the type, which the model's `validate()` reports.
+  /// It is `nil` too when the value does not fit the type, which the model's `validate()` reports.
   package final var typedDefaultValue: Any? {
     if let typedDefault { return typedDefault.value }
     let value = givenDefault.flatMap { DefaultValue(converting: $0, to: attributeType)?.value }
@@ -203,7 +203,7 @@ extension NSAttributeType {
 
   /// The name of Core Data's class for the values, such as `NSNumber`.
   ///
-  /// It's nil for types whose class the model must specify.
+  /// It's `nil` for types whose class the model must specify.
   package var valueClassName: String? {
     switch self {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
@@ -232,7 +232,7 @@ public final class NSDerivedAttributeDescription: NSAttributeDescription, @unche
   /// A key path over to-one relationships (`owner.name`); `@count` or `@sum` over a to-many
   /// relationship (`pages.@count`, `pages.@sum.words`, `pages.words.@sum`, or the functions
   /// `count:(pages)` and `sum:(pages.words)`); `canonical:`, `uppercase:`, or `lowercase:` of a
-  /// string; `now()`. With any other expression the value stays nil, and the model's `validate()`
+  /// string; `now()`. With any other expression the value stays `nil`, and the model's `validate()`
   /// reports it.
   public var derivationExpression: NSExpression? { willSet { requireMutable() } }
 }
@@ -241,7 +241,7 @@ extension NSAttributeDescription {
   /// Whether the store computes the value.
   package final var isDerived: Bool { self is NSDerivedAttributeDescription }
 
-  /// The derivation expression of a derived attribute as text; nil for other attributes.
+  /// The derivation expression of a derived attribute as text; `nil` for other attributes.
   ///
   /// It's empty if the model has none, or one that can't be parsed.
   package final var derivationText: String? {
@@ -274,7 +274,7 @@ package enum DerivedFormula: Hashable, Sendable {
   /// (`@sum.pages.words`, `pages.words.@sum`, `pages.@sum.words`), or a function
   /// (`sum:(pages.words)`, `count:(pages)`). A leading `self.` is ignored.
   ///
-  /// - Returns: Nil for other formulas.
+  /// - Returns: `nil` for other formulas.
   package init?(_ text: String) {
     // `#` precedes a key that is a reserved word.
     let formula = text.filter { !$0.isWhitespace && $0 != "#" }

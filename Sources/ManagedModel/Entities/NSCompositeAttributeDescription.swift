@@ -16,7 +16,7 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
     attributeType = .compositeAttributeType
   }
 
-  /// Reads a group; nil, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Reads a group; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
   public required init?(coder: NSCoder) {
     super.init(coder: coder)
   }
@@ -24,8 +24,8 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
   /// The stored attributes of the composite: one for each element that isn't a composite.
   ///
   /// Each is named by its path from the entity, such as `address.city`, belongs to the composite's
-  /// entity, and is optional, because all of them are nil if the composite is nil. For a model in
-  /// use, each call returns the same instances; otherwise, they're created at each call.
+  /// entity, and is optional, because all of them are `nil` if the composite is `nil`. For a model
+  /// in use, each call returns the same instances; otherwise, they're created at each call.
   package var leaves: [NSAttributeDescription] {
     frozenLeaves ?? makeLeaves(path: name, given: defaultValue, of: entity)
   }
@@ -75,7 +75,7 @@ package struct CompositeValueError: Error, CustomStringConvertible {
 }
 
 extension NSCompositeAttributeDescription {
-  /// Returns the composite's value from those of its leaves; nil if all of them are nil.
+  /// Returns the composite's value from those of its leaves; `nil` if all of them are `nil`.
   ///
   /// - Parameter value: Returns the value of a leaf by its path, such as `address.city`.
   package func gathered(_ value: (_ path: String) -> Any?) -> [String: Any]? {
@@ -97,7 +97,8 @@ extension NSCompositeAttributeDescription {
 
   /// Returns the values of the leaves, by path, for a value of the composite.
   ///
-  /// - Parameter value: A dictionary by element name, in which missing elements are nil, or nil.
+  /// - Parameter value: A dictionary by element name, in which missing elements are `nil`, or
+  ///   `nil`.
   /// - Throws: An error if the value isn't a dictionary or has a key that isn't an element.
   package func spread(
     _ value: Any?

@@ -75,7 +75,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   /// The model that contains the entity.
   ///
-  /// Nil before the entity is added to a model. Core Data's property is an unowned reference.
+  /// `nil` before the entity is added to a model. Core Data's property is an unowned reference.
   public package(set) weak var managedObjectModel: NSManagedObjectModel?
 
   /// The subentities, in the order in which they were set.
@@ -115,7 +115,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Each group is an array of property names or descriptions.
   public var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
 
-  /// How Xcode writes the class: `class`, `category`, or nil for not at all.
+  /// How Xcode writes the class: `class`, `category`, or `nil` for not at all.
   package var codeGenerationType: String? { willSet { requireMutable() } }
 
   /// Whether the model document marks the entity as syncable.
@@ -261,7 +261,7 @@ extension NSEntityDescription {
 
   /// Returns whether the entity is another one or a descendant of it.
   ///
-  /// Cost: constant at any depth.
+  /// **Cost:** constant at any depth.
   ///
   /// - Parameter entity: An entity of the same model.
   public func isKind(of entity: NSEntityDescription) -> Bool {

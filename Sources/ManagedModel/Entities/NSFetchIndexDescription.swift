@@ -20,7 +20,7 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   /// The entity that the index belongs to.
   public package(set) weak var entity: NSEntityDescription?
 
-  /// The predicate that limits the index to some rows, or nil for all rows.
+  /// The predicate that limits the index to some rows, or `nil` for all rows.
   public var partialIndexPredicate: NSPredicate? { willSet { requireMutable() } }
 
   /// The values of the document's tag that couldn't be read, by attribute.

@@ -24,7 +24,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// The names that the developer gave this version of the model.
   public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
-  /// The localized names of entities and properties, and localized error messages, or nil.
+  /// The localized names of entities and properties, and localized error messages, or `nil`.
   ///
   /// The keys are `Entity/NAME`, `Property/NAME/Entity/ENTITY`, `Property/NAME`, and
   /// `ErrorString/MESSAGE`. It can be set even if the model is in use, from any thread.
@@ -87,10 +87,10 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// The names of the configurations, sorted.
   public var configurations: [String] { configurationEntities.keys.sorted() }
 
-  /// Returns the entities of a configuration, or nil if the model has no configuration of that
+  /// Returns the entities of a configuration, or `nil` if the model has no configuration of that
   /// name.
   ///
-  /// - Parameter configuration: The name, or nil for all entities of the model.
+  /// - Parameter configuration: The name, or `nil` for all entities of the model.
   public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
     guard let configuration else { return entities }
     return configurationEntities[configuration]

@@ -19,7 +19,7 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
     didSet { entity?.invalidateLookups() }
   }
 
-  /// Whether the property may be nil, or empty for a to-many relationship.
+  /// Whether the property may be `nil`, or empty for a to-many relationship.
   ///
   /// True at first.
   public final var isOptional = true { willSet { requireMutable() } }
@@ -41,10 +41,10 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
 
   private final var storedUserInfo: [AnyHashable: Any]?
 
-  /// The entity that declares the property, or nil if the property doesn't belong to one yet.
+  /// The entity that declares the property, or `nil` if the property doesn't belong to one yet.
   ///
   /// For an inherited property, it's the ancestor that declares it. Core Data's property is an
-  /// unowned reference that is never nil.
+  /// unowned reference that is never `nil`.
   public package(set) final weak var entity: NSEntityDescription?
 
   /// Whether the property has a single-column index, in the form of older models.
@@ -92,8 +92,8 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Reads a property; nil, which the unarchiver reports as an error, for bytes that aren't one of
-  /// this class.
+  /// Reads a property; `nil`, which the unarchiver reports as an error, for bytes that aren't one
+  /// of this class.
   ///
   /// A relationship retains the entities that it was archived with. Other properties belong to no
   /// entity.
@@ -138,7 +138,7 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
 extension NSPropertyDescription: KeyValueReadable {
   /// What a predicate reads of a description, as `$FETCHED_PROPERTY.userInfo.color` does.
   ///
-  /// The keys are `name`, `entity`, `userInfo` and the keys within it; nil for others.
+  /// The keys are `name`, `entity`, `userInfo` and the keys within it; `nil` for others.
   public func value(forKey key: String) -> Any? {
     switch key {
     case "name": return name
@@ -175,7 +175,7 @@ extension NSPropertyDescription {
   /// stores, don't contain them.
   ///
   /// - Parameters:
-  ///   - predicates: Predicates for `SELF`, or nil.
+  ///   - predicates: Predicates for `SELF`, or `nil`.
   ///   - warnings: A string or an error code for each predicate.
   public final func setValidationPredicates(
     _ predicates: [NSPredicate]?, withValidationWarnings warnings: [Any]?
@@ -196,7 +196,7 @@ extension NSPropertyDescription {
 ///
 /// Counterpart: `NSRelationshipDescription`.
 public final class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-  /// The destination entity; nil for a relationship without one, which is always empty.
+  /// The destination entity; `nil` for a relationship without one, which is always empty.
   ///
   /// The reference is weak because the model retains its entities.
   public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
@@ -267,7 +267,7 @@ public final class NSExpressionDescription: NSPropertyDescription, @unchecked Se
   /// What is computed: `average:` over a key path, a key path with an operator, arithmetic.
   ///
   /// A function of one key path that crosses no to-many relationship, such as `sum:(age)`, is over
-  /// the rows of the result, or of each group. Nil at first, which a fetch refuses.
+  /// the rows of the result, or of each group. `nil` at first, which a fetch refuses.
   public var expression: NSExpression? { willSet { requireMutable() } }
 
   /// The type of the value in the dictionary; if undefined, the type of the expression's result.

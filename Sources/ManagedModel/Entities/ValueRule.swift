@@ -61,7 +61,7 @@ extension ValueRule {
 }
 
 extension ValueRule {
-  /// Creates the limits that predicates express; nil if one of them has another form.
+  /// Creates the limits that predicates express; `nil` if one of them has another form.
   ///
   /// The forms are those that `predicates(for:)` returns, and the same with swapped sides.
   init?(predicates: [NSPredicate], type: NSAttributeType) {

@@ -5,11 +5,11 @@
 struct MappingDocument {
   /// The mapping of an entity.
   struct Entity {
-    /// The name of the source entity; nil for an added one.
+    /// The name of the source entity; `nil` for an added one.
     let source: String?
-    /// The name of the destination entity; nil for a removed one.
+    /// The name of the destination entity; `nil` for a removed one.
     let destination: String?
-    /// The name of the policy class; nil for none.
+    /// The name of the policy class; `nil` for none.
     let policy: String?
     /// The mappings of the attributes, in the order of their names.
     let attributes: [Property]
@@ -23,9 +23,9 @@ struct MappingDocument {
   struct Property {
     /// The name of the destination entity's property.
     let name: String
-    /// The archived expression; nil if the standard expression applies.
+    /// The archived expression; `nil` if the standard expression applies.
     let expression: NSExpression?
-    /// The key path of a relationship's source instances; nil if the standard expression applies.
+    /// The key path of a relationship's source instances; `nil` if the standard expression applies.
     let sourceKeyPath: String?
     /// The mapping that made the destination instances of the key path's source instances.
     let sourceMapping: String?
@@ -124,7 +124,7 @@ struct MappingDocument {
 private struct MappingObjects {
   /// Everything that is wrong with the document.
   private(set) var errors: [ModelError] = []
-  /// The attributes of the object for the mapping model; nil if there is none.
+  /// The attributes of the object for the mapping model; `nil` if there is none.
   let model: [String: String]?
   private let objects: [Object]
   private let text: DocumentText
@@ -212,7 +212,7 @@ private struct MappingObjects {
 }
 
 extension MappingObjects.Object {
-  /// The text of an attribute; nil if it's missing or empty.
+  /// The text of an attribute; `nil` if it's missing or empty.
   fileprivate func text(_ name: String) -> String? {
     values[name].flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -308,7 +308,7 @@ extension MappingDocument.Entity {
 }
 
 extension MappingDocument.Property {
-  /// The destination instances that a mapping made of a key path's source instances; nil if the
+  /// The destination instances that a mapping made of a key path's source instances; `nil` if the
   /// document names neither.
   fileprivate var relationshipExpression: NSExpression? {
     guard let sourceKeyPath, let sourceMapping,

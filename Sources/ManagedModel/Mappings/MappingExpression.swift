@@ -59,7 +59,7 @@ package enum MappingExpression {
 
   /// Returns an expression for a key path that begins with a variable, `$source.country`.
   ///
-  /// - Returns: Nil if the text doesn't begin with a variable.
+  /// - Returns: `nil` if the text doesn't begin with a variable.
   static func ofText(_ text: String) -> NSExpression? {
     guard text.hasPrefix("$"), text.dropFirst().first?.isLetter == true else { return nil }
     guard let period = text.firstIndex(of: ".") else { return variable(String(text.dropFirst())) }

@@ -28,24 +28,24 @@ open class NSEntityMapping: NSObject {
   open var name: String! = ""
   /// How the mapping makes its destination instances.
   open var mappingType = NSEntityMappingType.undefinedEntityMappingType
-  /// The name of the entity to migrate; nil for an added entity.
+  /// The name of the entity to migrate; `nil` for an added entity.
   open var sourceEntityName: String?
-  /// The name of the entity that source instances become; nil for a removed entity.
+  /// The name of the entity that source instances become; `nil` for a removed entity.
   open var destinationEntityName: String?
-  /// The version hash of the source entity; nil if any version matches.
+  /// The version hash of the source entity; `nil` if any version matches.
   open var sourceEntityVersionHash: Data?
-  /// The version hash of the destination entity; nil if any version matches.
+  /// The version hash of the destination entity; `nil` if any version matches.
   open var destinationEntityVersionHash: Data?
   /// The expression whose value is the collection of source instances.
   ///
-  /// It's usually a `FETCH`, whose variable `$manager` is the migration manager. Nil fetches all instances
-  /// of the source entity, and of its subentities without a mapping of their own.
+  /// It's usually a `FETCH`, whose variable `$manager` is the migration manager. `nil` fetches all
+  /// instances of the source entity, and of its subentities without a mapping of their own.
   open var sourceExpression: NSExpression?
   /// The attributes to set when a destination instance is made, in order.
   open var attributeMappings: [NSPropertyMapping]?
   /// The relationships to set when all destination instances exist, in order.
   open var relationshipMappings: [NSPropertyMapping]?
-  /// The class of the migration policy, `Module.Class`; nil for `NSEntityMigrationPolicy`.
+  /// The class of the migration policy, `Module.Class`; `nil` for `NSEntityMigrationPolicy`.
   open var entityMigrationPolicyClassName: String?
   /// Information for the migration policy.
   open var userInfo: [AnyHashable: Any]?
@@ -67,7 +67,7 @@ open class NSEntityMapping: NSObject {
 open class NSPropertyMapping: NSObject {
   /// The name of the destination entity's property.
   open var name: String?
-  /// The expression of the value; nil leaves the property's default value.
+  /// The expression of the value; `nil` leaves the property's default value.
   ///
   /// Its variables are `NSMigrationManagerKey` (`$manager`), `NSMigrationSourceObjectKey`
   /// (`$source`), `NSMigrationDestinationObjectKey` (`$destination`), `NSMigrationEntityMappingKey`

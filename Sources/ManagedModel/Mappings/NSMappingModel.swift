@@ -21,13 +21,14 @@ open class NSMappingModel: NSObject {
 
   /// Creates a mapping model from a file.
   ///
-  /// Compiled mapping models (`.cdm`) and mapping-model documents (`.xcmappingmodel`) are supported;
-  /// Core Data's initializer supports compiled ones only. A document doesn't contain the version
-  /// hashes and the standard expressions: they're derived from the models that it names, which must be
-  /// in its folder or at their paths in a folder above. Cost: one read of the file, and of the models.
+  /// Compiled mapping models (`.cdm`) and mapping-model documents (`.xcmappingmodel`) are
+  /// supported; Core Data's initializer supports compiled ones only. A document doesn't contain the
+  /// version hashes and the standard expressions: they're derived from the models that it names,
+  /// which must be in its folder or at their paths in a folder above. **Cost:** one read of the
+  /// file, and of the models.
   ///
   /// - Parameter url: The file.
-  /// - Returns: Nil if the file can't be read, or isn't a mapping model.
+  /// - Returns: `nil` if the file can't be read, or isn't a mapping model.
   public convenience init?(contentsOf url: URL?) {
     guard let url, let mapping = try? NSMappingModel.read(contentsOf: url) else { return nil }
     self.init()
@@ -41,13 +42,14 @@ open class NSMappingModel: NSObject {
   /// these version hashes. A mapping model that doesn't match is passed over without a message: edit
   /// neither model after the mapping model is made.
   ///
-  /// Cost: reads each mapping model among the bundles' resources, and the models that documents name.
+  /// **Cost:** reads each mapping model among the bundles' resources, and the models that documents
+  /// name.
   ///
   /// - Parameters:
-  ///   - bundles: The bundles, or nil for the main bundle.
+  ///   - bundles: The bundles, or `nil` for the main bundle.
   ///   - sourceModel: The model of the stores.
   ///   - destinationModel: The model that the migrated stores have.
-  /// - Returns: Nil if there is none.
+  /// - Returns: `nil` if there is none.
   public convenience init?(
     from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
     destinationModel: NSManagedObjectModel?
@@ -144,7 +146,8 @@ package struct MappingModelFile {
 
   /// Reads the mapping models in a folder, in the order of their names.
   ///
-  /// Those that can't be read are omitted. Cost: reads each, and the models that documents name.
+  /// Those that can't be read are omitted. **Cost:** reads each, and the models that documents
+  /// name.
   package static func all(in folder: URL) -> [MappingModelFile] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.filter { $0.hasSuffix(".cdm") || $0.hasSuffix(".xcmappingmodel") }
@@ -169,7 +172,7 @@ package struct MappingModelFile {
 
   /// Returns whether the mapping model was made for stores of a model.
   ///
-  /// Cost: computes hashes of the model; a document isn't compiled.
+  /// **Cost:** computes hashes of the model; a document isn't compiled.
   package func isMade(from source: NSManagedObjectModel) -> Bool {
     switch content {
     case .compiled(let model): model.hasSourceHashes(of: source)
@@ -179,7 +182,7 @@ package struct MappingModelFile {
 
   /// Returns whether migrated stores have a model.
   ///
-  /// Cost: as for `isMade(from:)`.
+  /// **Cost:** as for `isMade(from:)`.
   package func isMade(to destination: NSManagedObjectModel) -> Bool {
     switch content {
     case .compiled(let model): model.hasDestinationHashes(of: destination)
@@ -187,7 +190,7 @@ package struct MappingModelFile {
     }
   }
 
-  /// Returns the mapping model for two models; nil if it was made for others.
+  /// Returns the mapping model for two models; `nil` if it was made for others.
   package func mappingModel(
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> NSMappingModel? {
@@ -204,8 +207,8 @@ package struct MappingModelFile {
 extension NSMappingModel {
   /// Returns the names in the mapping model that two models don't have, and the hashes that differ.
   ///
-  /// A version hash of Core Data's is compared only with an entity whose own is known. Cost: linear in
-  /// the size of the mapping model.
+  /// A version hash of Core Data's is compared only with an entity whose own is known. **Cost:**
+  /// linear in the size of the mapping model.
   package func problems(
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [ModelError] {

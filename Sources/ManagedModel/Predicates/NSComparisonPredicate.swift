@@ -109,7 +109,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
-  /// Reads a comparison from an archive; nil when a part is missing.
+  /// Reads a comparison from an archive; `nil` when a part is missing.
   public required init?(coder: NSCoder) {
     typealias Key = PredicateArchiveKey
     guard let left = coder.descending({ coder.archivedExpression(Key.left) }),

@@ -33,7 +33,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     super.init(kind: .compound, depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
   }
 
-  /// Reads a compound from an archive; nil when a part is missing.
+  /// Reads a compound from an archive; `nil` when a part is missing.
   public required init?(coder: NSCoder) {
     typealias Key = PredicateArchiveKey
     guard

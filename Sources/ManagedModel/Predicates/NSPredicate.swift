@@ -75,7 +75,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
   /// For the framework's subclasses: the superclass's part of reading an archive.
   ///
-  /// Nil when the tree that was read is higher than one that is parsed may be.
+  /// `nil` when the tree that was read is higher than one that is parsed may be.
   init?(decoded kind: Kind, depth: Int) {
     guard depth <= ModelLimits.predicateDepth else { return nil }
     self.kind = kind
@@ -96,7 +96,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   /// Apple's canonical text.
   ///
   /// What it prints parses to an equal predicate, except for blocks and for constants that have no
-  /// text: objects and dictionaries. Cost: proportional to the tree.
+  /// text: objects and dictionaries. **Cost:** proportional to the tree.
   open var predicateFormat: String {
     PredicatePrinter.text(of: self)
   }
@@ -104,8 +104,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   /// Returns whether the object matches the predicate.
   ///
   /// Traps where Foundation raises an exception: for an unknown key, an unbound variable, or an
-  /// invalid comparison, such as a string with a number. Cost: reads the key paths, which may fire
-  /// faults.
+  /// invalid comparison, such as a string with a number. **Cost:** reads the key paths, which may
+  /// fire faults.
   open func evaluate(with object: Any?) -> Bool {
     evaluate(with: object, substitutionVariables: nil)
   }
@@ -238,8 +238,9 @@ extension PredicateFormatInitializable {
 extension NSPredicate {
   /// Parses a format string, and throws an error if it's invalid.
   ///
-  /// - Parameter arguments: The arguments of the placeholders, in order, with any number type for any
-  ///   of them. With nil, the placeholders remain as nodes, which can be printed but not evaluated.
+  /// - Parameter arguments: The arguments of the placeholders, in order, with any number type for
+  ///   any of them. With `nil`, the placeholders remain as nodes, which can be printed but not
+  ///   evaluated.
   package static func parse(
     _ format: String, arguments: [Any?]? = nil
   ) throws(PredicateSyntaxError) -> NSPredicate {

@@ -1,8 +1,8 @@
 /// Property lists as the values that Foundation has for them.
 package enum PropertyList {
-  /// Reads an XML or binary property list; nil for other data.
+  /// Reads an XML or binary property list; `nil` for other data.
   ///
-  /// The data can be untrusted: it's also nil for corrupt binary lists, for which Foundation's
+  /// The data can be untrusted: it's also `nil` for corrupt binary lists, for which Foundation's
   /// reader traps. Numbers are `NSNumber`s, as in Foundation.
   package static func read(_ bytes: some Collection<UInt8>) -> Any? {
     let bytes = Array(bytes)

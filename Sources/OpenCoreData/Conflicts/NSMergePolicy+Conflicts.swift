@@ -44,9 +44,9 @@ extension NSMergePolicy {
 }
 
 extension NSManagedObjectContext {
-  /// Returns an object's row from the row cache or the store; nil if it doesn't exist.
+  /// Returns an object's row from the row cache or the store; `nil` if it doesn't exist.
   ///
-  /// Retained for the caller. Cost: one SELECT after a row-cache miss.
+  /// Retained for the caller. **Cost:** one SELECT after a row-cache miss.
   final func newestRow(of object: NSManagedObject) throws -> Row? {
     guard let store = store(for: object) else { return nil }
     if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
@@ -130,9 +130,9 @@ extension NSManagedObjectContext {
   /// Detects a conflict at the next save if an object's row has changed in the meantime, even if the
   /// object has no changes.
   ///
-  /// Fires the object if it's a fault: its current values are the ones to compare. Cost: at the save,
-  /// one SELECT of the row's version. It's a programmer error to pass an object of another context.
-  /// Apple counterpart: the same.
+  /// Fires the object if it's a fault: its current values are the ones to compare. **Cost:** at the
+  /// save, one SELECT of the row's version. It's a programmer error to pass an object of another
+  /// context. Apple counterpart: the same.
   public final func detectConflicts(for object: NSManagedObject) {
     precondition(
       object.context === self, "detectConflicts(for:) requires an object of this context")

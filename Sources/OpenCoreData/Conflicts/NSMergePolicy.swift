@@ -93,7 +93,7 @@ open class NSConstraintConflict: NSObject {
   public let constraint: [String]
   /// The duplicate values, by property.
   public let constraintValues: [String: Any]
-  /// The object of the stored row; nil for a conflict among the objects of the save.
+  /// The object of the stored row; `nil` for a conflict among the objects of the save.
   public let databaseObject: NSManagedObject?
   /// The stored row's values, by property.
   public let databaseSnapshot: [String: Any]?
@@ -131,18 +131,19 @@ open class NSConstraintConflict: NSObject {
 
 /// A row that changed since its object was read.
 ///
-/// Snapshots are the last known values of the object, the row cache, and the store, by property: attributes,
-/// and the object IDs of to-one relationships; nil values are `NSNull`. A conflict with the row cache has
-/// `objectSnapshot` and `cachedSnapshot`, one with the store `cachedSnapshot` and `persistedSnapshot`.
-/// Apple counterpart: the same; the book's chapter 11.
+/// Snapshots are the last known values of the object, the row cache, and the store, by property:
+/// attributes, and the object IDs of to-one relationships; `nil` values are `NSNull`. A conflict
+/// with the row cache has `objectSnapshot` and `cachedSnapshot`, one with the store
+/// `cachedSnapshot` and `persistedSnapshot`. Apple counterpart: the same; the book's chapter 11.
 open class NSMergeConflict: NSObject {
   /// The object whose changes couldn't be written.
   public let sourceObject: NSManagedObject
-  /// The values that the object was read with; nil for a conflict with the store.
+  /// The values that the object was read with; `nil` for a conflict with the store.
   public let objectSnapshot: [String: Any]?
-  /// The values in the row cache; nil if it has none.
+  /// The values in the row cache; `nil` if it has none.
   public let cachedSnapshot: [String: Any]?
-  /// The values in the store; nil for a conflict with the row cache, and if the row no longer exists.
+  /// The values in the store; `nil` for a conflict with the row cache, and if the row no longer
+  /// exists.
   public let persistedSnapshot: [String: Any]?
   /// The version (`Z_OPT`) that the object was read with.
   public let oldVersionNumber: Int

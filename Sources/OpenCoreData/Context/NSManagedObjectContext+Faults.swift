@@ -4,9 +4,9 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Fulfills a fault that was fired.
   ///
-  /// A fault whose row doesn't exist becomes deleted, or stops with a precondition failure. One whose
-  /// row can't be read stays a fault with nil values: the next access reads again. One whose SELECT was
-  /// interrupted is fulfilled with default values.
+  /// A fault whose row doesn't exist becomes deleted, or stops with a precondition failure. One
+  /// whose row can't be read stays a fault with `nil` values: the next access reads again. One
+  /// whose SELECT was interrupted is fulfilled with default values.
   final func fire(_ object: NSManagedObject) {
     do {
       if try fulfill(object) { return }
@@ -266,8 +266,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Returns the row cache's row, retained for the caller; nil if there is none, or if it's of another
-  /// entity than the object.
+  /// Returns the row cache's row, retained for the caller; `nil` if there is none, or if it's of
+  /// another entity than the object.
   final func cachedRow(
     of object: NSManagedObject, in store: RowStore, notBefore oldest: Double
   ) -> Row? {
@@ -283,8 +283,8 @@ extension NSManagedObjectContext {
     return found
   }
 
-  /// Reads a row by its primary key and adds it to the row cache; nil if it doesn't exist, or if it's
-  /// of another entity than the object.
+  /// Reads a row by its primary key and adds it to the row cache; `nil` if it doesn't exist, or if
+  /// it's of another entity than the object.
   final func storedRow(of object: NSManagedObject, in store: RowStore) throws -> Row? {
     try read(store) { reader in
       let fetched = try reader.row(object.layout, object.primaryKey, in: scope)
@@ -331,8 +331,8 @@ struct FaultFailures {
 extension NSManagedObjectContext {
   /// The last error of a fault that couldn't be fulfilled; such a fault has no caller to throw to.
   ///
-  /// The fault stays one with nil values, and a to-many relationship reads as empty. Set this property
-  /// to nil to detect the next error. Use it on the context's queue.
+  /// The fault stays one with `nil` values, and a to-many relationship reads as empty. Set this
+  /// property to `nil` to detect the next error. Use it on the context's queue.
   package final var faultError: NSError? {
     get { faultFailures.last }
     set { faultFailures.last = newValue }

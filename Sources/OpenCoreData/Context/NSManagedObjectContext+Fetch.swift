@@ -13,11 +13,11 @@ extension NSManagedObjectContext {
   /// with an offset, it includes matching unsaved objects that sort before the offset. Save first to page
   /// through changed objects.
   ///
-  /// Cost: one SELECT, and one for each prefetched step; with a batch size, one SELECT for the object IDs and
-  /// one for each batch; all of that for each store that contains the entity. Rows: the matches; with several
-  /// stores, up to offset plus limit from each. Faults: none, except those of destinations by which objects
-  /// of several stores are sorted, and those of all matches if an in-memory store sorts by a transient
-  /// property.
+  /// **Cost:** one SELECT, and one for each prefetched step; with a batch size, one SELECT for the
+  /// object IDs and one for each batch; all of that for each store that contains the entity. Rows:
+  /// the matches; with several stores, up to offset plus limit from each. Faults: none, except
+  /// those of destinations by which objects of several stores are sorted, and those of all matches
+  /// if an in-memory store sorts by a transient property.
   /// - Throws: An `NSError` if the entity is unknown, the predicate can't be translated to SQL, or the store
   ///   is corrupt.
   public final func fetch<T>(
@@ -41,8 +41,8 @@ extension NSManagedObjectContext {
 
   /// Returns the number of objects that match a fetch request.
   ///
-  /// Cost: one `SELECT COUNT`, which adds no rows to the row cache; with unsaved updates or deletions
-  /// of the entity, an object ID fetch that is reconciled in memory.
+  /// **Cost:** one `SELECT COUNT`, which adds no rows to the row cache; with unsaved updates or
+  /// deletions of the entity, an object ID fetch that is reconciled in memory.
   public final func count<T>(
     for request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> Int {
@@ -89,7 +89,8 @@ extension NSManagedObjectContext {
 
   /// Fetches identities only, without an object ID for each.
   ///
-  /// - Returns: Nil if unsaved changes must be merged, or the matches aren't those of one store's SELECT.
+  /// - Returns: `nil` if unsaved changes must be merged, or the matches aren't those of one store's
+  ///   SELECT.
   final func fetchIdentities(_ plan: FetchPlan) throws -> [FetchedIdentity]? {
     guard parent == nil, !plan.includesPendingChanges || !hasPendingChanges(touching: plan),
       let store = try onlyStore(of: plan), !plan.isSortedByObjects(of: store)

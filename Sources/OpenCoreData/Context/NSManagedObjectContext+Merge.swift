@@ -4,13 +4,13 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Merges the changes that another context saved, from its did-save notification.
   ///
-  /// Updated objects that are registered here are refreshed; their unsaved changes are kept. Deleted
-  /// objects that are registered lose their unsaved changes, and are in `deletedObjects` until pending
-  /// changes are next processed. Inserted objects are registered as faults, and deregistered unless
-  /// they're retained. Unregistered objects are ignored. Posts did-change and did-merge. If the
-  /// notification comes from a context of another coordinator with the same store file, the rows are
-  /// read again. Call it on this context's queue.
-  /// Cost: no statements; firing a fault for an object that another coordinator saved costs one SELECT.
+  /// Updated objects that are registered here are refreshed; their unsaved changes are kept.
+  /// Deleted objects that are registered lose their unsaved changes, and are in `deletedObjects`
+  /// until pending changes are next processed. Inserted objects are registered as faults, and
+  /// deregistered unless they're retained. Unregistered objects are ignored. Posts did-change and
+  /// did-merge. If the notification comes from a context of another coordinator with the same store
+  /// file, the rows are read again. Call it on this context's queue. **Cost:** no statements;
+  /// firing a fault for an object that another coordinator saved costs one SELECT.
   public final func mergeChanges(fromContextDidSave notification: Notification) {
     let source = notification.object as? NSManagedObjectContext
     guard source !== self, let userInfo = notification.userInfo else { return }
@@ -21,10 +21,10 @@ extension NSManagedObjectContext {
 
   /// Merges into contexts the changes that another process or a batch request saved.
   ///
-  /// The dictionary has the keys of a did-save notification, with sets or arrays of object IDs or of
-  /// their URIs. Parents are merged before their children, whatever their order in the array. Waits for
-  /// each context's queue. Merges as `mergeChanges(fromContextDidSave:)` does.
-  /// Cost: one SELECT for each entity of updated objects that are registered.
+  /// The dictionary has the keys of a did-save notification, with sets or arrays of object IDs or
+  /// of their URIs. Parents are merged before their children, whatever their order in the array.
+  /// Waits for each context's queue. Merges as `mergeChanges(fromContextDidSave:)` does. **Cost:**
+  /// one SELECT for each entity of updated objects that are registered.
   public static func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
     into contexts: [NSManagedObjectContext]
@@ -190,7 +190,7 @@ struct ChangedObjects {
   private var marked: [NSManagedObject] = []
   /// Objects in `marked` whose mark was removed; they are retained until `compact`.
   private var unmarked: Set<ObjectIdentifier> = []
-  /// The marked objects as a set, cached; nil after another object is marked or unmarked.
+  /// The marked objects as a set, cached; `nil` after another object is marked or unmarked.
   private var known: Set<NSManagedObject>?
 
   init(_ flag: ObjectState) {
@@ -248,7 +248,8 @@ struct ChangedObjects {
 
   /// Releases the objects whose mark was removed.
   ///
-  /// Cost: none if there are no such objects, otherwise proportional to the number of marked objects.
+  /// **Cost:** none if there are no such objects, otherwise proportional to the number of marked
+  /// objects.
   mutating func compact() {
     guard !unmarked.isEmpty else { return }
     marked.removeAll { !$0.state.contains(flag) }
@@ -297,8 +298,8 @@ extension MergedChanges {
 }
 
 extension NSManagedObjectContext {
-  /// Returns the identity that an object, object ID, or URI refers to in this context's store; nil if it's in
-  /// another.
+  /// Returns the identity that an object, object ID, or URI refers to in this context's store;
+  /// `nil` if it's in another.
   fileprivate final func identity(
     naming element: Any, from source: NSManagedObjectContext?
   ) -> FetchedIdentity? {

@@ -6,7 +6,7 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Runs a request on the parent's queue; the parent's events are nested in this context's current event.
   ///
-  /// Returns nil if the context has no parent.
+  /// Returns `nil` if the context has no parent.
   final func askParent<R>(_ request: (NSManagedObjectContext) throws -> R?) rethrows -> R? {
     guard let parent else { return nil }
     blocks.noteParentRequest()
@@ -15,8 +15,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Returns the parent's current values of an object, retained for the caller; nil if the parent has
-  /// no such object, or is about to delete it.
+  /// Returns the parent's current values of an object, retained for the caller; `nil` if the parent
+  /// has no such object, or is about to delete it.
   final func parentRow(of object: NSManagedObject) throws -> Row? {
     let identity = object.identity
     return try askParent { parent in
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
     return found ?? []
   }
 
-  /// Returns this context's object for a child's identity; nil if there is none.
+  /// Returns this context's object for a child's identity; `nil` if there is none.
   ///
   /// An object with a permanent ID is registered as a fault if necessary. A temporary ID is known in
   /// the context where the object was inserted, in the parents that it was saved to, and in the
@@ -55,7 +55,8 @@ extension NSManagedObjectContext {
     return isKnownAbove ? registered(layout, key) : nil
   }
 
-  /// Returns an object's current values as a row, retained for the caller; nil if it is or will be deleted.
+  /// Returns an object's current values as a row, retained for the caller; `nil` if it is or will
+  /// be deleted.
   private func presentRow(of object: NSManagedObject) throws -> Row? {
     if object.isFault, try !fulfill(object) { return nil }
     guard !object.isDeleted else { return nil }
@@ -326,7 +327,7 @@ struct ChildLink {
     promotedKeys[temporary] = permanent
   }
 
-  /// The permanent key of an object that had a temporary one; nil if it was never saved.
+  /// The permanent key of an object that had a temporary one; `nil` if it was never saved.
   func permanentKey(for temporary: Int64) -> Int64? {
     promotedKeys[temporary]
   }

@@ -257,7 +257,7 @@ enum RunningContext {
     return key
   }()
 
-  /// Nil outside of all blocks.
+  /// `nil` outside of all blocks.
   static var current: NSManagedObjectContext? {
     pthread_getspecific(key).map {
       Unmanaged<NSManagedObjectContext>.fromOpaque($0).takeUnretainedValue()
@@ -306,7 +306,7 @@ extension NSPersistentStoreCoordinator {
 
   /// Executes a request for a context, on the context's queue.
   ///
-  /// Cost: that of the context's `fetch` or `execute`.
+  /// **Cost:** that of the context's `fetch` or `execute`.
   /// - Returns: The fetched items as an array, or the result of any other request.
   /// - Throws: The errors of `fetch` or `execute`.
   public func execute(

@@ -4,7 +4,7 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Prefetches the destinations of key paths; their rows live as long as the objects of this fetch.
   ///
-  /// Cost: one SELECT for each step, two for a many-to-many. The destinations stay faults.
+  /// **Cost:** one SELECT for each step, two for a many-to-many. The destinations stay faults.
   final func prefetch(
     _ paths: [String], from objects: [NSManagedObject], of entity: NSEntityDescription,
     in store: RowStore

@@ -3,15 +3,16 @@ import ManagedModel
 extension NSManagedObjectContext {
   /// Discards the loaded values of an object, so that they are read again.
   ///
-  /// With `mergeChanges`, an object keeps its unsaved changes, and its other values are updated from the
-  /// row cache or, after a row-cache miss, from the store. Otherwise it turns into a fault and its unsaved
-  /// changes are lost, so that one side of a relationship may differ from the other. A new object keeps its
-  /// values with `mergeChanges`; otherwise it turns into a fault that is fulfilled with the model's default
-  /// values, and the next save still inserts it. The next did-change lists the object as refreshed. If the
-  /// row's to-one relationship has changed and the object keeps a change of it, the row's destination is
-  /// updated, because the change removes the object from it.
-  /// Cost: none, except one SELECT if unsaved changes are kept and the row cache doesn't have the row, and a
-  /// fault for such a destination; the row stays cached while the object is retained.
+  /// With `mergeChanges`, an object keeps its unsaved changes, and its other values are updated
+  /// from the row cache or, after a row-cache miss, from the store. Otherwise it turns into a fault
+  /// and its unsaved changes are lost, so that one side of a relationship may differ from the
+  /// other. A new object keeps its values with `mergeChanges`; otherwise it turns into a fault that
+  /// is fulfilled with the model's default values, and the next save still inserts it. The next
+  /// did-change lists the object as refreshed. If the row's to-one relationship has changed and the
+  /// object keeps a change of it, the row's destination is updated, because the change removes the
+  /// object from it. **Cost:** none, except one SELECT if unsaved changes are kept and the row
+  /// cache doesn't have the row, and a fault for such a destination; the row stays cached while the
+  /// object is retained.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
     endReadTransaction()
@@ -55,9 +56,10 @@ extension NSManagedObjectContext {
   /// Deregisters every object and discards all unsaved changes.
   ///
   /// Objects that are retained elsewhere turn into faults without a context: their persistent
-  /// properties read as nil, their transient ones as the model's default values. The undo stack is
-  /// emptied, a pinned context advances to the newest query generation, and did-change is posted with
-  /// an array of the objects' IDs under `NSInvalidatedAllObjectsKey`, unless no object was registered.
+  /// properties read as `nil`, their transient ones as the model's default values. The undo stack
+  /// is emptied, a pinned context advances to the newest query generation, and did-change is posted
+  /// with an array of the objects' IDs under `NSInvalidatedAllObjectsKey`, unless no object was
+  /// registered.
   public final func reset() {
     checkQueue()
     endReadTransaction()
@@ -118,8 +120,8 @@ extension NSManagedObjectContext {
     object.awake(fromSnapshotEvents: .refresh)
   }
 
-  /// Returns an object's row from the row cache or the store, retained for the caller; nil if neither
-  /// has one, or if it can't be read.
+  /// Returns an object's row from the row cache or the store, retained for the caller; `nil` if
+  /// neither has one, or if it can't be read.
   private func currentRow(of object: NSManagedObject) -> Row? {
     do {
       if parent != nil { return try parentRow(of: object) }

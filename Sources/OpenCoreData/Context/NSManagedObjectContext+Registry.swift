@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// Returns the registered object with an ID; nil if there is none, regardless of the store.
+  /// Returns the registered object with an ID; `nil` if there is none, regardless of the store.
   ///
   /// No statements.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
 
   /// Returns the object with an ID if its row exists.
   ///
-  /// Cost: none for a realized object; otherwise at most the one SELECT of its fault.
+  /// **Cost:** none for a realized object; otherwise at most the one SELECT of its fault.
   /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) if there's no such row.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     checkModel(of: objectID.layout)
@@ -150,7 +150,7 @@ extension NSManagedObjectContext {
   }
 
   /// Returns the destination of a to-one relationship, with the concrete entity that the row
-  /// specifies if it may vary; nil if the key belongs to an entity that can't be a destination.
+  /// specifies if it may vary; `nil` if the key belongs to an entity that can't be a destination.
   ///
   /// - Parameter owner: The layout of the relationship's owner: both objects are in one store.
   final func object(
@@ -299,8 +299,8 @@ extension NSManagedObjectContext {
   /// Assigns permanent IDs to new objects of this context, with which they'll be saved.
   ///
   /// Objects that have one keep it. In a child, an object that was saved to the parent gets the
-  /// parent's ID, which replaces its own. Call it on the context's queue.
-  /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
+  /// parent's ID, which replaces its own. Call it on the context's queue. **Cost:** BEGIN, a read
+  /// and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
   /// - Throws: An error of the store.
   public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
     let nameless = objects.filter { $0.primaryKey <= 0 }

@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
   /// succeeded, the save throws the error and is partial: what was committed is saved and posted, and
   /// the rest stays unsaved, for another save to write.
   ///
-  /// Cost: see `Counters`; one INSERT, UPDATE, or DELETE for each row.
+  /// **Cost:** see `Counters`; one INSERT, UPDATE, or DELETE for each row.
   /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 if a row has changed since
   ///   it was read, 133021 if a uniqueness constraint is violated, 134070 if `willSave` keeps making
   ///   changes, 134030 if there's no store, the store is read-only, or a relationship refers to
@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
   /// Calls `didSave` and posts did-save for what was committed.
   ///
   /// - Parameters:
-  ///   - insertions: The inserted objects as a set; nil to create it.
+  ///   - insertions: The inserted objects as a set; `nil` to create it.
   ///   - displaced: New objects that the merge policy deleted.
   private func finishSave(
     of plan: SavePlan, insertions: Set<NSManagedObject>? = nil, displaced: [NSManagedObject] = []

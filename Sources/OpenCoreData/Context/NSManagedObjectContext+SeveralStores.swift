@@ -5,7 +5,8 @@ import ProfileEvents
 // one in-memory store works like this too if it sorts by a transient property, which only objects have.
 
 extension NSManagedObjectContext {
-  /// Returns the only store that a fetch has to query; nil if there are several, or none that it may query.
+  /// Returns the only store that a fetch has to query; `nil` if there are several, or none that it
+  /// may query.
   ///
   /// - Throws: 134030 if the coordinator has no store.
   final func onlyStore(of plan: FetchPlan) throws -> RowStore? {

@@ -75,8 +75,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     acceptsAnyAge = stalenessInterval < 0
   }
 
-  /// Whether firing a fault whose row doesn't exist deletes the object and sets its values to nil; if
-  /// `false`, it stops the program.
+  /// Whether firing a fault whose row doesn't exist deletes the object and sets its values to
+  /// `nil`; if `false`, it stops the program.
   open var shouldDeleteInaccessibleFaults = true
 
   /// Whether deletions propagate through relationships at each `processPendingChanges` or only at
@@ -149,14 +149,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     for object in survivors { object.keepStore(store(for: object)) }
   }
 
-  /// Returns whether an object whose row doesn't exist becomes deleted with nil values; called when its fault
-  /// fires.
+  /// Returns whether an object whose row doesn't exist becomes deleted with `nil` values; called
+  /// when its fault fires.
   ///
   /// Returns `shouldDeleteInaccessibleFaults` unless overridden. With `false`, the program stops.
   /// - Parameters:
   ///   - fault: The object.
   ///   - oid: Its object ID.
-  ///   - property: Always nil; the property that was read isn't recorded.
+  ///   - property: Always `nil`; the property that was read isn't recorded.
   open func shouldHandleInaccessibleFault(
     _ fault: NSManagedObject, for oid: NSManagedObjectID,
     triggeredByProperty property: NSPropertyDescription?
@@ -199,7 +199,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     return scope.counters
   }
 
-  /// The call site of subsequent events; if nil, each call records its own.
+  /// The call site of subsequent events; if `nil`, each call records its own.
   package var callSite: CallSite? {
     get { scope.callSite }
     set { scope.callSite = newValue }

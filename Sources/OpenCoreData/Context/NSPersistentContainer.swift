@@ -46,7 +46,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   /// Opens each described store and calls the block with the result, once for each.
   ///
   /// A store whose description specifies it is opened on another queue, where its block is called;
-  /// the others are open when this method returns. Cost: as `addPersistentStore`.
+  /// the others are open when this method returns. **Cost:** as `addPersistentStore`.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {

@@ -335,7 +335,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSEntityDescription {
-  /// Returns the entity with a name from the context's model; nil if there is none.
+  /// Returns the entity with a name from the context's model; `nil` if there is none.
   public static func entity(
     forEntityName entityName: String, in context: NSManagedObjectContext
   ) -> NSEntityDescription? {

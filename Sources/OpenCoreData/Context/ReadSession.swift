@@ -12,11 +12,11 @@ struct ReadSession {
   private var others: [any StoreReader] = []
   /// How many reads enclose the current call; they share a snapshot.
   private var depth = 0
-  /// The query generation that the context is pinned to; nil when it reads the current state.
+  /// The query generation that the context is pinned to; `nil` when it reads the current state.
   private(set) var pin: NSQueryGenerationToken?
   /// The store whose row cache the context reads directly, known from the first fault on.
   ///
-  /// Nil for a child, while the context is pinned, and once objects of several stores may be
+  /// `nil` for a child, while the context is pinned, and once objects of several stores may be
   /// registered.
   private(set) var direct: RowStore?
   /// The coordinator's first store; looked up when it's first needed.
@@ -26,8 +26,8 @@ struct ReadSession {
 
   /// Begins a read of a store, in the read transaction that is open unless a save has made it stale.
   ///
-  /// Call `finish(_:isInBlock:)` with the reader once.
-  /// Cost: with a new read transaction, a connection from the pool and BEGIN.
+  /// Call `finish(_:isInBlock:)` with the reader once. **Cost:** with a new read transaction, a
+  /// connection from the pool and BEGIN.
   mutating func begin(
     _ store: RowStore, in coordinator: NSPersistentStoreCoordinator,
     for context: NSManagedObjectContext
@@ -93,7 +93,7 @@ struct ReadSession {
     return GenerationReader(generation)
   }
 
-  /// Pins all reads to a query generation; nil to read the current state.
+  /// Pins all reads to a query generation; `nil` to read the current state.
   mutating func pin(to token: NSQueryGenerationToken?) {
     end()
     pin = token
@@ -107,9 +107,10 @@ struct ReadSession {
     pin = .current
   }
 
-  /// The generation that the context is pinned to, created at its first read; nil when it isn't pinned.
+  /// The generation that the context is pinned to, created at its first read; `nil` when it isn't
+  /// pinned.
   ///
-  /// Cost: a new one takes a connection, and waits for a save that is writing.
+  /// **Cost:** a new one takes a connection, and waits for a save that is writing.
   mutating func generation(
     of store: RowStore, in coordinator: NSPersistentStoreCoordinator
   ) throws -> StoreGeneration? {
@@ -167,7 +168,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-  /// The query generation that this context reads from; nil if it isn't pinned.
+  /// The query generation that this context reads from; `nil` if it isn't pinned.
   ///
   /// After pinning to `.current`, it's that token until the first read. A child has none: it reads
   /// what its parent reads.
@@ -176,13 +177,12 @@ extension NSManagedObjectContext {
   }
 
   /// Pins this context to a query generation: the newest at the next read (`.current`), or that of
-  /// another context's token; nil or `.unpinned` unpins it.
+  /// another context's token; `nil` or `.unpinned` unpins it.
   ///
   /// Changes saved by others aren't visible until the context merges them, saves, is reset, or
-  /// refreshes all objects; each of these advances it to the newest generation. The store's WAL grows
-  /// as long as a generation is retained. Call it on the context's queue.
-  /// Cost: none; a new generation costs a connection at the next read, which waits for a save that is
-  /// writing.
+  /// refreshes all objects; each of these advances it to the newest generation. The store's WAL
+  /// grows as long as a generation is retained. Call it on the context's queue. **Cost:** none; a
+  /// new generation costs a connection at the next read, which waits for a save that is writing.
   /// - Throws: An error if the context has a parent, the token belongs to another store, or a store is
   ///   incremental: it has no query generations.
   public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {

@@ -53,7 +53,7 @@ struct CoordinatedStores {
     return all.count > 1 || storeIndex != 0 || store.configuration != nil
   }
 
-  /// Removes and returns a store; nil if it isn't there.
+  /// Removes and returns a store; `nil` if it isn't there.
   mutating func remove(_ store: AnyObject) -> RowStore? {
     guard let index = all.firstIndex(where: { $0 === store }) else { return nil }
     let removed = all.remove(at: index)

@@ -23,7 +23,7 @@ extension NSPersistentStoreCoordinator {
     CustomStoreClasses.register(storeClass, for: type)
   }
 
-  /// The older spelling of `registerStoreClass(_:type:)`; nil unregisters the type.
+  /// The older spelling of `registerStoreClass(_:type:)`; `nil` unregisters the type.
   public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
     CustomStoreClasses.register(
       storeClass, for: NSPersistentStore.StoreType(rawValue: storeType))

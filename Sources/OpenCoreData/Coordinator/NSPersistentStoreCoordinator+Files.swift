@@ -4,7 +4,7 @@ import SQLiteDriver
 // Stores as files: moving, replacing, destroying, removing.
 
 extension NSPersistentStoreCoordinator {
-  /// Returns the store at a URL; nil if none was added from there.
+  /// Returns the store at a URL; `nil` if none was added from there.
   public func persistentStore(for url: URL) -> NSPersistentStore? {
     let path = url.standardizedFileURL.path
     return persistentStores.first { $0.url?.standardizedFileURL.path == path }
@@ -211,7 +211,7 @@ extension NSPersistentStoreCoordinator {
   /// The store's type and UUID don't change, and the framework's own keys are kept if the new values
   /// lack them. Copy the old dictionary before you add keys.
   /// - Parameters:
-  ///   - metadata: Property-list values; nil removes all keys of the app.
+  ///   - metadata: Property-list values; `nil` removes all keys of the app.
   ///   - store: A store of this coordinator.
   public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
     store.metadata = StoreMetadata.replacing(store.metadata, with: metadata ?? [:])
@@ -328,7 +328,7 @@ extension NSPersistentStoreCoordinator {
     _ = try file.create(document)
   }
 
-  /// Returns the document of an XML or binary store; nil for a SQLite store.
+  /// Returns the document of an XML or binary store; `nil` for a SQLite store.
   ///
   /// - Throws: 134000 for a type without a file.
   class func documentFile(

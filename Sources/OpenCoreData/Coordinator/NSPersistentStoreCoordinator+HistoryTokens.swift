@@ -3,10 +3,11 @@ import SQLiteDriver
 import Synchronization
 
 extension NSPersistentStoreCoordinator {
-  /// Returns the token for the position after the last transaction of the stores; nil if none has a
-  /// history.
+  /// Returns the token for the position after the last transaction of the stores; `nil` if none has
+  /// a history.
   ///
-  /// - Parameter stores: The stores to use; nil for all of them. Stores of other coordinators are ignored.
+  /// - Parameter stores: The stores to use; `nil` for all of them. Stores of other coordinators are
+  ///   ignored.
   public func currentPersistentHistoryToken(
     fromStores stores: [Any]?
   ) -> NSPersistentHistoryToken? {
@@ -24,7 +25,7 @@ extension NSPersistentStoreCoordinator {
     return transactions.isEmpty ? nil : NSPersistentHistoryToken(transactions)
   }
 
-  /// Returns the token of a did-save notification; nil if no store has a history.
+  /// Returns the token of a did-save notification; `nil` if no store has a history.
   ///
   /// - Parameter hasWritten: Whether the save wrote objects, so that each store has its transaction
   ///   number without a statement.

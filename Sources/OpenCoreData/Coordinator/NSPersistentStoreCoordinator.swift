@@ -39,7 +39,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     set { bundles.withLock { $0 = newValue } }
   }
 
-  /// The log of its migrations; nil for none.
+  /// The log of its migrations; `nil` for none.
   var migrationLog: MigrationDebugLog? {
     get { givenMigrationLog.withLock { $0 } }
     set { givenMigrationLog.withLock { $0 = newValue } }
@@ -86,16 +86,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Opens or creates the store in a file, or creates one in memory.
   ///
-  /// A SQLite store at `/dev/null` is an in-memory database, which all contexts of the coordinator share and
-  /// which is discarded with the store; each such store is separate. There, reads and saves wait for each
-  /// other, because there's no WAL.
-  /// With `NSMigratePersistentStoresAutomaticallyOption`, a store of another version of the model is
-  /// migrated first: SQLite in place or with a mapping model, a document by copy.
-  /// A file that doesn't exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a store is
-  /// opened read-only: no file in its folder is modified.
-  /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema. A
-  /// document is written or read as a whole, without statements.
-  /// - Parameter configuration: The model's configuration whose entities the store contains; nil for all.
+  /// A SQLite store at `/dev/null` is an in-memory database, which all contexts of the coordinator
+  /// share and which is discarded with the store; each such store is separate. There, reads and
+  /// saves wait for each other, because there's no WAL. With
+  /// `NSMigratePersistentStoresAutomaticallyOption`, a store of another version of the model is
+  /// migrated first: SQLite in place or with a mapping model, a document by copy. A file that
+  /// doesn't exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a store is
+  /// opened read-only: no file in its folder is modified. **Cost:** creating runs the schema's DDL
+  /// in one transaction; opening reads the metadata and the schema. A document is written or read
+  /// as a whole, without statements.
+  /// - Parameter configuration: The model's configuration whose entities the store contains; `nil`
+  ///   for all.
   /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an option is
   ///   invalid; 134100 if it was created with another model and isn't to be migrated, the errors of migration
   ///   134110, 134130, and 134140; 134020 if it lacks tables or columns, 134000 for
@@ -161,7 +162,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Returns the identifier of a store's file, if it may be that of a removed store; otherwise nil.
+  /// Returns the identifier of a store's file, if it may be that of a removed store; otherwise
+  /// `nil`.
   private func formerIdentifier(_ type: NSPersistentStore.StoreType, at url: URL?) -> String? {
     guard let url, stores.withLock({ !$0.former.isEmpty }) else { return nil }
     let metadata = try? Self.metadataForPersistentStore(type: type, at: url)
@@ -221,7 +223,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Removes and returns a store; nil if it isn't in the list.
+  /// Removes and returns a store; `nil` if it isn't in the list.
   func detach(_ store: NSPersistentStore) -> RowStore? {
     stores.withLock { $0.remove(store) }
   }
@@ -231,8 +233,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     _ = stores.withLock { try? $0.fill(store.storeIndex, with: store) }
   }
 
-  /// Returns the object ID for a URI; nil if it's of another store or an unknown entity, or isn't an object
-  /// URI.
+  /// Returns the object ID for a URI; `nil` if it's of another store or an unknown entity, or isn't
+  /// an object URI.
   ///
   /// No statements: doesn't check whether the row exists.
   public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {

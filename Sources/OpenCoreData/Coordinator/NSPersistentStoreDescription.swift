@@ -10,7 +10,7 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   open var type = NSSQLiteStoreType
   /// The file; `/dev/null`, for an in-memory SQLite store, unless changed.
   open var url: URL? = URL(fileURLWithPath: "/dev/null")
-  /// The model's configuration whose entities the store contains; nil for all entities.
+  /// The model's configuration whose entities the store contains; `nil` for all entities.
   open var configuration: String?
   /// Whether the store is opened read-only: no file in its folder is modified.
   open var isReadOnly = false
@@ -37,12 +37,12 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Sets an option of `addPersistentStore`; nil removes it.
+  /// Sets an option of `addPersistentStore`; `nil` removes it.
   open func setOption(_ option: Any?, forKey key: String) {
     options[key] = option
   }
 
-  /// Sets a pragma; nil removes it.
+  /// Sets a pragma; `nil` removes it.
   open func setValue(_ value: Any?, forPragmaNamed name: String) {
     sqlitePragmas[name] = value
   }
@@ -62,9 +62,10 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
 extension NSPersistentStoreCoordinator {
   /// Opens or creates the store of a description, and calls the block with the result.
   ///
-  /// Creates the folder of a writable store of a built-in type. With `shouldAddStoreAsynchronously`, the store is opened
-  /// on another queue, where the block is called too; otherwise both happen before this method
-  /// returns. Cost: as `addPersistentStore`.
+  /// Creates the folder of a writable store of a built-in type. With
+  /// `shouldAddStoreAsynchronously`, the store is opened on another queue, where the block is
+  /// called too; otherwise both happen before this method returns. **Cost:** as
+  /// `addPersistentStore`.
   public func addPersistentStore(
     with description: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void

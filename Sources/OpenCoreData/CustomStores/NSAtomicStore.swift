@@ -147,7 +147,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     }
   }
 
-  /// Returns the node of an object; nil if the store has none.
+  /// Returns the node of an object; `nil` if the store has none.
   public final func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? {
     callLock.withLock { nodes[RowKey(objectID.identity)] }
   }

@@ -8,7 +8,7 @@ open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
   /// The ID of the object.
   public let objectID: NSManagedObjectID
 
-  /// The values by property name; nil until one is set.
+  /// The values by property name; `nil` until one is set.
   ///
   /// Attributes: a value of the attribute's type. To-one relationships: the destination's node. To-many
   /// relationships: a set of nodes, or an array if the relationship is ordered. Core Data's dictionary is
@@ -20,7 +20,7 @@ open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
     objectID = moid
   }
 
-  /// Returns the value of a property; nil if it has none.
+  /// Returns the value of a property; `nil` if it has none.
   ///
   /// A subclass with its own storage overrides it, and `setValue(_:forKey:)`.
   open func value(forKey key: String) -> Any? {

@@ -21,10 +21,11 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
   /// Creates a node.
   ///
   /// - Parameters:
-  ///   - values: By property name. Attributes: a value of the attribute's type; a missing one is nil. To-one
-  ///     relationships: an `NSManagedObjectID`, or `NSNull` for nil. To-many relationships: an array or a set
-  ///     of `NSManagedObjectID`s. A missing relationship is read by `newValue(forRelationship:…)`, a to-one
-  ///     when the object's fault fires, a to-many when it's read.
+  ///   - values: By property name. Attributes: a value of the attribute's type; a missing one is
+  ///     `nil`. To-one relationships: an `NSManagedObjectID`, or `NSNull` for `nil`. To-many
+  ///     relationships: an array or a set of `NSManagedObjectID`s. A missing relationship is read
+  ///     by `newValue(forRelationship:…)`, a to-one when the object's fault fires, a to-many when
+  ///     it's read.
   ///   - version: The version that optimistic locking compares; the same as long as nothing changes.
   public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
     self.objectID = objectID
@@ -47,12 +48,12 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
   /// The version of the values.
   open var version: UInt64 { contents.withLock { $0.version } }
 
-  /// Returns the value of a property in the form that the initializer takes; nil if it's missing.
+  /// Returns the value of a property in the form that the initializer takes; `nil` if it's missing.
   open func value(for prop: NSPropertyDescription) -> Any? {
     value(named: prop.name)
   }
 
-  /// Returns the value of a property by name; nil if it's missing.
+  /// Returns the value of a property by name; `nil` if it's missing.
   final func value(named name: String) -> Any? {
     nonisolated(unsafe) let value = contents.withLock { $0.values[name] }
     return value

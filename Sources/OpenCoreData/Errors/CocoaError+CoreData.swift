@@ -16,7 +16,7 @@ extension CocoaError.Code {
   public static var validationMultipleErrors: CocoaError.Code {
     Self(rawValue: NSValidationMultipleErrorsError)
   }
-  /// A required property is nil.
+  /// A required property is `nil`.
   public static var validationMissingMandatoryProperty: CocoaError.Code {
     Self(rawValue: NSValidationMissingMandatoryPropertyError)
   }
@@ -193,7 +193,7 @@ extension CocoaError {
   }
   /// Several validations failed; `NSDetailedErrorsKey` lists the errors.
   public static var validationMultipleErrors: CocoaError.Code { .validationMultipleErrors }
-  /// A required property is nil.
+  /// A required property is `nil`.
   public static var validationMissingMandatoryProperty: CocoaError.Code {
     .validationMissingMandatoryProperty
   }

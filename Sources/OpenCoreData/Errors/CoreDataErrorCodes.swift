@@ -7,7 +7,7 @@ public let NSManagedObjectValidationError = 1550
 public let NSManagedObjectConstraintValidationError = 1551
 /// Several validations failed; `NSDetailedErrorsKey` lists them.
 public let NSValidationMultipleErrorsError = 1560
-/// A required property is nil.
+/// A required property is `nil`.
 public let NSValidationMissingMandatoryPropertyError = 1570
 /// A to-many relationship has too few objects.
 public let NSValidationRelationshipLacksMinimumCountError = 1580

@@ -2,8 +2,8 @@ import ManagedModel
 
 /// Fetches the history of the stores, or deletes a part of it.
 ///
-/// Execute it with `NSManagedObjectContext.execute(_:)`. Cost: one SELECT of transactions and one of
-/// changes; deleting costs two DELETEs in a transaction. Apple counterpart: the same.
+/// Execute it with `NSManagedObjectContext.execute(_:)`. **Cost:** one SELECT of transactions and
+/// one of changes; deleting costs two DELETEs in a transaction. Apple counterpart: the same.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   /// The position in the history at which a request begins, or up to which it deletes.
   enum Position {
@@ -19,7 +19,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   /// or `NSPersistentHistoryChange.fetchRequest` with a predicate, sort descriptors, or a limit.
   open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
-  /// The token that the request was created with; nil for a date, and for the whole history.
+  /// The token that the request was created with; `nil` for a date, and for the whole history.
   public var token: NSPersistentHistoryToken? {
     if case .token(let token) = position { return token }
     return nil
@@ -36,7 +36,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     NSPersistentHistoryChangeRequest(.date(date), deletes: false)
   }
 
-  /// Returns a request for the history after a token; nil for the whole history.
+  /// Returns a request for the history after a token; `nil` for the whole history.
   ///
   /// Executing it throws 134301 if transactions after the token were deleted.
   public class func fetchHistory(
@@ -45,7 +45,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     NSPersistentHistoryChangeRequest(.token(token), deletes: false)
   }
 
-  /// Returns a request for the history after a transaction; nil for the whole history.
+  /// Returns a request for the history after a transaction; `nil` for the whole history.
   ///
   /// Executing it throws 134301 if transactions after it were deleted.
   public class func fetchHistory(
@@ -68,15 +68,16 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     NSPersistentHistoryChangeRequest(.date(date), deletes: true)
   }
 
-  /// Returns a request that deletes the history before a token, excluding its own transaction; nil deletes
-  /// nothing.
+  /// Returns a request that deletes the history before a token, excluding its own transaction;
+  /// `nil` deletes nothing.
   public class func deleteHistory(
     before token: NSPersistentHistoryToken?
   ) -> NSPersistentHistoryChangeRequest {
     NSPersistentHistoryChangeRequest(.token(token), deletes: true)
   }
 
-  /// Returns a request that deletes the history before a transaction, excluding itself; nil deletes nothing.
+  /// Returns a request that deletes the history before a transaction, excluding itself; `nil`
+  /// deletes nothing.
   public class func deleteHistory(
     before transaction: NSPersistentHistoryTransaction?
   ) -> NSPersistentHistoryChangeRequest {

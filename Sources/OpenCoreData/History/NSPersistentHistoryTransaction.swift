@@ -18,7 +18,7 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
   public let contextName: String?
   /// The context's `transactionAuthor`.
   public let author: String?
-  /// The changes; nil if the request is for transactions only.
+  /// The changes; `nil` if the request is for transactions only.
   public let changes: [NSPersistentHistoryChange]?
 
   init(
@@ -79,7 +79,7 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
     HistoryEntities.transaction
   }
 
-  /// Returns the value of a history predicate's key; nil for others.
+  /// Returns the value of a history predicate's key; `nil` for others.
   public func value(forKey key: String) -> Any? {
     switch key {
     case "author": author
@@ -106,10 +106,10 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
   public let changedObjectID: NSManagedObjectID
   /// The kind of change.
   public let changeType: NSPersistentHistoryChangeType
-  /// The last values of a deleted row's attributes with `preservesValueInHistoryOnDeletion`; nil for
-  /// other changes and if there are none.
+  /// The last values of a deleted row's attributes with `preservesValueInHistoryOnDeletion`; `nil`
+  /// for other changes and if there are none.
   public let tombstone: [AnyHashable: Any]?
-  /// The properties that an update wrote; nil for other changes.
+  /// The properties that an update wrote; `nil` for other changes.
   public let updatedProperties: Set<NSPropertyDescription>?
   /// The transaction that the change belongs to.
   public internal(set) weak var transaction: NSPersistentHistoryTransaction?
@@ -144,7 +144,7 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
     HistoryEntities.change
   }
 
-  /// Returns the value of a history predicate's key; nil for others.
+  /// Returns the value of a history predicate's key; `nil` for others.
   public func value(forKey key: String) -> Any? {
     switch key {
     case "changeID": changeID

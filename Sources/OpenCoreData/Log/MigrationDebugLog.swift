@@ -22,7 +22,7 @@ struct MigrationDebugLog: Sendable {
     self.write = write
   }
 
-  /// The log on stderr that the process's arguments request; nil if they don't.
+  /// The log on stderr that the process's arguments request; `nil` if they don't.
   static let requestedByArguments = MigrationDebugLog(
     level: level(in: CommandLine.arguments), write: SQLDebugLog.writeToStandardError)
 
@@ -52,7 +52,7 @@ struct MigrationDebugLog: Sendable {
   /// - Parameters:
   ///   - name: What it did.
   ///   - rows: The number of rows or instances.
-  ///   - sql: Its statement; nil if it isn't one.
+  ///   - sql: Its statement; `nil` if it isn't one.
   func step(_ name: String, rows: Int, seconds: Double, sql: String? = nil) {
     guard level >= 2 else { return }
     line("step: \(name): \(rows) rows, \(String(format: "%.4f", seconds))s")
@@ -89,7 +89,7 @@ struct MigrationEvents {
   private let id: Int
   private let begin = MonotonicClock.now()
 
-  /// Begins a migration; returns nil if no sink receives events.
+  /// Begins a migration; returns `nil` if no sink receives events.
   init?(_ hub: EventHub) {
     guard hub.isListening else { return nil }
     self.hub = hub
@@ -103,8 +103,8 @@ struct MigrationEvents {
   ///   - purpose: A description.
   ///   - begin: When it began, on `MonotonicClock`.
   ///   - rows: The number of rows that it wrote.
-  ///   - sql: Its statement; nil for a pass of an entity mapping.
-  ///   - entity: The entity whose instances it migrated; nil for a statement.
+  ///   - sql: Its statement; `nil` for a pass of an entity mapping.
+  ///   - entity: The entity whose instances it migrated; `nil` for a statement.
   func step(
     _ work: MigrationRecord.Work, _ purpose: String, from begin: UInt64, rows: Int,
     sql: String? = nil, entity: String? = nil

@@ -25,7 +25,7 @@ final class ProfileScope {
     demand = hub.demand
   }
 
-  /// Begins an event; nil, at the cost of one load, if there's no observer.
+  /// Begins an event; `nil`, at the cost of one load, if there's no observer.
   @inline(__always)
   func begin(_ kind: EventKind) -> OpenEvent? {
     guard demand.isListening else { return nil }
@@ -78,7 +78,7 @@ final class ProfileScope {
     return try body()
   }
 
-  /// Returns the counters of a statement before its run; nil unless a sink requires them.
+  /// Returns the counters of a statement before its run; `nil` unless a sink requires them.
   func work(of statement: Statement) -> StatementWork? {
     demand.includes(.work) ? statement.work : nil
   }

@@ -5,9 +5,9 @@ import ManagedModel
 /// Made once for a migration; used on its thread.
 struct EntityMappingPlan {
   let mapping: NSEntityMapping
-  /// The entity in the copy of the source model; nil for an added entity.
+  /// The entity in the copy of the source model; `nil` for an added entity.
   let source: NSEntityDescription?
-  /// The entity in the copy of the destination model; nil for a removed entity.
+  /// The entity in the copy of the destination model; `nil` for a removed entity.
   let destination: NSEntityDescription?
   private let attributes: [AttributeStep]
   /// How the relationships get their values; those that are set by their inverses are omitted.
@@ -83,7 +83,7 @@ struct EntityMappingPlan {
     return plan
   }
 
-  /// Returns the slots of an attribute that is copied without conversion; nil for any other.
+  /// Returns the slots of an attribute that is copied without conversion; `nil` for any other.
   private static func slots(
     _ before: EntityLayout?, _ after: EntityLayout, _ position: PropertyPosition,
     _ expression: NSExpression
@@ -246,7 +246,7 @@ struct RelationshipStep {
   /// The relationship in the copy of the destination model.
   let relationship: NSRelationshipDescription
   let expression: NSExpression
-  /// What the expression refers to; nil if it isn't one of those that Xcode writes.
+  /// What the expression refers to; `nil` if it isn't one of those that Xcode writes.
   let counterpart: Counterpart?
   /// Whether only this side is set; see `isOneSided`.
   var setsOneSide = false
@@ -258,7 +258,8 @@ struct RelationshipStep {
     let keyPath: String
     /// The source relationship, if the key path is no more than that.
     let relationship: NSRelationshipDescription?
-    /// The part of the key path to prefetch with the source instances; nil if none needs a SELECT.
+    /// The part of the key path to prefetch with the source instances; `nil` if none needs a
+    /// SELECT.
     let prefetchPath: String?
   }
 

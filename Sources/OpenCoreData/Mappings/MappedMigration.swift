@@ -12,14 +12,14 @@ struct MappedMigration {
   let destination: NSManagedObjectModel
   /// The mapping models, each for a part of the entities, in order.
   let mappings: [NSMappingModel]
-  /// The configuration of the models that the store contains; nil for all entities.
+  /// The configuration of the models that the store contains; `nil` for all entities.
   let configuration: String?
   let options: [AnyHashable: Any]?
   /// Receives an event for each pass of each entity mapping, and one for the migration.
   var hub = EventHub()
   /// SQLite, XML, or binary.
   var type = NSPersistentStore.StoreType.sqlite
-  /// The log of the migration; nil for none.
+  /// The log of the migration; `nil` for none.
   var log = MigrationDebugLog.requestedByArguments
   /// Called with how much is complete, from 0 to 1; an error that it throws cancels the migration.
   var report: (Double) throws -> Void = { _ in }
@@ -30,7 +30,7 @@ struct MappedMigration {
 
   /// Migrates the store.
   ///
-  /// Cost: that of the migration manager, and the space of the new file next to the old one.
+  /// **Cost:** that of the migration manager, and the space of the new file next to the old one.
   /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the URL is a symbolic link; `SQLiteError`
   ///   if the store is in use, and the file system's errors. The store is unchanged then.
   func run() throws {
@@ -86,7 +86,8 @@ struct MappedMigration {
 
   /// Migrates the instances to a new store of the same type.
   ///
-  /// - Returns: The events of the migration, whose end is left to emit; nil if no sink receives events.
+  /// - Returns: The events of the migration, whose end is left to emit; `nil` if no sink receives
+  ///   events.
   func copyInstances(to new: URL) throws -> MigrationEvents? {
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
     manager.configuration = configuration
@@ -228,8 +229,8 @@ private final class StoreLock {
 extension MappedMigration {
   /// Migrates an XML or binary store into a new document that replaces it at the end.
   ///
-  /// As for a SQLite store, the old document stays with `~` at the end of its name, unless it isn't wanted. Cost: that of the
-  /// migration manager, with both documents in memory.
+  /// As for a SQLite store, the old document stays with `~` at the end of its name, unless it isn't
+  /// wanted. **Cost:** that of the migration manager, with both documents in memory.
   /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the document is being migrated or
   ///   written elsewhere, or the file system fails. The store is unchanged then.
   func migrateDocument() throws {

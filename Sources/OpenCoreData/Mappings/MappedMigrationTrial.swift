@@ -25,10 +25,10 @@ package struct MappedMigrationTrial: Sendable {
 
   /// One pass over the instances of one entity mapping.
   package struct Part: Sendable {
-    /// The name of the mapping; nil for the validation.
+    /// The name of the mapping; `nil` for the validation.
     package let mapping: String?
     package let pass: Pass
-    /// The number of source instances that were migrated or related; nil for the validation.
+    /// The number of source instances that were migrated or related; `nil` for the validation.
     package fileprivate(set) var instances: Int?
     package fileprivate(set) var seconds = 0.0
     /// The statements, in the order of their first execution.
@@ -46,7 +46,7 @@ package struct MappedMigrationTrial: Sendable {
 
   /// Migrates a copy.
   ///
-  /// Cost: that of the migration, and an event for each statement.
+  /// **Cost:** that of the migration, and an event for each statement.
   /// - Parameters:
   ///   - url: The copy.
   ///   - type: SQLite, XML, or binary.
@@ -75,7 +75,7 @@ package struct MappedMigrationTrial: Sendable {
     parts = recorder.finish()
   }
 
-  /// Returns what an error reports about the data; nil for an error of another kind.
+  /// Returns what an error reports about the data; `nil` for an error of another kind.
   private static func violations(in error: NSError) -> [MigrationTrial.Violation]? {
     let isValidation = (NSManagedObjectValidationError...1_690).contains(error.code)
     guard error.domain == NSCocoaErrorDomain else { return nil }

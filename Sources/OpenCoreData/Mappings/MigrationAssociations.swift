@@ -2,7 +2,8 @@ import ManagedModel
 
 /// The source and destination instances that belong together, for one entity mapping.
 ///
-/// An instance is stored as its primary key, so that none is retained. Cost: 32 bytes for each pair.
+/// An instance is stored as its primary key, so that none is retained. **Cost:** 32 bytes for each
+/// pair.
 struct MigrationAssociations {
   private var sources = InstanceList()
   private var destinations = InstanceList()
@@ -44,7 +45,7 @@ struct MigrationAssociations {
 /// about 50 bytes for each instance.
 private struct InstanceList {
   private(set) var identities: [FetchedIdentity] = []
-  /// The last position of each instance; nil as long as the keys ascend.
+  /// The last position of each instance; `nil` as long as the keys ascend.
   private var last: [InstanceKey: UInt32]?
   /// For each position, the next one of the same instance; for the last, the first.
   private var next: [UInt32] = []

@@ -56,7 +56,7 @@ final class MigrationPasses {
     mapped = Set(mappings.compactMap(\.sourceEntityName))
   }
 
-  /// Returns the resolved form of a mapping; nil for one of another model.
+  /// Returns the resolved form of a mapping; `nil` for one of another model.
   func plan(for mapping: NSEntityMapping) -> EntityMappingPlan? {
     positions[ObjectIdentifier(mapping)].map { plans[$0] }
   }
@@ -153,7 +153,7 @@ final class MigrationPasses {
     }
   }
 
-  /// The source instances of a mapping, loaded in batches; nil for an added or removed entity.
+  /// The source instances of a mapping, loaded in batches; `nil` for an added or removed entity.
   private func sources(
     of plan: EntityMappingPlan, _ policy: NSEntityMigrationPolicy
   ) throws -> AnyRandomAccessCollection<NSManagedObject>? {
@@ -273,7 +273,7 @@ final class MigrationPasses {
 extension NSManagedObjectContext {
   /// Loads the rows of objects of one entity hierarchy or several, and returns the objects.
   ///
-  /// Cost: one SELECT for each entity among them, and one for each prefetched step.
+  /// **Cost:** one SELECT for each entity among them, and one for each prefetched step.
   fileprivate func load(
     _ identities: ArraySlice<FetchedIdentity>, prefetching paths: [String] = []
   ) throws -> [NSManagedObject] {

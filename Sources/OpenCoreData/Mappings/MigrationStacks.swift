@@ -13,7 +13,7 @@ final class MigrationStacks {
   let destination = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
   private let coordinators:
     (source: NSPersistentStoreCoordinator, destination: NSPersistentStoreCoordinator)
-  /// The configuration of the models that both stores contain; nil for all entities.
+  /// The configuration of the models that both stores contain; `nil` for all entities.
   var configuration: String?
   /// Whether a new destination gets the UUID of the source.
   var preservesIdentifier = true

@@ -29,7 +29,7 @@ open class NSEntityMigrationPolicy: NSObject {
   /// create any number of instances; only associated ones get relationships and are found by the other
   /// mappings. Relationships must not be set: their destinations may not exist yet.
   ///
-  /// Cost: one INSERT for each instance, written in batches.
+  /// **Cost:** one INSERT for each instance, written in batches.
   /// - Throws: 134110 if a value doesn't have the type of its attribute, or an expression can't be
   ///   evaluated.
   open func createDestinationInstances(
@@ -51,8 +51,8 @@ open class NSEntityMigrationPolicy: NSObject {
   /// Sets the relationships of a destination instance; called for each associated one, when the
   /// instances of all mappings exist.
   ///
-  /// The implementation sets those of the mapping. Cost: one UPDATE for each changed instance, written in
-  /// batches; the faults of related instances that no batch has loaded.
+  /// The implementation sets those of the mapping. **Cost:** one UPDATE for each changed instance,
+  /// written in batches; the faults of related instances that no batch has loaded.
   /// - Throws: 134110 if a value can't be the relationship's, or an expression can't be evaluated.
   open func createRelationships(
     forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping,

@@ -3,10 +3,10 @@ import ManagedModel
 extension NSMappingModel {
   /// Infers the mapping model between two versions of a model, as lightweight migration does.
   ///
-  /// Entities and properties correspond by renaming identifier, or else by name. The names of the entity
-  /// mappings begin with `IEM_Add`, `IEM_Remove`, `IEM_Copy`, or `IEM_Transform`, as Core Data's do. Edit
-  /// the mapping model, for example to set a policy, and pass it to an `NSMigrationManager`. Cost: linear
-  /// in the size of the models, without I/O.
+  /// Entities and properties correspond by renaming identifier, or else by name. The names of the
+  /// entity mappings begin with `IEM_Add`, `IEM_Remove`, `IEM_Copy`, or `IEM_Transform`, as Core
+  /// Data's do. Edit the mapping model, for example to set a policy, and pass it to an
+  /// `NSMigrationManager`. **Cost:** linear in the size of the models, without I/O.
   ///
   /// - Throws: 134190 if a change can't be inferred, with each entity, property, and reason.
   public class func inferredMappingModel(
@@ -30,8 +30,8 @@ extension NSMappingModel {
 extension NSMappingModel {
   /// Returns whether inferring a mapping model gives a store with the same contents.
   ///
-  /// This is the case if it has no policies, and if each mapping and each expression is one that the
-  /// inferred mapping model has too. Cost: linear in the size of the models.
+  /// This is the case if it has no policies, and if each mapping and each expression is one that
+  /// the inferred mapping model has too. **Cost:** linear in the size of the models.
   package func isInferable(
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> Bool {
@@ -122,7 +122,7 @@ extension InferredMapping.Entity {
 }
 
 extension InferredMapping.Property {
-  /// The source's value; the default value instead of nil if a value has become required.
+  /// The source's value; the default value instead of `nil` if a value has become required.
   fileprivate func value(of attribute: NSAttributeDescription) -> NSExpression? {
     guard let source else { return nil }
     let value = MappingExpression.source(source.name)

@@ -3,7 +3,7 @@ import ManagedModel
 // What the expressions of a mapping model can ask of the manager.
 
 extension NSMigrationManager: KeyValueReadable {
-  /// Returns what a key path such as `$manager.sourceContext` refers to; nil for an unknown key.
+  /// Returns what a key path such as `$manager.sourceContext` refers to; `nil` for an unknown key.
   public final func value(forKey key: String) -> Any? {
     switch key {
     case "sourceContext": sourceContext

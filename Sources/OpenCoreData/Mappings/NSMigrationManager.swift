@@ -52,7 +52,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// can read `progress` instead. No Apple counterpart.
   public final var progressHandler: ((NSMigrationManager) -> Void)?
 
-  /// The log of the migration; nil for none.
+  /// The log of the migration; `nil` for none.
   final var log = MigrationDebugLog.requestedByArguments
   private let report: MigrationProgress
   private let stacks: MigrationStacks
@@ -100,9 +100,10 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// Persistent history isn't copied. After an error, a store that was new is removed, and one that
   /// existed is as it was after the last batch.
   ///
-  /// Cost: one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and for each
-  /// step of a relationship that the batch's expressions follow; one INSERT for each instance; one UPDATE
-  /// for each instance with relationships; one SELECT for each batch of an entity with validation rules.
+  /// **Cost:** one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and
+  /// for each step of a relationship that the batch's expressions follow; one INSERT for each
+  /// instance; one UPDATE for each instance with relationships; one SELECT for each batch of an
+  /// entity with validation rules.
   ///
   /// - Parameters:
   ///   - sourceURL: The store to migrate, which is opened read-only.
@@ -174,7 +175,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     isComplete = true
   }
 
-  /// The configuration of both models whose entities the stores contain; nil for all.
+  /// The configuration of both models whose entities the stores contain; `nil` for all.
   final var configuration: String? {
     get { stacks.configuration }
     set { stacks.configuration = newValue }
@@ -224,20 +225,20 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     pending = []
   }
 
-  /// Returns the source entity of a mapping; nil for an added entity.
+  /// Returns the source entity of a mapping; `nil` for an added entity.
   open func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
     mEntity.sourceEntityName.flatMap { stacks.models.source.entitiesByName[$0] }
   }
 
-  /// Returns the destination entity of a mapping; nil for a removed entity.
+  /// Returns the destination entity of a mapping; `nil` for a removed entity.
   open func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
     mEntity.destinationEntityName.flatMap { stacks.models.destination.entitiesByName[$0] }
   }
 
   /// Associates a source instance with a destination instance that was created for it.
   ///
-  /// A policy that creates instances itself calls it. Cost: none; the first lookup afterward obtains
-  /// permanent IDs for the unsaved instances.
+  /// A policy that creates instances itself calls it. **Cost:** none; the first lookup afterward
+  /// obtains permanent IDs for the unsaved instances.
   open func associate(
     sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
     for entityMapping: NSEntityMapping
@@ -247,11 +248,11 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// Returns the destination instances that a mapping created for source instances.
   ///
-  /// It's a programmer error to name a mapping that the mapping model doesn't have. Cost: no statements;
-  /// an instance that isn't registered is returned as a fault.
+  /// It's a programmer error to name a mapping that the mapping model doesn't have. **Cost:** no
+  /// statements; an instance that isn't registered is returned as a fault.
   /// - Parameters:
   ///   - mappingName: The name of the entity mapping.
-  ///   - sourceInstances: The source instances; nil for those of all of the mapping's instances.
+  ///   - sourceInstances: The source instances; `nil` for those of all of the mapping's instances.
   open func destinationInstances(
     forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
   ) -> [NSManagedObject] {
@@ -261,11 +262,12 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// Returns the source instances for which a mapping created destination instances.
   ///
-  /// It's a programmer error to name a mapping that the mapping model doesn't have. Cost: no statements;
-  /// an instance that isn't registered is returned as a fault.
+  /// It's a programmer error to name a mapping that the mapping model doesn't have. **Cost:** no
+  /// statements; an instance that isn't registered is returned as a fault.
   /// - Parameters:
   ///   - mappingName: The name of the entity mapping.
-  ///   - destinationInstances: The destination instances; nil for those of all of the mapping's instances.
+  ///   - destinationInstances: The destination instances; `nil` for those of all of the mapping's
+  ///     instances.
   open func sourceInstances(
     forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
   ) -> [NSManagedObject] {
@@ -286,7 +288,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// The hubs of the events of both contexts.
   final var eventHubs: [EventHub] { stacks.eventHubs }
 
-  /// Returns the resolved form of a mapping of the running migration; nil for another mapping.
+  /// Returns the resolved form of a mapping of the running migration; `nil` for another mapping.
   final func plan(for mapping: NSEntityMapping) throws -> EntityMappingPlan? {
     run?.plan(for: mapping)
   }

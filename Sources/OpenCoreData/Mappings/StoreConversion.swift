@@ -28,7 +28,8 @@ struct StoreConversion {
 
   /// Writes the new store; for an in-memory store, returns its contents.
   ///
-  /// Cost: memory for the objects of a document or in-memory store; otherwise as a mapped migration.
+  /// **Cost:** memory for the objects of a document or in-memory store; otherwise as a mapped
+  /// migration.
   /// - Throws: 134150 or 134160 if one of the stores can't be used; the file system's errors. There's no new
   ///   store then.
   func run() throws -> Result {
@@ -187,10 +188,11 @@ extension NSPersistentStoreCoordinator {
   /// contexts; unsaved changes aren't copied. A store at the URL is replaced. The did-change notification has
   /// the old and the new ID of every object.
   ///
-  /// A SQLite store is copied to another as a file: object IDs keep their URIs, because the copy has the same
-  /// UUID. A copy of another type has its objects, its own UUID if primary keys change, and no history. Cost:
-  /// copying the file, as `addPersistentStore`, and one SELECT of primary keys for each table; for another
-  /// type, that of `NSMigrationManager.migrateStore`, and of a document in memory.
+  /// A SQLite store is copied to another as a file: object IDs keep their URIs, because the copy
+  /// has the same UUID. A copy of another type has its objects, its own UUID if primary keys
+  /// change, and no history. **Cost:** copying the file, as `addPersistentStore`, and one SELECT of
+  /// primary keys for each table; for another type, that of `NSMigrationManager.migrateStore`, and
+  /// of a document in memory.
   /// - Returns: The new store.
   /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store,
   ///   134070 for a store of another coordinator, or one that is being written continuously; the file

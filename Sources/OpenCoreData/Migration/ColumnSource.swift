@@ -21,7 +21,7 @@ indirect enum ColumnSource: Hashable {
   /// The same entity ID wherever a column has a key.
   case entityNumber(Int, ofKeysIn: String)
 
-  /// The column of the source table that it keeps; nil if it doesn't keep one.
+  /// The column of the source table that it keeps; `nil` if it doesn't keep one.
   var column: String? {
     switch self {
     case .column(let name), .real(let name), .marked(let name), .entityNumbers(let name): name
@@ -50,7 +50,7 @@ struct MigratedColumn {
   /// value in the column are missing.
   var sources: [Int: ColumnSource] = [:]
 
-  /// The only source of all rows that have values; nil if there are several.
+  /// The only source of all rows that have values; `nil` if there are several.
   var onlySource: ColumnSource? {
     guard let first = sources.values.first else { return .null }
     return sources.values.allSatisfy { $0 == first } ? first : nil

@@ -9,19 +9,19 @@ import SQLiteDriver
 struct DeferredMigration {
   /// The model of the store.
   let model: NSManagedObjectModel
-  /// The configuration of the model that the store contains; nil for all entities.
+  /// The configuration of the model that the store contains; `nil` for all entities.
   let configuration: String?
   /// Receives an event for each statement.
   let hub: EventHub
-  /// The log of the unit; nil for none.
+  /// The log of the unit; `nil` for none.
   let log: MigrationDebugLog?
 
   /// Runs the next unit.
   ///
-  /// Cost: one statement for a table to drop; for one to copy, the statements of a lightweight migration that
-  /// removes a column. Memory doesn't grow with the rows.
+  /// **Cost:** one statement for a table to drop; for one to copy, the statements of a lightweight
+  /// migration that removes a column. Memory doesn't grow with the rows.
   /// - Parameter connection: A connection with SQLite's functions, outside of a transaction.
-  /// - Returns: The metadata of the store afterward; nil if there was no work.
+  /// - Returns: The metadata of the store afterward; `nil` if there was no work.
   func runNext(on connection: Connection) throws -> StoreMetadata? {
     let events = MigrationEvents(hub)
     try connection.execute("BEGIN IMMEDIATE")
@@ -85,7 +85,7 @@ struct DeferredMigration {
 extension SQLiteStore {
   /// Runs the next unit of the deferred work of the store's migrations.
   ///
-  /// Cost: none if there's no work; otherwise as `DeferredMigration.runNext`.
+  /// **Cost:** none if there's no work; otherwise as `DeferredMigration.runNext`.
   /// - Returns: Whether there was work.
   /// - Throws: 134110 for a read-only store, and for the errors of SQLite; the file is unchanged then.
   func finishDeferredTask(_ hub: EventHub, _ log: MigrationDebugLog?) throws -> Bool {

@@ -9,7 +9,7 @@ struct FileObjects: Sendable {
     let table: String
     let parts: [SchemaIndex.Part]
     let isUnique: Bool
-    /// The WHERE clause of a partial index; nil for all rows.
+    /// The WHERE clause of a partial index; `nil` for all rows.
     let condition: String?
     /// Whether it belongs to a constraint of its table, so that only a new table is without it.
     let isConstraint: Bool

@@ -11,9 +11,10 @@ struct JoinTableMigration {
   let ownColumn: String
   /// The column with the keys of its destinations.
   let otherColumn: String
-  /// The column of the order keys of owners, as destinations of the inverse; nil if it isn't ordered.
+  /// The column of the order keys of owners, as destinations of the inverse; `nil` if it isn't
+  /// ordered.
   let backOrderColumn: String?
-  /// The source table that becomes this one; nil if a new one is created.
+  /// The source table that becomes this one; `nil` if a new one is created.
   let former: (table: String, ownColumn: String, otherColumn: String, orders: [String: String])?
   /// Whether the source table is kept, with new names.
   let isKept: Bool

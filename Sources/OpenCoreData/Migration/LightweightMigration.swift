@@ -9,7 +9,7 @@ import SQLiteDriver
 struct LightweightMigration {
   let url: URL
   let mapping: InferredMapping
-  /// The configuration of the models that the store contains; nil for all entities.
+  /// The configuration of the models that the store contains; `nil` for all entities.
   let configuration: String?
   let options: [AnyHashable: Any]?
   /// Receives an event for each statement, and one for the migration.
@@ -24,14 +24,14 @@ struct LightweightMigration {
   }
   /// Called after the commit, before the WAL is checkpointed.
   var committed: () -> Void = {}
-  /// The log of the migration; nil for none.
+  /// The log of the migration; `nil` for none.
   var log = MigrationDebugLog.requestedByArguments
   /// Called for rows that don't fit the new version; without an error, the migration goes on.
   var failed: (MigrationFailure) throws -> Void = { throw $0 }
 
   /// Migrates the store.
   ///
-  /// Cost: the statements of `LightweightMigrationPlan`; memory doesn't grow with the rows.
+  /// **Cost:** the statements of `LightweightMigrationPlan`; memory doesn't grow with the rows.
   /// - Throws: `MigrationFailure` if rows don't fit the new version; `SchemaMismatch`, `SQLiteError`. The store
   ///   is unchanged then.
   func run() throws {
@@ -127,7 +127,7 @@ struct LightweightMigration {
 }
 
 extension LightweightMigrationPlan {
-  /// Returns the uniqueness constraint for which a statement failed; nil if it's another error.
+  /// Returns the uniqueness constraint for which a statement failed; `nil` if it's another error.
   fileprivate func failure(
     of statement: MigrationStatements.Statement, _ error: SQLiteError
   ) -> MigrationFailure? {

@@ -34,7 +34,7 @@ package struct LightweightMigrationCosts: Sendable {
     /// The positions of the differences that cause it; empty if each migration runs it.
     package let causes: [Int]
 
-    /// The entity whose table it's for; nil if it isn't for one table.
+    /// The entity whose table it's for; `nil` if it isn't for one table.
     fileprivate var entity: String? {
       name.firstIndex(of: ":").map { String(name[..<$0]) }
     }
@@ -47,7 +47,8 @@ package struct LightweightMigrationCosts: Sendable {
 
   /// Plans the migration of an empty store of the first model, in memory.
   ///
-  /// Cost: the statements that create the tables of the first model, and those that read the schema.
+  /// **Cost:** the statements that create the tables of the first model, and those that read the
+  /// schema.
   /// - Parameters:
   ///   - comparison: The models and their differences.
   ///   - isDeferred: Whether the migration defers the removal of columns, tables, and indexes.

@@ -147,8 +147,8 @@ enum HistoryBits {
 extension LightweightMigrationPlan {
   /// Returns the external data files to which only removed values refer.
   ///
-  /// They can be removed after the migration. Cost: one SELECT for each attribute with external storage that
-  /// is removed, or whose objects are.
+  /// They can be removed after the migration. **Cost:** one SELECT for each attribute with external
+  /// storage that is removed, or whose objects are.
   /// - Parameter connection: A connection to the file before the migration.
   func lostFiles(on connection: Connection) throws -> [ExternalFile] {
     var files: [ExternalFile] = []

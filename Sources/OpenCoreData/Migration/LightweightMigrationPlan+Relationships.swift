@@ -180,9 +180,10 @@ extension LightweightMigrationPlan {
     /// The column of the owners' keys, or of the destinations' if they're those of the inverse.
     var source = "s"
     var destination = "d"
-    /// The column of the order keys of the destinations; nil if they had none.
+    /// The column of the order keys of the destinations; `nil` if they had none.
     var order: String?
-    /// The column of the order keys of the owners, as destinations of the inverse; nil if they had none.
+    /// The column of the order keys of the owners, as destinations of the inverse; `nil` if they
+    /// had none.
     var backOrder: String?
 
     /// The same pairs from the other side.
@@ -194,7 +195,7 @@ extension LightweightMigrationPlan {
 
   /// Copies the pairs of keys of a destination relationship's former self to a temporary table.
   ///
-  /// - Returns: The table; nil if the relationship is new.
+  /// - Returns: The table; `nil` if the relationship is new.
   mutating func keptPairs(
     of relationship: NSRelationshipDescription, of entity: SQLEntity
   ) -> KeptJoinRows? {

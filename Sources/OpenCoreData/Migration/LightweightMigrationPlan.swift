@@ -51,10 +51,11 @@ struct LightweightMigrationPlan {
 
   /// Plans the migration of a file.
   ///
-  /// Cost: the statements that read the schema.
+  /// **Cost:** the statements that read the schema.
   /// - Parameters:
   ///   - mapping: A mapping without obstacles.
-  ///   - configuration: The configuration of the models that the store contains; nil for all entities.
+  ///   - configuration: The configuration of the models that the store contains; `nil` for all
+  ///     entities.
   ///   - connection: A connection to the file.
   ///   - cleanup: Whether to defer what doesn't affect reading.
   /// - Throws: `SchemaMismatch` if the file isn't one of the source model; `SQLiteError`.
@@ -121,7 +122,8 @@ struct LightweightMigrationPlan {
 
   func laterEntity(of entity: SQLEntity) -> SQLEntity? { later[ObjectIdentifier(entity)] }
 
-  /// Returns the name that a property of a destination entity has in its source entity; nil if it's added.
+  /// Returns the name that a property of a destination entity has in its source entity; `nil` if
+  /// it's added.
   func formerName(of name: String, in entity: SQLEntity) -> String? {
     properties[ObjectIdentifier(entity)]?.sourceName(of: name)
   }
@@ -186,7 +188,8 @@ struct LightweightMigrationPlan {
     }
   }
 
-  /// Returns an expression with new entity IDs for old ones; nil if none of an entity's family changes.
+  /// Returns an expression with new entity IDs for old ones; `nil` if none of an entity's family
+  /// changes.
   ///
   /// - Parameter column: The quoted column with the old IDs.
   func renumbered(_ column: String, of root: SQLEntity?) -> String? {
@@ -300,8 +303,8 @@ extension LightweightMigrationPlan {
     }
   }
 
-  /// Returns the table and column of a to-one inverse that existed before, but wasn't the inverse; nil for any
-  /// other relationship.
+  /// Returns the table and column of a to-one inverse that existed before, but wasn't the inverse;
+  /// `nil` for any other relationship.
   ///
   /// What Core Data does with rows that don't match isn't known; to choose one of two references would lose the
   /// other.
@@ -327,7 +330,8 @@ extension LightweightMigrationPlan {
     return type.narrowIntegers.map { range.contains($0.lowerBound) } ?? false
   }
 
-  /// Returns the source property of each source entity whose rows have a property; nil for an added one.
+  /// Returns the source property of each source entity whose rows have a property; `nil` for an
+  /// added one.
   private func formerProperties(
     of property: NSPropertyDescription, of entity: SQLEntity
   ) -> [NSPropertyDescription?] {
@@ -343,7 +347,7 @@ extension LightweightMigrationPlan {
 }
 
 extension NSAttributeType {
-  /// The values of an integer type that's narrower than SQLite's; nil for any other type.
+  /// The values of an integer type that's narrower than SQLite's; `nil` for any other type.
   fileprivate var narrowIntegers: ClosedRange<Int64>? {
     switch self {
     case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)

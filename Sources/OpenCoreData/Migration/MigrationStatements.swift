@@ -109,7 +109,7 @@ struct MigrationFailure: Error, Sendable {
   let problem: Problem
   let entity: String
   let property: String
-  /// The number of rows; nil if they weren't counted.
+  /// The number of rows; `nil` if they weren't counted.
   let rows: Int64?
 
   /// The reason in one sentence, and what to do about it.

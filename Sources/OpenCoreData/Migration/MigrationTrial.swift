@@ -19,7 +19,7 @@ package struct MigrationTrial: Sendable {
     package let entity: String
     /// The property; the names of several for a uniqueness constraint.
     package let property: String
-    /// The number of rows; nil if they weren't counted.
+    /// The number of rows; `nil` if they weren't counted.
     package let rows: Int?
     /// What's wrong, and what to do about it, in two sentences.
     package let reason: String
@@ -40,7 +40,7 @@ package struct MigrationTrial: Sendable {
 
   /// Migrates a copy in place; unlike a migration, it goes on after rows that don't fit.
   ///
-  /// Cost: that of the migration, and one `SELECT COUNT` for each check.
+  /// **Cost:** that of the migration, and one `SELECT COUNT` for each check.
   /// - Parameters:
   ///   - url: The copy. If there are violations, it has a state that no migration leaves.
   ///   - mapping: The mapping, without obstacles.
@@ -95,7 +95,7 @@ package struct MigrationTrial: Sendable {
 
   /// Returns the number of rows whose values aren't unique, and the most frequent values.
   ///
-  /// Cost: two full table scans.
+  /// **Cost:** two full table scans.
   private static func duplicates(
     of names: [String], _ entity: String, _ model: NSManagedObjectModel, on connection: Connection
   ) throws -> (rows: Int64?, samples: [String]) {

@@ -25,7 +25,7 @@ package struct MultipliedStore {
 
   /// Returns the number of rows of objects and of join tables.
   ///
-  /// Cost: a `COUNT` for each table.
+  /// **Cost:** a `COUNT` for each table.
   package static func rowCount(of url: URL, model: NSManagedObjectModel) throws -> Int {
     let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
@@ -43,7 +43,7 @@ package struct MultipliedStore {
 
   /// Multiplies a store that's a copy, in one transaction.
   ///
-  /// Cost: one `INSERT … SELECT` for each table.
+  /// **Cost:** one `INSERT … SELECT` for each table.
   /// - Parameters:
   ///   - url: The store.
   ///   - factor: How often each object exists afterward.

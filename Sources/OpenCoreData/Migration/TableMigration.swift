@@ -16,7 +16,7 @@ struct TableMigration {
 
   let root: SQLEntity
   let columns: [MigratedColumn]
-  /// The root entity of the source table; nil for a new table.
+  /// The root entity of the source table; `nil` for a new table.
   let source: SQLEntity?
   let change: Change
   /// The source entities whose rows the table gets.
@@ -25,7 +25,7 @@ struct TableMigration {
   let leaving: [SQLEntity]
   /// The name of the source table while rows are copied from it.
   let sourceName: String
-  /// An expression for the new entity IDs; nil if they don't change.
+  /// An expression for the new entity IDs; `nil` if they don't change.
   let numbers: String?
   /// The new numbers of the entities of the source table, for columns that contain entity IDs.
   let renumber: (String) -> String?
@@ -52,7 +52,8 @@ struct TableMigration {
   private var table: String { SQLNames.quoted(root.table) }
   private var purpose: String { root.name }
 
-  /// Returns the column of the source table that a column keeps; nil if it's new or has several sources.
+  /// Returns the column of the source table that a column keeps; `nil` if it's new or has several
+  /// sources.
   private static func base(of column: MigratedColumn) -> String? {
     let kept = Set(column.sources.values.compactMap(\.column))
     return kept.count == 1 ? kept.first : nil

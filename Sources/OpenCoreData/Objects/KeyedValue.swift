@@ -3,7 +3,8 @@ import ManagedModel
 /// Values as key-value coding returns them: each number is an `NSNumber`, which casts to every Swift
 /// number type that can represent it.
 ///
-/// Cost: an allocation for each number, except Booleans and integers from 0 to 255, which are shared.
+/// **Cost:** an allocation for each number, except Booleans and integers from 0 to 255, which are
+/// shared.
 enum KeyedValue {
   private static let small = (0..<256).map { NSNumber(value: Int64($0)) }
   private static let (no, yes) = (NSNumber(value: false), NSNumber(value: true))
@@ -71,7 +72,7 @@ enum KeyedValue {
 /// `value(forKey:)` with its own key: it uses `primitiveValue(forKey:)`. No Apple counterpart.
 public struct KeyedAccessor {
   let key: String
-  /// The value; nil for an object that isn't of the class.
+  /// The value; `nil` for an object that isn't of the class.
   let read: (NSManagedObject) -> Read?
   /// Sets the value; false for an object that isn't of the class, or a property that can't be set.
   let write: (NSManagedObject, Any?) -> Bool

@@ -59,7 +59,8 @@ package enum ManagedObjectClasses {
     }
   }
 
-  /// Returns the slots that a class was registered with; nil for a class without generated accessors.
+  /// Returns the slots that a class was registered with; `nil` for a class without generated
+  /// accessors.
   static func slots(of type: NSManagedObject.Type) -> [SlotDeclaration]? {
     state.withLock { $0.slots[ObjectIdentifier(type)] }
   }

@@ -4,7 +4,7 @@ import ManagedModel
 ///
 /// A custom type implements the first two requirements; the others have default implementations.
 public protocol ManagedValue {
-  /// Creates a value from the result of `value(forKey:)`; nil if it has another type.
+  /// Creates a value from the result of `value(forKey:)`; `nil` if it has another type.
   init?(managedValue: Any?)
   /// The value to pass to `setValue(_:forKey:)`.
   var managedValue: Any? { get }
@@ -15,12 +15,13 @@ public protocol ManagedValue {
   ///
   /// - Parameters:
   ///   - object: Any object with the property, realized or a fault.
-  ///   - position: The property's slot if it's known and one of `slotKinds`; nil to look it up by name.
+  ///   - position: The property's slot if it's known and one of `slotKinds`; `nil` to look it up by
+  ///     name.
   ///   - name: The property's name, null-terminated.
   static func read(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self
-  /// Reads a property that may be nil.
+  /// Reads a property that may be `nil`.
   static func readOptional(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self?
@@ -63,7 +64,7 @@ extension ManagedValue {
 }
 
 extension Optional: ManagedValue where Wrapped: ManagedValue {
-  /// Creates nil from nil.
+  /// Creates `nil` from `nil`.
   public init?(managedValue: Any?) {
     guard let managedValue else {
       self = nil
@@ -73,7 +74,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
     self = wrapped
   }
 
-  /// The wrapped value, or nil.
+  /// The wrapped value, or `nil`.
   public var managedValue: Any? {
     self?.managedValue
   }
@@ -81,7 +82,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
   /// The slot kinds of the wrapped type.
   @inlinable public static var slotKinds: SlotKinds { Wrapped.slotKinds }
 
-  /// Reads the property, or nil.
+  /// Reads the property, or `nil`.
   @inlinable @inline(__always)
   public static func read(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -89,7 +90,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
     Wrapped.readOptional(object, at: position, name)
   }
 
-  /// Sets the wrapped value, or nil.
+  /// Sets the wrapped value, or `nil`.
   @inlinable
   public func write(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -151,7 +152,7 @@ extension Data: EmptyManagedValue {
 }
 
 extension UUID: ManagedValue {
-  /// Creates a UUID; nil if the value is nil or has another type.
+  /// Creates a UUID; `nil` if the value is `nil` or has another type.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? UUID else { return nil }
     self = same
@@ -159,7 +160,7 @@ extension UUID: ManagedValue {
 }
 
 extension URL: ManagedValue {
-  /// Creates a URL; nil if the value is nil or has another type.
+  /// Creates a URL; `nil` if the value is `nil` or has another type.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? URL else { return nil }
     self = same
@@ -167,7 +168,7 @@ extension URL: ManagedValue {
 }
 
 extension ManagedValue where Self: NSManagedObject {
-  /// Returns the object if it's of this class; otherwise nil.
+  /// Returns the object if it's of this class; otherwise `nil`.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? Self else { return nil }
     self = same
@@ -194,7 +195,7 @@ extension Set: ManagedValue where Element: NSManagedObject {
 }
 
 extension ManagedValue where Self: NSOrderedSet {
-  /// Creates an ordered set from the objects of an ordered to-many relationship; nil for nil.
+  /// Creates an ordered set from the objects of an ordered to-many relationship; `nil` for `nil`.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? Self else { return nil }
     self = same
@@ -212,9 +213,9 @@ extension NSOrderedSet: ManagedValue {}
 ///
 /// The name is the property's in the model. The entity caches the literal's slot, so that numbers,
 /// dates, and strings are read without a lookup by name; a string is decoded when it's first read.
-/// Other costs are those of `value(forKey:)` and `setValue(_:forKey:)`. Reading nil as a nonoptional
-/// type returns the type's empty value (0, "", the reference date); for an object or a UUID, which
-/// have none, it's a programmer error.
+/// Other costs are those of `value(forKey:)` and `setValue(_:forKey:)`. Reading `nil` as a
+/// nonoptional type returns the type's empty value (0, "", the reference date); for an object or a
+/// UUID, which have none, it's a programmer error.
 @propertyWrapper
 public struct Managed<Value: ManagedValue> {
   /// The characters of the literal, null-terminated; 8 bytes in each object.
@@ -254,14 +255,14 @@ public struct Managed<Value: ManagedValue> {
   }
 }
 
-/// A type that represents nil by an empty value.
+/// A type that represents `nil` by an empty value.
 public protocol EmptyManagedValue: ManagedValue {
-  /// The value that nil is read as.
+  /// The value that `nil` is read as.
   static var empty: Self { get }
 }
 
 extension EmptyManagedValue {
-  /// Creates a value of exactly this type, or the empty value from nil.
+  /// Creates a value of exactly this type, or the empty value from `nil`.
   public init?(managedValue: Any?) {
     guard let managedValue else {
       self = Self.empty

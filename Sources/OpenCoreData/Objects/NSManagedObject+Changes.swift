@@ -30,9 +30,10 @@ extension NSManagedObject {
 
   /// Returns the values that differ from the last save or fetch, by property.
   ///
-  /// The values are those of `value(forKey:)`, with `NSNull` for nil. A new object's values include
-  /// those that `awakeFromInsert` has set. Properties that were set to an equal value, and transient
-  /// properties, aren't included. Fires a to-many relationship that was changed without being read.
+  /// The values are those of `value(forKey:)`, with `NSNull` for `nil`. A new object's values
+  /// include those that `awakeFromInsert` has set. Properties that were set to an equal value, and
+  /// transient properties, aren't included. Fires a to-many relationship that was changed without
+  /// being read.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for name in changedNames() {
@@ -44,9 +45,9 @@ extension NSManagedObject {
 
   /// Returns the previous values of properties changed since the last did-change notification.
   ///
-  /// While that notification is posted, they are those of the changes that it reports. Nil values are
-  /// `NSNull`. Transient properties aren't included. Fires a to-many relationship that was changed
-  /// without being read.
+  /// While that notification is posted, they are those of the changes that it reports. `nil` values
+  /// are `NSNull`. Transient properties aren't included. Fires a to-many relationship that was
+  /// changed without being read.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
     guard let values, context?.changes.isInEvent(self) == true else { return [:] }
     var result: [String: Any] = [:]
@@ -70,11 +71,11 @@ extension NSManagedObject {
     return result
   }
 
-  /// Returns the values at the last save or fetch, by property; pass nil for all attributes and
+  /// Returns the values at the last save or fetch, by property; pass `nil` for all attributes and
   /// to-one relationships.
   ///
-  /// Nil values are `NSNull`. A to-many relationship is included if `keys` names it. Empty for a new
-  /// object that was never saved. Fires the object if it's a fault, and such a relationship.
+  /// `nil` values are `NSNull`. A to-many relationship is included if `keys` names it. Empty for a
+  /// new object that was never saved. Fires the object if it's a fault, and such a relationship.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     guard !isInserted else { return [:] }
@@ -126,7 +127,7 @@ extension NSManagedObject {
   /// Returns whether a slot's value, which was set, differs from the row's.
   ///
   /// For transformable attributes, this compares values, not bytes: two archives of one value may
-  /// differ. Cost: for such an attribute, decoding the row's bytes if they weren't read before.
+  /// differ. **Cost:** for such an attribute, decoding the row's bytes if they weren't read before.
   final func differs(_ slot: RowSlot) -> Bool {
     guard layout.hasTransformers, let transformer = layout.transformer(slot), let values else {
       return rawValue(slot) != row.rawValue(slot)

@@ -85,14 +85,14 @@ extension NSManagedObject {
     didTurnIntoFault()
   }
 
-  /// Marks a fault whose row doesn't exist as deleted; its values are nil.
+  /// Marks a fault whose row doesn't exist as deleted; its values are `nil`.
   final func becomeInaccessible() {
     // A row that a fault retains is outdated.
     if isFault { retainCachedRow(layout.faultRow) }
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
-  /// Leaves a fault that can't be read as it is; its unchanged values are nil.
+  /// Leaves a fault that can't be read as it is; its unchanged values are `nil`.
   final func remainFault() {
     retainCachedRow(layout.faultRow)
   }

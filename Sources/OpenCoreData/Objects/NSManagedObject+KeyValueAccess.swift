@@ -5,14 +5,14 @@ extension NSManagedObject: KeyValueReadable {
   ///
   /// Numbers, Booleans, and decimals are returned as `NSNumber`s, which cast to `Int`, `Int32`,
   /// `Double`, `Bool`, and any other number type that can represent them; other attributes as their
-  /// Swift type (`Date`, `String`, `UUID` …), a transformable as its transformer's result, a composite
-  /// as a dictionary of its elements' values, a to-one as the related object, a to-many as
-  /// `Set<NSManagedObject>`, an ordered one as `NSOrderedSet`. A property in the class's
-  /// `keyedAccessors` is read through its accessor. `objectID` and `entity` are keys too if the entity
-  /// has no such property, and fire nothing. Any other key is passed to `value(forUndefinedKey:)`.
-  /// Cost: a fault, if the object is one; one SELECT for the first read of a to-many; one allocation
-  /// for a number outside of 0...255. On Linux, that takes 0.2 µs and a cast to a Swift number type 0.6
-  /// µs; generated accessors and `@Managed` need neither.
+  /// Swift type (`Date`, `String`, `UUID` …), a transformable as its transformer's result, a
+  /// composite as a dictionary of its elements' values, a to-one as the related object, a to-many
+  /// as `Set<NSManagedObject>`, an ordered one as `NSOrderedSet`. A property in the class's
+  /// `keyedAccessors` is read through its accessor. `objectID` and `entity` are keys too if the
+  /// entity has no such property, and fire nothing. Any other key is passed to
+  /// `value(forUndefinedKey:)`. **Cost:** a fault, if the object is one; one SELECT for the first
+  /// read of a to-many; one allocation for a number outside of 0...255. On Linux, that takes 0.2 µs
+  /// and a cast to a Swift number type 0.6 µs; generated accessors and `@Managed` need neither.
   public final func value(forKey key: String) -> Any? {
     if layout.accessors != nil, let found = accessedValue(key) {
       return found.value.map { KeyedValue.boxed($0) }
@@ -25,7 +25,7 @@ extension NSManagedObject: KeyValueReadable {
   /// Returns the value of a property, with numbers as the Swift type of their attribute, for
   /// predicates and for printing.
   ///
-  /// Otherwise the same as `value(forKey:)`. Cost: no allocation for a number.
+  /// Otherwise the same as `value(forKey:)`. **Cost:** no allocation for a number.
   package final func storedValue(forKey key: String) -> Any? {
     if layout.accessors != nil, let found = accessedValue(key) { return found.value }
     guard let position = layout.position(of: key) else { return ownValue(key) }
@@ -33,7 +33,7 @@ extension NSManagedObject: KeyValueReadable {
     return read(position)
   }
 
-  /// Returns the result of the class's own accessor for a key; nil without one.
+  /// Returns the result of the class's own accessor for a key; `nil` without one.
   private func accessedValue(_ key: String) -> KeyedAccessor.Read? {
     layout.accessors?[key]?.read(self)
   }
@@ -52,9 +52,9 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Returns the value at the end of a key path, as in `country.continent.name`.
   ///
-  /// A nil along the path is the result; a to-many along the path returns a `Set` of its objects'
-  /// distinct values, an ordered one an `NSOrderedSet`, both without nils; collection operators work
-  /// as in predicates. Cost: that of each property along the path.
+  /// A `nil` along the path is the result; a to-many along the path returns a `Set` of its objects'
+  /// distinct values, an ordered one an `NSOrderedSet`, both without nils; collection operators
+  /// work as in predicates. **Cost:** that of each property along the path.
   public final func value(forKeyPath keyPath: String) -> Any? {
     var rest = Substring(keyPath)
     var object = self
@@ -80,9 +80,9 @@ extension NSManagedObject: KeyValueReadable {
   ///
   /// Numeric attributes accept numbers of any width. A property in the class's `keyedAccessors` is
   /// set through its accessor, if that has a setter. An unknown key is passed to
-  /// `setValue(_:forUndefinedKey:)`. It's a programmer error to pass a value of the wrong type or an
-  /// object of another context. Cost: the object's fault and, for a relationship, those of the old
-  /// and the new destination.
+  /// `setValue(_:forUndefinedKey:)`. It's a programmer error to pass a value of the wrong type or
+  /// an object of another context. **Cost:** the object's fault and, for a relationship, those of
+  /// the old and the new destination.
   public final func setValue(_ value: Any?, forKey key: String) {
     if let accessor = layout.accessors?[key], accessor.write(self, value) { return }
     guard let position = layout.position(of: key) else {
@@ -133,7 +133,8 @@ extension NSManagedObject: KeyValueReadable {
     return position
   }
 
-  /// Returns the stored value of a position as a Swift value; nil if none is stored or it's nil.
+  /// Returns the stored value of a position as a Swift value; `nil` if none is stored or it's
+  /// `nil`.
   final func cachedValue(_ position: PropertyPosition) -> Any? {
     switch values?[layout.valueIndex(position)] {
     case .raw(let value): cachedKind(position).flatMap { value.value($0) }
@@ -211,7 +212,8 @@ extension NSManagedObject: KeyValueReadable {
     return value
   }
 
-  /// Returns a value that may be in external storage; nil if its external data file can't be read.
+  /// Returns a value that may be in external storage; `nil` if its external data file can't be
+  /// read.
   private func external(_ value: Any, _ slot: RowSlot) -> Any? {
     var value = value
     if let file = value as? ExternalFile {
@@ -326,8 +328,9 @@ extension NSManagedObject {
   /// Sets the property at the end of a key path, as in `country.name`, or an element of a composite
   /// attribute, as in `address.city`.
   ///
-  /// Does nothing if a relationship along the path is nil. The programmer errors are those of
-  /// `setValue(_:forKey:)`, and a to-many along the path. Cost: that of each property along the path.
+  /// Does nothing if a relationship along the path is `nil`. The programmer errors are those of
+  /// `setValue(_:forKey:)`, and a to-many along the path. **Cost:** that of each property along the
+  /// path.
   public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
     if layout.position(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
     guard let point = keyPath.firstIndex(of: ".") else {

@@ -6,8 +6,8 @@ extension NSManagedObject: PredicateRecord {
 
   /// Returns the position of a property; the objects themselves are read by name.
   ///
-  /// Returns nil for a composite attribute, and for a property with an accessor of the class's own,
-  /// which are read by name too.
+  /// Returns `nil` for a composite attribute, and for a property with an accessor of the class's
+  /// own, which are read by name too.
   package final func position(ofKey key: String) -> UInt32? {
     if layout.accessors?[key] != nil { return nil }
     return switch layout.position(of: key) {
@@ -18,7 +18,7 @@ extension NSManagedObject: PredicateRecord {
 
   /// Returns the value at a position, without boxing numbers and dates.
   ///
-  /// Cost: as `value(forKey:)`.
+  /// **Cost:** as `value(forKey:)`.
   package final func predicateValue(at position: UInt32) -> PredicateValue {
     willAccess()
     let index = Int(position)
@@ -57,8 +57,8 @@ extension NSManagedObject: PredicateRecord {
 }
 
 extension Row {
-  /// Returns the value of a slot that is a number, a Boolean, or a date; nil if it's costly to decode
-  /// and cached by its object.
+  /// Returns the value of a slot that is a number, a Boolean, or a date; `nil` if it's costly to
+  /// decode and cached by its object.
   func predicateValue(_ slot: RowSlot) -> PredicateValue? {
     if isNull(slot) { return .null }
     switch slot.kind {
@@ -93,8 +93,8 @@ extension PredicateValue {
 extension NSPredicate {
   /// Returns whether the object satisfies the predicate.
   ///
-  /// The same as `evaluate(with:)` for any value, without the type check. Cost: the faults of the
-  /// properties it reads.
+  /// The same as `evaluate(with:)` for any value, without the type check. **Cost:** the faults of
+  /// the properties it reads.
   public func evaluate(with object: NSManagedObject) -> Bool {
     if case .subclass = kind { return evaluate(with: object as Any?) }
     do {

@@ -16,10 +16,10 @@ import ManagedModel
 //     }
 
 extension NSManagedObject {
-  /// Returns the value of a property without firing the object: nil for a fault.
+  /// Returns the value of a property without firing the object: `nil` for a fault.
   ///
   /// Numbers are returned as by `value(forKey:)`. It's a programmer error to pass an unknown key.
-  /// Cost: as `value(forKey:)`; a to-many that is a fault fires. Apple counterpart: the same.
+  /// **Cost:** as `value(forKey:)`; a to-many that is a fault fires. Apple counterpart: the same.
   public final func primitiveValue(forKey key: String) -> Any? {
     isFault ? nil : keyedValue(position(of: key))
   }
@@ -53,7 +53,7 @@ extension NSManagedObject {
 
   /// Fulfills the object if it's a fault; call it in a custom accessor before reading.
   ///
-  /// With nil nothing is read. Cost: an object fault if it is one.
+  /// With `nil` nothing is read. **Cost:** an object fault if it is one.
   public final func willAccessValue(forKey key: String?) {
     willAccess()
   }
@@ -107,21 +107,21 @@ extension NSManagedObject {
 
   // MARK: Several keys
 
-  /// Returns the values of several properties, each as `value(forKey:)` does; nil is `NSNull`.
+  /// Returns the values of several properties, each as `value(forKey:)` does; `nil` is `NSNull`.
   public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
     var result: [String: Any] = [:]
     for key in keys { result[key] = value(forKey: key) ?? NSNull() }
     return result
   }
 
-  /// Sets several properties, each as `setValue(_:forKey:)` does; `NSNull` is nil.
+  /// Sets several properties, each as `setValue(_:forKey:)` does; `NSNull` is `nil`.
   public final func setValuesForKeys(_ keyedValues: [String: Any]) {
     for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) {
       setValue(value is NSNull ? nil : value, forKey: key)
     }
   }
 
-  /// Returns the relationship at a position; nil if it's an attribute.
+  /// Returns the relationship at a position; `nil` if it's an attribute.
   private func relationship(at position: PropertyPosition) -> NSRelationshipDescription? {
     switch position {
     case .slot(let index):
@@ -171,7 +171,8 @@ extension NSManagedObject {
     layout.slotTable.position(of: name, as: kinds)
   }
 
-  /// Returns the slot of a literal, and caches it; nil if it isn't a slot or of none of the kinds.
+  /// Returns the slot of a literal, and caches it; `nil` if it isn't a slot or of none of the
+  /// kinds.
   @usableFromInline @inline(never)
   final func position(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
     if let index = layout.slotTable.index(of: name) {
@@ -217,7 +218,7 @@ extension NSManagedObject {
   /// Returns a string, which is decoded when first read and cached; the pointer is valid until the
   /// object changes.
   ///
-  /// Its value is nil for nil.
+  /// Its value is `nil` for `nil`.
   @usableFromInline @inline(never)
   final func text(
     at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -229,7 +230,7 @@ extension NSManagedObject {
     return storage.keepText(text, at: position.index)
   }
 
-  /// Returns a string as `text` does, and an empty one for nil: the pointer's value isn't nil.
+  /// Returns a string as `text` does, and an empty one for `nil`: the pointer's value isn't `nil`.
   @usableFromInline @inline(never)
   final func presentText(
     at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -276,21 +277,21 @@ extension NSManagedObject {
 
   // MARK: Writing
 
-  /// Sets an integer or a Boolean; nil is nil.
+  /// Sets an integer or a Boolean; `nil` is `nil`.
   @usableFromInline @inline(never)
   final func set(_ value: Int64?, at position: SlotPosition) {
     willAccess()
     set(value.map { .int64($0) } ?? .null, at: position.index)
   }
 
-  /// Sets a floating-point number or a date; nil is nil.
+  /// Sets a floating-point number or a date; `nil` is `nil`.
   @usableFromInline @inline(never)
   final func set(_ value: Double?, at position: SlotPosition) {
     willAccess()
     set(value.map { .double($0) } ?? .null, at: position.index)
   }
 
-  /// Sets a string; nil is nil.
+  /// Sets a string; `nil` is `nil`.
   @usableFromInline @inline(never)
   final func set(_ value: String?, at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) {
     willAccess()
@@ -309,12 +310,12 @@ extension NSManagedObject {
   }
 }
 
-/// The storage from which nil strings are read.
+/// The storage from which `nil` strings are read.
 ///
 /// Never freed or written.
 nonisolated(unsafe) private let noText = constantText(nil)
 
-/// The storage from which nil strings are read as nonoptional ones.
+/// The storage from which `nil` strings are read as nonoptional ones.
 ///
 /// Never freed or written.
 nonisolated(unsafe) private let emptyText = constantText("")

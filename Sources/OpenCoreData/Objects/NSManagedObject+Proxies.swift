@@ -27,8 +27,9 @@ extension NSManagedObject {
 
   /// Returns the object IDs of a relationship's destinations, in order if it's ordered.
   ///
-  /// Creates no objects: a to-many that is a fault stays one. Cost: the object's fault if it is one, and for
-  /// such a to-many a relationship fault. It's a programmer error to pass a key that isn't a relationship.
+  /// Creates no objects: a to-many that is a fault stays one. **Cost:** the object's fault if it is
+  /// one, and for such a to-many a relationship fault. It's a programmer error to pass a key that
+  /// isn't a relationship.
   public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
     let position = position(of: key)
     willAccess()
@@ -49,8 +50,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Returns the object ID of a to-one's destination without registering the destination; nil for a
-  /// fault.
+  /// Returns the object ID of a to-one's destination without registering the destination; `nil` for
+  /// a fault.
   ///
   /// For tools that print objects: no statements, no faults. It's a programmer error to pass a key that
   /// isn't a to-one.

@@ -160,8 +160,8 @@ extension NSManagedObject {
     return (relationship, destinations(relationship, at: index).contains(object))
   }
 
-  /// Returns whether the to-one inverse of `relationship` on `object` refers to this object; nil if the
-  /// inverse isn't a to-one.
+  /// Returns whether the to-one inverse of `relationship` on `object` refers to this object; `nil`
+  /// if the inverse isn't a to-one.
   private func inverseRefersHere(
     of relationship: NSRelationshipDescription, on object: NSManagedObject
   ) -> Bool? {
@@ -202,8 +202,8 @@ extension NSManagedObject {
       self, of: inverse, isStored: wasStored(object, in: relationship, inverse, isAdded: false))
   }
 
-  /// Returns whether the store contains an object that was just added to, or removed from, a relationship of
-  /// this object; nil if neither side knows it.
+  /// Returns whether the store contains an object that was just added to, or removed from, a
+  /// relationship of this object; `nil` if neither side knows it.
   ///
   /// Where one side is a to-one, its snapshot decides: that side is what a save writes.
   private func wasStored(
@@ -232,8 +232,8 @@ extension NSManagedObject {
 
   /// Adopts a row as the snapshot; changes are kept.
   ///
-  /// A changed to-one relationship now replaces another destination than when it was set, so its inverses are
-  /// updated. Cost: a fault for that destination.
+  /// A changed to-one relationship now replaces another destination than when it was set, so its
+  /// inverses are updated. **Cost:** a fault for that destination.
   final func take(_ newest: Row) {
     let earlier = row
     defer { earlier.release() }
@@ -350,8 +350,8 @@ extension NSManagedObject {
   /// cached until the object turns into a fault or is refreshed.
   ///
   /// In the predicate, `$FETCH_SOURCE` is this object and `$FETCHED_PROPERTY` the description; both
-  /// accept key paths. Cost: that of the fetch, then none. After an error it's empty; the error is
-  /// printed to stderr and recorded by the context.
+  /// accept key paths. **Cost:** that of the fetch, then none. After an error it's empty; the error
+  /// is printed to stderr and recorded by the context.
   final func fetchedObjects(of property: NSFetchedPropertyDescription) -> [Any] {
     willAccess()
     if let known = values?.fetched?[property.name] { return known }

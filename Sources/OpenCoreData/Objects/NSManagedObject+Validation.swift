@@ -68,7 +68,7 @@ extension NSManagedObject {
     return nil
   }
 
-  /// Returns the error for a value that its transformer can't encode: it would be saved as nil.
+  /// Returns the error for a value that its transformer can't encode: it would be saved as `nil`.
   private func transformationFailure(_ position: PropertyPosition, _ key: String) -> NSError? {
     guard layout.hasTransformers, case .slot(let index) = position, let values,
       case .transformed(let value) = values[index], values.isChanged(index),
@@ -188,7 +188,7 @@ struct MethodOverrides {
 
   /// Returns whether a class may override the method.
   ///
-  /// Cost: two loads.
+  /// **Cost:** two loads.
   func mayExist(in type: NSManagedObject.Type) -> Bool {
     guard let position else { return true }
     return MethodOverrides.words(of: type)[position]

@@ -18,18 +18,19 @@ open class NSManagedObject: NSObject {
   @exclusivity(unchecked) final var primaryKey: Int64
   /// Reassigned only while the object has no row: the entity stays, the store may change.
   @usableFromInline @exclusivity(unchecked) final var layout: EntityLayout
-  /// The context, not retained; nil for an object without a context, and after its context was
+  /// The context, not retained; `nil` for an object without a context, and after its context was
   /// released or has deregistered it.
   ///
   /// Stored in this form so that `willAccess` can use the context without retaining it.
   @exclusivity(unchecked) final var contextReference: Unmanaged<NSManagedObjectContext>?
   @usableFromInline @exclusivity(unchecked) final var state: ObjectState
-  /// Changed, decoded, and related values; nil if there are none.
+  /// Changed, decoded, and related values; `nil` if there are none.
   @usableFromInline @exclusivity(unchecked) final var values: ObjectValues?
   /// Rows that were prefetched for this object live as long as this reference.
   @exclusivity(unchecked) final var prefetched: PrefetchedRows?
 
-  /// Creates an object with its model's default values and, unless `context` is nil, inserts it there.
+  /// Creates an object with its model's default values and, unless `context` is `nil`, inserts it
+  /// there.
   ///
   /// Subclasses inherit it; one that declares its own initializers must use `required` instead of
   /// Apple's `override`. Calls `awakeFromInsert` when inserted. It's a programmer error to pass an
@@ -83,7 +84,7 @@ open class NSManagedObject: NSObject {
     layout.entity
   }
 
-  /// The context the object is registered with; nil after the context was released or reset.
+  /// The context the object is registered with; `nil` after the context was released or reset.
   public final var managedObjectContext: NSManagedObjectContext? {
     context
   }
@@ -296,7 +297,7 @@ struct ObjectState: OptionSet, Sendable {
   static let fixedSlots = ObjectState(rawValue: 32)
   /// `awakeFromInsert` or `awakeFromFetch` is running: setting a property isn't a change.
   static let awaking = ObjectState(rawValue: 64)
-  /// The row doesn't exist: the object is deleted and has nil values.
+  /// The row doesn't exist: the object is deleted and has `nil` values.
   ///
   /// There's nothing to save, so this isn't a change.
   static let inaccessible = ObjectState(rawValue: 128)

@@ -9,12 +9,12 @@ import ManagedModel
 @usableFromInline
 final class ObjectValues {
   private let count: Int
-  /// `count` values; nil until one is stored that isn't a string.
+  /// `count` values; `nil` until one is stored that isn't a string.
   @exclusivity(unchecked) private var cells: UnsafeMutablePointer<ObjectValue>?
   @exclusivity(unchecked) private var changed = SlotSet()
-  /// The decoded strings by position, changed or not; nil where none was read.
+  /// The decoded strings by position, changed or not; `nil` where none was read.
   @usableFromInline @exclusivity(unchecked) private(set) var texts: UnsafeMutablePointer<String?>?
-  /// The changes when the current event began; nil if there were none.
+  /// The changes when the current event began; `nil` if there were none.
   @exclusivity(unchecked) private(set) var earlier: EarlierValues?
   /// The destinations of relationships between `willChangeValue` and `didChangeValue`, by position.
   @exclusivity(unchecked) var beingChanged: [Int: Set<NSManagedObject>]?
@@ -45,7 +45,8 @@ final class ObjectValues {
     return .none
   }
 
-  /// Returns the address of a position's changed value, valid until its next change; nil if it's the row's.
+  /// Returns the address of a position's changed value, valid until its next change; `nil` if it's
+  /// the row's.
   @inline(__always)
   func changedValue(_ index: Int) -> UnsafePointer<ObjectValue>? {
     guard changed.contains(index), let cells else { return nil }
@@ -176,7 +177,7 @@ final class ObjectValues {
 enum ObjectValue {
   /// None: the row has the value.
   case none
-  /// Set to nil.
+  /// Set to `nil`.
   case null
   /// A changed attribute, in the form in which it's saved.
   case raw(RowValue)

@@ -6,11 +6,11 @@ import ManagedModel
 /// to its destinations, as Core Data does (which is how two sides that were both read retain each
 /// other). An ordered one is fired before it's changed: a position has no meaning without the others.
 final class ToManyValue {
-  /// Nil until the relationship's fault has fired.
+  /// `nil` until the relationship's fault has fired.
   private(set) var objects: Set<NSManagedObject>?
-  /// The destinations in order; nil until fired, and for an unordered relationship.
+  /// The destinations in order; `nil` until fired, and for an unordered relationship.
   private(set) var list: [NSManagedObject]?
-  /// The destinations' keys in the store, as last read or saved; nil until fired.
+  /// The destinations' keys in the store, as last read or saved; `nil` until fired.
   private(set) var committed: Set<Int64>?
   private(set) var added: Set<NSManagedObject> = []
   private(set) var removed: Set<NSManagedObject> = []
@@ -168,14 +168,14 @@ final class ToManyValue {
     difference != earlier
   }
 
-  /// The destinations when the event began; nil until fired.
+  /// The destinations when the event began; `nil` until fired.
   var earlierObjects: Set<NSManagedObject>? {
     guard let objects else { return nil }
     return objects.subtracting(added).union(removed)
       .union(earlier.added).subtracting(earlier.removed)
   }
 
-  /// The destinations at the last save or fetch; nil until fired.
+  /// The destinations at the last save or fetch; `nil` until fired.
   ///
   /// An added destination may have been saved elsewhere in the meantime, and a removed one removed there.
   var committedObjects: Set<NSManagedObject>? {
@@ -185,7 +185,7 @@ final class ToManyValue {
     }
   }
 
-  /// The order when the event began, if known; nil for an unordered relationship.
+  /// The order when the event began, if known; `nil` for an unordered relationship.
   var earlierList: NSOrderedSet? {
     guard let list else { return nil }
     if let earlier = earlier.list { return NSOrderedSet(array: earlier) }

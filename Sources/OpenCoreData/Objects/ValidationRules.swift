@@ -204,7 +204,7 @@ struct ValueLimit {
   /// From 1550 to 1680: the warning if it's a number, 1550 if it's a string, otherwise derived from
   /// the predicate.
   let code: Int
-  /// The model's own message; nil for the framework's.
+  /// The model's own message; `nil` for the framework's.
   let message: String?
 
   /// Returns the limits of an attribute, from its model document or set in code.

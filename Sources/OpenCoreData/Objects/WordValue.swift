@@ -2,11 +2,11 @@ import ManagedModel
 
 /// A type whose values are the 8 bytes of a slot: numbers, Booleans, dates.
 public protocol WordValue: EmptyManagedValue {
-  /// Reads a slot of an unchanged realized object; the empty value for nil.
+  /// Reads a slot of an unchanged realized object; the empty value for `nil`.
   static func load(_ object: NSManagedObject, at position: SlotPosition) -> Self
   /// Reads a slot of an object in any state.
   static func value(of object: NSManagedObject, at position: SlotPosition) -> Self?
-  /// Sets a slot of an object in any state; nil is nil.
+  /// Sets a slot of an object in any state; `nil` is `nil`.
   static func set(_ value: Self?, of object: NSManagedObject, at position: SlotPosition)
 }
 
@@ -159,7 +159,7 @@ extension Date: WordValue {
 public protocol IntegerWordValue: WordValue, FixedWidthInteger {}
 
 extension IntegerWordValue {
-  /// Creates an integer from one of any width that fits; nil is 0.
+  /// Creates an integer from one of any width that fits; `nil` is 0.
   public init?(managedValue: Any?) {
     guard let managedValue else {
       self = 0

@@ -7,7 +7,7 @@ import ProfileEvents
 /// while another is loaded; then the oldest is released. Use it on its context's queue; it keeps a strong
 /// reference to the context. Apple counterpart: the array that `fetchBatchSize` returns in Objective-C.
 ///
-/// Cost: `subscript` runs one SELECT of at most `batchSize` rows if the batch isn't loaded.
+/// **Cost:** `subscript` runs one SELECT of at most `batchSize` rows if the batch isn't loaded.
 public struct BatchedFetchResult<Element>: RandomAccessCollection {
   private let batches: FetchBatches
 

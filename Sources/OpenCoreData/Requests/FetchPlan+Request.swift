@@ -28,7 +28,7 @@ extension FetchPlan {
 
   /// Returns whether an object satisfies the predicate, in memory.
   ///
-  /// Cost: the faults of the properties that the predicate reads.
+  /// **Cost:** the faults of the properties that the predicate reads.
   /// - Throws: 134060 if it can't be evaluated for the object.
   func matches(_ object: NSManagedObject) throws -> Bool {
     guard let predicate else { return true }
@@ -148,7 +148,7 @@ extension DictionaryPlan {
     composite(column, entity)?.leaves.map { Self.column(named: $0.name) } ?? [column]
   }
 
-  /// Returns the composite attribute that a column refers to; nil for any other column.
+  /// Returns the composite attribute that a column refers to; `nil` for any other column.
   private static func composite(
     _ column: Column, _ entity: NSEntityDescription
   ) -> NSCompositeAttributeDescription? {

@@ -14,17 +14,17 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes rows of a SQLite store without loading an object.
 ///
-/// Cascade and nullify rules are performed in SQL, in the same transaction: destinations of a cascade
-/// are deleted with their own cascades, level by level, and columns and join rows that refer to a
-/// deleted row are cleared. Deny rules and validation aren't consulted: a required relationship may be
-/// nil afterward. The request bypasses the context: no object is notified, and the row cache keeps its
-/// rows; merge the object IDs of the result. Rows deleted by a cascade aren't in the result; the
-/// persistent history has them.
+/// Cascade and nullify rules are performed in SQL, in the same transaction: destinations of a
+/// cascade are deleted with their own cascades, level by level, and columns and join rows that
+/// refer to a deleted row are cleared. Deny rules and validation aren't consulted: a required
+/// relationship may be `nil` afterward. The request bypasses the context: no object is notified,
+/// and the row cache keeps its rows; merge the object IDs of the result. Rows deleted by a cascade
+/// aren't in the result; the persistent history has them.
 ///
-/// Cost: one DELETE, and one statement for each column and join table that refers to the entity. With
-/// cascade rules, also one SELECT for the matched rows and one for each level and relationship, and a
-/// DELETE for each table. All in one transaction. Apple counterpart: the same; the book's chapters 7
-/// and 11.
+/// **Cost:** one DELETE, and one statement for each column and join table that refers to the
+/// entity. With cascade rules, also one SELECT for the matched rows and one for each level and
+/// relationship, and a DELETE for each table. All in one transaction. Apple counterpart: the same;
+/// the book's chapters 7 and 11.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
   /// The rows to delete, including limit and offset.
   public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>

@@ -14,11 +14,12 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 
 /// Inserts rows into a SQLite store without creating objects.
 ///
-/// The request bypasses the context: nothing is validated, `awakeFromInsert` isn't called, and relationships
-/// can't be set. Attributes that a dictionary doesn't contain get the model's default value. If a row would
-/// violate a uniqueness constraint, the context's merge policy decides: with overwrite and object trump, the
-/// stored row gets the given values and a new version; with all others, it's kept and the new row is skipped.
-/// Cost: one INSERT for each row, all in one transaction. Apple counterpart: the same.
+/// The request bypasses the context: nothing is validated, `awakeFromInsert` isn't called, and
+/// relationships can't be set. Attributes that a dictionary doesn't contain get the model's default
+/// value. If a row would violate a uniqueness constraint, the context's merge policy decides: with
+/// overwrite and object trump, the stored row gets the given values and a new version; with all
+/// others, it's kept and the new row is skipped. **Cost:** one INSERT for each row, all in one
+/// transaction. Apple counterpart: the same.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
   /// The source of the rows' values.
   enum Source {
@@ -86,7 +87,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     super.init()
   }
 
-  /// The given dictionaries; nil with a handler.
+  /// The given dictionaries; `nil` with a handler.
   public var objectsToInsert: [[String: Any]]? {
     if case .dictionaries(let dictionaries) = source { return dictionaries }
     return nil

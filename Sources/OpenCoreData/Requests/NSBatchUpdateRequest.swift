@@ -16,13 +16,14 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 ///
 /// The request bypasses the context: nothing is validated, no object is notified, and the row cache
 /// is unchanged. Each row's version increases, so that objects read before conflict when they are
-/// saved. Cost: one UPDATE in its own transaction. Apple counterpart: the same; the book's chapter 7.
+/// saved. **Cost:** one UPDATE in its own transaction. Apple counterpart: the same; the book's
+/// chapter 7.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   /// The entity's name; looked up in the context's model if `entity` wasn't given.
   public let entityName: String
   /// The entity, if given.
   public let entity: NSEntityDescription?
-  /// The condition for rows to update; nil for all of them.
+  /// The condition for rows to update; `nil` for all of them.
   open var predicate: NSPredicate?
   /// Whether rows of subentities are updated too.
   open var includesSubentities = true
@@ -30,8 +31,8 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
   /// The new values, by attribute name or `NSAttributeDescription`.
   ///
-  /// A value, `NSNull` for nil, or an `NSExpression`: a constant, or the name of another attribute of
-  /// the row.
+  /// A value, `NSNull` for `nil`, or an `NSExpression`: a constant, or the name of another
+  /// attribute of the row.
   open var propertiesToUpdate: [AnyHashable: Any]?
 
   /// Creates a request for the entity with a name.

@@ -43,10 +43,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     didSet { entityName = entity?.name }
   }
 
-  /// The condition for objects to match; nil for all of them.
+  /// The condition for objects to match; `nil` for all of them.
   open var predicate: NSPredicate?
 
-  /// The order of the result; nil for the store's order.
+  /// The order of the result; `nil` for the store's order.
   ///
   /// A transient property has no column: a SQLite store throws 134060, an in-memory store fires the
   /// matches' faults and sorts the objects.
@@ -94,8 +94,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// The contents of each dictionary, for dictionary results: property names, key paths across to-one
   /// relationships, property descriptions, `NSExpressionDescription`s.
   ///
-  /// Nil or empty for all attributes. A to-one is represented by its destination's object ID. Ignored for
-  /// other result types.
+  /// `nil` or empty for all attributes. A to-one is represented by its destination's object ID.
+  /// Ignored for other result types.
   open var propertiesToFetch: [Any]?
 
   /// The properties to group rows by, for dictionary results: one dictionary for each group.
@@ -121,7 +121,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// Executes the request in the context whose block runs on the calling thread, like that context's
   /// `fetch(_:)`.
   ///
-  /// Cost: that of `fetch(_:)`.
+  /// **Cost:** that of `fetch(_:)`.
   /// - Throws: 134060 outside of `perform` and `performAndWait`, and the errors of `fetch(_:)`.
   public final func execute(file: String = #fileID, line: Int = #line) throws -> [ResultType] {
     guard let context = RunningContext.current else {

@@ -9,9 +9,9 @@ extension NSManagedObjectContext {
   ///
   /// For objects, the SELECT runs on another thread, in its own snapshot, while the context's queue
   /// is free; the objects are created on the queue. Other results, and fetches of a child, of a
-  /// pinned context, over several stores, sorted by objects, or of an incremental store, run on the queue
-  /// later. Cost: that of
-  /// `fetch`, counted as one fetch and one SELECT after it has ended.
+  /// pinned context, over several stores, sorted by objects, or of an incremental store, run on the
+  /// queue later. **Cost:** that of `fetch`, counted as one fetch and one SELECT after it has
+  /// ended.
   /// - Throws: An error of the request itself; those of the fetch are the result's `operationError`.
   final func fetchAsynchronously<T>(
     _ request: NSAsynchronousFetchRequest<T>
@@ -199,7 +199,7 @@ public final class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsync
 {  // changed only on the context's queue
   /// The request that was executed.
   public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
-  /// The fetched items; nil before the end, after an error, and after a cancellation.
+  /// The fetched items; `nil` before the end, after an error, and after a cancellation.
   public internal(set) var finalResult: [ResultType]?
 
   init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
@@ -216,7 +216,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
   // changed only on the context's queue
   /// The context that executes the request.
   public let managedObjectContext: NSManagedObjectContext
-  /// The reason why there's no result: an error of the fetch, or 3072 after a cancellation; nil
+  /// The reason why there's no result: an error of the fetch, or 3072 after a cancellation; `nil`
   /// before the end and if there's a result.
   public internal(set) var operationError: NSError?
   /// The progress in rows; a child of the thread's current progress when the request was executed.

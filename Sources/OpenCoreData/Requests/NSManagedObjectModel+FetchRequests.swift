@@ -13,7 +13,7 @@ extension NSManagedObjectModel {
     return requests
   }
 
-  /// Returns a copy of the fetch request with a name; nil if the model has none.
+  /// Returns a copy of the fetch request with a name; `nil` if the model has none.
   ///
   /// For templates without variables: a variable without a value stops the program when the request
   /// is executed. It's a programmer error if the predicate in the model can't be parsed. Core Data
@@ -41,8 +41,8 @@ extension NSManagedObjectModel {
   ///
   /// - Parameters:
   ///   - name: The name of the template.
-  ///   - variables: Values by the variables' names, without the `$`; `NSNull` for nil.
-  /// - Returns: The request, or nil if the model has none with that name.
+  ///   - variables: Values by the variables' names, without the `$`; `NSNull` for `nil`.
+  /// - Returns: The request, or `nil` if the model has none with that name.
   public func fetchRequestFromTemplate(
     withName name: String, substitutionVariables variables: [String: Any]
   ) -> NSFetchRequest<any NSFetchRequestResult>? {
@@ -56,7 +56,7 @@ extension NSManagedObjectModel {
     substituted(request(named: name), variables)
   }
 
-  /// Adds a fetch request to the model under a name, replacing any existing one; nil removes it.
+  /// Adds a fetch request to the model under a name, replacing any existing one; `nil` removes it.
   ///
   /// The model copies the request's current entity, predicate, order, and limits. It's a programmer
   /// error if the model is in use, or the request has no entity.
@@ -149,7 +149,7 @@ extension FetchRequestTemplate {
     return request
   }
 
-  /// Creates the model's form of a request; nil for one without an entity.
+  /// Creates the model's form of a request; `nil` for one without an entity.
   init?<ResultType>(_ request: NSFetchRequest<ResultType>, name: String) {
     guard let entity = request.entityName else { return nil }
     self.init(name: name, entityName: entity, predicate: request.predicate)

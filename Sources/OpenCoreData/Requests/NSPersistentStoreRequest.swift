@@ -27,7 +27,7 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 /// A program's incremental store can also execute subclasses of the program.
 /// Apple counterpart: `NSPersistentStoreRequest`.
 open class NSPersistentStoreRequest: NSObject {
-  /// The stores to use; nil for all of them.
+  /// The stores to use; `nil` for all of them.
   open var affectedStores: [NSPersistentStore]?
 
   /// The kind of the request.
@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
   /// outdated.
   ///
   /// - Parameters:
-  ///   - affected: The stores to use; nil for all.
+  ///   - affected: The stores to use; `nil` for all.
   ///   - isInsertion: Whether to use only the first store.
   ///   - body: Receives each store, and the plan for it. Each has its own transaction.
   final func runBatch(

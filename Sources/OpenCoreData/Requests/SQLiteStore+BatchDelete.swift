@@ -8,7 +8,7 @@ extension SQLiteStore {
   /// Deletes the matches of a fetch, or the rows with the given keys, and performs the cascade and
   /// nullify rules.
   ///
-  /// - Parameter keys: Primary keys of the entity's rows; nil for the rows that `plan` matches.
+  /// - Parameter keys: Primary keys of the entity's rows; `nil` for the rows that `plan` matches.
   /// - Returns: The matched rows. Rows that were deleted by a cascade rule aren't included.
   func delete(
     _ plan: FetchPlan, keys: ContiguousArray<Int64>?, returning: Bool,

@@ -5,7 +5,7 @@ protocol FetchedList: AnyObject {
   var count: Int { get }
   /// Returns the object at a position, loading its batch if necessary.
   func object(at position: Int) -> NSManagedObject
-  /// Returns the position of an object; nil if it isn't in the list.
+  /// Returns the position of an object; `nil` if it isn't in the list.
   func position(of object: NSManagedObject) -> Int?
   /// Removes objects and inserts others.
   ///

@@ -22,7 +22,7 @@ struct FetchedResultsCache {
     /// The entity ID of each key.
     let entities: [Int]
 
-    /// Returns the keys with their layouts; nil if an entity is unknown.
+    /// Returns the keys with their layouts; `nil` if an entity is unknown.
     func identities(in layouts: StoreLayouts) -> [FetchedIdentity]? {
       var found: [FetchedIdentity] = []
       for (key, number) in zip(keys, entities) {
@@ -33,10 +33,10 @@ struct FetchedResultsCache {
     }
   }
 
-  /// Creates a cache; nil if there's nothing to cache: the store is in memory, there are several, or
-  /// unsaved changes affect the result.
+  /// Creates a cache; `nil` if there's nothing to cache: the store is in memory, there are several,
+  /// or unsaved changes affect the result.
   ///
-  /// Cost: one SELECT of three aggregates for each table.
+  /// **Cost:** one SELECT of three aggregates for each table.
   init?(
     name: String, plan: FetchPlan, _ sectionNameKeyPath: String?,
     of context: NSManagedObjectContext
@@ -58,7 +58,7 @@ struct FetchedResultsCache {
     }
   }
 
-  /// Returns the file's contents; nil if there is none or the rows have changed.
+  /// Returns the file's contents; `nil` if there is none or the rows have changed.
   ///
   /// - Throws: 134060 if the file belongs to another request.
   func read() throws -> Content? {

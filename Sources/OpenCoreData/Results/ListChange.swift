@@ -5,8 +5,8 @@ import ManagedModel
 /// An updated object that is still in order between its neighbors, and in its section, stays. The
 /// others that still match are removed and inserted: they move.
 ///
-/// Cost: for each updated object, comparisons with its neighbors; for each inserted one, with about
-/// log2(n) objects; with a batch size, their batches are loaded.
+/// **Cost:** for each updated object, comparisons with its neighbors; for each inserted one, with
+/// about log2(n) objects; with a batch size, their batches are loaded.
 struct ListChange {
   /// Positions before the change, ascending; includes objects that move.
   private(set) var removed: [(object: NSManagedObject, position: Int)] = []
@@ -220,7 +220,7 @@ extension ListChange {
     for (object, position) in zip(objects, updated) { notify(object, .update, old(position), nil) }
   }
 
-  /// The removed and inserted object IDs, with moves associated; nil if there are none.
+  /// The removed and inserted object IDs, with moves associated; `nil` if there are none.
   var difference: CollectionDifference<NSManagedObjectID>? {
     let went = Dictionary(
       removed.map { (ObjectIdentifier($0.object), $0.position) }, uniquingKeysWith: { $1 })

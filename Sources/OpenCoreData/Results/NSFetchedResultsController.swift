@@ -13,13 +13,13 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// Creates a controller that hasn't fetched yet.
   ///
-  /// It's a programmer error to pass a request whose `sortDescriptors` is nil. No statements.
+  /// It's a programmer error to pass a request whose `sortDescriptors` is `nil`. No statements.
   /// - Parameters:
   ///   - fetchRequest: The request for objects. If its `sortDescriptors` is empty, the objects are in
   ///     the store's order, and new ones are appended to the list or to their section.
-  ///   - sectionNameKeyPath: The key path to the name of an object's section; nil for one section.
-  ///     The first sort descriptor must group the objects by section.
-  ///   - name: The name of a file that caches order and sections between runs; nil for none.
+  ///   - sectionNameKeyPath: The key path to the name of an object's section; `nil` for one
+  ///     section. The first sort descriptor must group the objects by section.
+  ///   - name: The name of a file that caches order and sections between runs; `nil` for none.
   public init(
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
@@ -46,16 +46,16 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// Fetches, builds the sections, and begins to observe the context.
   ///
-  /// Cost: one SELECT; with a batch size, one SELECT of object IDs. Sections read their key path for
-  /// each object, batch by batch with a batch size. With a valid cache file: no statements with a
-  /// batch size, and no section key paths are read.
+  /// **Cost:** one SELECT; with a batch size, one SELECT of object IDs. Sections read their key
+  /// path for each object, batch by batch with a batch size. With a valid cache file: no statements
+  /// with a batch size, and no section key paths are read.
   /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by section,
   ///   or if a cache of the same name belongs to another request.
   open func performFetch() throws {
     try results.performFetch(fetchRequest)
   }
 
-  /// The object that is notified of changes; if nil, the controller doesn't observe the context.
+  /// The object that is notified of changes; if `nil`, the controller doesn't observe the context.
   open weak var delegate: (any NSFetchedResultsControllerDelegate)? {
     get { results.delegate }
     set {
@@ -77,26 +77,26 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// The name of the cache file.
   public var cacheName: String? { results.cacheName }
 
-  /// The objects in order; nil before `performFetch`.
+  /// The objects in order; `nil` before `performFetch`.
   ///
   /// With a batch size, this loads every batch.
   open var fetchedObjects: [ResultType]? {
     results.isFetched ? (0..<results.list.count).map { cast(results.list.object(at: $0)) } : nil
   }
 
-  /// The sections in order; nil before `performFetch`.
+  /// The sections in order; `nil` before `performFetch`.
   open var sections: [any NSFetchedResultsSectionInfo]? {
     results.isFetched ? results.sections : nil
   }
 
   /// Returns the object at an index path; it's a programmer error if there is none.
   ///
-  /// Cost: with a batch size, one SELECT if its batch isn't loaded.
+  /// **Cost:** with a batch size, one SELECT if its batch isn't loaded.
   open func object(at indexPath: IndexPath) -> ResultType {
     cast(results.list.object(at: results.position(of: indexPath)))
   }
 
-  /// Returns the index path of an object; nil if it isn't in the results.
+  /// Returns the index path of an object; `nil` if it isn't in the results.
   ///
   /// No statements.
   open func indexPath(forObject object: ResultType) -> IndexPath? {
@@ -110,7 +110,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     return results.sections.compactMap(\.indexTitle).filter { seen.insert($0).inserted }
   }
 
-  /// Returns the uppercase first letter of a section's name; nil for an empty name.
+  /// Returns the uppercase first letter of a section's name; `nil` for an empty name.
   open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
     FetchedResults.indexTitle(sectionName)
   }
@@ -125,7 +125,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// No statements.
   public var snapshot: FetchedResultsSnapshot { results.snapshot }
 
-  /// Removes a cache file; nil removes those of all controllers.
+  /// Removes a cache file; `nil` removes those of all controllers.
   ///
   /// Call this method before you change a request that is used with a cache.
   public class func deleteCache(withName name: String?) {
@@ -165,8 +165,8 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
   /// Called when an object was inserted, deleted, updated, or moved.
   ///
   /// - Parameters:
-  ///   - indexPath: Its index path before all of these changes; nil if inserted.
-  ///   - newIndexPath: Its index path after all of them if inserted or moved; nil otherwise.
+  ///   - indexPath: Its index path before all of these changes; `nil` if inserted.
+  ///   - newIndexPath: Its index path after all of them if inserted or moved; `nil` otherwise.
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
     at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
@@ -261,7 +261,7 @@ struct FetchedSection: NSFetchedResultsSectionInfo {
   let name: String
   let indexTitle: String?
   let range: Range<Int>
-  /// Nil for a deleted section.
+  /// `nil` for a deleted section.
   var results: FetchedResults?
 
   var numberOfObjects: Int { results == nil ? 0 : range.count }

@@ -12,7 +12,7 @@ struct ArchiveCheck {
 
   /// Reads an archive's objects without creating instances of their classes.
   ///
-  /// Takes time and memory in proportion to the bytes. Returns nil for bytes that aren't a binary
+  /// Takes time and memory in proportion to the bytes. Returns `nil` for bytes that aren't a binary
   /// keyed archive, and for objects that contain themselves or are nested too deeply.
   init?(_ data: Data) {
     let bytes = [UInt8](data)
@@ -72,7 +72,7 @@ struct ArchiveCheck {
 
     /// Visits everything below a value.
     ///
-    /// - Returns: The depth of objects nested below it; nil if one contains itself, or they are
+    /// - Returns: The depth of objects nested below it; `nil` if one contains itself, or they are
     ///   nested too deeply.
     mutating func visit(_ value: Value, depth: Int = 0) -> Int? {
       guard depth < ModelLimits.archivedObjectDepth else { return nil }

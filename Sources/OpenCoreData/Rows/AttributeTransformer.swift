@@ -10,7 +10,7 @@ struct AttributeTransformer {
 
   /// Creates the transformer that an attribute names, or `NSKeyedUnarchiveFromData` if it names none.
   ///
-  /// Nil for a transformer that isn't registered: the attribute's values are bytes then.
+  /// `nil` for a transformer that isn't registered: the attribute's values are bytes then.
   init?(_ attribute: NSAttributeDescription) {
     guard attribute.attributeType == .transformableAttributeType else { return nil }
     let name = attribute.valueTransformerName.map { NSValueTransformerName($0) }
@@ -23,7 +23,7 @@ struct AttributeTransformer {
     isDefault = name == nil
   }
 
-  /// Returns the bytes of a value; nil if the transformer returns none.
+  /// Returns the bytes of a value; `nil` if the transformer returns none.
   func encode(_ value: Any) -> Data? {
     // Bytes that could be mistaken for an archive are archived themselves.
     if isDefault, let bytes = value as? Data, ArchiveCheck(bytes) == nil { return bytes }
@@ -33,7 +33,7 @@ struct AttributeTransformer {
     return made as? Data
   }
 
-  /// Returns the value of some bytes; nil if they have none.
+  /// Returns the value of some bytes; `nil` if they have none.
   func decode(_ bytes: Data) -> Any? {
     let value =
       readsBytes ? transformer.transformedValue(bytes) : transformer.reverseTransformedValue(bytes)

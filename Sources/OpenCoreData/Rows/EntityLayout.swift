@@ -62,7 +62,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   @usableFromInline let slotTable: SlotTable
   /// The initial state of objects of `objectClass`.
   private let objectState: ObjectState
-  /// That class's own accessors by key; nil if it has none.
+  /// That class's own accessors by key; `nil` if it has none.
   let accessors: [String: KeyedAccessor]?
   /// Whether that class is a custom class, which may override methods that the framework calls.
   let hasOwnClass: Bool
@@ -173,7 +173,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     return state
   }
 
-  /// Returns the accessors of a class by key, the last one of each; nil if it has none.
+  /// Returns the accessors of a class by key, the last one of each; `nil` if it has none.
   private static func accessors(of type: NSManagedObject.Type) -> [String: KeyedAccessor]? {
     let listed = type.keyedAccessors
     return listed.isEmpty ? nil : Dictionary(listed.map { ($0.key, $0) }) { _, last in last }
@@ -245,7 +245,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     return object
   }
 
-  /// Returns the position of a property by name; nil if the entity has no such property.
+  /// Returns the position of a property by name; `nil` if the entity has no such property.
   func position(of name: String) -> PropertyPosition? {
     positions[name]
   }
@@ -259,7 +259,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     return Self.state(of: type, hasTransformers: hasTransformers)
   }
 
-  /// Returns the transformer of a transformable slot; nil if its values are bytes.
+  /// Returns the transformer of a transformable slot; `nil` if its values are bytes.
   func transformer(_ slot: RowSlot) -> AttributeTransformer? {
     transformers[slot.index]
   }
@@ -315,7 +315,7 @@ enum PropertyPosition: Hashable {
 }
 
 extension EntityLayout {
-  /// Returns the value of a composite attribute; nil if all its leaves are nil.
+  /// Returns the value of a composite attribute; `nil` if all its leaves are `nil`.
   ///
   /// - Parameter value: Returns the value of a leaf's slot.
   func gathered(_ composite: Int, _ value: (RowSlot) -> Any?) -> [String: Any]? {
@@ -335,7 +335,7 @@ extension EntityLayout {
 
   /// Returns values by property, with each composite's leaves gathered under its name.
   ///
-  /// - Parameter values: By slot; nil is `NSNull`, also for a group.
+  /// - Parameter values: By slot; `nil` is `NSNull`, also for a group.
   func gatheringComposites(_ values: [String: Any]) -> [String: Any] {
     guard !composites.isEmpty else { return values }
     var result = values

@@ -60,8 +60,8 @@ package struct ExternalStorage: Sendable {
     return bytes.first == inRow ? Data(bytes.dropFirst()) : bytes
   }
 
-  /// Returns the name of the file that a column's bytes refer to; nil for a value in the row, and for
-  /// bytes without a file name.
+  /// Returns the name of the file that a column's bytes refer to; `nil` for a value in the row, and
+  /// for bytes without a file name.
   package static func fileName(in bytes: [UInt8]) -> String? {
     ExternalFile(reference: Data(bytes))?.name
   }
@@ -77,8 +77,8 @@ struct ExternalFile: Hashable, Sendable {
     name = UUID().uuidString
   }
 
-  /// Creates the file that a column's bytes refer to: a 2, the UUID, and optionally a zero; nil if
-  /// they aren't a reference.
+  /// Creates the file that a column's bytes refer to: a 2, the UUID, and optionally a zero; `nil`
+  /// if they aren't a reference.
   init?(reference bytes: Data) {
     guard bytes.first == 2, (37...38).contains(bytes.count) else { return nil }
     let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)

@@ -124,7 +124,7 @@ final class StoreLayouts: Sendable {
     rootCount = (byNumber.values.map(\.rootIndex).max() ?? -1) + 1
   }
 
-  /// Returns the layout of an entity ID; nil if the store can't contain it.
+  /// Returns the layout of an entity ID; `nil` if the store can't contain it.
   func layout(entityNumber: Int) -> EntityLayout? {
     byNumber[entityNumber]
   }

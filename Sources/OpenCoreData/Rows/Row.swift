@@ -18,7 +18,7 @@ import Synchronization
 struct Row: @unchecked Sendable {  // immutable bytes, atomic count
   @usableFromInline let base: UnsafeMutableRawPointer
 
-  /// The bytes before the nil bits.
+  /// The bytes before the `nil` bits.
   ///
   /// The same as in `SlotGeometry`; a literal, so that it isn't a load.
   static let headerSize = 24

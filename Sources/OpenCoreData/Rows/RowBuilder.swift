@@ -2,8 +2,8 @@ import SQLiteDriver
 
 /// Builds a row in a buffer that is reused for the next one.
 ///
-/// Begin with `reset` (or a new builder), set each slot once, then call `finish`. A slot that isn't set is
-/// nil.
+/// Begin with `reset` (or a new builder), set each slot once, then call `finish`. A slot that isn't
+/// set is `nil`.
 struct RowBuilder: ~Copyable {
   let slots: [RowSlot]
   private let fixedSize: Int
@@ -29,7 +29,7 @@ struct RowBuilder: ~Copyable {
     buffer.deallocate()
   }
 
-  /// Resets every slot to nil.
+  /// Resets every slot to `nil`.
   mutating func reset() {
     used = fixedSize
     buffer.baseAddress?.initializeMemory(as: UInt8.self, repeating: 0, count: fixedSize)
@@ -45,7 +45,7 @@ struct RowBuilder: ~Copyable {
     for slot in slots { copy(slot, of: row) }
   }
 
-  /// Copies one value of a row; nil leaves the slot unchanged.
+  /// Copies one value of a row; `nil` leaves the slot unchanged.
   mutating func copy(_ slot: RowSlot, of row: Row) {
     guard !row.isNull(slot) else { return }
     switch slot.kind {

@@ -10,7 +10,7 @@ import Foundation
 /// rows.
 struct RowCache: ~Copyable {
   struct Entry {
-    /// Nil until a row is added; the entry retains it once.
+    /// `nil` until a row is added; the entry retains it once.
     var row: Row?
     var owners: Int32
     /// The store's commit number when the row was read.
@@ -32,7 +32,7 @@ struct RowCache: ~Copyable {
     }
   }
 
-  /// Returns the row of a key, retained for the caller; nil if there is none or it's older than
+  /// Returns the row of a key, retained for the caller; `nil` if there is none or it's older than
   /// `oldest` (seconds since 2001).
   func row(rootIndex: Int, key: Int64, notBefore oldest: Double) -> Row? {
     guard let entry = tables[rootIndex].find(key), let row = entry.pointee.row,
@@ -42,13 +42,13 @@ struct RowCache: ~Copyable {
     return row
   }
 
-  /// Returns the row of a key, not retained; nil if there is none from before that commit.
+  /// Returns the row of a key, not retained; `nil` if there is none from before that commit.
   func row(rootIndex: Int, key: Int64, before commit: UInt64) -> Row? {
     guard let entry = tables[rootIndex].find(key), entry.pointee.commit < commit else { return nil }
     return entry.pointee.row
   }
 
-  /// Reads from a key's row without retaining it; nil if there's no row.
+  /// Reads from a key's row without retaining it; `nil` if there's no row.
   func peek<R>(rootIndex: Int, key: Int64, _ body: (Row) -> R?) -> R? {
     guard let row = tables[rootIndex].find(key)?.pointee.row else { return nil }
     return body(row)
@@ -149,7 +149,7 @@ struct ToManyCache: ~Copyable, LinkTable {
     /// Each destination's entity and key, in the order of the store.
     var destinations: [FetchedIdentity]
     var commit: UInt64
-    /// The `Z_OPT` of the owner's cached row when this was read; nil if there was none.
+    /// The `Z_OPT` of the owner's cached row when this was read; `nil` if there was none.
     var version: Int64?
     /// The time in seconds since 2001.
     var timestamp: Double
@@ -168,7 +168,7 @@ struct ToManyCache: ~Copyable, LinkTable {
     return entry.destinations
   }
 
-  /// Returns the destinations known before a commit; nil if they weren't, or have changed.
+  /// Returns the destinations known before a commit; `nil` if they weren't, or have changed.
   func destinations(_ key: Key, before commit: UInt64) -> [FetchedIdentity]? {
     guard let entry = entries[key], entry.commit < commit else { return nil }
     return entry.destinations

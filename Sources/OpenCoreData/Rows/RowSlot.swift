@@ -4,7 +4,7 @@ import ManagedModel
 struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts are made
   /// Not retained: the layout retains the entity, which retains its properties.
   unowned(unsafe) let property: NSPropertyDescription
-  /// The index among the row's slots, and of its nil bit.
+  /// The index among the row's slots, and of its `nil` bit.
   let index: Int
   /// The offset in bytes from the start of the row.
   let offset: Int
@@ -104,7 +104,7 @@ extension RowSlot.Kind {
   }
 }
 
-/// The position of a slot in a row: its index, which is that of its nil bit, and its offset.
+/// The position of a slot in a row: its index, which is that of its `nil` bit, and its offset.
 public struct SlotPosition: Sendable, Hashable {
   @usableFromInline let index: Int
   /// The offset in bytes from the start of the row.
@@ -118,7 +118,7 @@ public struct SlotPosition: Sendable, Hashable {
 }
 
 extension Row {
-  /// Returns whether a slot's value is nil.
+  /// Returns whether a slot's value is `nil`.
   @inlinable @inline(__always)
   func isNull(_ position: SlotPosition) -> Bool {
     check(position)
@@ -126,14 +126,14 @@ extension Row {
     return word & (1 << UInt64(position.index & 63)) != 0
   }
 
-  /// Returns a slot's 8 bytes as an integer; 0 for nil.
+  /// Returns a slot's 8 bytes as an integer; 0 for `nil`.
   @inlinable @inline(__always)
   func int64(_ position: SlotPosition) -> Int64 {
     check(position)
     return base.load(fromByteOffset: position.offset, as: Int64.self)
   }
 
-  /// Returns a slot's 8 bytes as a number; 0 for nil.
+  /// Returns a slot's 8 bytes as a number; 0 for `nil`.
   @inlinable @inline(__always)
   func double(_ position: SlotPosition) -> Double {
     check(position)

@@ -13,9 +13,9 @@ enum RowValue {
   case bytes(Data)
   case toOne(primaryKey: Int64, entityNumber: Int64)
 
-  /// Creates a raw value from a property's Swift value; nil if it doesn't fit the kind.
+  /// Creates a raw value from a property's Swift value; `nil` if it doesn't fit the kind.
   ///
-  /// Numbers of any width are accepted if they fit; `NSNull` is nil.
+  /// Numbers of any width are accepted if they fit; `NSNull` is `nil`.
   init?(_ value: Any?, kind: RowSlot.Kind) {
     guard let value else {
       self = .null
@@ -142,7 +142,7 @@ extension Row {
   /// Returns the slot's value as its property type: `Int16`, `Bool`, `Date`, `String` …; a to-one as
   /// the destination's primary key, an externally stored value as an `ExternalFile`.
   ///
-  /// Returns nil for nil.
+  /// Returns `nil` for `nil`.
   func value(_ slot: RowSlot) -> Any? {
     guard !isNull(slot) else { return nil }
     switch slot.kind {

@@ -162,7 +162,7 @@ struct NameTable: @unchecked Sendable {  // immutable after init
     return all[name]
   }
 
-  /// Returns the hash; nil for a string that isn't contiguous.
+  /// Returns the hash; `nil` for a string that isn't contiguous.
   private static func hash(_ name: String) -> Int? {
     name.utf8.withContiguousStorageIfAvailable { bytes in
       let bytes = UnsafeRawBufferPointer(bytes)

@@ -39,7 +39,7 @@ struct UniquenessConstraint: @unchecked Sendable {
     return found
   }
 
-  /// Returns the values that must be unique; nil if one of them is nil, which never conflicts.
+  /// Returns the values that must be unique; `nil` if one of them is `nil`, which never conflicts.
   func key(_ value: (Int) -> RowValue) -> ConstraintKey? {
     var values: [SQLiteValue] = []
     values.reserveCapacity(slots.count)

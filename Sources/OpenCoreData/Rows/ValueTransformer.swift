@@ -24,12 +24,12 @@ open class ValueTransformer: NSObject, RegisteredByName {
     true
   }
 
-  /// Returns the transformed value; nil if there is none.
+  /// Returns the transformed value; `nil` if there is none.
   open func transformedValue(_ value: Any?) -> Any? {
     value
   }
 
-  /// Returns the original value; nil if there is none.
+  /// Returns the original value; `nil` if there is none.
   open func reverseTransformedValue(_ value: Any?) -> Any? {
     value
   }
@@ -46,7 +46,7 @@ open class ValueTransformer: NSObject, RegisteredByName {
     var transformers: [NSValueTransformerName: ValueTransformer]
   }
 
-  /// Registers a transformer under a name, replacing any existing one; nil removes it.
+  /// Registers a transformer under a name, replacing any existing one; `nil` removes it.
   ///
   /// A model in use keeps the transformers that it started with. Any thread may call it.
   public class func setValueTransformer(
@@ -72,7 +72,8 @@ open class ValueTransformer: NSObject, RegisteredByName {
 public protocol RegisteredByName {}
 
 extension RegisteredByName where Self: ValueTransformer {
-  /// Returns the transformer registered under a name; nil if there is none, or one of another class.
+  /// Returns the transformer registered under a name; `nil` if there is none, or one of another
+  /// class.
   public init?(forName name: NSValueTransformerName) {
     guard let found = ValueTransformer.registered(name) as? Self else { return nil }
     self = found
@@ -114,7 +115,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 /// As in Core Data, it transforms *from* bytes: `transformedValue(_:)` reads an archive,
 /// `reverseTransformedValue(_:)` writes one. Core Data uses it, and its subclasses, in the opposite
 /// direction from other transformers. A value of a type that Foundation on Linux can't archive
-/// returns nil.
+/// returns `nil`.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
   /// The classes allowed for an archive's value: the property-list types, UUIDs, URLs, and sets.
   open class var allowedTopLevelClasses: [AnyClass] {
@@ -129,20 +130,20 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
     NSObject.self
   }
 
-  /// Returns the value of an archive; nil for other bytes, and for values of other classes.
+  /// Returns the value of an archive; `nil` for other bytes, and for values of other classes.
   open override func transformedValue(_ value: Any?) -> Any? {
     guard let data = value as? Data, let archive = ArchiveCheck(data) else { return nil }
     return self.value(of: archive, data)
   }
 
-  /// Returns the value of a checked archive; nil if it contains a class that isn't allowed.
+  /// Returns the value of a checked archive; `nil` if it contains a class that isn't allowed.
   func value(of archive: ArchiveCheck, _ data: Data) -> Any? {
     let classes = type(of: self).allowedTopLevelClasses
     guard archive.holdsOnly(classes) else { return nil }
     return (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)).flatMap(native)
   }
 
-  /// Returns a value's archive; nil for a value that can't be archived.
+  /// Returns a value's archive; `nil` for a value that can't be archived.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
     guard let value, let object = archivable(value) else { return nil }
     return try? NSKeyedArchiver.archivedData(

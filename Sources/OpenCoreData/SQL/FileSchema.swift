@@ -129,7 +129,7 @@ struct SchemaMismatch: Error, Hashable, Sendable, CustomStringConvertible {
   /// The missing table, or the table that lacks the column.
   let table: String
 
-  /// The missing column; nil if the table is missing.
+  /// The missing column; `nil` if the table is missing.
   let column: String?
 
   /// Whether the file lacks an ID for the entity; its table isn't checked then.

@@ -19,7 +19,7 @@ struct PredicateShape {
     bytes = start
   }
 
-  /// Returns the index of a constant expression's value; nil for an expression that wasn't added.
+  /// Returns the index of a constant expression's value; `nil` for an expression that wasn't added.
   func index(of expression: NSExpression) -> Int? {
     indexes[ObjectIdentifier(expression)]
   }
@@ -200,7 +200,7 @@ struct PredicateShape {
 }
 
 extension PredicateShape {
-  /// Creates the shape of a whole fetch; nil if its text can't be reused.
+  /// Creates the shape of a whole fetch; `nil` if its text can't be reused.
   init?(
     entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor], limit: Int, offset: Int,
     includesSubentities: Bool, result: SQLTranslator.Result
@@ -214,7 +214,7 @@ extension PredicateShape {
     else { return nil }
   }
 
-  /// Creates the shape of a dictionary fetch; nil if its text can't be reused.
+  /// Creates the shape of a dictionary fetch; `nil` if its text can't be reused.
   ///
   /// It includes keys, which map the columns to the entries.
   init?(
@@ -282,7 +282,7 @@ final class TranslationCache: Sendable {
     /// The conversion of the columns of dictionaries.
     var columns: [DictionaryQuery.Column] = []
 
-    /// Returns the query for the constants of a predicate; nil if one doesn't fit.
+    /// Returns the query for the constants of a predicate; `nil` if one doesn't fit.
     func query(_ constants: [PredicateValue], for translator: SQLTranslator) -> SelectQuery? {
       var values: [SQLiteValue] = []
       values.reserveCapacity(binds.count)

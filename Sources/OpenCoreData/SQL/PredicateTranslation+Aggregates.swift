@@ -100,8 +100,8 @@ extension PredicateTranslation {
     return .computed(hasValueOfNothing ? present(value, path) : value, type)
   }
 
-  /// Returns a value at the end of a path of to-ones: nil if one of them is nil, like the rest of a
-  /// key path after a nil.
+  /// Returns a value at the end of a path of to-ones: `nil` if one of them is `nil`, like the rest
+  /// of a key path after a `nil`.
   private func present(_ value: SQLFragment, _ path: ToManyPath) -> SQLFragment {
     guard case .reference = path.source.location, path.source.key != path.scope.start?.key else {
       return value

@@ -37,7 +37,7 @@ extension PredicateTranslation {
       : try every(of: path, at: site, test)
   }
 
-  /// Returns whether a nil value makes the comparison true.
+  /// Returns whether a `nil` value makes the comparison true.
   private func looksForNil(_ comparison: NSComparisonPredicate) throws(TranslationError) -> Bool {
     guard [.equalTo, .in, .contains].contains(comparison.predicateOperatorType) else {
       return false
@@ -75,7 +75,8 @@ extension PredicateTranslation {
     return try aggregate(path, at: site)
   }
 
-  /// Compares with ANY or ALL a list or the value of a to-one path, which isn't an element if nil.
+  /// Compares with ANY or ALL a list or the value of a to-one path, which isn't an element if
+  /// `nil`.
   private func compare(
     eachOf left: SQLOperand, _ comparison: NSComparisonPredicate, _ rules: ComparisonRules,
     looksForNil: Bool, at site: Site
@@ -142,8 +143,8 @@ extension PredicateTranslation {
   /// If the whole condition depends on it, the elements are joined, as in Core Data's SQL, and the
   /// rows made distinct. Otherwise a join would add or lose rows, so the elements are counted.
   ///
-  /// - Parameter skipsNil: Whether the test may be true for nil, which isn't an element: a key path
-  ///   over a set returns a set without nils.
+  /// - Parameter skipsNil: Whether the test may be true for `nil`, which isn't an element: a key
+  ///   path over a set returns a set without nils.
   func some(
     of path: ToManyPath, at site: Site, skipsNil: Bool, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
@@ -189,7 +190,7 @@ extension PredicateTranslation {
     return .sql("\(count) = \(bind: .integer(0))")
   }
 
-  /// Returns the condition that an element isn't nil, or none.
+  /// Returns the condition that an element isn't `nil`, or none.
   private func notNil(
     _ element: SQLOperand, _ isNeeded: Bool
   ) throws(TranslationError) -> [SQLCondition] {
@@ -273,7 +274,7 @@ extension PredicateTranslation {
     rules.isLenient ? rules.options.rawValue : 0
   }
 
-  /// Returns bounds that are equivalent to the function; nil if there are none.
+  /// Returns bounds that are equivalent to the function; `nil` if there are none.
   ///
   /// Strings with a prefix are those from it up to the first that doesn't begin with it.
   private func range(
@@ -366,7 +367,8 @@ struct StringSearch: Hashable, Sendable {
 struct TextPrefix {
   let text: String
 
-  /// Creates the prefix of a `LIKE` pattern whose only wildcard is a `*` at the end; nil for other patterns.
+  /// Creates the prefix of a `LIKE` pattern whose only wildcard is a `*` at the end; `nil` for
+  /// other patterns.
   init?(like pattern: String) {
     let prefix = pattern.dropLast()
     guard pattern.last == "*", !prefix.contains(where: { "*?\\".contains($0) }) else { return nil }
@@ -376,7 +378,7 @@ struct TextPrefix {
   /// Returns the lowest string that is greater than all strings with a prefix, in the order of
   /// UTF-8's bytes, which is that of the scalars.
   ///
-  /// Nil if there is none.
+  /// `nil` if there is none.
   static func end(_ prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {

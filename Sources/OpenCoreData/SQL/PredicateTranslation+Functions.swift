@@ -131,7 +131,7 @@ extension PredicateTranslation {
     return (fragment, type)
   }
 
-  /// Returns values of which a row uses one, and their common type; nil if all are nil.
+  /// Returns values of which a row uses one, and their common type; `nil` if all are `nil`.
   ///
   /// Values of different numeric types are integer or real row by row: a column of numeric affinity
   /// is converted to real, because it may contain 3.0 as 3.
@@ -150,7 +150,7 @@ extension PredicateTranslation {
 
   /// Returns an expression as a single value.
   ///
-  /// The type is nil for nil.
+  /// The type is `nil` for `nil`.
   func value(
     of expression: NSExpression, at site: Site
   ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType?) {

@@ -119,7 +119,7 @@ extension PredicateTranslation {
   ///
   /// - Parameters:
   ///   - list: Returns the select list, from the position of an element and its table's key column.
-  ///   - condition: The condition on an element; nil for all.
+  ///   - condition: The condition on an element; `nil` for all.
   func subselect(
     _ path: ToManyPath, at site: Site,
     list: (TranslationPosition, Site) throws(TranslationError) -> SQLFragment,
@@ -226,7 +226,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// Returns the column with the ID of an object's entity; nil if the table contains one entity.
+  /// Returns the column with the ID of an object's entity; `nil` if the table contains one entity.
   private func entityNumber(
     of expression: NSExpression, _ entity: SQLEntity
   ) throws(TranslationError) -> SQLFragment? {
@@ -242,13 +242,14 @@ extension PredicateTranslation {
     return column
   }
 
-  /// Returns a computed column by name; nil for an unknown name.
+  /// Returns a computed column by name; `nil` for an unknown name.
   func computedColumn(_ name: String) -> SQLOperand? {
     guard let type = computed.types[name], let alias = computed.alias(of: name) else { return nil }
     return .computed("\(raw: alias)", type)
   }
 
-  /// Returns a function over the rows of the result or of a group; nil for a function over something else.
+  /// Returns a function over the rows of the result or of a group; `nil` for a function over
+  /// something else.
   func rowAggregate(
     _ function: PredicateFunction, _ argument: NSExpression, at site: Site
   ) throws(TranslationError) -> SQLOperand? {
@@ -323,10 +324,10 @@ extension PredicateKeyPath {
 }
 
 extension PredicateTranslation {
-  /// Returns the condition that compares a whole composite attribute with nil, which means all of its
-  /// elements.
+  /// Returns the condition that compares a whole composite attribute with `nil`, which means all of
+  /// its elements.
   ///
-  /// - Returns: Nil for every other comparison.
+  /// - Returns: `nil` for every other comparison.
   func wholeGroup(
     _ comparison: NSComparisonPredicate, at site: Site
   ) throws(TranslationError) -> SQLCondition? {
@@ -352,8 +353,8 @@ extension PredicateTranslation {
     return type == .equalTo ? .all(conditions) : .any(conditions)
   }
 
-  /// Returns the key paths of the elements of a composite attribute, or of a nested group; nil for
-  /// another path.
+  /// Returns the key paths of the elements of a composite attribute, or of a nested group; `nil`
+  /// for another path.
   private static func elements(
     ofGroupAt path: PredicateKeyPath, from entity: NSEntityDescription
   ) -> [String]? {

@@ -192,7 +192,7 @@ extension PredicateTranslation {
 
   /// Binds a constant with its own type.
   ///
-  /// The type is nil for nil.
+  /// The type is `nil` for `nil`.
   func plain(
     _ constant: PredicateConstant, _ expression: NSExpression
   ) throws(TranslationError) -> (value: SQLBind, type: StoredType?) {
@@ -213,7 +213,7 @@ extension PredicateTranslation {
     throw TranslationError(piece, "\(constant.value.summary) can't be compared with \(name).")
   }
 
-  /// Binds a constant in some form; nil if it has none.
+  /// Binds a constant in some form; `nil` if it has none.
   func bind(_ constant: PredicateConstant, as form: BindForm) -> SQLBind? {
     guard let value = form.value(of: constant.value, for: translator) else { return nil }
     return constant.origin.map { .constant($0, form) } ?? .value(value)
@@ -314,12 +314,12 @@ extension PredicateTranslation {
 struct PredicateConstant {
   let value: PredicateValue
 
-  /// Nil for a constant that can't be replaced for other predicates of the shape.
+  /// `nil` for a constant that can't be replaced for other predicates of the shape.
   var origin: ConstantOrigin?
 
   var isNull: Bool { value.isNull }
 
-  /// The elements of a list; nil if the value isn't one.
+  /// The elements of a list; `nil` if the value isn't one.
   var elements: [PredicateConstant]? {
     guard case .collection(let collection) = value else { return nil }
     return collection.elements.enumerated().map { position, element in

@@ -158,7 +158,7 @@ extension PredicateTranslation {
 }
 
 extension PredicateValue {
-  /// Returns the value as a column of a type stores it; nil if it can't.
+  /// Returns the value as a column of a type stores it; `nil` if it can't.
   func stored(as type: StoredType) -> SQLiteValue? {
     switch type {
     case .integer: storedInteger
@@ -222,7 +222,7 @@ extension PredicateValue {
 }
 
 extension StoredType {
-  /// Creates the type of a single value; nil for nil and for other values.
+  /// Creates the type of a single value; `nil` for `nil` and for other values.
   init?(of value: PredicateValue) {
     switch value {
     case .bool, .integer: self = .integer

@@ -11,7 +11,7 @@ final class PredicateTranslation {
   /// The query's own `FROM`.
   let root: TranslationScope
 
-  /// The constants of the predicate and their positions; nil if its text can't be reused.
+  /// The constants of the predicate and their positions; `nil` if its text can't be reused.
   let shape: PredicateShape?
 
   /// The contents of `_Z_intarray0` and so on.

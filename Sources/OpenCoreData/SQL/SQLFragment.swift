@@ -128,7 +128,7 @@ enum SQLCondition: Sendable {
 
   /// Returns comparisons of one expression with several values, `a = ? OR a = ?`, as `a IN (?, ?)`.
   ///
-  /// Nil for a short chain, and for other terms.
+  /// `nil` for a short chain, and for other terms.
   private static func membership(_ terms: [SQLFragment]) -> SQLFragment? {
     let comparison = " = ?"
     guard terms.count > longestDisjunction, let first = terms.first, first.binds.count == 1,
@@ -194,7 +194,7 @@ enum SQLOperand {
   /// A list that depends on the row.
   case list([NSExpression])
 
-  /// Whether it's the constant nil.
+  /// Whether it's the constant `nil`.
   var isNull: Bool {
     if case .constant(let constant) = self { constant.isNull } else { false }
   }
@@ -222,7 +222,7 @@ enum SQLBind: Sendable {
   case value(SQLiteValue)
   case constant(ConstantOrigin, BindForm)
 
-  /// Returns the value for the constants of a predicate; nil if one doesn't fit.
+  /// Returns the value for the constants of a predicate; `nil` if one doesn't fit.
   func value(of constants: [PredicateValue], for translator: SQLTranslator) -> SQLiteValue? {
     switch self {
     case .value(let value): value
@@ -255,9 +255,9 @@ enum BindForm: Sendable {
   /// A list of strings or numbers as JSON.
   case json
 
-  /// Returns the value to bind; nil for a constant that has no such form.
+  /// Returns the value to bind; `nil` for a constant that has no such form.
   ///
-  /// Nil becomes null.
+  /// `nil` becomes null.
   func value(of constant: PredicateValue, for translator: SQLTranslator) -> SQLiteValue? {
     if constant.isNull { return .null }
     switch self {

@@ -61,13 +61,14 @@ package final class SQLModel: @unchecked Sendable {
     byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the entity of a description of this model, or with its name in an equal model; nil if
-  /// only another store can contain it.
+  /// Returns the entity of a description of this model, or with its name in an equal model; `nil`
+  /// if only another store can contain it.
   func storedEntity(for description: NSEntityDescription) -> SQLEntity? {
     byDescription[ObjectIdentifier(description)] ?? description.name.flatMap { byName[$0] }
   }
 
-  /// Returns the entity of a description; it's a programmer error if `storedEntity(for:)` returns nil for it.
+  /// Returns the entity of a description; it's a programmer error if `storedEntity(for:)` returns
+  /// `nil` for it.
   package func entity(for description: NSEntityDescription) -> SQLEntity {
     guard let entity = storedEntity(for: description) else {
       preconditionFailure(
@@ -102,7 +103,7 @@ package final class SQLEntity: @unchecked Sendable {
   /// The table of the root entity, which contains the rows of the whole hierarchy.
   package let table: String
 
-  /// The parent entity; nil for a root entity.
+  /// The parent entity; `nil` for a root entity.
   package private(set) unowned var superentity: SQLEntity?
   /// The direct subentities.
   package private(set) var subentities: [SQLEntity] = []
@@ -190,7 +191,7 @@ package struct SQLColumn: @unchecked Sendable {
 
   /// The column with the ID of the destination's concrete entity, such as `Z3_OWNER`.
   ///
-  /// Nil for an attribute, and for a to-one whose destination has no subentities.
+  /// `nil` for an attribute, and for a to-one whose destination has no subentities.
   package let entityColumn: String?
 
   /// The column with this object's order key in the inverse's ordered to-many.
@@ -300,7 +301,7 @@ extension NSManagedObjectModel {
   ///
   /// The first entity has ID 1. A configuration's entities include their ancestors, whose columns
   /// their rows have.
-  /// - Parameter configuration: Nil for all; empty result for one that isn't in the model.
+  /// - Parameter configuration: `nil` for all; empty result for one that isn't in the model.
   func entitiesInNumberingOrder(of configuration: String? = nil) -> [NSEntityDescription] {
     func withDescendants(_ entity: NSEntityDescription) -> [NSEntityDescription] {
       [entity] + entity.numberedSubentities.flatMap(withDescendants)

@@ -108,7 +108,7 @@ struct ColumnClaims {
   /// - Parameters:
   ///   - bases: The names to look for, best first.
   ///   - declaration: The type the column should have. Decides between columns of one name.
-  /// - Returns: The column's name; nil if the file has none.
+  /// - Returns: The column's name; `nil` if the file has none.
   mutating func claim(_ bases: [String], declaration: String) -> String? {
     for base in bases {
       guard let name = file.map({ find(base, declaration, in: $0) }) ?? invent(base) else {

@@ -164,7 +164,7 @@ struct DictionaryPlan {
     /// The entry's key.
     let name: String
     let expression: NSExpression
-    /// The requested type; nil for the expression's own.
+    /// The requested type; `nil` for the expression's own.
     let resultType: NSAttributeType?
     /// Whether the value is computed, so that having predicates and orders can name it.
     let isComputed: Bool

@@ -87,7 +87,7 @@ extension SQLTranslator {
   /// Returns the INSERT of a join row; an existing one is kept and its order key updated.
   ///
   /// Bound values: the source's key, the destination's, and the order key if the relationship is
-  /// ordered. Nil for a one-to-many.
+  /// ordered. `nil` for a one-to-many.
   func insertJoinRow(_ relationship: SQLToMany) -> String? {
     guard case .joinTable(let table, let from, let to, let orderKey) = relationship.storage
     else { return nil }
@@ -105,7 +105,7 @@ extension SQLTranslator {
   ///
   /// Bound values: the source's key, the destination's.
   ///
-  /// Nil for a one-to-many.
+  /// `nil` for a one-to-many.
   func deleteJoinRow(_ relationship: SQLToMany) -> String? {
     guard case .joinTable(let table, let source, let destination, _) = relationship.storage
     else { return nil }
@@ -117,7 +117,7 @@ extension SQLTranslator {
   ///
   /// One bound value: the source's key.
   ///
-  /// Nil for a one-to-many.
+  /// `nil` for a one-to-many.
   func deleteJoinRows(_ relationship: SQLToMany) -> String? {
     guard case .joinTable(let table, let source, _, _) = relationship.storage else { return nil }
     return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
@@ -127,7 +127,7 @@ extension SQLTranslator {
   /// because it has no inverse.
   ///
   /// Bound values: the source's key or null, the order key if the relationship is ordered, the
-  /// destination's key. Nil for a relationship with an inverse.
+  /// destination's key. `nil` for a relationship with an inverse.
   func updateHiddenInverse(_ relationship: SQLToMany) -> String? {
     guard relationship.relationship.inverseRelationship == nil,
       case .foreignKey(let column, let order) = relationship.storage
@@ -166,7 +166,7 @@ struct DerivedValueChange: Hashable, Sendable {
   let property: String
   let value: SQLiteValue
 
-  /// Creates a change from the arguments of the trigger's function; nil if they have other types.
+  /// Creates a change from the arguments of the trigger's function; `nil` if they have other types.
   init?(_ arguments: [SQLiteValue]) {
     guard arguments.count == 5, case .text(let table) = arguments[0],
       case .integer(let number) = arguments[1], case .integer(let primaryKey) = arguments[2],

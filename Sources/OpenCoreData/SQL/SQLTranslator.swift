@@ -7,10 +7,10 @@ package import SQLiteDriver
 struct SQLTranslator: Sendable {
   let model: SQLModel
 
-  /// Returns the key of a managed object or object ID; nil for any other value.
+  /// Returns the key of a managed object or object ID; `nil` for any other value.
   let objectKey: @Sendable (Any) -> ObjectKey?
 
-  /// Returns the column value for a transformable attribute's value; nil if it can't be encoded.
+  /// Returns the column value for a transformable attribute's value; `nil` if it can't be encoded.
   let transformed: @Sendable (NSAttributeDescription, Any) -> SQLiteValue?
 
   /// The cache of translated fetches.
@@ -18,7 +18,7 @@ struct SQLTranslator: Sendable {
 
   /// - Parameters:
   ///   - model: The model mapped to the file.
-  ///   - objectKey: Returns the key of a managed object or object ID; nil for any other value.
+  ///   - objectKey: Returns the key of a managed object or object ID; `nil` for any other value.
   ///   - transformed: Returns the column value for a transformable attribute's value.
   init(
     model: SQLModel,
@@ -43,7 +43,7 @@ extension SQLTranslator {
   ///
   /// - Parameters:
   ///   - entity: The entity to fetch.
-  ///   - predicate: The condition; nil for all rows.
+  ///   - predicate: The condition; `nil` for all rows.
   ///   - sort: The order. A count ignores it unless it's limited.
   ///   - limit: The maximum number of rows; 0 for all.
   ///   - offset: The number of rows to skip.
@@ -109,7 +109,7 @@ extension SQLTranslator {
     }
   }
 
-  /// Returns the condition that excludes the table's other entities; nil if there are none.
+  /// Returns the condition that excludes the table's other entities; `nil` if there are none.
   func entityFilter(_ entity: SQLEntity, includesSubentities: Bool) -> SQLCondition? {
     guard entity.hasHierarchy else { return nil }
     let numbers = includesSubentities ? entity.concreteNumbers : [entity.number]
@@ -140,7 +140,7 @@ extension SQLTranslator {
 
   /// Returns the UPDATE of a row's order key in the ordered inverse of a to-one, regardless of its version.
   ///
-  /// Bound values: the order key, the row's key. Nil for a to-one whose inverse isn't ordered.
+  /// Bound values: the order key, the row's key. `nil` for a to-one whose inverse isn't ordered.
   func updateOrderKey(entity: SQLEntity, slot: Int) -> String? {
     entity.columns[slot].orderColumn.map { order in
       "UPDATE \(SQLNames.quoted(entity.table)) SET \(SQLNames.quoted(order)) = ? WHERE Z_PK=?"
@@ -209,8 +209,8 @@ extension SQLTranslator {
   /// The sources' keys are in `_Z_intarray0`; `projection.sourceKeyColumn` is the column with each
   /// row's source.
   ///
-  /// Nil for a many-to-many, which needs `prefetchJoin` for the join rows and `prefetchToOne` for the
-  /// rows.
+  /// `nil` for a many-to-many, which needs `prefetchJoin` for the join rows and `prefetchToOne` for
+  /// the rows.
   func prefetchToMany(_ relationship: SQLToMany) -> SelectQuery? {
     guard case .foreignKey(let column, let orderColumn) = relationship.storage else { return nil }
     var projection = Projection(entity: relationship.destination, extent: .entity)
@@ -229,7 +229,7 @@ extension SQLTranslator {
   ///
   /// The sources' keys are in `_Z_intarray0`.
   ///
-  /// Nil for a one-to-many.
+  /// `nil` for a one-to-many.
   func prefetchJoin(_ relationship: SQLToMany) -> JoinQuery? {
     guard
       case .joinTable(let table, let source, let destination, let order) = relationship.storage

@@ -94,7 +94,7 @@ struct DictionaryQuery {
   struct Column: Sendable {
     let name: String
     let source: Source
-    /// The requested type; nil for the value's own.
+    /// The requested type; `nil` for the value's own.
     let resultType: NSAttributeType?
   }
 
@@ -280,7 +280,7 @@ struct ComputedColumns {
   /// `__var0`, `__var1` …: the aliases assigned so far, by name, in the order in which they were needed.
   private(set) var aliases: [String: String] = [:]
 
-  /// Returns the alias of a column; nil for an unknown name.
+  /// Returns the alias of a column; `nil` for an unknown name.
   mutating func alias(of name: String) -> String? {
     guard types[name] != nil else { return nil }
     if let alias = aliases[name] { return alias }

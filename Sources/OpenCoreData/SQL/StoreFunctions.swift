@@ -68,7 +68,7 @@ enum StoreCollation: String, CaseIterable, Sendable {
   /// `caseInsensitiveCompare:`. The name is OpenCoreData's.
   case noCase = "NSCollateNoCase"
 
-  /// Creates the collation of a sort descriptor's comparison; nil for the bytewise order.
+  /// Creates the collation of a sort descriptor's comparison; `nil` for the bytewise order.
   init?(_ comparison: NSSortDescriptor.Comparison) {
     switch comparison {
     case .binary: return nil
@@ -160,9 +160,9 @@ enum TextFunction: String, CaseIterable, Sendable {
 
 /// The functions of expressions that SQLite lacks, or evaluates differently from memory.
 ///
-/// Each calls the function used in memory. Returns nil for nil, and for a value of a wrong type,
-/// because a row can't be rejected. Core Data's functions aren't publicly known: the names are
-/// OpenCoreData's.
+/// Each calls the function used in memory. Returns `nil` for `nil`, and for a value of a wrong
+/// type, because a row can't be rejected. Core Data's functions aren't publicly known: the names
+/// are OpenCoreData's.
 enum ValueFunction: String, CaseIterable, Sendable {
   case modulus = "NSCoreDataModulus"
   case power = "NSCoreDataPower"
@@ -281,7 +281,7 @@ enum IntArraySource: Sendable {
   /// The keys of the objects of a constant list.
   case keys(ConstantOrigin, SQLEntity)
 
-  /// Returns the integers for the constants of a predicate; nil if one doesn't fit.
+  /// Returns the integers for the constants of a predicate; `nil` if one doesn't fit.
   func values(
     of constants: [PredicateValue], for translator: SQLTranslator
   ) -> ContiguousArray<Int64>? {

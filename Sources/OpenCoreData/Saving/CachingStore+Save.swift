@@ -32,7 +32,8 @@ extension CachingStore {
 
   /// Describes rows that changed since they were read, and updates them in the row cache.
   ///
-  /// - Parameter read: Returns an object's row in the store, retained; nil if it no longer exists.
+  /// - Parameter read: Returns an object's row in the store, retained; `nil` if it no longer
+  ///   exists.
   final func storeConflicts(
     _ objects: [NSManagedObject], _ read: (NSManagedObject) throws -> Row?
   ) rethrows -> SaveConflicts {
@@ -102,7 +103,7 @@ extension CachingStore {
   ///
   /// Each is retained for the caller.
   ///
-  /// - Parameter version: Returns the version of an object's row; nil for the next one.
+  /// - Parameter version: Returns the version of an object's row; `nil` for the next one.
   final func newRows(
     of objects: [NSManagedObject], version: ((NSManagedObject) -> Int64)? = nil
   ) -> [Row] {

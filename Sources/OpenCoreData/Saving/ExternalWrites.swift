@@ -59,7 +59,7 @@ struct ExternalWrites {
     }
   }
 
-  /// Returns the column value of an externally stored value; nil for a value in the row.
+  /// Returns the column value of an externally stored value; `nil` for a value in the row.
   func reference(of object: NSManagedObject, _ slot: Int) -> Data? {
     guard !references.isEmpty else { return nil }
     return references[ValueKey(object: ObjectIdentifier(object), slot: slot)]

@@ -99,7 +99,7 @@ extension SavePlan {
   /// Removes the deleted objects from to-many relationships whose inverses aren't in their rows:
   /// their context may have read an outdated state of those.
   ///
-  /// Cost: one pass over the to-many keys, for entities that have such relationships.
+  /// **Cost:** one pass over the to-many keys, for entities that have such relationships.
   func removeDeletedFromLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     var removed: [String: Set<RowKey>] = [:]
     for object in deleted {
@@ -122,7 +122,7 @@ extension NSRelationshipDescription {
 }
 
 extension ObjectKey {
-  /// Creates the key of a managed object or an object ID; nil for any other value.
+  /// Creates the key of a managed object or an object ID; `nil` for any other value.
   ///
   /// Objects of another store have no key: no row equals them.
   /// - Parameter storeIndex: The index of the store that is being read.

@@ -134,7 +134,7 @@ final class RowWriter {
     if try version(of: object) != object.row.version { changed.append(object) }
   }
 
-  /// Sets the unique values that an object no longer has to nil, so that others can use them.
+  /// Sets the unique values that an object no longer has to `nil`, so that others can use them.
   func releaseUniqueValues(of object: NSManagedObject) throws {
     let given = Set(object.changedSlotIndices())
     let entity = store.entity(object.layout)

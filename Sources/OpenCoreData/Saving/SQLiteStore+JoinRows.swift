@@ -79,7 +79,7 @@ extension SQLiteStore {
 extension SQLiteStore {
   /// Returns the order keys that a save changes.
   ///
-  /// Cost: one SELECT of primary keys and order keys for each changed list of a saved owner.
+  /// **Cost:** one SELECT of primary keys and order keys for each changed list of a saved owner.
   func orderKeyChanges(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws -> OrderKeyChanges {
@@ -194,7 +194,7 @@ struct OrderKeyChanges {
     byRelationship.append(orderKeys)
   }
 
-  /// Returns the order key of an object in the inverse of one of its to-ones; nil if it has none.
+  /// Returns the order key of an object in the inverse of one of its to-ones; `nil` if it has none.
   func orderKey(of object: NSManagedObject, slot: Int) -> Int64? {
     bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)]?.orderKey
   }

@@ -5,8 +5,8 @@ import SQLiteDriver
 extension SQLiteStore {
   /// Writes a save in one transaction and, after the commit, updates the row cache.
   ///
-  /// Cost: BEGIN, one statement for each row and join row, COMMIT. A row that has changed costs a
-  /// SELECT after the rollback, one that violates a constraint another.
+  /// **Cost:** BEGIN, one statement for each row and join row, COMMIT. A row that has changed costs
+  /// a SELECT after the rollback, one that violates a constraint another.
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
@@ -193,7 +193,7 @@ extension SQLiteStore {
 extension SQLiteStore {
   /// Reserves primary keys for new objects in a separate transaction and assigns them to the objects.
   ///
-  /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
+  /// **Cost:** BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     var byRoot: [(root: SQLEntity, objects: [NSManagedObject])] = []
     for object in objects {

@@ -179,7 +179,7 @@ struct SaveOperation {
   /// Writes the objects of one store.
   ///
   /// - Parameter others: The parts of other stores, which must be written before this one commits;
-  ///   nil for a save to one store.
+  ///   `nil` for a save to one store.
   private mutating func write(
     _ plan: SavePlan, to store: RowStore,
     before others: ArraySlice<(store: RowStore, plan: SavePlan)>? = nil

@@ -70,7 +70,7 @@ struct ChangedRows: Error, @unchecked Sendable {  // thrown and caught on the co
 
 extension Row {
   /// Returns the values by property, as in a conflict: attributes, and the object IDs of to-one
-  /// relationships; nil values are `NSNull`.
+  /// relationships; `nil` values are `NSNull`.
   func snapshot(_ layout: EntityLayout, _ store: CachingStore?) -> [String: Any] {
     var result: [String: Any] = [:]
     for slot in layout.slots {
@@ -105,7 +105,7 @@ extension NSManagedObject {
 struct ConstraintViolation {
   let constraint: UniquenessConstraint
   let objects: [NSManagedObject]
-  /// The stored row; nil for a conflict among the objects.
+  /// The stored row; `nil` for a conflict among the objects.
   let stored: FetchedIdentity?
   let storedSnapshot: [String: Any]?
 }
@@ -159,8 +159,8 @@ extension SavePlan {
 
   /// Returns the violation by an object and a stored row that have equal constrained values.
   ///
-  /// - Returns: Nil if this save deletes the row or changes its values. If it writes the row with the same
-  ///   values, the two objects violate the constraint.
+  /// - Returns: `nil` if this save deletes the row or changes its values. If it writes the row with
+  ///   the same values, the two objects violate the constraint.
   func violation(
     by candidate: ConstrainedObject, _ stored: FetchedIdentity,
     snapshot: () -> [String: Any]?

@@ -43,7 +43,7 @@ package struct DerivedColumn: Sendable {
   /// The names of the triggers that keep it up to date in a file created by OpenCoreData.
   package var triggerNames: [String] { DerivedTriggers(self).names }
 
-  /// Resolves the columns of a derivation expression; nil for an expression that isn't supported.
+  /// Resolves the columns of a derivation expression; `nil` for an expression that isn't supported.
   init?(_ column: SQLColumn, of entity: SQLEntity, in model: SQLModel) {
     guard let attribute = column.property as? NSAttributeDescription,
       let text = attribute.derivationText, let formula = DerivedFormula(text),
@@ -89,7 +89,7 @@ package struct DerivedColumn: Sendable {
 }
 
 extension DerivedColumn {
-  /// Returns the SQL for the expected value; nil if it can't be computed from the rows.
+  /// Returns the SQL for the expected value; `nil` if it can't be computed from the rows.
   ///
   /// - Parameter row: The name or alias of the object's row in the enclosing statement.
   package func value(of row: String) -> String? {

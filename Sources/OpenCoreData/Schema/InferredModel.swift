@@ -28,7 +28,7 @@ struct InferredModel {
     return try connection.withStepLimit(StoreLimits.inferenceSteps) { try guess.model() }
   }
 
-  /// Returns whether a SELECT finds a row; nil if that's unknown because of the limits.
+  /// Returns whether a SELECT finds a row; `nil` if that's unknown because of the limits.
   private mutating func finds(_ sql: String) throws -> Bool? {
     comparisons += 1
     if isSpent || comparisons > StoreLimits.inferenceComparisons { return nil }
@@ -187,8 +187,8 @@ struct InferredModel {
     }
   }
 
-  /// Returns the entity that an indexed column's keys refer to, by similar names and by values; nil
-  /// for an ordinary integer.
+  /// Returns the entity that an indexed column's keys refer to, by similar names and by values;
+  /// `nil` for an ordinary integer.
   private mutating func destination(
     of column: FileSchema.Column, _ plain: String, in table: FileSchema.Table
   ) throws -> NSEntityDescription? {

@@ -13,7 +13,7 @@ struct SchemaBuilder: Sendable {
   /// A column in the destination's table, for a to-many relationship without an inverse.
   typealias HiddenColumn = (column: String, orderColumn: String?)
 
-  /// Cost: one pass over the relationships; describing a table then needs no further pass.
+  /// **Cost:** one pass over the relationships; describing a table then needs no further pass.
   init(model: SQLModel) {
     self.model = model
     declaredToMany = model.entities.flatMap { entity in
@@ -43,7 +43,7 @@ struct SchemaBuilder: Sendable {
 
   /// Returns whether a file has had no schema: it's empty, or its creation was interrupted.
   ///
-  /// Cost: a read of the header, which isn't an event.
+  /// **Cost:** a read of the header, which isn't an event.
   static func isBlank(_ connection: Connection) throws -> Bool {
     try connection.values("PRAGMA schema_version") == [[.integer(0)]]
   }
@@ -53,7 +53,7 @@ struct SchemaBuilder: Sendable {
   /// - Parameters:
   ///   - connection: A connection to an empty file, opened with `newFilePragmas`.
   ///   - metadata: The contents of `Z_METADATA`.
-  ///   - modelCache: The archived model; nil for none.
+  ///   - modelCache: The archived model; `nil` for none.
   ///   - logger: Logs the statements.
   /// - Returns: Whether it has created them.
   @discardableResult
@@ -257,7 +257,7 @@ extension SchemaBuilder {
     return wanted.compactMap { $0 }
   }
 
-  /// Returns an index of an entity's table; nil if it has no columns, or one that isn't stored.
+  /// Returns an index of an entity's table; `nil` if it has no columns, or one that isn't stored.
   func index(
     named name: String, of entity: SQLEntity, _ elements: [(name: String, ascending: Bool)],
     where condition: String?
@@ -269,7 +269,7 @@ extension SchemaBuilder {
     }
   }
 
-  /// Returns the columns of an index; nil if there are none or one isn't stored.
+  /// Returns the columns of an index; `nil` if there are none or one isn't stored.
   private func parts(
     _ elements: [(name: String, ascending: Bool)], of entity: SQLEntity
   ) -> [SchemaIndex.Part]? {

@@ -19,7 +19,7 @@ package struct SchemaIndex: Hashable, Sendable {
   package let parts: [Part]
   /// Whether it's a unique index.
   package let isUnique: Bool
-  /// The WHERE clause of a partial index; nil for all rows.
+  /// The WHERE clause of a partial index; `nil` for all rows.
   package let condition: String?
   /// Whether collation and order are explicit, as in indexes that the model specifies.
   private let isSpelledOut: Bool
@@ -64,7 +64,8 @@ package struct SchemaIndex: Hashable, Sendable {
 struct IndexCondition {
   let entity: SQLEntity
 
-  /// Returns the WHERE clause; nil if it can't be translated, so that the index contains all rows instead.
+  /// Returns the WHERE clause; `nil` if it can't be translated, so that the index contains all rows
+  /// instead.
   func sql(_ predicate: NSPredicate) -> String? {
     switch predicate {
     case let compound as NSCompoundPredicate: joined(compound)
@@ -135,7 +136,8 @@ extension NSComparisonPredicate.Operator {
 
 /// A fetch index whose elements are ranges: an R-tree next to the table, kept up to date by triggers.
 ///
-/// It contains a row if none of its indexed values is nil; the range in each dimension is the value.
+/// It contains a row if none of its indexed values is `nil`; the range in each dimension is the
+/// value.
 package struct RangeIndex: Hashable, Sendable {
   /// The virtual table's name: `Z_RT_Place_byPosition`.
   package let name: String
@@ -185,9 +187,9 @@ extension NSManagedObjectModel {
   /// - Parameters:
   ///   - name: The fetch index's name.
   ///   - keys: Attributes and to-one relationships of the entity, leftmost first.
-  ///   - predicate: The condition of a partial index; nil for all rows.
-  /// - Returns: The index; nil if the entity is unknown, a key has no column, or the predicate can't be
-  ///   translated.
+  ///   - predicate: The condition of a partial index; `nil` for all rows.
+  /// - Returns: The index; `nil` if the entity is unknown, a key has no column, or the predicate
+  ///   can't be translated.
   package func storeIndex(
     named name: String, ofEntity entity: String, keys: [(name: String, isAscending: Bool)],
     where predicate: NSPredicate?

@@ -65,7 +65,7 @@ struct StoreMetadata: @unchecked Sendable {
   /// - Parameters:
   ///   - model: The model of the store.
   ///   - digests: The version hash of each entity by name, 32 bytes each.
-  ///   - digestFormula: The formula of the hashes; nil if they're Core Data's.
+  ///   - digestFormula: The formula of the hashes; `nil` if they're Core Data's.
   ///   - uuid: The store's UUID.
   ///   - type: Core Data's name of the type of store.
   init(
@@ -159,10 +159,10 @@ struct StoreMetadata: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - model: The model to open the store with.
-  ///   - configuration: The configuration of the model; nil for all entities.
+  ///   - configuration: The configuration of the model; `nil` for all entities.
   ///   - url: The store's file, for the error.
-  ///   - storedModel: Reads the model in the store; nil if there is none. A store with Core Data's
-  ///     hashes is then compatible if its columns are.
+  ///   - storedModel: Reads the model in the store; `nil` if there is none. A store with Core
+  ///     Data's hashes is then compatible if its columns are.
   /// - Throws: 134100 with the entities that differ; the errors of reading the model.
   func check(
     _ model: NSManagedObjectModel, _ configuration: String?, at url: URL,
@@ -271,7 +271,8 @@ package enum HousekeepingTables {
     "ACHANGE": ["Z_PK"], "ATRANSACTION": ["Z_PK"], "ATRANSACTIONSTRING": ["Z_PK"],
   ]
 
-  /// Returns a description of the first existing table that isn't an ordinary table; nil if all are.
+  /// Returns a description of the first existing table that isn't an ordinary table; `nil` if all
+  /// are.
   ///
   /// One statement, and one for each housekeeping table whose text mentions a generated column.
   /// - Throws: `SQLiteError`.
@@ -300,7 +301,7 @@ package enum HousekeepingTables {
   /// Returns the row of a housekeeping table, reading only its first row.
   ///
   /// - Parameter sql: A SELECT of columns of one table.
-  /// - Returns: The row; nil for a table without rows.
+  /// - Returns: The row; `nil` for a table without rows.
   /// - Throws: `SQLITE_TOOBIG` for a value larger than the limit, which it states; other `SQLiteError`s.
   package static func row(
     _ sql: String, on connection: Connection

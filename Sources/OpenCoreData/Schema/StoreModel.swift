@@ -8,7 +8,8 @@ package struct StoreModel: Sendable {
   /// Whether it was inferred from the tables, so that property names and destinations of
   /// relationships are guesses.
   package let isInferred: Bool
-  /// The reason why the store's own model isn't used; nil if it is, and if the store contains none.
+  /// The reason why the store's own model isn't used; `nil` if it is, and if the store contains
+  /// none.
   package let problem: String?
 
   /// Reads the model of a store, which is opened read-only.
@@ -62,7 +63,7 @@ package struct StoreAnatomy: Sendable {
 
   /// Reads a store's own model, or infers one from its tables, and maps it.
   ///
-  /// Cost: the schema and the model; without a model, some SELECTs for each table.
+  /// **Cost:** the schema and the model; without a model, some SELECTs for each table.
   /// - Throws: `SchemaMismatch` if the file lacks a table or column of the store's own model; `SQLiteError`.
   package init(reading connection: Connection) throws {
     source = try StoreModel(reading: connection)
@@ -78,7 +79,7 @@ package struct StoreAnatomy: Sendable {
 }
 
 extension ModelArchive {
-  /// Returns the model in a store's `Z_MODELCACHE`; nil if there is none.
+  /// Returns the model in a store's `Z_MODELCACHE`; `nil` if there is none.
   static func readModel(
     on connection: Connection, loggingTo logger: StoreOpeningLogger? = nil
   ) throws -> NSManagedObjectModel? {

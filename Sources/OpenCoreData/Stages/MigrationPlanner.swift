@@ -38,7 +38,7 @@ package struct MigrationPlanner {
 
   /// Creates a planner.
   ///
-  /// Cost: compares each mapping model with each version once.
+  /// **Cost:** compares each mapping model with each version once.
   package init(versions: [Version], mappingModels: [[MappingModelFile]]) {
     (self.versions, self.mappingModels) = (versions, mappingModels)
     matches = mappingModels.map { group in
@@ -56,15 +56,15 @@ package struct MigrationPlanner {
     matches.flatMap(\.self).filter { $0.sources.isEmpty || $0.destinations.isEmpty }.map(\.file)
   }
 
-  /// Returns the position of the version that a store has; nil if it has none of them.
+  /// Returns the position of the version that a store has; `nil` if it has none of them.
   package func position(ofStoreWith metadata: [String: Any]) -> Int? {
     versions.lastIndex {
       $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }
   }
 
-  /// Returns the step with all mapping models between two versions, which may be others; nil if there are
-  /// none.
+  /// Returns the step with all mapping models between two versions, which may be others; `nil` if
+  /// there are none.
   package func mappedStep(
     from source: Version, to destination: Version
   ) -> ProgressiveMigration.Step? {
@@ -77,7 +77,7 @@ package struct MigrationPlanner {
     return nil
   }
 
-  /// Returns the step with all mapping models between two of the versions; nil if there are none.
+  /// Returns the step with all mapping models between two of the versions; `nil` if there are none.
   private func mappedStep(from start: Int, to end: Int) -> ProgressiveMigration.Step? {
     for group in matches {
       let found = group.filter { $0.sources.contains(start) && $0.destinations.contains(end) }

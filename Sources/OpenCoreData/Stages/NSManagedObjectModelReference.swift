@@ -30,7 +30,7 @@ open class NSManagedObjectModelReference: NSObject {
   ///
   /// - Parameters:
   ///   - modelName: The name of a model or of a version of one, without its extension.
-  ///   - bundle: The bundle; nil for the main bundle.
+  ///   - bundle: The bundle; `nil` for the main bundle.
   public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
     (source, self.versionChecksum) = (.resource(modelName, bundle ?? .main), versionChecksum)
   }
@@ -39,7 +39,7 @@ open class NSManagedObjectModelReference: NSObject {
   ///
   /// - Parameters:
   ///   - entityVersionHashes: The version hashes by entity name.
-  ///   - bundle: The bundle; nil for the main bundle.
+  ///   - bundle: The bundle; `nil` for the main bundle.
   public init(entityVersionHashes: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String)
   {
     let hashes = entityVersionHashes.reduce(into: [String: Data]()) { hashes, entry in
@@ -50,8 +50,8 @@ open class NSManagedObjectModelReference: NSObject {
 
   /// The model.
   ///
-  /// It's a programmer error if there's no such model, or it has another checksum. Cost: the first call
-  /// reads the model.
+  /// It's a programmer error if there's no such model, or it has another checksum. **Cost:** the
+  /// first call reads the model.
   open var resolvedModel: NSManagedObjectModel {
     do {
       return try resolve()

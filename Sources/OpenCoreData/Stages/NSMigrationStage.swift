@@ -72,7 +72,7 @@ open class NSStagedMigrationManager: NSObject {
   /// The stages, in the order in which the versions were released.
   public final let stages: [NSMigrationStage]
 
-  /// The container with the store, while a handler of a stage runs; otherwise nil.
+  /// The container with the store, while a handler of a stage runs; otherwise `nil`.
   ///
   /// Its model is that of the store at that time, with plain `NSManagedObject`s.
   open internal(set) var container: NSPersistentContainer?

@@ -6,7 +6,7 @@ import SQLiteDriver
 extension NSPersistentStoreCoordinator {
   /// Opens a store; if it has another version of the model and the options say so, migrates it first.
   ///
-  /// Cost: nothing if the version is the same.
+  /// **Cost:** nothing if the version is the same.
   func migrating<Store>(
     _ url: URL, _ type: NSPersistentStore.StoreType, _ configuration: String?,
     _ options: [AnyHashable: Any]?, _ open: () throws -> Store
@@ -163,7 +163,7 @@ extension NSError {
 
   /// Returns the error for a store that no mapping model can migrate.
   ///
-  /// - Parameter obstacles: The reasons why none can be inferred; nil if that isn't allowed.
+  /// - Parameter obstacles: The reasons why none can be inferred; `nil` if that isn't allowed.
   static func missingMappingModel(
     _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel, _ url: URL,
     _ obstacles: [ModelDifference]? = nil
@@ -233,7 +233,8 @@ extension NSError {
     return "\((bytes / 100_000).rounded(.up) / 10) MB"
   }
 
-  /// SQLite's code for an error that it, or the file system, is the cause of; nil for another error.
+  /// SQLite's code for an error that it, or the file system, is the cause of; `nil` for another
+  /// error.
   private var resultCode: ResultCode? {
     if let number = userInfo[NSSQLiteErrorDomain] as? Int, let code = Int32(exactly: number) {
       return ResultCode(rawValue: code)
@@ -255,10 +256,11 @@ extension NSError {
 extension NSPersistentStoreCoordinator {
   /// Finishes the deferred lightweight migrations of all stores.
   ///
-  /// Contexts can be used before, during, and after: objects and object IDs stay, and writers wait for one
-  /// unit at a time. Does nothing if there's no work, which
-  /// `NSPersistentStoreDeferredLightweightMigrationOptionKey` in a store's metadata tells. Cost: for each
-  /// table with columns that the model doesn't have, the copy of its rows; each unit is one transaction.
+  /// Contexts can be used before, during, and after: objects and object IDs stay, and writers wait
+  /// for one unit at a time. Does nothing if there's no work, which
+  /// `NSPersistentStoreDeferredLightweightMigrationOptionKey` in a store's metadata tells.
+  /// **Cost:** for each table with columns that the model doesn't have, the copy of its rows; each
+  /// unit is one transaction.
   /// - Throws: 134110 if a store is open read-only, or SQLite can't complete a unit, such as with a full disk;
   ///   the units before it are complete, and the next call continues.
   public func finishDeferredLightweightMigration() throws {

@@ -56,11 +56,11 @@ public struct ProgressiveMigration {
 
   /// Plans the migration of a store.
   ///
-  /// Cost: reads the models, the mapping models, and the store's metadata; no rows.
+  /// **Cost:** reads the models, the mapping models, and the store's metadata; no rows.
   /// - Parameters:
   ///   - storeURL: The store.
   ///   - versionsURL: A `.momd` or `.xcdatamodeld` folder.
-  ///   - version: The name of the version to migrate to; nil for the current one.
+  ///   - version: The name of the version to migrate to; `nil` for the current one.
   ///   - bundles: Where to look for mapping models in addition.
   /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140 if a step
   ///   can't be inferred and has no mapping model; 134080 if the store or a model can't be read.
@@ -119,8 +119,8 @@ public struct ProgressiveMigration {
 
   /// Migrates the store.
   ///
-  /// Cost: that of the steps; see `NSMigrationManager.migrateStore` for one with a mapping model. An inferred
-  /// step runs in one transaction, with memory that doesn't grow with the rows.
+  /// **Cost:** that of the steps; see `NSMigrationManager.migrateStore` for one with a mapping
+  /// model. An inferred step runs in one transaction, with memory that doesn't grow with the rows.
   /// - Parameter options: The options to open the store with.
   /// - Throws: 134110 with the reason if a step fails; 134120 after cancellation; the errors of
   ///   `NSMigrationManager.migrateStore`. The store then has the version that the failed step begins with.

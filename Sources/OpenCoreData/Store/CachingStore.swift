@@ -28,7 +28,7 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
     /// The query generations, the newest last.
     var generations: [WeakGeneration] = []
 
-    /// Returns the `Z_OPT` of a cached row; nil if there is none.
+    /// Returns the `Z_OPT` of a cached row; `nil` if there is none.
     func rowVersion(rootIndex: Int, key: Int64) -> Int64? {
       rows.peek(rootIndex: rootIndex, key: key) { $0.version }
     }

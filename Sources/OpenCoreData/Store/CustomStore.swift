@@ -22,12 +22,12 @@ enum CustomStoreClasses {
     registered.withLock { $0 as [String: AnyClass] }
   }
 
-  /// Returns the class for a type; nil if none was registered.
+  /// Returns the class for a type; `nil` if none was registered.
   static func `class`(for type: NSPersistentStore.StoreType) -> (any CustomStore.Type)? {
     registered.withLock { $0[type.rawValue] }
   }
 
-  /// Registers a class for a type; nil unregisters the type.
+  /// Registers a class for a type; `nil` unregisters the type.
   static func register(_ storeClass: AnyClass?, for type: NSPersistentStore.StoreType) {
     let ours: [NSPersistentStore.StoreType] = [.sqlite, .xml, .binary, .inMemory]
     precondition(!ours.contains(type), "the store type '\(type.rawValue)' is the framework's own")

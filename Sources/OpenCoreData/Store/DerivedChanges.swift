@@ -49,7 +49,7 @@ extension CachingStore {
 }
 
 extension RowValue {
-  /// Creates the value that SQLite computed for a slot's kind; nil if it doesn't fit.
+  /// Creates the value that SQLite computed for a slot's kind; `nil` if it doesn't fit.
   fileprivate init(_ value: SQLiteValue, kind: RowSlot.Kind) {
     switch value {
     case .null: self = .null

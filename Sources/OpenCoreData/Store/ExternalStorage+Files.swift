@@ -99,7 +99,7 @@ extension ExternalStorage {
 
   /// Copies regular files to another store's folder, which is created.
   ///
-  /// - Parameter wanted: The names of the files; nil for all.
+  /// - Parameter wanted: The names of the files; `nil` for all.
   /// - Throws: `FileProblem`.
   func copyFiles(
     to other: ExternalStorage, named wanted: Set<String>? = nil
@@ -156,7 +156,7 @@ extension ExternalStorage {
     }
   }
 
-  /// Returns the folder's descriptor, which the caller closes; nil if there's no folder.
+  /// Returns the folder's descriptor, which the caller closes; `nil` if there's no folder.
   private func openExistingFolder() throws(FileProblem) -> Int32? {
     do {
       return try openFolder()

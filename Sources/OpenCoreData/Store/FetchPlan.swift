@@ -18,11 +18,11 @@ struct FetchPlan {
   var prefetchPaths: [String]
   /// Whether objects were requested, not another kind of result.
   let returnsObjects: Bool
-  /// What an incremental store does itself; nil for other stores.
+  /// What an incremental store does itself; `nil` for other stores.
   var delegated: DelegatedFetch?
-  /// The contents of dictionaries; nil for other results.
+  /// The contents of dictionaries; `nil` for other results.
   let dictionary: DictionaryPlan?
-  /// The stores to query; nil for all.
+  /// The stores to query; `nil` for all.
   let affectedStores: [NSPersistentStore]?
   /// Called occasionally with the number of rows read; for an asynchronous fetch.
   var rowsRead: ((Int) -> Void)?
@@ -87,11 +87,11 @@ struct DelegatedFetch {
 }
 
 extension PredicateValue {
-  /// Returns the value for a fetch's dictionary; nil for nil.
+  /// Returns the value for a fetch's dictionary; `nil` for `nil`.
   ///
   /// Numbers are `NSNumber`s, as in Core Data, which cast to every Swift number type that can represent them.
   ///
-  /// - Parameter type: The requested type; nil for the value's own.
+  /// - Parameter type: The requested type; `nil` for the value's own.
   func dictionaryValue(_ type: NSAttributeType?) -> Any? {
     guard let type else { return boxed }
     switch type {

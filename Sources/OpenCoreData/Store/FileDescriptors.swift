@@ -54,7 +54,7 @@ enum FileDescriptors {
     return names
   }
 
-  /// Returns the size in bytes; nil for anything but a regular file.
+  /// Returns the size in bytes; `nil` for anything but a regular file.
   static func regularSize(of name: String, in folder: Int32) -> Int64? {
     var info = stat()
     guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0,

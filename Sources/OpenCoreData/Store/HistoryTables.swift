@@ -14,7 +14,7 @@ struct HistoryTables: Sendable {
   /// The number of columns `ZTOMBSTONE0`, `ZTOMBSTONE1`, and so on.
   let tombstoneCount: Int
 
-  /// Returns the tables of a file; nil if it has no history.
+  /// Returns the tables of a file; `nil` if it has no history.
   static func find(on connection: Connection) throws -> HistoryTables? {
     let names = try connection.values(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN "
@@ -115,7 +115,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Returns the tables of the history; nil if the file has none.
+  /// Returns the tables of the history; `nil` if the file has none.
   func historyTables(on connection: Connection) throws -> HistoryTables? {
     if let known = knownHistory.withLock({ $0 }) { return known }
     let found = try HistoryTables.find(on: connection)
@@ -123,7 +123,7 @@ extension SQLiteStore {
     return found
   }
 
-  /// Returns the number of the last history transaction; nil if there is none.
+  /// Returns the number of the last history transaction; `nil` if there is none.
   func lastTransaction(on connection: Connection) throws -> Int64? {
     guard try historyTables(on: connection) != nil else { return nil }
     let rows = try connection.values(

@@ -20,7 +20,7 @@ struct InterruptedMigrationFiles {
 
   /// Whether an operation is running or was interrupted.
   ///
-  /// Cost: one `lstat`.
+  /// **Cost:** one `lstat`.
   var exist: Bool {
     var info = stat()
     return lstat("\(folder)/\(list)", &info) == 0
@@ -124,14 +124,15 @@ struct InterruptedMigrationFiles {
 
   /// Removes what interrupted operations on a document left.
   ///
-  /// Cost: one `lstat` if there's nothing.
+  /// **Cost:** one `lstat` if there's nothing.
   func removeFromDocument() {
     if exist, removeTemporaryStores() { finishIfEmpty() }
   }
 
   /// Removes the remains of an operation that was interrupted, unless the store is being written.
   ///
-  /// Cost: nothing if there are none; otherwise, reads all columns with binary data. What can't be removed stays.
+  /// **Cost:** nothing if there are none; otherwise, reads all columns with binary data. What can't
+  /// be removed stays.
   func remove(onceWritableBy connection: Connection) {
     guard exist, (try? connection.execute("BEGIN IMMEDIATE")) != nil else { return }
     try? remove(lockedBy: connection)

@@ -11,7 +11,8 @@ import Synchronization
 open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   // `contents` is guarded by its lock
   final let contents: Mutex<Contents>
-  /// The document of an XML or binary store, which each save replaces; nil for an in-memory store.
+  /// The document of an XML or binary store, which each save replaces; `nil` for an in-memory
+  /// store.
   final let document: AtomicStoreDocument?
 
   struct Contents {

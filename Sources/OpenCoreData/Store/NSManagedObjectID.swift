@@ -8,7 +8,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // immutable; the layout is frozen
   let layout: EntityLayout
   let primaryKey: Int64
-  /// Nil for a temporary ID.
+  /// `nil` for a temporary ID.
   let handle: StoreHandle?
   /// The store whose row cache retains the row as long as this instance lives.
   private let rowOwner: CachingStore?
@@ -49,7 +49,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     layout.entity
   }
 
-  /// The store that contains the row; nil for a temporary ID, and after the store was removed.
+  /// The store that contains the row; `nil` for a temporary ID, and after the store was removed.
   public var persistentStore: NSPersistentStore? {
     handle?.store
   }
@@ -68,7 +68,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// The string of `uriRepresentation()`.
   ///
-  /// Cost: no URL is created, except for a store identifier or an entity name that a URL can't contain.
+  /// **Cost:** no URL is created, except for a store identifier or an entity name that a URL can't
+  /// contain.
   package var uri: String {
     let uri = unencodedURI
     let isEncoded = uri.utf8.allSatisfy { byte in

@@ -16,7 +16,7 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
 
   private static let key = "NSPersistentHistoryTokenTransactions"
 
-  /// Creates a token from an archive; nil if it contains none.
+  /// Creates a token from an archive; `nil` if it contains none.
   public init?(coder: NSCoder) {
     guard
       let text = coder.decodeObject(of: NSString.self, forKey: NSPersistentHistoryToken.key),

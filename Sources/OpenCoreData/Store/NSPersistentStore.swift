@@ -13,15 +13,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// the store's class was registered for.
   open var type: String { storeType }
   private let storeType: String
-  /// The file; for an in-memory store, the URL it was added with, or nil.
+  /// The file; for an in-memory store, the URL it was added with, or `nil`.
   public internal(set) var url: URL?
   /// The model's configuration whose entities it contains; `PF_DEFAULT_CONFIGURATION_NAME` for all.
   public var configurationName: String { configuration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
-  /// Nil for all entities.
+  /// `nil` for all entities.
   let configuration: String?
   /// The options it was added with.
   public let options: [AnyHashable: Any]?
-  /// The coordinator it was added to; nil after it was removed.
+  /// The coordinator it was added to; `nil` after it was removed.
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
 
   /// The handle through which object IDs refer to the store.
@@ -156,7 +156,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 final class StoreHandle: @unchecked Sendable {  // `coordinator` is set before there is an ID
   private let name: Mutex<String>
   private weak var coordinator: NSPersistentStoreCoordinator?
-  /// The reference objects of a program's own store; nil for stores with primary keys.
+  /// The reference objects of a program's own store; `nil` for stores with primary keys.
   let references: ObjectReferences?
 
   init(identifier: String, references: ObjectReferences? = nil) {
@@ -177,7 +177,7 @@ final class StoreHandle: @unchecked Sendable {  // `coordinator` is set before t
     self.coordinator = coordinator
   }
 
-  /// The store; nil after it was removed.
+  /// The store; `nil` after it was removed.
   var store: NSPersistentStore? {
     coordinator?.persistentStores.first { $0.handle === self }
   }

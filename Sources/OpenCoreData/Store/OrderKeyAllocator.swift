@@ -18,8 +18,8 @@ enum OrderKeyAllocator {
 
   /// Returns the order keys to write, so that all ascend and as few as possible change.
   ///
-  /// - Parameter present: The order key of each destination in the new order; nil if it has none.
-  /// - Returns: The new order key of each; nil if it doesn't change.
+  /// - Parameter present: The order key of each destination in the new order; `nil` if it has none.
+  /// - Returns: The new order key of each; `nil` if it doesn't change.
   static func changes(_ present: [Int64?]) -> [Int64?] {
     let kept = longestAscent(of: present)
     var changes = [Int64?](repeating: nil, count: present.count)

@@ -298,7 +298,7 @@ extension SQLiteReader {
     }
   }
 
-  /// Returns an entry of the current row's dictionary; nil for nil.
+  /// Returns an entry of the current row's dictionary; `nil` for `nil`.
   private func value(
     _ column: DictionaryQuery.Column, _ statement: Statement
   ) throws -> Any? {

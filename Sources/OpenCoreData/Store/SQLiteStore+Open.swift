@@ -6,7 +6,7 @@ extension SQLiteStore {
   /// Opens the store in a file, or creates it; see `NSPersistentStoreCoordinator.addPersistentStore`.
   ///
   /// At `/dev/null`, creates an in-memory store.
-  /// - Parameter contents: The database that a new in-memory store is a copy of; nil for an empty
+  /// - Parameter contents: The database that a new in-memory store is a copy of; `nil` for an empty
   ///   store.
   static func open(
     at url: URL, configuration: String?, storeIndex: Int, options: [AnyHashable: Any]?,
@@ -135,8 +135,9 @@ extension SQLiteStore {
 
   /// Checks the version of a file that a connection for writing would change, before there's one.
   ///
-  /// A store without a WAL is switched to WAL mode, and pragmas can change a file. Cost: nothing for a store in
-  /// WAL mode without pragmas; otherwise a connection and the statements of reading the metadata.
+  /// A store without a WAL is switched to WAL mode, and pragmas can change a file. **Cost:**
+  /// nothing for a store in WAL mode without pragmas; otherwise a connection and the statements of
+  /// reading the metadata.
   /// - Throws: 134100 if the version differs, `SchemaMismatch` if the tables do. Other problems are left for the
   ///   connection to report.
   private static func checkVersion(

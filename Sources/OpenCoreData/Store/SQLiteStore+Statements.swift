@@ -158,8 +158,8 @@ extension SQLiteStore {
       className: layout.map { String(describing: $0.objectClass) } ?? "NSManagedObject")
   }
 
-  /// Returns the query plan of a statement, if a sink requires plans; nil otherwise, and if SQLite returns
-  /// none.
+  /// Returns the query plan of a statement, if a sink requires plans; `nil` otherwise, and if
+  /// SQLite returns none.
   func plan(
     of sql: String, _ binds: @autoclosure () -> [SQLiteValue], on connection: Connection,
     in scope: ProfileScope

@@ -9,16 +9,16 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let mapping: SQLModel
   let translator: SQLTranslator
   let statements: WriteStatements
-  /// Records the unmappable rows that reads skip; if nil, such a row fails the read.
+  /// Records the unmappable rows that reads skip; if `nil`, such a row fails the read.
   let skippedRows: SkippedRows?
   /// The folder of external data files.
   let external: ExternalStorage
   /// The values that triggers reported in the open transaction.
   let derived: DerivedChanges
-  /// By the index of the entity in the model; nil for entities that the store can't contain.
+  /// By the index of the entity in the model; `nil` for entities that the store can't contain.
   private let entities: [SQLEntity?]
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
-  /// The tables of the history, looked up once; the inner nil means that there are none.
+  /// The tables of the history, looked up once; the inner `nil` means that there are none.
   let knownHistory = Mutex<HistoryTables??>(nil)
   /// The last history transaction that a save of this coordinator has written.
   let writtenTransaction = Mutex<Int64?>(nil)
@@ -159,7 +159,7 @@ extension URL {
 extension SQLiteStore {
   /// Opens an in-memory store with the rows of this one.
   ///
-  /// Cost: as many bytes as the store has; a store file is copied to a temporary folder first.
+  /// **Cost:** as many bytes as the store has; a store file is copied to a temporary folder first.
   /// External data files become values in rows; a missing one stays a reference.
   func openCopyInMemory(
     at url: URL, storeIndex: Int, options: [AnyHashable: Any]?, model: NSManagedObjectModel,
@@ -205,7 +205,7 @@ extension SQLiteStore {
 
   /// Returns the columns of an entity and its subentities whose values may be in external storage.
   ///
-  /// - Parameter names: The properties; nil for all.
+  /// - Parameter names: The properties; `nil` for all.
   func externalColumns(of entity: SQLEntity, _ names: [String]? = nil) -> [String] {
     var columns: Set<String> = []
     for number in entity.concreteNumbers {

@@ -89,7 +89,7 @@ protocol StoreReader: AnyObject {
   var store: CachingStore { get }
   /// The store's commit number when the snapshot was taken, or a lower one.
   var commit: UInt64 { get }
-  /// The query generation that is read; nil for the newest state.
+  /// The query generation that is read; `nil` for the newest state.
   var generation: StoreGeneration? { get }
   /// Whether another read may use the same snapshot.
   var isFresh: Bool { get }
@@ -107,11 +107,12 @@ protocol StoreReader: AnyObject {
   /// Returns the number of rows that match a fetch, or of its dictionaries.
   func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int
 
-  /// Returns a row by its key, of any entity of the hierarchy; nil if it doesn't exist.
+  /// Returns a row by its key, of any entity of the hierarchy; `nil` if it doesn't exist.
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow?
   /// Returns the rows of an entity and its subentities with the given keys, in the order of the keys' values.
   ///
-  /// - Parameter batchSize: The batch size if the keys are a batch of a fetch; nil for a prefetch.
+  /// - Parameter batchSize: The batch size if the keys are a batch of a fetch; `nil` for a
+  ///   prefetch.
   func rows(
     _ keys: ContiguousArray<Int64>, of layout: EntityLayout, batchSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow]

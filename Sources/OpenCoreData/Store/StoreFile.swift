@@ -24,7 +24,7 @@ package enum StoreFile {
   /// Copies external data files of a store to the folder of another one, which is created.
   ///
   /// Only regular files are copied: no link is followed.
-  /// - Parameter names: The names of the files; nil for all.
+  /// - Parameter names: The names of the files; `nil` for all.
   /// - Throws: An `NSError`: 640 if the disk is full, 134080 if a file can't be copied.
   package static func copyExternalFiles(
     named names: Set<String>? = nil, from source: URL, to destination: URL
@@ -230,7 +230,7 @@ package enum StoreConnection {
   /// Its statements can't access anything outside of the store: see `Connection.confine()`. Each takes at
   /// most 1,000,000,000 VM steps, about ten seconds; one that exceeds it throws.
   ///
-  /// The caller closes it. Cost: no statements; nothing is reported as an event.
+  /// The caller closes it. **Cost:** no statements; nothing is reported as an event.
   /// - Parameters:
   ///   - access: `looking` for a store that isn't being written, `reading` for one that is.
   ///   - pragmas: Run on the connection; a writing one switches to WAL unless `journal_mode` is among them.

@@ -108,7 +108,7 @@ struct PinnedRows {
     rows[RowKey(rootIndex: rootIndex, primaryKey: key)]
   }
 
-  /// Returns the destinations of a to-many; nil if they aren't known.
+  /// Returns the destinations of a to-many; `nil` if they aren't known.
   func destinations(_ key: ToManyKey) -> [FetchedIdentity]? {
     links[RowKey(rootIndex: key.rootIndex, primaryKey: key.primaryKey)]?[key.relationship]
   }
@@ -225,8 +225,8 @@ struct WeakGeneration {
 }
 
 extension CachingStore.SharedRows {
-  /// Returns the row of a key in a generation, or in the newest state, not retained; nil if it must
-  /// be read.
+  /// Returns the row of a key in a generation, or in the newest state, not retained; `nil` if it
+  /// must be read.
   func row(rootIndex: Int, key: Int64, of generation: StoreGeneration?) -> Row? {
     guard let generation else { return rows.peek(rootIndex: rootIndex, key: key) { $0 } }
     if let row = generation.rows.row(rootIndex: rootIndex, key: key) { return row }
@@ -234,7 +234,7 @@ extension CachingStore.SharedRows {
     return rows.row(rootIndex: rootIndex, key: key, before: generation.commit)
   }
 
-  /// Returns the destinations of a to-many in a generation; nil if they must be read.
+  /// Returns the destinations of a to-many in a generation; `nil` if they must be read.
   func destinations(_ key: ToManyKey, of generation: StoreGeneration) -> [FetchedIdentity]? {
     if let known = generation.rows.destinations(key) { return known }
     guard generation.sharesCache else { return nil }

@@ -14,7 +14,7 @@ import SQLiteDriver
 final class StoreWatcher: @unchecked Sendable {  // mutable state is used only on `queue`
   private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
   private let connection: Connection
-  /// Nil for an in-memory store.
+  /// `nil` for an in-memory store.
   private let source: (any DispatchSourceRead)?
   private let descriptor: Int32
   private let fileName: String
@@ -26,7 +26,7 @@ final class StoreWatcher: @unchecked Sendable {  // mutable state is used only o
   /// The delays in milliseconds after a write at which to check for a commit.
   private static let delays = [0, 5, 25, 100, 500]
 
-  /// Begins to watch; nil if the system can't watch files.
+  /// Begins to watch; `nil` if the system can't watch files.
   init?(_ store: SQLiteStore) {
     if store.pool.isInMemory {
       guard let connection = try? store.pool.lease() else { return nil }
@@ -126,7 +126,8 @@ final class StoreWatcher: @unchecked Sendable {  // mutable state is used only o
       userInfo: userInfo)
   }
 
-  /// Returns a number that changes with each commit of another connection; nil if it can't be read.
+  /// Returns a number that changes with each commit of another connection; `nil` if it can't be
+  /// read.
   private static func version(_ connection: Connection) -> Int64? {
     guard case .integer(let version)? = try? connection.values("PRAGMA data_version").first?.first
     else { return nil }

@@ -1,11 +1,12 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// The undo manager of this context's changes; nil, the default, records nothing.
+  /// The undo manager of this context's changes; `nil`, the default, records nothing.
   ///
-  /// Each `processPendingChanges` with changes is one group; outside of `perform`, on the main thread, all
-  /// changes until the next turn of the main queue are one group. The manager retains every object that was
-  /// changed since it was set, saved or not. Setting another manager, or nil, discards the recorded changes.
+  /// Each `processPendingChanges` with changes is one group; outside of `perform`, on the main
+  /// thread, all changes until the next turn of the main queue are one group. The manager retains
+  /// every object that was changed since it was set, saved or not. Setting another manager, or
+  /// `nil`, discards the recorded changes.
   public final var undoManager: UndoManager? {
     get { undoState.manager }
     set {
@@ -18,10 +19,10 @@ extension NSManagedObjectContext {
 
   /// Undoes the last group of changes.
   ///
-  /// Processes pending changes first, and again afterward, so that did-change reports the restored values.
-  /// Values are set without calling setters; `awake(fromSnapshotEvents:)` is called. Changes can be undone
-  /// after a save: the next save writes the restored values. Does nothing without an undo manager.
-  /// Cost: a fault for each changed object that has turned into one.
+  /// Processes pending changes first, and again afterward, so that did-change reports the restored
+  /// values. Values are set without calling setters; `awake(fromSnapshotEvents:)` is called.
+  /// Changes can be undone after a save: the next save writes the restored values. Does nothing
+  /// without an undo manager. **Cost:** a fault for each changed object that has turned into one.
   public final func undo() {
     processPendingChanges()
     undoManager?.undo()

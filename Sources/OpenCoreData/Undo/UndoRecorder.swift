@@ -26,7 +26,7 @@ final class UndoRecorder {
     if !isPaused { inserted.append(object) }
   }
 
-  /// Returns the changes since the last call; nil if there are none.
+  /// Returns the changes since the last call; `nil` if there are none.
   func take() -> UndoUnit? {
     guard !order.isEmpty || !inserted.isEmpty else { return nil }
     defer { clear() }

@@ -53,7 +53,7 @@ package struct StepContext: Sendable {
     package var version: String
     /// The mapping model, if inferring one gives the same store; otherwise, `nil`.
     package var inferableMapping: String?
-    /// A Boolean value that indicates whether one inferred migration gives the same store as several.
+    /// Whether one inferred migration gives the same store as several.
     package var isPossibleInOne = false
     /// The entities whose indexes the model has and the store doesn't, each with such an index.
     package var missingIndexes: [String: String] = [:]
@@ -87,7 +87,7 @@ package struct StepContext: Sendable {
   package var sorting: Sorting?
   /// The migration, or `nil` if the step isn't one.
   package var migration: Migration?
-  /// A Boolean value that indicates whether the step converted a batched result to a Swift array.
+  /// Whether the step converted a batched result to a Swift array.
   package var makesArray = false
   /// The key paths of to-many relationships of which the step read only the count.
   package var counted: Set<String> = []

@@ -15,11 +15,9 @@ struct Storm: Hashable {
   var entity: String
   var accessPath: AccessPath
   var isRelationship: Bool
-  /// A Boolean value that indicates whether a parent context fulfilled the faults of a child
-  /// context.
+  /// Whether a parent context fulfilled the faults of a child context.
   var isThroughParent: Bool
-  /// A Boolean value that indicates whether the faults fired in a parent context to fulfill faults
-  /// of a child context.
+  /// Whether the faults fired in a parent context to fulfill faults of a child context.
   var isForChild: Bool
   var sql: String?
   var callSite: CallSite?

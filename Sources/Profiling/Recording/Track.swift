@@ -43,7 +43,7 @@ package struct Track: Sendable, Equatable {
     self.marks = marks
   }
 
-  /// A Boolean value that indicates whether the track shows the event density.
+  /// Whether the track shows the event density.
   package var isDensity: Bool { count > Track.densityThreshold }
 }
 

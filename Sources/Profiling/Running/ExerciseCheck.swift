@@ -15,7 +15,7 @@ package struct ExerciseCheck: Sendable {
   /// equal.
   package var differences: [String]
 
-  /// A Boolean value that indicates whether the solution does the same work within the budget.
+  /// Whether the solution does the same work within the budget.
   package var passes: Bool { differences.isEmpty && budget.allSatisfy(\.isMet) }
 
   /// Runs the variant of the exercise as it is in the lesson and as it is in a reader's file, each

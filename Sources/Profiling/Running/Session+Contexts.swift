@@ -12,7 +12,7 @@ extension Session {
 
   /// Merges changes that were saved elsewhere into a context.
   ///
-  /// Cost: none for a did-save notification; by object IDs, one SELECT for each entity with
+  /// **Cost:** none for a did-save notification; by object IDs, one SELECT for each entity with
   /// registered objects.
   func merge(_ step: Step, into context: NSManagedObjectContext) -> String {
     guard let result = namedResults[step.subject] else { return "" }

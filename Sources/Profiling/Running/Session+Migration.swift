@@ -162,8 +162,8 @@ extension Session {
 }
 
 extension VersionedModel {
-  /// Returns a Boolean value that indicates whether the mapping inferred between two versions takes each
-  /// property from where the versions in between take it.
+  /// Returns whether the mapping inferred between two versions takes each property from where the
+  /// versions in between take it.
   fileprivate func isPossibleInOne(
     from former: NSManagedObjectModel, to last: MigrationPlanner.Version
   ) -> Bool {

@@ -8,8 +8,8 @@ extension Session {
   ///
   /// With `sort`, the objects are first sorted in memory, as by `sorted(using:)`.
   ///
-  /// Cost: for a batched result, one SELECT per batch; for a relationship, its faults; for sorting,
-  /// the faults of all objects.
+  /// **Cost:** for a batched result, one SELECT per batch; for a relationship, its faults; for
+  /// sorting, the faults of all objects.
   func walk(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     let every = max(1, step.number(of: .every) ?? 1)
@@ -103,7 +103,7 @@ extension Session {
 }
 
 extension ResolvedPath {
-  /// A Boolean value that indicates whether the path ends at a persistent attribute.
+  /// Whether the path ends at a persistent attribute.
   fileprivate var isStoredAttribute: Bool {
     last is NSAttributeDescription && last?.isTransient == false
       && steps.allSatisfy { !$0.isTransient }

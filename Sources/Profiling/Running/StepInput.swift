@@ -124,7 +124,8 @@ enum StepObjects {
 
   /// Returns the object at an index.
   ///
-  /// Cost: for a batched result, one SELECT if the object's batch isn't loaded; otherwise, none.
+  /// **Cost:** for a batched result, one SELECT if the object's batch isn't loaded; otherwise,
+  /// none.
   func object(at index: Int, in context: NSManagedObjectContext) -> NSManagedObject {
     switch self {
     case .objects(let objects): objects[index]
@@ -195,7 +196,7 @@ struct NamedResult {
 /// Records on which key path a step was reading when events occurred.
 ///
 /// It's needed only if a step reaches one entity through several key paths, so that an event's
-/// entity doesn't determine its path. Cost: two accesses to the recorder for each value read.
+/// entity doesn't determine its path. **Cost:** two accesses to the recorder for each value read.
 final class AccessPathRecorder {
   private let recorder: Recorder
   private let paths: [[StepContext.Path]]

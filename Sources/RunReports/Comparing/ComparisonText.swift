@@ -103,7 +103,7 @@ package enum ComparisonJSON {
     var missing: [String]
     var added: [String]
     var variants: [Variant]
-    /// The statements of two logs; nil for results.
+    /// The statements of two logs; `nil` for results.
     var statements: [Statement]?
   }
 

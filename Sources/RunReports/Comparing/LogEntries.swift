@@ -86,10 +86,10 @@ package struct ComparedStatement: Sendable {
   package let calls: (before: Int, after: Int)
   /// The total number of rows.
   package let rows: (before: Int, after: Int)
-  /// The times of the executions; nil if one of the logs contains none.
+  /// The times of the executions; `nil` if one of the logs contains none.
   package let time: ComparedTime?
 
-  /// A Boolean value that indicates whether the counts differ.
+  /// Whether the counts differ.
   package var differs: Bool { calls.before != calls.after || rows.before != rows.after }
 
   init(_ before: LogStatement?, _ after: LogStatement?) {

@@ -43,14 +43,14 @@ struct MigrationPage {
   let isGood: Bool
   let lead: String
   let summary: String
-  /// What is lost or fails; nil if nothing is.
+  /// What is lost or fails; `nil` if nothing is.
   let issues: Issues?
   let notes: [Notes]
   let steps: [MigrationPageStep]
   let hasSteps: Bool
   /// What to show if no step was rehearsed.
   let noSteps: String
-  /// The costs of the steps; nil if there are none.
+  /// The costs of the steps; `nil` if there are none.
   let board: Board?
   let growth: MigrationPageGrowth?
   let command: String
@@ -281,14 +281,14 @@ struct MigrationPageGrowth {
     var chart: ReportChart
   }
 
-  /// The chart; nil for one size.
+  /// The chart; `nil` for one size.
   let curve: Curve?
   let sizes: [Size]
   /// When the migration would take too long for a launch.
   let limit: String?
   let obstacle: String?
 
-  /// Returns nil if no rows were measured.
+  /// Returns `nil` if no rows were measured.
   init?(_ growth: MigrationGrowth) {
     guard !growth.sizes.isEmpty else { return nil }
     sizes = growth.sizes.map { size in

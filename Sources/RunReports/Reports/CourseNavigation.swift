@@ -21,7 +21,7 @@ struct TermLinks {
   /// A part of a text.
   struct Part {
     var text: String
-    /// The URL of the term's definition; nil for other text.
+    /// The URL of the term's definition; `nil` for other text.
     var link: String?
   }
 

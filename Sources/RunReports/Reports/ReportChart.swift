@@ -163,7 +163,7 @@ struct ReportCurves {
   /// The maximum number of charts; the first is of the metric with the bars.
   private static let limit = 4
 
-  /// Returns nil for a run at a single scale.
+  /// Returns `nil` for a run at a single scale.
   init?(_ result: RunResult, lead: ScopedMetric) {
     let runs = ([ScaledRun(result)] + result.scales).sorted { $0.scale < $1.scale }
     guard runs.count > 1 else { return nil }

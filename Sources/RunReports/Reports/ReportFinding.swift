@@ -103,6 +103,6 @@ struct ReportFinding {
 }
 
 extension String {
-  /// The string, or nil if it's empty, because a template treats an empty string as a value.
+  /// The string, or `nil` if it's empty, because a template treats an empty string as a value.
   var nonEmpty: String? { isEmpty ? nil : self }
 }

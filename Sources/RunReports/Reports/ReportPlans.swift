@@ -12,7 +12,7 @@ struct ReportPlans {
     var name: String
     var anchor: String
     var statements: [Statement]
-    /// The number of statements beyond those, as text; nil if there are none.
+    /// The number of statements beyond those, as text; `nil` if there are none.
     var more: String?
   }
 
@@ -29,7 +29,7 @@ struct ReportPlans {
   /// The maximum number of statements for each variant.
   private static let limit = 3
 
-  /// Returns nil unless an expectation is about a plan or its scans or sorts, and variants have
+  /// Returns `nil` unless an expectation is about a plan or its scans or sorts, and variants have
   /// different plans.
   init?(_ result: RunResult) {
     guard ReportPlans.isExpected(in: result), result.variants.count > 1 else { return nil }

@@ -18,9 +18,9 @@ struct ReportPredictions {
     var number: Int
     var question: String
     var choices: [Choice]
-    /// A Boolean value that indicates whether several choices are right.
+    /// Whether several choices are right.
     var hasSeveral: Bool
-    /// The right number; nil if there are choices.
+    /// The right number; `nil` if there are choices.
     var value: String?
     var hints: [String]
     var hasHints: Bool
@@ -38,7 +38,7 @@ struct ReportPredictions {
   let works: [Work]
   let questions: [Question]
 
-  /// Returns nil if the scenario has no questions.
+  /// Returns `nil` if the scenario has no questions.
   init?(_ result: RunResult) {
     guard !result.predictions.isEmpty else { return nil }
     lesson = ((result.file as NSString).lastPathComponent as NSString).deletingPathExtension

@@ -105,7 +105,7 @@ struct ReportLane {
   let raw: Int
   /// The SVG path, which needs no escaping.
   let path: String
-  /// A Boolean value that indicates whether the track shows event density, and must be labeled so.
+  /// Whether the track shows event density, and must be labeled so.
   let isDensity: Bool
 
   /// - Parameters:
@@ -128,8 +128,8 @@ struct ReportLane {
     isDensity = track.isDensity
   }
 
-  /// Returns the number of events in the fullest bar of the tracks that show event density, or nil
-  /// if none does.
+  /// Returns the number of events in the fullest bar of the tracks that show event density, or
+  /// `nil` if none does.
   static func tallest(in tracks: [Track], length: UInt64) -> Int? {
     let strips = tracks.filter(\.isDensity)
     let most = strips.flatMap { histogram($0, length: length) }.max()
@@ -227,7 +227,7 @@ struct ReportPanel {
   let lanes: [ReportLane]
   let bands: [Band]
   let steps: [Step]
-  /// The legend of the event density; nil if no track shows it.
+  /// The legend of the event density; `nil` if no track shows it.
   let density: String?
 
   init(

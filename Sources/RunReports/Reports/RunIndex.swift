@@ -18,7 +18,7 @@ package struct RunIndex {
     let chapter: Int?
     let passes: Bool
     let state: String
-    /// The number of findings in words; nil if there are none.
+    /// The number of findings in words; `nil` if there are none.
     let findings: String?
     let parts: [ReportHeadline.Part]
     let hasPage: Bool

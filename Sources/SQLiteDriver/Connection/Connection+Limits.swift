@@ -8,9 +8,9 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - handle: The connection's handle.
-  ///   - isReadOnly: A Boolean value that indicates whether the file is opened read-only and can
-  ///     come from any source. In this case, views are also turned off: a store has none, and a
-  ///     view in place of a table can be endless.
+  ///   - isReadOnly: Whether the file is opened read-only and can come from any source. In this
+  ///     case, views are also turned off: a store has none, and a view in place of a table can be
+  ///     endless.
   static func harden(_ handle: OpaquePointer, isReadOnly: Bool) throws(SQLiteError) {
     var settings = [
       (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
@@ -92,9 +92,9 @@ final class StepBudget: @unchecked Sendable {
   /// The current limit, in VM steps, or `nil` for no limit.
   @exclusivity(unchecked) private(set) var limit: Int?
   @exclusivity(unchecked) private var used = 0
-  /// A Boolean value that indicates whether several statements share the limit.
+  /// Whether several statements share the limit.
   @exclusivity(unchecked) private var isShared = false
-  /// A Boolean value that indicates whether the last statement exceeded the limit.
+  /// Whether the last statement exceeded the limit.
   @exclusivity(unchecked) private(set) var isExceeded = false
 
   init(limit: Int?) {
@@ -167,8 +167,7 @@ extension Connection {
     try budget.sharing(steps, on: use(), body)
   }
 
-  /// A Boolean value that indicates whether a statement exceeded the limit since
-  /// `withStepLimit(_:_:)` began.
+  /// Whether a statement exceeded the limit since `withStepLimit(_:_:)` began.
   package var isStepLimitReached: Bool { budget.isExceeded }
 
   /// Returns whether a SELECT returns a row.
@@ -234,7 +233,7 @@ final class Interruption: @unchecked Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether the connection is closed.
+  /// Whether the connection is closed.
   var isEnded: Bool { lock.withLock { handle == nil } }
 
   /// Detaches the handle, which can then be closed without being interrupted.

@@ -32,15 +32,13 @@ package final class Connection: @unchecked Sendable {
     /// If they include `journal_mode`, the connection doesn't switch to WAL mode. Connections that
     /// don't write omit the pragmas that change the file or its format.
     package var pragmas: [(String, String)] = []
-    /// A Boolean value that indicates whether the path is the name of an in-memory database instead
-    /// of a file.
+    /// Whether the path is the name of an in-memory database instead of a file.
     ///
     /// All connections of the process with the same path share the database, which is released with
     /// the last of them. It has no WAL: a writer waits until no statement reads, and readers wait
     /// for a commit. The path must begin with a slash.
     package var isInMemory = false
-    /// A Boolean value that indicates whether no other connection may use the file while this one is
-    /// open.
+    /// Whether no other connection may use the file while this one is open.
     ///
     /// If another connection uses it, opening waits for `busyTimeoutMilliseconds` and then fails
     /// with `SQLITE_BUSY`.
@@ -327,7 +325,7 @@ extension Connection {
     Int(sqlite3_total_changes64(use()))
   }
 
-  /// A Boolean value that indicates whether a transaction is open.
+  /// Whether a transaction is open.
   package var isInTransaction: Bool {
     sqlite3_get_autocommit(use()) == 0
   }

@@ -21,7 +21,7 @@ package final class ConnectionPool: @unchecked Sendable {
   private let maximumReaders: Int
   private let configure: Configure
 
-  /// A Boolean value that indicates whether the connections share an in-memory database.
+  /// Whether the connections share an in-memory database.
   package var isInMemory: Bool { options.isInMemory }
 
   private let writer: Connection?

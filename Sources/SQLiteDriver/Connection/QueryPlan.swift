@@ -113,19 +113,16 @@ extension QueryPlan.Node {
     return nil
   }
 
-  /// A Boolean value that indicates whether the index is a covering index: it contains every column
-  /// that is read.
+  /// Whether the index is a covering index: it contains every column that is read.
   package var isCovering: Bool { detail.contains(" COVERING INDEX") }
 
-  /// A Boolean value that indicates whether the index is an automatic index, created for this
-  /// execution only.
+  /// Whether the index is an automatic index, created for this execution only.
   package var isAutomaticIndex: Bool { detail.contains(" USING AUTOMATIC ") }
 
-  /// A Boolean value that indicates whether the step uses the table's primary key.
+  /// Whether the step uses the table's primary key.
   package var usesPrimaryKey: Bool { detail.contains(" PRIMARY KEY") }
 
-  /// A Boolean value that indicates whether the table is a virtual table: an integer array, an
-  /// R-tree, or a full-text index.
+  /// Whether the table is a virtual table: an integer array, an R-tree, or a full-text index.
   package var isVirtualTable: Bool { detail.contains(" VIRTUAL TABLE ") }
 
   /// The purpose of the step's temp B-tree, or `nil` if it doesn't use one.
@@ -280,7 +277,7 @@ extension QueryPlan {
     }
   }
 
-  /// A Boolean value that indicates whether the plan contains a full scan.
+  /// Whether the plan contains a full scan.
   package var isFullScan: Bool {
     !fullScans.isEmpty
   }
@@ -291,18 +288,17 @@ extension QueryPlan {
     nodes.compactMap(\.tempBTreePurpose)
   }
 
-  /// A Boolean value that indicates whether the plan uses a temp B-tree.
+  /// Whether the plan uses a temp B-tree.
   package var usesTempBTree: Bool {
     !tempBTrees.isEmpty
   }
 
-  /// A Boolean value that indicates whether the plan searches a table by its primary key.
+  /// Whether the plan searches a table by its primary key.
   package var searchesPrimaryKey: Bool {
     nodes.contains { $0.operation == .search && $0.usesPrimaryKey }
   }
 
-  /// A Boolean value that indicates whether SQLite creates an automatic index, for every execution
-  /// of this statement.
+  /// Whether SQLite creates an automatic index, for every execution of this statement.
   package var usesAutomaticIndex: Bool {
     nodes.contains(where: \.isAutomaticIndex)
   }

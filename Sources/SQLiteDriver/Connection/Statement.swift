@@ -265,7 +265,7 @@ extension Statement {
     Int(sqlite3_stmt_status(handle, counter.code, reset ? 1 : 0))
   }
 
-  /// A Boolean value that indicates whether the statement doesn't modify the file.
+  /// Whether the statement doesn't modify the file.
   package var isReadOnly: Bool {
     sqlite3_stmt_readonly(handle) != 0
   }

@@ -2,8 +2,7 @@ import CSQLite
 import Foundation
 
 extension Connection {
-  /// A Boolean value that indicates whether a temporary copy is read, because the store has a
-  /// transaction to roll back.
+  /// Whether a temporary copy is read, because the store has a transaction to roll back.
   ///
   /// Inform the user if it's `true`.
   package var isPrivateCopy: Bool {

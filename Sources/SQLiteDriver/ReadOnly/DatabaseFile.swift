@@ -148,7 +148,7 @@ package struct FileStamp: Sendable, Hashable {
 
   /// Creates the stamp of a regular file, or returns `nil` if there is none with that name.
   ///
-  /// - Parameter followsLinks: A Boolean value that indicates whether links are followed.
+  /// - Parameter followsLinks: Whether links are followed.
   package init?(path: String, followsLinks: Bool = true) {
     var info = stat()
     let result = followsLinks ? stat(path, &info) : lstat(path, &info)

@@ -164,7 +164,7 @@ package struct StoreFileInspection: Sendable, Hashable {
   package let log: FileStamp?
   /// The rollback journal.
   package let journal: FileStamp?
-  /// A Boolean value that indicates whether the journal contains pages to roll back.
+  /// Whether the journal contains pages to roll back.
   ///
   /// It's also `true` while another process has an open transaction with a rollback journal.
   package let journalIsHot: Bool
@@ -204,8 +204,7 @@ package struct StoreFileInspection: Sendable, Hashable {
     return .immutable
   }
 
-  /// A Boolean value that indicates whether the files changed since the inspection, or no longer
-  /// exist.
+  /// Whether the files changed since the inspection, or no longer exist.
   ///
   /// **Cost:** three calls of `stat`.
   package var isStale: Bool {

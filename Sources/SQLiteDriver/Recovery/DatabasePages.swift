@@ -5,8 +5,8 @@ import Foundation
 /// A page is that of the last transaction: the committed frames of a valid WAL, or the original pages
 /// in a hot journal, take precedence over the file, as they do in SQLite. Nothing is written or locked.
 ///
-/// Cost: one read for each page that is requested; a WAL or journal is read once. Memory is a few bytes
-/// for each page of the file.
+/// **Cost:** one read for each page that is requested; a WAL or journal is read once. Memory is a
+/// few bytes for each page of the file.
 package final class DatabasePages {
   /// The size of a page in bytes, a power of two from 512 to 65,536.
   package let pageSize: Int
@@ -77,7 +77,7 @@ package final class DatabasePages {
     if overlayFile >= 0 { close(overlayFile) }
   }
 
-  /// Returns the bytes of a page, numbered from 1; nil if the file doesn't contain all of it.
+  /// Returns the bytes of a page, numbered from 1; `nil` if the file doesn't contain all of it.
   package func page(_ number: UInt32) -> [UInt8]? {
     guard number >= 1, number <= count else { return nil }
     if let offset = overlay[number] {
@@ -114,7 +114,7 @@ package final class DatabasePages {
     return fstat(file, &info) == 0 ? Int(info.st_size) : 0
   }
 
-  /// Returns bytes of a file; nil if it's shorter.
+  /// Returns bytes of a file; `nil` if it's shorter.
   static func read(_ file: Int32, at offset: Int, count: Int) -> [UInt8]? {
     var total = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -148,7 +148,7 @@ private struct PageSample {
     }
   }
 
-  /// The width of the characters in the schema's statements, in bytes; nil if none is found.
+  /// The width of the characters in the schema's statements, in bytes; `nil` if none is found.
   var characterWidth: Int? {
     let words = Array("CREATE TABLE".utf8)
     for page in pages {
@@ -182,7 +182,8 @@ extension [UInt8] {
     UInt32(uint16(at: offset)) << 16 | UInt32(uint16(at: offset + 2))
   }
 
-  /// Returns SQLite's variable-length integer and the offset after it; nil if it isn't before `end`.
+  /// Returns SQLite's variable-length integer and the offset after it; `nil` if it isn't before
+  /// `end`.
   func varint(at offset: Int, before end: Int) -> (value: UInt64, end: Int)? {
     var value: UInt64 = 0
     for index in 0..<9 {

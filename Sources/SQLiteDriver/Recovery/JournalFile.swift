@@ -5,12 +5,12 @@ struct JournalFile {
   let file: Int32
   let isJournal: Bool
   let pageSize: Int
-  /// The number of pages of the database; nil if it's unknown.
+  /// The number of pages of the database; `nil` if it's unknown.
   let pageCount: Int?
   /// The offset of each page in the file.
   let pages: [UInt32: Int]
 
-  /// Returns the WAL with committed frames, or the hot journal of a file; nil if it has neither.
+  /// Returns the WAL with committed frames, or the hot journal of a file; `nil` if it has neither.
   static func find(nextTo path: String) -> JournalFile? {
     read(path + "-wal", wal) ?? read(path + "-journal", journal)
   }

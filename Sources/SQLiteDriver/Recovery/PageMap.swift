@@ -7,7 +7,7 @@ package final class PageMap {
   package struct Row {
     /// The rowid.
     package let rowID: Int64
-    /// The values of the record, each nil if its bytes can't be read.
+    /// The values of the record, each `nil` if its bytes can't be read.
     package let values: [SQLiteValue?]
   }
 
@@ -75,7 +75,7 @@ package final class PageMap {
 
   /// Assigns the pages of a b-tree to a table, unless they already belong to one.
   ///
-  /// Cost: reads each page once.
+  /// **Cost:** reads each page once.
   package func assign(root: UInt32, to table: Int32) {
     typealias Visit = (number: UInt32, parent: UInt32, lower: Int64?, upper: Int64?)
     var stack: [Visit] = [(root, 0, nil, nil)]
@@ -151,7 +151,7 @@ package final class PageMap {
 
   /// The leaf pages of tables, the most reliable first, so that the first copy of a row is the best.
   ///
-  /// Cost: reads the whole file once.
+  /// **Cost:** reads the whole file once.
   package func leaves() -> [LeafPage] {
     var leaves: [LeafPage] = []
     for number in 1...UInt32(pages.count) {
@@ -172,7 +172,7 @@ package final class PageMap {
 
   /// Returns the records of a leaf page.
   ///
-  /// Cost: reads the page and the overflow pages of its records.
+  /// **Cost:** reads the page and the overflow pages of its records.
   package func leaf(_ number: UInt32) -> Leaf {
     guard let bytes = pages.page(number),
       let page = TableLeaf(bytes, isFirst: number == 1, usable: pages.usable)
@@ -230,7 +230,7 @@ struct FreeList {
 
   /// Reads the list up to its first invalid page.
   ///
-  /// Cost: reads one page for about 1,000 in the list.
+  /// **Cost:** reads one page for about 1,000 in the list.
   init(_ pages: DatabasePages) {
     isFree = Array(repeating: false, count: pages.count + 1)
     guard let header = pages.page(1) else {
@@ -263,7 +263,7 @@ struct FreeList {
 
 /// The pointer map of an auto-vacuum file: the kind of each page, and the page that refers to it.
 ///
-/// Cost: one read for about 800 pages of the file, and five bytes of memory for each.
+/// **Cost:** one read for about 800 pages of the file, and five bytes of memory for each.
 struct PointerMap {
   /// What a page is used for.
   enum Kind: UInt8 {
@@ -322,7 +322,7 @@ struct PointerMap {
     Entry(kind: bytes[index * 5], parent: bytes.uint32(at: index * 5 + 1), pageCount: pageCount)
   }
 
-  /// Returns the entry of a page; nil if there's none, or it's invalid.
+  /// Returns the entry of a page; `nil` if there's none, or it's invalid.
   subscript(page: UInt32) -> Entry? {
     guard Int(page) < kinds.count else { return nil }
     return Entry(

@@ -23,7 +23,7 @@ package struct TableLeaf {
   /// content area without overlapping.
   let isIntact: Bool
 
-  /// Reads a page; nil if it isn't a leaf page of a table.
+  /// Reads a page; `nil` if it isn't a leaf page of a table.
   init?(_ bytes: [UInt8], isFirst: Bool, usable: Int) {
     let start = isFirst ? 100 : 0
     guard bytes.count >= usable, bytes[start] == 0x0D else { return nil }
@@ -79,7 +79,7 @@ package struct TableLeaf {
     return (cell, max(end, offset + 4))
   }
 
-  /// Returns the free blocks of a page; nil if their chain is invalid.
+  /// Returns the free blocks of a page; `nil` if their chain is invalid.
   private static func freeBlocks(
     _ bytes: [UInt8], from first: Int, usable: Int
   ) -> [Range<Int>]? {
@@ -100,7 +100,7 @@ package struct TableLeaf {
 
 /// An interior page of a table's b-tree.
 struct TableInterior {
-  /// A page with rowids greater than `lower` and not greater than `upper`; nil for no limit.
+  /// A page with rowids greater than `lower` and not greater than `upper`; `nil` for no limit.
   struct Child {
     let number: UInt32
     let lower: Int64?
@@ -111,7 +111,7 @@ struct TableInterior {
   /// Whether all cells lie within the page, with ascending rowids.
   let isIntact: Bool
 
-  /// Reads a page; nil if it isn't an interior page of a table.
+  /// Reads a page; `nil` if it isn't an interior page of a table.
   init?(_ bytes: [UInt8], isFirst: Bool, usable: Int) {
     let start = isFirst ? 100 : 0
     guard bytes.count >= usable, bytes[start] == 0x05 else { return nil }
@@ -136,7 +136,8 @@ struct TableInterior {
 
 /// Decodes records in SQLite's format.
 enum RecordDecoder {
-  /// Returns the values of a record, each nil if its bytes are missing; nil if the record is invalid.
+  /// Returns the values of a record, each `nil` if its bytes are missing; `nil` if the record is
+  /// invalid.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the record, or the first of them.

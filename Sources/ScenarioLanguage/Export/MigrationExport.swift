@@ -14,11 +14,11 @@ package struct MigrationExport {
     package var stores: String
     /// The path of the model.
     package var model: String
-    /// The version of the model; nil if it's a single one.
+    /// The version of the model; `nil` if it's a single one.
     package var version: String?
-    /// The path of a folder with mapping models; nil for none.
+    /// The path of a folder with mapping models; `nil` for none.
     package var mappings: String?
-    /// The path of a fixture as JSON; nil to compare nothing.
+    /// The path of a fixture as JSON; `nil` to compare nothing.
     package var fixture: String?
     /// Whether the stores are migrated version by version.
     package var isStepByStep: Bool

@@ -8,12 +8,12 @@ package struct AttributeLiteral: Sendable {
     self.type = type
   }
 
-  /// Returns a Boolean value that indicates whether a word is the literal `nil` or `null`.
+  /// Returns whether a word is the literal `nil` or `null`.
   package static func isNil(_ text: String) -> Bool {
     text == "nil" || text == "null"
   }
 
-  /// Returns a Boolean value that indicates whether a word is a valid value or `nil`.
+  /// Returns whether a word is a valid value or `nil`.
   package func accepts(_ text: String) -> Bool {
     AttributeLiteral.isNil(text) || value(of: text) != nil
   }

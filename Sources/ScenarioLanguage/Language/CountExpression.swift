@@ -30,7 +30,7 @@ package struct CountExpression: Sendable, Hashable {
   package let range: SourceRange
   /// The entity names in the expression, in source order; `scale` isn't included.
   package let names: [Name]
-  /// A Boolean value that indicates whether the expression contains `scale`.
+  /// Whether the expression contains `scale`.
   let usesScale: Bool
   let root: Node
 
@@ -65,7 +65,7 @@ package struct CountExpression: Sendable, Hashable {
     hasher.combine(root)
   }
 
-  /// A Boolean value that indicates whether the value is independent of row counts and scale.
+  /// Whether the value is independent of row counts and scale.
   package var isConstant: Bool { names.isEmpty && !usesScale }
 
   /// Returns the value of the expression.

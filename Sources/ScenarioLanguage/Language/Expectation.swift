@@ -67,8 +67,7 @@ package struct ExpectBlock: Sendable, Equatable {
     self.line = line
   }
 
-  /// A Boolean value that indicates whether an expectation requires the page counts of the store's
-  /// files.
+  /// Whether an expectation requires the page counts of the store's files.
   ///
   /// Recorded events don't contain page counts.
   package var wantsPages: Bool {
@@ -190,7 +189,7 @@ package struct PlanExpectation: Sendable, Equatable {
     return Word(inner, at: key.range(at: word.count + 1, length: inner.count))
   }
 
-  /// Returns a Boolean value that indicates whether a key of `expect` is a plan expectation.
+  /// Returns whether a key of `expect` is a plan expectation.
   static func isKey(_ text: String) -> Bool {
     text == word || text.hasPrefix("\(word)(")
   }

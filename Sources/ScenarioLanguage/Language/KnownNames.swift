@@ -24,8 +24,7 @@ package struct KnownNames: Sendable, Equatable {
     return results[step.subject]?.context ?? ContextShape.main
   }
 
-  /// Returns a Boolean value that indicates whether a context is the same as another or a
-  /// descendant of it.
+  /// Returns whether a context is the same as another or a descendant of it.
   package func contains(_ context: String, in ancestor: String) -> Bool {
     var name: String? = context
     while let present = name {
@@ -104,8 +103,7 @@ package struct ResultShape: Sendable, Equatable {
     self.context = context
   }
 
-  /// A Boolean value that indicates whether steps can use the result's objects, or the objects of
-  /// its object IDs.
+  /// Whether steps can use the result's objects, or the objects of its object IDs.
   package var hasObjects: Bool {
     switch kind {
     case .objects, .ids, .rows: true
@@ -113,8 +111,7 @@ package struct ResultShape: Sendable, Equatable {
     }
   }
 
-  /// A Boolean value that indicates whether the result describes changes in the store, so it can be
-  /// merged.
+  /// Whether the result describes changes in the store, so it can be merged.
   package var canBeMerged: Bool { kind == .save || kind == .rows }
 
   /// A description of the result's contents for errors.

@@ -38,8 +38,8 @@ struct LineReader {
     return form
   }
 
-  /// Returns a Boolean value that indicates whether the current word is YAML's key before the key
-  /// paths, as in `touch moods read date`.
+  /// Returns whether the current word is YAML's key before the key paths, as in
+  /// `touch moods read date`.
   ///
   /// The key is optional on a line and is skipped. If it's the last word or is followed by a comma
   /// or a keyword, it's a key path.
@@ -129,8 +129,8 @@ struct LineReader {
       String(line[begin..<end]), at: first.range.part(at: 0, length: end - begin))
   }
 
-  /// A Boolean value that indicates whether an operator follows the current word, which then is a
-  /// property in a predicate, as in `where values > 5`.
+  /// Whether an operator follows the current word, which then is a property in a predicate, as in
+  /// `where values > 5`.
   private var isBeforeOperator: Bool {
     guard position + 1 < tokens.count, case .word(let next) = tokens[position + 1], !next.isQuoted
     else { return false }
@@ -138,7 +138,7 @@ struct LineReader {
       || LineReader.operators.contains(next.text.uppercased())
   }
 
-  /// Returns a Boolean value that indicates whether the current keyword is part of a predicate.
+  /// Returns whether the current keyword is part of a predicate.
   private func continuesPredicate(after last: LineWords.Token) -> Bool {
     if case .word(let word) = last, !word.isQuoted {
       if let end = word.text.last, "=<>!+-*/(,&|{".contains(end) { return true }
@@ -233,7 +233,7 @@ struct LineReader {
 }
 
 extension String {
-  /// A Boolean value that indicates whether a parenthesis isn't closed.
+  /// Whether a parenthesis isn't closed.
   fileprivate var hasOpenBracket: Bool {
     reduce(0) { $0 + ($1 == "(" ? 1 : $1 == ")" ? -1 : 0) } > 0
   }

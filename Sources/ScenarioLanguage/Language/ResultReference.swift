@@ -5,8 +5,8 @@ import WorkbenchText
 package struct ResultReference: Sendable, Hashable {
   /// The name of the result.
   package let name: String
-  /// A Boolean value that indicates whether the value is a list of all objects, as in `IN $cities`,
-  /// instead of the result's only object.
+  /// Whether the value is a list of all objects, as in `IN $cities`, instead of the result's only
+  /// object.
   package let isList: Bool
   /// The characters of the reference in the predicate's format.
   fileprivate let range: Range<String.Index>

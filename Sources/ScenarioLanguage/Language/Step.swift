@@ -130,8 +130,7 @@ extension Step {
     return keyPaths.contains(keyPath) ? self : with(.prefetch, .keyPaths(keyPaths + [keyPath]))
   }
 
-  /// Returns a Boolean value that indicates whether both steps do the same work, regardless of
-  /// their expectations.
+  /// Returns whether both steps do the same work, regardless of their expectations.
   package func isSame(as other: Step) -> Bool {
     var step = self
     step.expect = other.expect

@@ -373,8 +373,7 @@ package struct StepNumber: Sendable, Hashable {
 }
 
 extension StepNumber {
-  /// Returns a Boolean value that indicates whether two numbers have the same expression, resolved
-  /// or not.
+  /// Returns whether two numbers have the same expression, resolved or not.
   package static func == (first: StepNumber, second: StepNumber) -> Bool {
     first.expression == second.expression
   }

@@ -78,7 +78,7 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether the step runs in a context and therefore takes `in`.
+  /// Whether the step runs in a context and therefore takes `in`.
   ///
   /// Other steps access the store without using a context.
   package var isInContext: Bool {
@@ -88,7 +88,7 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether the step changes the store or prepares a change.
+  /// Whether the step changes the store or prepares a change.
   package var changesData: Bool {
     switch self {
     case .insert, .set, .relate, .delete, .save, .batchInsert, .batchUpdate, .batchDelete, .index,

@@ -175,7 +175,7 @@ package struct LogBudget: Sendable {
   package var sections: [Section]
   /// The row counts of the entities that formulas use.
   package var scope: CountExpressionScope
-  /// A Boolean value that indicates whether the file is a scenario.
+  /// Whether the file is a scenario.
   ///
   /// The variants of a scenario are the sections, and expectations that a log can't show are
   /// skipped.

@@ -154,8 +154,7 @@ struct SharedSteps {
     first = lists.map { $0.dropLast(common) }
   }
 
-  /// Returns a Boolean value that indicates whether two lists differ only in the options of named
-  /// steps.
+  /// Returns whether two lists differ only in the options of named steps.
   private static func areAlike(_ one: [Step], _ other: [Step]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).allSatisfy { first, second in

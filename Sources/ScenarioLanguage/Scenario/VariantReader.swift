@@ -116,8 +116,7 @@ struct VariantReader {
     }
   }
 
-  /// Returns a Boolean value that indicates whether a step uses a name that's missing only because
-  /// its own step is invalid.
+  /// Returns whether a step uses a name that's missing only because its own step is invalid.
   private func isLost(_ step: Step, _ known: KnownNames) -> Bool {
     let context = known.context(of: step)
     let isWithoutContext =
@@ -241,7 +240,7 @@ struct IndexCheck {
     }
   }
 
-  /// Returns a Boolean value that indicates whether an index name is known or assigned by SQLite.
+  /// Returns whether an index name is known or assigned by SQLite.
   private func isKnown(_ name: String) -> Bool {
     known.contains(name) || name.hasPrefix("sqlite_autoindex_")
   }

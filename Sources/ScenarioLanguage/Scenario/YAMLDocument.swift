@@ -103,8 +103,7 @@ final class YAMLDocument {
     return Word(scalar.string, at: range(of: node), isQuoted: isQuoted)
   }
 
-  /// Returns a Boolean value that indicates whether a node has no value: only `key:`, `~`, or
-  /// `null`.
+  /// Returns whether a node has no value: only `key:`, `~`, or `null`.
   func isEmpty(_ node: Node) -> Bool {
     guard let scalar = node.scalar, scalar.style == .plain || scalar.style == .any else {
       return false

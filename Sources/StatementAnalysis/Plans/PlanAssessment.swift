@@ -56,9 +56,9 @@ package struct PlanAssessment: Sendable, Equatable {
   private let change: Change?
   private let index: String?
   private let sorts: Bool
-  /// A Boolean value that indicates whether the statement has a LIMIT.
+  /// Whether the statement has a LIMIT.
   private let isLimited: Bool
-  /// A Boolean value that indicates whether the condition consists only of function calls.
+  /// Whether the condition consists only of function calls.
   private let comparesOnlyFunctions: Bool
 
   /// Assesses a printed plan.
@@ -222,7 +222,7 @@ package struct PlanAssessment: Sendable, Equatable {
     return hasCall
   }
 
-  /// A Boolean value that indicates whether every full scan reads an index instead of its table.
+  /// Whether every full scan reads an index instead of its table.
   private var isIndexScan: Bool {
     notes.allSatisfy { if case .fullScan(_, nil) = $0 { false } else { true } }
   }

@@ -87,7 +87,8 @@ package struct TableStatistics: Sendable {
 
   /// Reads `sqlite_stat1`.
   ///
-  /// The statistics are empty if `ANALYZE` has never run. Cost: two SELECTs, which aren't recorded.
+  /// The statistics are empty if `ANALYZE` has never run. **Cost:** two SELECTs, which aren't
+  /// recorded.
   init(_ connection: Connection) {
     guard
       (try? connection.values("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'"))?.isEmpty
@@ -102,8 +103,7 @@ package struct TableStatistics: Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether there are no statistics because `ANALYZE` has never
-  /// run.
+  /// Whether there are no statistics because `ANALYZE` has never run.
   package var isEmpty: Bool { rows.isEmpty }
 
   /// Returns the number of rows of a table when it was analyzed, or `nil` if it wasn't analyzed or

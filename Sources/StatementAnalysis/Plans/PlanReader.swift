@@ -34,7 +34,8 @@ package final class PlanReader {
   /// Returns the plan of a statement, in which a scan of a partial index includes the index's WHERE
   /// clause.
   ///
-  /// Cost: prepares the statement without running it, plus one SELECT for an index that's scanned.
+  /// **Cost:** prepares the statement without running it, plus one SELECT for an index that's
+  /// scanned.
   ///
   /// - Parameters:
   ///   - sql: The statement.

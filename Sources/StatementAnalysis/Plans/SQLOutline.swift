@@ -20,8 +20,8 @@ package struct SQLToken: Sendable {
 
   /// Returns the tokens of a statement.
   ///
-  /// Comments, which captured SQL doesn't contain, become symbols and words. Cost: linear in the
-  /// length of the statement; the tokens share its bytes.
+  /// Comments, which captured SQL doesn't contain, become symbols and words. **Cost:** linear in
+  /// the length of the statement; the tokens share its bytes.
   package static func all(in bytes: ArraySlice<UInt8>) -> [SQLToken] {
     var tokens: [SQLToken] = []
     var index = bytes.startIndex
@@ -106,7 +106,7 @@ package struct SQLOutline: Sendable {
 
   /// Parses a statement.
   ///
-  /// Cost: linear in the length of the statement.
+  /// **Cost:** linear in the length of the statement.
   package init(_ sql: String) {
     words = SQLOutline.words(of: sql)
     tables = SQLOutline.tables(in: words)
@@ -121,7 +121,7 @@ package struct SQLOutline: Sendable {
     tables.first { $0.alias == alias }?.table
   }
 
-  /// A Boolean value that indicates whether the statement has a LIMIT.
+  /// Whether the statement has a LIMIT.
   package var isLimited: Bool { words.contains { $0.uppercased() == "LIMIT" } }
 
   /// Returns the words of a statement; see `words`.

@@ -6,7 +6,7 @@ import WorkbenchText
 /// `StoreDoctor` creates a report, and `DoctorText` and `DoctorJSON` print it.
 package struct DoctorReport: Sendable {
   package var url: URL
-  /// A Boolean value that indicates whether the store has no readable model.
+  /// Whether the store has no readable model.
   ///
   /// If so, attributes and relationships are inferred from the tables, and checks that need a model
   /// are skipped.
@@ -14,7 +14,7 @@ package struct DoctorReport: Sendable {
   /// The findings, in the order of the rules.
   package var findings: [DoctorFinding]
 
-  /// A Boolean value that indicates whether there are no findings.
+  /// Whether there are no findings.
   package var isIntact: Bool { findings.isEmpty }
 }
 

@@ -30,7 +30,8 @@ package enum StoreDoctor {
 
   /// Checks a store and returns a report.
   ///
-  /// Cost: reads the whole file once for SQLite's integrity check, and each table several times.
+  /// **Cost:** reads the whole file once for SQLite's integrity check, and each table several
+  /// times.
   ///
   /// - Throws: An `InvalidInputError` if the file doesn't exist or isn't a Core Data store.
   package static func examine(_ url: URL) throws -> DoctorReport {
@@ -94,7 +95,7 @@ package enum StoreDoctor {
 }
 
 extension SQLiteError {
-  /// A Boolean value that indicates whether the file is corrupt.
+  /// Whether the file is corrupt.
   fileprivate var isCorruption: Bool {
     code.primary == .corrupt || code.primary == .notADatabase
   }
@@ -109,8 +110,7 @@ struct ExaminedStore: Sendable {
   let tables: Set<String>
   /// The store's UUID in URIs, or `?` if it can't be read.
   let uuid: String
-  /// A Boolean value that indicates whether OpenCoreData created the file, so that names of
-  /// triggers are known.
+  /// Whether OpenCoreData created the file, so that names of triggers are known.
   let isMadeHere: Bool
 
   var mapping: SQLModel { anatomy.mapping }

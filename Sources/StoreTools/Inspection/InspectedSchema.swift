@@ -29,7 +29,7 @@ struct InspectedSchema {
 
   /// Reads the schema.
   ///
-  /// Cost: up to four SELECTs.
+  /// **Cost:** up to four SELECTs.
   init(reading connection: Connection) throws(SQLiteError) {
     var tables: [String: [Column]] = [:]
     for row in try connection.values(
@@ -76,7 +76,7 @@ struct InspectedSchema {
 
   /// Returns the number of each entity's own rows; entities without rows or a table are omitted.
   ///
-  /// Cost: one SELECT per table.
+  /// **Cost:** one SELECT per table.
   ///
   /// - Parameters:
   ///   - mapping: The mapping of the model, which has the current names of entities that the file

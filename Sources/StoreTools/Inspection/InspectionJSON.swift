@@ -77,7 +77,7 @@ package enum InspectionJSON {
     let className: String?
     let attributes: [InspectedAttribute]
     let relationships: [InspectedRelationship]
-    /// A Boolean value that indicates whether the names and types of the properties are inferred.
+    /// Whether the names and types of the properties are inferred.
     let guessed: Bool
 
     init(_ entity: InspectedEntity, of inspection: StoreInspection) {

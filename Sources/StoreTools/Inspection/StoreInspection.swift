@@ -26,8 +26,8 @@ package struct StoreInspection: Sendable {
   package var frameworkVersion: Int?
   /// The identifiers of the model that created the store.
   package var modelIdentifiers: [String]
-  /// A Boolean value that indicates whether the version hashes are OpenCoreData's digests, which
-  /// differ from Apple's because Apple's formula isn't public.
+  /// Whether the version hashes are OpenCoreData's digests, which differ from Apple's because
+  /// Apple's formula isn't public.
   package var hasOwnDigests: Bool
   /// The entities, depth first and in alphabetical order.
   package var entities: [InspectedEntity]
@@ -95,8 +95,7 @@ package struct InspectedEntity: Sendable, Equatable {
   package var count: Int
   /// The number of rows, excluding those of subentities.
   package var ownCount: Int
-  /// A Boolean value that indicates whether the entity is abstract; `false` if the store has no
-  /// model.
+  /// Whether the entity is abstract; `false` if the store has no model.
   package var isAbstract: Bool
   package var superentity: String?
   /// The names of the direct subentities.
@@ -159,7 +158,7 @@ package struct InspectedHistory: Sendable, Equatable, Encodable {
 
   /// Reads the history, or returns `nil` if the store doesn't track it.
   ///
-  /// Cost: two SELECTs.
+  /// **Cost:** two SELECTs.
   init?(reading connection: Connection, tables: some Collection<String>) throws {
     let names = Set(tables.map { $0.uppercased() })
     guard names.contains("ACHANGE"), names.contains("ATRANSACTION") else { return nil }
@@ -192,7 +191,7 @@ package struct InspectedIndex: Sendable, Equatable, Encodable {
   /// The columns in the order of the index; an expression is represented as `(expression)`.
   package var columns: [String]
   package var isUnique: Bool
-  /// A Boolean value that indicates whether it's a partial index.
+  /// Whether it's a partial index.
   package var isPartial: Bool
 }
 
@@ -223,7 +222,7 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
   /// Returns the space of all tables and indexes, largest first, or `nil` if SQLite was built
   /// without `dbstat`.
   ///
-  /// Cost: reads every page.
+  /// **Cost:** reads every page.
   static func all(on connection: Connection) -> [InspectedSpace]? {
     let rows = try? connection.values(
       "SELECT name, pgsize, pageno, unused FROM dbstat WHERE aggregate = 1 "
@@ -267,7 +266,7 @@ package struct UnmappableRows: Encodable, Sendable {
 
   /// Returns the unmappable rows in the tables of all root entities.
   ///
-  /// Cost: one SELECT per table, and another one if the table has unmappable rows.
+  /// **Cost:** one SELECT per table, and another one if the table has unmappable rows.
   static func all(
     of mapping: SQLModel, on connection: Connection
   ) throws(SQLiteError) -> [UnmappableRows] {

@@ -10,8 +10,8 @@ package struct StoreInspector {
 
   /// Returns the description of a store.
   ///
-  /// Cost: a few COUNTs for each table and relationship, and reading each page once to determine
-  /// its space.
+  /// **Cost:** a few COUNTs for each table and relationship, and reading each page once to
+  /// determine its space.
   ///
   /// - Throws: An `InvalidInputError` if the file isn't a store, or an `NSError` if the store can't
   ///   be read.
@@ -79,7 +79,7 @@ struct ModelEntities {
   /// The number of each concrete entity's own rows.
   let own: [EntityCount]
   let schema: InspectedSchema
-  /// A Boolean value that indicates whether the names and classes of the model are inferred.
+  /// Whether the names and classes of the model are inferred.
   let isInferred: Bool
   /// The reader for numbers of destinations, or `nil` if the model doesn't match the tables.
   let spreads: SpreadReader?
@@ -146,7 +146,7 @@ struct SpreadReader {
 
   /// Returns the numbers of destinations of an entity's relationship, or `nil` if it isn't stored.
   ///
-  /// Cost: one SELECT over the keys, and a COUNT of the owners.
+  /// **Cost:** one SELECT over the keys, and a COUNT of the owners.
   func spread(of name: String, in entityName: String) throws -> InspectedSpread? {
     guard let entity = mapping.entity(named: entityName) else { return nil }
     let owners = try numbers(

@@ -20,11 +20,11 @@ package struct MigrationGrowth: Sendable, Equatable {
 
   /// The sizes by ascending rows; the first is the store itself.
   package private(set) var sizes: [Size]
-  /// The reason why larger sizes weren't rehearsed, as a sentence; nil if they were.
+  /// The reason why larger sizes weren't rehearsed, as a sentence; `nil` if they were.
   package private(set) var obstacle: String?
 
-  /// The seconds that don't depend on the rows, and the seconds for each row, by least squares; nil for less
-  /// than two sizes.
+  /// The seconds that don't depend on the rows, and the seconds for each row, by least squares;
+  /// `nil` for less than two sizes.
   package var line: (constant: Double, perRow: Double)? {
     guard sizes.count > 1 else { return nil }
     let count = Double(sizes.count)
@@ -41,14 +41,15 @@ package struct MigrationGrowth: Sendable, Equatable {
     return (max(0, meanTime - perRow * meanRows), perRow)
   }
 
-  /// The number of rows with which the migration takes the launch limit; nil if that isn't known.
+  /// The number of rows with which the migration takes the launch limit; `nil` if that isn't known.
   package var rowsAtLimit: Int? {
     guard let line, line.perRow > 0 else { return nil }
     let rows = (Self.launchLimit - line.constant) / line.perRow
     return rows < Double(Int32.max) * 1_000 ? max(0, Int(rows.rounded())) : nil
   }
 
-  /// The seconds that the migration takes with ten times the rows of the store; nil if that isn't known.
+  /// The seconds that the migration takes with ten times the rows of the store; `nil` if that isn't
+  /// known.
   package var outlookSeconds: Double? {
     guard let line, let own = sizes.first else { return nil }
     return line.constant + line.perRow * Double(own.rows * Self.outlook)
@@ -66,13 +67,13 @@ package struct MigrationGrowth: Sendable, Equatable {
 
   /// Rehearses the steps on larger copies.
   ///
-  /// Cost: copying, multiplying, and migrating the store once for each factor.
+  /// **Cost:** copying, multiplying, and migrating the store once for each factor.
   /// - Parameters:
   ///   - store: The original, which isn't modified.
   ///   - steps: The steps, without policies.
   ///   - seconds: The time of the rehearsal of the store itself.
-  ///   - factors: How often each object exists in the copies; nil for two sizes of 10,000 rows or more, if
-  ///     they take less than half a minute.
+  ///   - factors: How often each object exists in the copies; `nil` for two sizes of 10,000 rows or
+  ///     more, if they take less than half a minute.
   ///   - progress: Called with what is done next.
   /// - Throws: Errors of the file system.
   static func rehearse(

@@ -4,7 +4,7 @@ import SQLiteDriver
 /// Values or objects that a step of a migration doesn't carry over.
 package struct MigrationLoss: Sendable, Equatable {
   package let entity: String
-  /// The property whose values are lost; nil for objects.
+  /// The property whose values are lost; `nil` for objects.
   package let property: String?
   /// The number of values, or of objects.
   package let values: Int
@@ -17,7 +17,7 @@ struct MigrationLosses {
 
   /// Returns the losses, by entity and property.
   ///
-  /// Cost: a `SELECT COUNT` for each entity and each property that isn't carried over.
+  /// **Cost:** a `SELECT COUNT` for each entity and each property that isn't carried over.
   /// - Parameters:
   ///   - copy: A store of the step's source model, which is opened read-only.
   ///   - type: The type of the store.
@@ -39,7 +39,7 @@ struct MigrationLosses {
     .sorted { ($0.entity, $0.property ?? "") < ($1.entity, $1.property ?? "") }
   }
 
-  /// Counts by entity, and by property or nil for objects.
+  /// Counts by entity, and by property or `nil` for objects.
   private typealias Counts = [String: [String?: Int]]
 
   private func count(_ entity: NSEntityDescription, _ predicate: NSPredicate?) throws -> Int {
@@ -112,7 +112,7 @@ struct MigrationLosses {
     return counts
   }
 
-  /// The condition of objects that no mapping fetches; nil if one fetches all.
+  /// The condition of objects that no mapping fetches; `nil` if one fetches all.
   private func filter(of mappings: [NSEntityMapping]) throws -> NSPredicate? {
     let conditions = mappings.map(\.condition)
     guard !conditions.contains(nil) else { return nil }
@@ -161,8 +161,8 @@ extension NSEntityMapping {
       .reduce(into: []) { $0.formUnion($1.sourceKeys) }
   }
 
-  /// The predicate by which source instances are fetched, as text; nil if all are fetched, or the expression
-  /// is another one.
+  /// The predicate by which source instances are fetched, as text; `nil` if all are fetched, or the
+  /// expression is another one.
   fileprivate var condition: String? {
     guard case .fetch(let request, _, _)? = sourceExpression?.node,
       case .method(_, MappingExpression.fetchRequest, let arguments) = request.node,
@@ -199,7 +199,8 @@ extension NSExpression {
 }
 
 extension NSPropertyDescription {
-  /// The condition for an object to have a value of its own; nil if none is stored with the object.
+  /// The condition for an object to have a value of its own; `nil` if none is stored with the
+  /// object.
   ///
   /// The pairs of a one-to-many relationship are stored with its inverse.
   fileprivate var isPresent: NSPredicate? {

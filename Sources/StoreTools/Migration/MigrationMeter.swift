@@ -4,8 +4,8 @@ import Synchronization
 
 /// What a step of a migration takes.
 ///
-/// Memory and bytes are those of the whole process; the system counts them. A value that it doesn't count
-/// is nil.
+/// Memory and bytes are those of the whole process; the system counts them. A value that it doesn't
+/// count is `nil`.
 package struct MigrationCosts: Sendable, Equatable {
   package var seconds = 0.0
   /// The bytes that the process wrote: to the store, its WAL or journal, and temporary files.

@@ -14,7 +14,7 @@ package struct MigrationRehearsal {
     /// The number of rows that were inserted, updated, or deleted.
     package let rows: Int
     package let seconds: Double
-    /// The number of source instances of a pass; nil for a statement.
+    /// The number of source instances of a pass; `nil` for a statement.
     package let instances: Int?
   }
 
@@ -53,11 +53,11 @@ package struct MigrationRehearsal {
 
   /// What a rehearsal does in addition.
   package struct Options {
-    /// A new file for the migrated copy; nil to remove it.
+    /// A new file for the migrated copy; `nil` to remove it.
     ///
     /// It's also removed if the migration is refused or has violations.
     package var destination: URL?
-    /// How often each object exists in larger copies; nil for automatic sizes, empty for none.
+    /// How often each object exists in larger copies; `nil` for automatic sizes, empty for none.
     package var factors: [Int]?
     /// Called with what is done next, in a few words.
     package var progress: (String) -> Void
@@ -72,15 +72,16 @@ package struct MigrationRehearsal {
 
   /// The way to the version.
   package let route: MigrationRoute
-  /// The reason why the migration isn't possible; nil if it's possible.
+  /// The reason why the migration isn't possible; `nil` if it's possible.
   package private(set) var refusal: Refusal?
   /// The steps that were rehearsed: those before a refused one, and those up to one with violations.
   package private(set) var steps: [Step] = []
-  /// The problems of the migrated copy; nil if it isn't migrated or has violations.
+  /// The problems of the migrated copy; `nil` if it isn't migrated or has violations.
   package private(set) var doctor: DoctorReport?
   /// Whether the migrated copy has problems that the store doesn't have.
   package private(set) var hasNewFindings = false
-  /// How the time grows with the rows; nil if the migration isn't complete, or no sizes are wanted.
+  /// How the time grows with the rows; `nil` if the migration isn't complete, or no sizes are
+  /// wanted.
   package private(set) var growth: MigrationGrowth?
   /// The bytes of the store before and after.
   package private(set) var sizes = (before: 0, after: 0)
@@ -115,9 +116,10 @@ package struct MigrationRehearsal {
 
   /// Copies a store, and migrates the copy.
   ///
-  /// No file of the store is modified. Cost: the time and space of copying the store and of the migration;
-  /// one `SELECT COUNT` for each removed property and entity; those of `doctor`; the larger copies. An XML or
-  /// binary store has no SQL, isn't examined by `doctor`, and has no larger copies.
+  /// No file of the store is modified. **Cost:** the time and space of copying the store and of the
+  /// migration; one `SELECT COUNT` for each removed property and entity; those of `doctor`; the
+  /// larger copies. An XML or binary store has no SQL, isn't examined by `doctor`, and has no
+  /// larger copies.
   /// - Parameters:
   ///   - route: The way, which may be refused.
   ///   - options: What to do in addition.
@@ -266,11 +268,11 @@ extension MigrationRehearsal.Work {
 extension MigrationRehearsal {
   /// Migrates the store itself, by the same steps.
   ///
-  /// Each step is complete when it ends; if a later one fails, the store has a version in between, which the
-  /// error names. Cost: that of the migration, and of copying the store.
+  /// Each step is complete when it ends; if a later one fails, the store has a version in between,
+  /// which the error names. **Cost:** that of the migration, and of copying the store.
   /// - Parameter keepsBackup: Whether to keep a copy of the store next to it: `Moods~.sqlite`, or with a
   ///   number if that exists.
-  /// - Returns: The copy; nil if none is kept.
+  /// - Returns: The copy; `nil` if none is kept.
   /// - Throws: The errors of `ProgressiveMigration.run(options:)`.
   package func migrateOriginal(keepsBackup: Bool) throws -> URL? {
     var backup: URL?

@@ -23,7 +23,7 @@ package struct MigrationRoute {
   package let isCurrent: Bool
   /// The steps; empty if the store already has the version, or there's no way.
   package private(set) var steps: [ProgressiveMigration.Step] = []
-  /// The versions between which there's no way; nil if there's one.
+  /// The versions between which there's no way; `nil` if there's one.
   package private(set) var gap: MigrationPlanner.Gap?
   /// What to know before the migration, each in a sentence or two.
   package private(set) var warnings: [String] = []
@@ -108,9 +108,9 @@ package struct MigrationRoute {
       nextStep: "specify a folder of versions that has the version of the store")
   }
 
-  /// Returns the type and metadata of an XML or binary store; nil for another file.
+  /// Returns the type and metadata of an XML or binary store; `nil` for another file.
   ///
-  /// Cost: reads the document as a whole if it begins like one.
+  /// **Cost:** reads the document as a whole if it begins like one.
   private static func document(
     at path: String
   ) throws -> (type: NSPersistentStore.StoreType, metadata: [String: Any])? {

@@ -6,7 +6,7 @@ import WorkbenchText
 package enum DifferenceText {
   /// Returns a summary, and for each difference its reason, its cost, and the SQL that it causes.
   ///
-  /// Cost: that of `LightweightMigrationCosts`.
+  /// **Cost:** that of `LightweightMigrationCosts`.
   package static func lines(_ comparison: ModelComparison) throws -> [String] {
     let differences = comparison.differences
     guard !differences.isEmpty else { return ["The models are equivalent."] }
@@ -24,7 +24,7 @@ package enum DifferenceText {
   /// Returns one JSON object:
   /// `{"effect", "verdict", "refused", "differences": [{"kind", "subject", …}], "statements": […]}`.
   ///
-  /// Cost: that of `LightweightMigrationCosts`.
+  /// **Cost:** that of `LightweightMigrationCosts`.
   package static func json(_ comparison: ModelComparison) throws -> Data {
     let costs = try LightweightMigrationCosts(comparison)
     return try JSONOutput.lines(
@@ -136,7 +136,7 @@ package enum DifferenceText {
     let detail: String?
     let effect: String
     let reason: String?
-    /// Nil if the migration can't be inferred.
+    /// `nil` if the migration can't be inferred.
     let cost: String?
     /// The positions of the statements.
     let statements: [Int]

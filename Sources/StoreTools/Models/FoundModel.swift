@@ -89,8 +89,7 @@ struct CheckedModel {
   let problems: [ModelError]
   /// The schema of the store, or `nil` if the model isn't from a store.
   let schema: InspectedSchema?
-  /// A Boolean value that indicates whether the model was inferred from the tables, which don't
-  /// contain inverses and delete rules.
+  /// Whether the model was inferred from the tables, which don't contain inverses and delete rules.
   let isInferred: Bool
   /// The store, opened read-only, or `nil` if the model isn't from a store.
   let store: Connection?
@@ -111,7 +110,7 @@ struct CheckedModel {
   /// Returns the number of own rows of each entity in a hierarchy, by name, or `nil` without a
   /// store.
   ///
-  /// Cost: one COUNT.
+  /// **Cost:** one COUNT.
   func rows(of root: NSEntityDescription) throws(SQLiteError) -> [String: Int]? {
     guard let store, let schema, let table = schema.table(ofRoot: root.name ?? "") else {
       return nil

@@ -27,7 +27,7 @@ struct ModelDocumentJSON: Encodable {
 
   let file: String
   let source: String
-  /// A Boolean value that indicates whether names and types of properties are inferred.
+  /// Whether names and types of properties are inferred.
   let guessed: Bool
   let problem: String?
   let version: String?

@@ -42,13 +42,13 @@ package enum ModelRules {
 
   /// Applies all rules.
   ///
-  /// The model doesn't need a store. If it's from one, the store is opened read-only. Cost: linear
-  /// in the size of the model; with a store, also one COUNT per hierarchy and one SELECT per binary
-  /// attribute; with an earlier version, also reading the versions of both.
+  /// The model doesn't need a store. If it's from one, the store is opened read-only. **Cost:**
+  /// linear in the size of the model; with a store, also one COUNT per hierarchy and one SELECT per
+  /// binary attribute; with an earlier version, also reading the versions of both.
   ///
   /// - Parameters:
   ///   - found: The model.
-  ///   - earlier: An earlier version, whose change to the model is checked too; nil for none.
+  ///   - earlier: An earlier version, whose change to the model is checked too; `nil` for none.
   /// - Returns: The findings, in the order of the rules.
   /// - Throws: An `InvalidInputError` if the store is corrupt; the errors of a version that can't be read.
   package static func findings(
@@ -292,7 +292,8 @@ struct VersionChange {
 
   /// Compares a model with an earlier version.
   ///
-  /// Cost: reads the versions of the model that the earlier file also has, or all of them if it's a store.
+  /// **Cost:** reads the versions of the model that the earlier file also has, or all of them if
+  /// it's a store.
   /// - Throws: The errors of a version that can't be read.
   init(from earlier: FoundModel, to found: FoundModel) throws {
     comparison = ModelComparison(from: earlier.model, to: found.model)
@@ -316,7 +317,7 @@ struct VersionChange {
     }
   }
 
-  /// Returns the version that a store most likely has; nil if it has one of them unchanged.
+  /// Returns the version that a store most likely has; `nil` if it has one of them unchanged.
   private static func editedVersion(
     of model: NSManagedObjectModel, in found: FoundModel
   ) throws -> Edit? {

@@ -39,7 +39,7 @@ struct CorruptStore {
 
   /// Reads the schema and the housekeeping tables.
   ///
-  /// Cost: reads the file twice, and the leaf pages of unknown tables once more.
+  /// **Cost:** reads the file twice, and the leaf pages of unknown tables once more.
   /// - Throws: A `SQLiteError` if the file can't be read or is too large.
   init(path: String) throws {
     pages = try DatabasePages(path: path)

@@ -82,7 +82,7 @@ package struct RepairReport: Sendable {
     self.remaining = remaining
   }
 
-  /// A Boolean value that indicates whether nothing is lost or assumed, and the new store has no error.
+  /// Whether nothing is lost or assumed, and the new store has no error.
   package var isComplete: Bool {
     corruptPages.isEmpty && undecoded.isEmpty && omitted.isEmpty && assumptions.isEmpty
       && clearedReferences.isEmpty

@@ -24,7 +24,7 @@ struct RepairedStore {
 
   /// Removes what refers to lost rows, and computes derived values and `Z_MAX`.
   ///
-  /// Cost: several statements for each relationship and derived attribute.
+  /// **Cost:** several statements for each relationship and derived attribute.
   /// - Parameter maximums: The former `Z_MAX` by entity ID of the new store.
   /// - Throws: A `SQLiteError` if the store can't be written.
   mutating func complete(maximums: [Int: Int64]) throws {

@@ -326,7 +326,7 @@ struct RowLoader {
     return target.name
   }
 
-  /// Returns the table of a row, which its content confirms; nil if no table can contain it.
+  /// Returns the table of a row, which its content confirms; `nil` if no table can contain it.
   private func table(of row: PageMap.Row, on leaf: PageMap.LeafPage) -> Int32? {
     let values = row.values
     let isOfOmitted = leaf.table != 0 && targets[leaf.table] == nil

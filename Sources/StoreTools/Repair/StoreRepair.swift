@@ -11,11 +11,11 @@ package enum StoreRepair {
   /// journal rolled back, as SQLite would do. The new store has the same UUID, so URIs of objects remain valid.
   /// It appears when it's complete.
   ///
-  /// Cost: reads the file three times, writes each row once, and checks the new store.
+  /// **Cost:** reads the file three times, writes each row once, and checks the new store.
   /// - Parameters:
   ///   - url: The corrupt store.
   ///   - destination: The file of the new store, which must not exist.
-  ///   - model: The store's model; nil for the one in `Z_MODELCACHE`.
+  ///   - model: The store's model; `nil` for the one in `Z_MODELCACHE`.
   /// - Throws: An `InvalidInputError` if the store has no readable model, isn't a file, or is being written
   ///   to, and if the destination exists; 134100 if the model isn't the store's; an `NSError` or `SQLiteError`
   ///   if the new store can't be written. Nothing is left behind.

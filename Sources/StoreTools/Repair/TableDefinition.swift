@@ -30,7 +30,7 @@ struct TableDefinition {
   static let types: Set = ["INTEGER", "FLOAT", "DECIMAL", "TIMESTAMP", "VARCHAR", "BLOB"]
   private static let constraints: Set = ["PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "CONSTRAINT"]
 
-  /// Reads a statement; nil if it has no list of columns.
+  /// Reads a statement; `nil` if it has no list of columns.
   init?(_ sql: String) {
     let text = Array(sql.utf8)
     guard text.count <= StoreLimits.definitionSize, sql.uppercased().hasPrefix("CREATE TABLE")

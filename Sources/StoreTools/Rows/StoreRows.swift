@@ -5,8 +5,7 @@ package import WorkbenchText
 ///
 /// The store is opened read-only, without modifying any file in its folder.
 package struct StoreRows {
-  /// A Boolean value that indicates whether the store has no readable model, so that property names
-  /// are inferred.
+  /// Whether the store has no readable model, so that property names are inferred.
   package let isInferred: Bool
   private let context: NSManagedObjectContext
   private let skippedRows = SkippedRows()
@@ -71,8 +70,8 @@ package struct StoreRows {
 
   /// Calls a closure with up to 500 readable rows at a time, in the order of the file.
   ///
-  /// Cost: one SELECT for the keys, one for each batch of 500 rows, and one or two for each to-many
-  /// relationship and batch. At most five batches are in memory.
+  /// **Cost:** one SELECT for the keys, one for each batch of 500 rows, and one or two for each
+  /// to-many relationship and batch. At most five batches are in memory.
   package func forEachBatch(_ body: ([StoreRow]) throws -> Void) throws {
     try context.performAndWait {
       var properties: [NSEntityDescription: [NSPropertyDescription]] = [:]

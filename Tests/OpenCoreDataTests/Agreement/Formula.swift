@@ -1,8 +1,8 @@
-/// The rules for comparing nil.
+/// The rules for comparing `nil`.
 enum NilRules: CaseIterable {
-  /// A comparison with nil is unknown, and so is its negation.
+  /// A comparison with `nil` is unknown, and so is its negation.
   case sql
-  /// Nil equals only nil, and it has no order.
+  /// `nil` equals only `nil`, and it has no order.
   case memory
 }
 
@@ -133,7 +133,7 @@ enum Logic {
 
   static func or(_ left: Bool?, _ right: Bool?) -> Bool? { not(and(not(left), not(right))) }
 
-  /// Integers have integer results; a division by zero is nil.
+  /// Integers have integer results; a division by zero is `nil`.
   static func arithmetic(_ sign: String, _ left: Plain?, _ right: Plain?) -> Plain? {
     guard let left, let right else { return nil }
     if case .whole(let left) = left, case .whole(let right) = right {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// Corrupt data is an error, nil, or empty, and never stops the program.
+/// Corrupt data is an error, `nil`, or empty, and never stops the program.
 @Suite("Corrupt rows")
 struct DamagedRowTests {
   /// A store with team 1, person 1, robot 2, and gadget 1, corrupted by statements.

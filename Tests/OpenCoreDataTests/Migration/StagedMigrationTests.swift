@@ -58,7 +58,7 @@ struct StagedMigrationTests {
     let description: String
     let target: Int
     let stages: @Sendable () -> [NSMigrationStage]
-    /// The error; nil if the store is migrated.
+    /// The error; `nil` if the store is migrated.
     let code: Int?
   }
 

@@ -68,7 +68,7 @@ extension SlottedArticle {
       uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(number)))
   }
 
-  /// Sets the optional properties to nil.
+  /// Sets the optional properties to `nil`.
   func clear() {
     self[Slots.data] = nil
     self[Slots.date] = nil

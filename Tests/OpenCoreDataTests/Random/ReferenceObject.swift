@@ -2,14 +2,14 @@
 struct ReferenceObject {
   /// A to-many relationship: the persisted destinations and the changes.
   struct ToMany: Equatable {
-    /// The destinations when the store was read; nil for a fault.
+    /// The destinations when the store was read; `nil` for a fault.
     var committed: Set<Int>?
     var added: Set<Int> = []
     var removed: Set<Int> = []
 
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty }
 
-    /// The current destinations; nil for a fault.
+    /// The current destinations; `nil` for a fault.
     var shown: Set<Int>? {
       committed.map { $0.union(added).subtracting(removed) }
     }
@@ -47,7 +47,7 @@ struct ReferenceObject {
   var isInserted = false
   var isUpdated = false
   var isDeleted = false
-  /// Whether its row doesn't exist: its values are nil and it's deleted.
+  /// Whether its row doesn't exist: its values are `nil` and it's deleted.
   var isMissing = false
   /// The snapshot, with the version that a save compares.
   var base = ReferenceStore.Record()

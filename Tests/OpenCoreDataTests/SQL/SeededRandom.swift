@@ -14,7 +14,7 @@ struct SeededRandom: RandomNumberGenerator {
     return bits ^ (bits >> 31)
   }
 
-  /// The value four times out of five, otherwise nil.
+  /// The value four times out of five, otherwise `nil`.
   mutating func sometimes<Value>(_ value: Value?) -> Value? {
     Int.random(in: 0..<5, using: &self) == 0 ? nil : value
   }

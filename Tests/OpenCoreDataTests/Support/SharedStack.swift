@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
   }
 }
 
-/// The error that a body throws, or nil.
+/// The error that a body throws, or `nil`.
 func thrownError(_ body: () throws -> Void) -> NSError? {
   do { try body() } catch let error as NSError { return error }
   return nil

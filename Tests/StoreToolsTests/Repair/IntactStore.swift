@@ -146,8 +146,8 @@ struct IntactStore {
   /// What a repair must recover if some pages are corrupt: all rows on other pages, without their values on
   /// corrupt overflow pages, without references to lost rows, and join rows of which both ends are recovered.
   ///
-  /// A value is nil if it isn't known: it's derived, or on a corrupt overflow page, whose content nothing
-  /// confirms if the chain remains valid.
+  /// A value is `nil` if it isn't known: it's derived, or on a corrupt overflow page, whose content
+  /// nothing confirms if the chain remains valid.
   func recoverable(without corrupt: Set<Int>) -> [String: [Int64: [String: SQLiteValue?]]] {
     var result: [String: [Int64: [String: SQLiteValue?]]] = [:]
     for (table, rows) in tables {

@@ -13,7 +13,7 @@ struct Floor: Codable {
   /// The ratio of the minimum CPU times.
   let processorRatio: Double?
   let limit: Double?
-  /// A Boolean value that indicates whether the limit is met, or `nil` without a limit.
+  /// Whether the limit is met, or `nil` without a limit.
   let met: Bool?
   /// The unit of one operation.
   let unit: String

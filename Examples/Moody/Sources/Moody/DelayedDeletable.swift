@@ -31,12 +31,12 @@ extension DelayedDeletable {
     NSPredicate(format: "%K == NULL", deletionDateKey)
   }
 
-  /// A Boolean value that indicates whether the object has an unsaved mark.
+  /// Whether the object has an unsaved mark.
   public var changedForDelayedDeletion: Bool {
     changedValue(forKey: Self.deletionDateKey) is Date
   }
 
-  /// A Boolean value that indicates whether the model contains the mark.
+  /// Whether the model contains the mark.
   ///
   /// The smaller model of the scenarios doesn't.
   var isDelayedDeletable: Bool {

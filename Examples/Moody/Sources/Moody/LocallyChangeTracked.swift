@@ -73,7 +73,7 @@ extension LocallyChangeTracked {
 extension NSManagedObjectContext {
   private static let tracking = "TracksLocalChanges"
 
-  /// A Boolean value that indicates whether the user's changes are made in this context.
+  /// Whether the user's changes are made in this context.
   ///
   /// Set it in the view context only. Changes that come from the server must not be sent back.
   public var tracksLocalChanges: Bool {

@@ -21,7 +21,7 @@ public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable, Rem
   ///
   /// Only the complete model contains it.
   @Managed("creatorID") public var creatorID: String?
-  /// A Boolean value that indicates whether the mood must be deleted on the server.
+  /// Whether the mood must be deleted on the server.
   ///
   /// Only the complete model contains it.
   @Managed("markedForRemoteDeletion") public var markedForRemoteDeletion: Bool

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
   ///
   /// **Cost**: the cost of a save.
   ///
-  /// - Returns: A Boolean value that indicates whether the save succeeded.
+  /// - Returns: Whether the save succeeded.
   public func saveOrRollback() -> Bool {
     do {
       try save()

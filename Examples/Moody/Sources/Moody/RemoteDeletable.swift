@@ -7,7 +7,7 @@ public import OpenCoreData
 /// after the server has deleted it. See chapter 9 of *Core Data* by Florian Kugler and Daniel Eggert
 /// (objc.io), which calls the attribute both `pendingRemoteDeletion` and `markedForRemoteDeletion`.
 public protocol RemoteDeletable: NSManagedObject {
-  /// A Boolean value that indicates whether the object must be deleted on the server.
+  /// Whether the object must be deleted on the server.
   var markedForRemoteDeletion: Bool { get set }
   /// The identifier on the server, or `nil` if the object isn't on the server yet.
   var remoteIdentifier: String? { get set }
@@ -36,7 +36,7 @@ extension RemoteDeletable {
     NSPredicate(format: "%K == YES", remoteDeletionKey)
   }
 
-  /// A Boolean value that indicates whether the object has an unsaved mark.
+  /// Whether the object has an unsaved mark.
   public var changedForRemoteDeletion: Bool {
     changedValue(forKey: Self.remoteDeletionKey) as? Bool == true
   }

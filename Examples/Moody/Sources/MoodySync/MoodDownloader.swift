@@ -62,8 +62,8 @@ public final class MoodDownloader: ChangeProcessor {
 
   /// Applies the final state of each record: a mood, or `nil` if it's deleted.
   ///
-  /// - Returns: A Boolean value that indicates whether all existing objects could be fetched; if not,
-  ///   the changes must be applied again.
+  /// - Returns: Whether all existing objects could be fetched; if not, the changes must be applied
+  ///   again.
   private func apply(
     _ records: [(id: RemoteRecordID, mood: RemoteMood?)], in context: NSManagedObjectContext
   ) -> Bool {

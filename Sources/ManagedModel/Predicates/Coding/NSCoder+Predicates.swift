@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Methods to read untrusted archives: missing values are nil, and the depth of trees is limited.
+/// Methods to read untrusted archives: missing values are `nil`, and the depth of trees is limited.
 extension NSCoder {
   @TaskLocal private static var depth = 0
 
-  /// Reads one level of a tree; nil below the height that a parsed tree may have.
+  /// Reads one level of a tree; `nil` below the height that a parsed tree may have.
   func descending<Result>(_ body: () -> Result?) -> Result? {
     guard Self.depth < ModelLimits.predicateDepth else { return nil }
     return Self.$depth.withValue(Self.depth + 1, operation: body)
@@ -133,7 +133,7 @@ extension PredicateValue {
     coder.encode(NSString(string: className), forKey: Key.constantClass)
   }
 
-  /// Reads a constant; nil if it's missing or its class isn't one of Foundation's.
+  /// Reads a constant; `nil` if it's missing or its class isn't one of Foundation's.
   init(coder: NSCoder) {
     let elements = (coder.archivedExpressions(Key.collection) ?? []).map { element in
       if case .constant(let value) = element.node { value } else { PredicateValue.null }
@@ -214,7 +214,7 @@ extension NSExpression.Node {
     coder.encode(NSArray(array: arguments), forKey: Key.arguments)
   }
 
-  /// Reads a node; nil if the archive has none of a known type.
+  /// Reads a node; `nil` if the archive has none of a known type.
   init?(coder: NSCoder) {
     let type = coder.archivedInteger(Key.expressionType)
     switch UInt(exactly: type).flatMap(NSExpression.ExpressionType.init) {

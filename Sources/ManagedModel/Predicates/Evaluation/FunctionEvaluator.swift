@@ -82,7 +82,7 @@ package enum FunctionEvaluator {
     }
   }
 
-  /// The value as another type; nil, as in SQL, for a value that can't be of that type.
+  /// The value as another type; `nil`, as in SQL, for a value that can't be of that type.
   private static func cast(
     _ value: PredicateValue, _ type: PredicateValue
   ) throws(PredicateEvaluationError) -> PredicateValue {

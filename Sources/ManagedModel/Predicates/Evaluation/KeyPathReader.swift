@@ -4,9 +4,9 @@ internal import Foundation
 enum KeyPathReader {
   /// Returns the value of the path.
   ///
-  /// If a value along the path is nil, the result is nil. A collection along the path maps to the
-  /// values of its elements: an array to all of them in order, including nil, a set to the distinct
-  /// ones without nil.
+  /// If a value along the path is `nil`, the result is `nil`. A collection along the path maps to
+  /// the values of its elements: an array to all of them in order, including `nil`, a set to the
+  /// distinct ones without `nil`.
   static func value(
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -85,8 +85,8 @@ enum KeyPathReader {
 
   /// Returns the values of a collection's elements, to which an operator later in the path applies.
   ///
-  /// A set, ordered or not, maps to a set without nil, as documented for `value(forKey:)` of
-  /// `NSSet` and `NSOrderedSet`; an array preserves duplicates and nil.
+  /// A set, ordered or not, maps to a set without `nil`, as documented for `value(forKey:)` of
+  /// `NSSet` and `NSOrderedSet`; an array preserves duplicates and `nil`.
   private static func valuesOfKeys(
     _ components: ArraySlice<PredicateKeyPath.Component>, of collection: PredicateCollection
   ) throws(PredicateEvaluationError) -> Any? {

@@ -272,7 +272,7 @@ extension PredicateEvaluator {
       return false
     }
 
-    /// Returns both values in comparable form; nil if there's no such form.
+    /// Returns both values in comparable form; `nil` if there's no such form.
     ///
     /// - Parameter position: The index of the second value in a literal list.
     private func fitted(

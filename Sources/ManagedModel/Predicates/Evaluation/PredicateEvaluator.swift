@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Evaluates predicates and expressions for one object, in memory.
 ///
-/// Nil equals nil and differs from everything else; nothing is less or greater than nil; strings
-/// don't match nil. SQL differs for `!=`, which is never true for a NULL column.
+/// `nil` equals `nil` and differs from everything else; nothing is less or greater than `nil`;
+/// strings don't match `nil`. SQL differs for `!=`, which is never true for a NULL column.
 package struct PredicateEvaluator {
   /// What the predicate is evaluated for, unless that came as a record.
   private let value: Any?
@@ -14,7 +14,7 @@ package struct PredicateEvaluator {
   private unowned(unsafe) let record: (any PredicateRecord)?
   /// The caller's variables with the current elements of subqueries, for block predicates.
   private var bindings: [String: Any]?
-  /// The variables; nil if there are none, as in most predicates.
+  /// The variables; `nil` if there are none, as in most predicates.
   private var variables: [String: PredicateValue]?
   /// The variables that `:=` has set, in order.
   private(set) var assigned: [String] = []

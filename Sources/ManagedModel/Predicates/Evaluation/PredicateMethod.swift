@@ -74,7 +74,7 @@ package enum PredicateMethod {
     return false
   }
 
-  /// What Foundation's class of the value has without arguments; nil if it has no such property.
+  /// What Foundation's class of the value has without arguments; `nil` if it has no such property.
   static func property(_ name: String, of value: PredicateValue) -> PredicateValue? {
     switch value {
     case .string(let text): property(name, of: text)

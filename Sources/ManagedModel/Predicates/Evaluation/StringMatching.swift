@@ -138,7 +138,7 @@ package enum StringMatching {
 
   /// Whether an expression matches the whole string.
   ///
-  /// Nested repetition takes exponential time, so the steps are limited. Cost: at most
+  /// Nested repetition takes exponential time, so the steps are limited. **Cost:** at most
   /// `ModelLimits.matchSteps` steps, about a second.
   private static func matches(
     _ text: String, _ expression: NSRegularExpression
@@ -182,7 +182,7 @@ private struct ASCIIPair {
   let left: [UInt8]
   let right: [UInt8]
 
-  /// Nil if one of them is not ASCII, or if the locale decides.
+  /// `nil` if one of them is not ASCII, or if the locale decides.
   init?(_ left: String, _ right: String, _ options: NSComparisonPredicate.Options) {
     if options.contains(.localeSensitive) { return nil }
     let ignoresCase = options.contains(.caseInsensitive)
@@ -240,7 +240,7 @@ package struct LikePattern {
 
   /// Whether the whole text matches.
   ///
-  /// Cost: at worst the product of the lengths.
+  /// **Cost:** at worst the product of the lengths.
   package func matches(_ text: String) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (piece, position) = (0, 0)

@@ -3,7 +3,7 @@ public import Foundation
 extension NSExpression {
   /// A value that does not depend on the object.
   ///
-  /// `NSNull` compares as nil, and `constantValue` returns it.
+  /// `NSNull` compares as `nil`, and `constantValue` returns it.
   public convenience init(forConstantValue value: Any?) {
     self.init(
       .constant(PredicateValue(constant: value)), origin: value is NSNull ? .null : .node)
@@ -158,7 +158,7 @@ extension NSExpression {
 
   /// Parses an expression.
   ///
-  /// With nil as arguments, the placeholders remain, as in `NSPredicate.parse`.
+  /// With `nil` as arguments, the placeholders remain, as in `NSPredicate.parse`.
   package static func parse(
     _ format: String, arguments: [Any?]? = nil
   ) throws(PredicateSyntaxError) -> NSExpression {

@@ -52,7 +52,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   /// How an expression was created.
   package enum Origin: Sendable {
     case node
-    /// The constant is `NSNull`, which is nil in comparisons.
+    /// The constant is `NSNull`, which is `nil` in comparisons.
     case null
     /// A key path that starts at a variable, as one text: `$x.name`.
     case keyPath
@@ -70,7 +70,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   /// Archives may be read without trust in them.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads an expression from an archive; nil if its type is unknown or it's nested more deeply
+  /// Reads an expression from an archive; `nil` if its type is unknown or it's nested more deeply
   /// than the parser allows.
   public required init?(coder: NSCoder) {
     guard let node = coder.descending({ Node(coder: coder) }),
@@ -99,7 +99,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
   }
 
-  /// Returns the value of `onlyKey`, which must not be nil.
+  /// Returns the value of `onlyKey`, which must not be `nil`.
   ///
   /// The slot is looked up once for all records with the same layout.
   func valueOfOnlyKey(

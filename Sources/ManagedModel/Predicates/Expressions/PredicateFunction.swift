@@ -137,7 +137,7 @@ package enum CastTarget: String, Sendable, CaseIterable {
 
   /// Returns the value converted to the type: dates from and to seconds since 2001, data as Base64.
   ///
-  /// Nil if it can't be converted, or for nil.
+  /// `nil` if it can't be converted, or for `nil`.
   package func cast(_ value: PredicateValue) -> PredicateValue? {
     if value.isNull { return .null }
     switch self {

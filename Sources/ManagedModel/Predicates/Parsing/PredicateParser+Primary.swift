@@ -335,7 +335,7 @@ extension PredicateParser {
 extension PredicateFunction {
   static let powerPrecedence = 8
 
-  /// How close an infix operator binds; nil for functions that are not written so.
+  /// How close an infix operator binds; `nil` for functions that are not written so.
   var precedence: Int? {
     switch self {
     case .bitwiseOr: 2

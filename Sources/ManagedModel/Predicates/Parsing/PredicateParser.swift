@@ -28,7 +28,7 @@ struct PredicateParser {
   let tokens: [PredicateToken]
   var index = 0
   var depth = 0
-  /// The arguments; nil to represent placeholders as nodes.
+  /// The arguments; `nil` to represent placeholders as nodes.
   var source: PlaceholderSource?
 
   static func predicate(

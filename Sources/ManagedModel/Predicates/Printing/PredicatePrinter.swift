@@ -126,7 +126,7 @@ extension PredicatePrinter {
     }
   }
 
-  /// Returns a value as a string, for `CAST(…, "NSString")`; nil for values without one.
+  /// Returns a value as a string, for `CAST(…, "NSString")`; `nil` for values without one.
   static func plainText(of value: PredicateValue) -> String? {
     switch value {
     case .string(let text): text

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A key to sort by, with direction and comparison. Counterpart: `NSSortDescriptor`.
 ///
-/// Sort descriptors are immutable and can be used from any thread. In ascending order, nil comes
+/// Sort descriptors are immutable and can be used from any thread. In ascending order, `nil` comes
 /// before every value, like NULL in SQLite. Values that can't be compared, such as a string and a
 /// number, are sorted by kind.
 ///
@@ -22,11 +22,11 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     case localizedStandardCompare = "localizedStandardCompare:"
   }
 
-  /// The key path whose values are compared; nil to compare the objects.
+  /// The key path whose values are compared; `nil` to compare the objects.
   public let key: String?
   /// Whether smaller values come first.
   public let ascending: Bool
-  /// Apple's `selector`, which Linux does not have, by its name; nil with a comparator block.
+  /// Apple's `selector`, which Linux does not have, by its name; `nil` with a comparator block.
   public let comparison: Comparison?
   private let block: (@Sendable (Any, Any) -> ComparisonResult)?
   private let path: PredicateKeyPath?
@@ -52,7 +52,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
   /// Sorts by a key path in one of Apple's named ways.
   ///
-  /// - Parameter selector: Apple has a `Selector`; nil is `.binary`.
+  /// - Parameter selector: Apple has a `Selector`; `nil` is `.binary`.
   public convenience init(key: String?, ascending: Bool, selector: Comparison?) {
     self.init(key: key, ascending: ascending, comparison: selector ?? .binary, block: nil)
   }
@@ -78,7 +78,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   /// Archives may be read without trust in them.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a descriptor from an archive, Apple's keys; nil for a selector that is not known.
+  /// Reads a descriptor from an archive, Apple's keys; `nil` for a selector that is not known.
   public required init?(coder: NSCoder) {
     guard let comparison = Comparison(rawValue: coder.archivedText("NSSelector") ?? "compare:")
     else { return nil }
@@ -105,7 +105,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
   /// The comparator of the initializer, or one for the selector.
   ///
-  /// It receives `NSNull` for nil.
+  /// It receives `NSNull` for `nil`.
   open var comparator: @Sendable (Any, Any) -> ComparisonResult {
     if let block { return block }
     let comparison = comparison ?? .binary
@@ -208,7 +208,7 @@ extension Sequence {
   ///
   /// The sort is stable.
   ///
-  /// Counterpart: `NSArray.sortedArray(using:)`. Cost: reads each key path once per element.
+  /// Counterpart: `NSArray.sortedArray(using:)`. **Cost:** reads each key path once per element.
   public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
     let keyed = enumerated().map { offset, element in (offset: offset, element: element) }
     return keyed.sorted { left, right in

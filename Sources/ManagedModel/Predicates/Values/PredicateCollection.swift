@@ -10,11 +10,11 @@ package struct PredicateCollection: Hashable {
   package let isOrdered: Bool
   /// Whether the collection is a set, ordered or not.
   ///
-  /// A key path over it returns a set without nil.
+  /// A key path over it returns a set without `nil`.
   package let isSet: Bool
   /// A hash table for long constant collections, so that IN takes constant time.
   private let lookup: Set<PredicateValue>?
-  /// The family of all elements of a long constant list; nil for others.
+  /// The family of all elements of a long constant list; `nil` for others.
   private let onlyFamily: PredicateValue.Family?
 
   /// - Parameter isSet: Whether an ordered collection is a set. Unordered collections always are.
@@ -156,7 +156,7 @@ package struct PredicateObject: Hashable {
 ///
 /// It replaces key-value coding, which isn't available on Linux.
 public protocol KeyValueReadable {
-  /// Returns the value of a key, or nil. The type decides what happens for an unknown key.
+  /// Returns the value of a key, or `nil`. The type decides what happens for an unknown key.
   func value(forKey key: String) -> Any?
   /// The value at the end of a path such as `country.moods.@count`. There is a default.
   func value(forKeyPath keyPath: String) -> Any?
@@ -183,7 +183,7 @@ extension KeyValueReadable {
 
 /// An object that has an order among others of its kind, for `<` and its relatives.
 package protocol PredicateOrdered {
-  /// Where this object is in relation to another; nil if neither is before the other.
+  /// Where this object is in relation to another; `nil` if neither is before the other.
   func order(besides other: Any) -> ComparisonResult?
 }
 
@@ -202,7 +202,8 @@ package protocol ManagedObjectReference {
 package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectReference {
   /// A number that only the records with the same positions share; above 0.
   var placesNumber: UInt32 { get }
-  /// The number of the position that has the key's value; nil for a key that the record does not have.
+  /// The number of the position that has the key's value; `nil` for a key that the record does not
+  /// have.
   func position(ofKey key: String) -> UInt32?
   /// The value of a key with numbers as their own types: `value(forKey:)` may return an `NSNumber`.
   func storedValue(forKey key: String) -> Any?

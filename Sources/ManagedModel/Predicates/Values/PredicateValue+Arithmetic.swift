@@ -3,7 +3,7 @@ internal import Foundation
 extension PredicateValue {
   /// Applies one of the arithmetic functions.
   ///
-  /// Nil for a nil operand, a division by zero, and bitwise operations on values that aren't
+  /// `nil` for a `nil` operand, a division by zero, and bitwise operations on values that aren't
   /// integers. The result of integers is an integer: 3 / 2 is 1. Integers that exceed 64 bits
   /// become decimals.
   static func arithmetic(
@@ -34,7 +34,7 @@ extension PredicateValue {
   ///
   /// In other operations, a date is its number of seconds since the reference date, as in a store.
   ///
-  /// Nil if no operand is a date, or if one is neither a date nor a number.
+  /// `nil` if no operand is a date, or if one is neither a date nor a number.
   private static func dates(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {

@@ -30,7 +30,7 @@ extension PredicateValue {
       || other == .other
   }
 
-  /// A constant in the kind of the value it's compared with; nil if it can't be of that kind.
+  /// A constant in the kind of the value it's compared with; `nil` if it can't be of that kind.
   func converted(toFit value: PredicateValue) -> PredicateValue? {
     switch (value.family, family) {
     case (.number, .string): Self.number(of: string ?? "", as: value)
@@ -66,7 +66,7 @@ extension PredicateValue {
     }
   }
 
-  /// The value as stored in a text column; nil if it can't be.
+  /// The value as stored in a text column; `nil` if it can't be.
   package var columnText: String? {
     switch self {
     case .string(let text): text
@@ -80,7 +80,7 @@ extension PredicateValue {
     }
   }
 
-  /// Returns the number in a string; nil if it isn't one.
+  /// Returns the number in a string; `nil` if it isn't one.
   package static func number(of text: String) -> PredicateValue? {
     if let integer = Int64(text) { return .integer(integer) }
     let isDecimal = text.utf8.allSatisfy { byte in

@@ -3,7 +3,7 @@ internal import Foundation
 extension PredicateValue {
   /// Creates a value from any Swift or Foundation value.
   ///
-  /// Optionals are unwrapped, `NSNull` is nil, and `NSNumber`, `NSString`, and other Foundation
+  /// Optionals are unwrapped, `NSNull` is `nil`, and `NSNumber`, `NSString`, and other Foundation
   /// objects become the corresponding Swift values.
   package init(_ value: Any?) {
     guard let value else {

@@ -154,7 +154,7 @@ extension PredicateValue {
     }
   }
 
-  /// Compares two numbers without loss; nil with not-a-number.
+  /// Compares two numbers without loss; `nil` with not-a-number.
   static func compareNumbers(_ left: Self, _ right: Self) -> ComparisonResult? {
     switch (left, right) {
     case (.double(let left), .double(let right)): compare(left, right)
@@ -241,7 +241,7 @@ extension PredicateValue: Hashable {
     }
   }
 
-  /// Compares two values of one kind without string options; nil if they can't be compared.
+  /// Compares two values of one kind without string options; `nil` if they can't be compared.
   ///
   /// Strings, data, and UUIDs are compared by their bytes, as in SQLite.
   package static func compare(_ left: Self, _ right: Self) -> ComparisonResult? {
@@ -260,7 +260,7 @@ extension PredicateValue: Hashable {
     }
   }
 
-  /// A total order for sorting: nil first, then by kind, then by value.
+  /// A total order for sorting: `nil` first, then by kind, then by value.
   static func order(_ left: Self, _ right: Self) -> ComparisonResult {
     if left.rank != right.rank { return order(left.rank, right.rank) }
     return compare(left, right) ?? .orderedSame

@@ -56,7 +56,8 @@ struct SwiftKeyNames {
   /// The names found so far: finding one creates dozens of objects.
   private static let cache = Mutex<[CacheKey: String]>([:])
 
-  /// Returns the key path with a number of keys whose value a Swift key path returns; nil if there's none.
+  /// Returns the key path with a number of keys whose value a Swift key path returns; `nil` if
+  /// there's none.
   private func name(
     of keyPath: AnyKeyPath, from entity: NSEntityDescription, _ length: Int
   ) -> String? {
@@ -95,7 +96,7 @@ struct SwiftKeyNames {
     return candidates.count == 1 ? candidates[0] : nil
   }
 
-  /// Returns two values of the property's type; nil for a type with custom values.
+  /// Returns two values of the property's type; `nil` for a type with custom values.
   fileprivate func examples(of property: NSPropertyDescription) -> (Any, Any)? {
     if let relationship = property as? NSRelationshipDescription {
       guard let destination = relationship.destinationEntity, !relationship.isOrdered,

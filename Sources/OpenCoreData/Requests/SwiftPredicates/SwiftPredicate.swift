@@ -47,9 +47,9 @@ extension PredicateFormatInitializable {
   /// Creates a predicate from a Swift predicate, for fetches and evaluation in memory.
   ///
   /// A fetch translates it when it's executed; a part without a counterpart is then an error that
-  /// names the operator. In SQL, `!=` differs for nil, as with any predicate. It's a programmer error
-  /// to call it for a subclass of `NSPredicate`. Apple counterpart: the same, which returns nil if it
-  /// can't translate the predicate.
+  /// names the operator. In SQL, `!=` differs for `nil`, as with any predicate. It's a programmer
+  /// error to call it for a subclass of `NSPredicate`. Apple counterpart: the same, which returns
+  /// `nil` if it can't translate the predicate.
   public init<Object: NSManagedObject>(_ predicate: Foundation.Predicate<Object>) {
     guard let made = SwiftPredicate(predicate) as? Self else {
       preconditionFailure("a Swift predicate isn't a \(Self.self): convert it to an NSPredicate")
@@ -103,10 +103,11 @@ extension NSFetchRequest where ResultType: NSManagedObject {
 extension NSSortDescriptor {
   /// Creates a sort descriptor with a Swift key path, such as `\Car.maker` or `\Car.maker?.name`.
   ///
-  /// For a managed object class whose model is in use, `key` is the name of the property, or the key
-  /// path across up to two to-one relationships. Without a model in use, the name is looked up when
-  /// the descriptor is used in a fetch. Other values are sorted in memory, by the key path itself.
-  /// Cost: creates a few dozen objects without a context the first time a key path is used.
+  /// For a managed object class whose model is in use, `key` is the name of the property, or the
+  /// key path across up to two to-one relationships. Without a model in use, the name is looked up
+  /// when the descriptor is used in a fetch. Other values are sorted in memory, by the key path
+  /// itself. **Cost:** creates a few dozen objects without a context the first time a key path is
+  /// used.
   public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
     self.init(
       key: Self.name(of: keyPath), keyPath: keyPath, ascending: ascending, comparison: .binary)

@@ -252,7 +252,7 @@ enum AtomicStoreForm {
   case xml
   case binary
 
-  /// Creates the form of a type of store; nil for other types.
+  /// Creates the form of a type of store; `nil` for other types.
   init?(_ type: NSPersistentStore.StoreType) {
     switch type {
     case .xml: self = .xml

@@ -170,7 +170,7 @@ extension RowSlot.Kind {
     }
   }
 
-  /// Returns a document's value in the raw form of a kind; nil if it's of another kind.
+  /// Returns a document's value in the raw form of a kind; `nil` if it's of another kind.
   ///
   /// A string, which is XML's only type, is parsed as the kind.
   func stored(_ value: RowValue) -> RowValue? {

@@ -15,7 +15,7 @@ struct StoreDocument: @unchecked Sendable {
   /// By key.
   var objects: [Object] = []
 
-  /// An object with its values; nil values are omitted.
+  /// An object with its values; `nil` values are omitted.
   struct Object {
     let entity: String
     let key: Int64
@@ -153,7 +153,7 @@ extension StoreDocument {
 extension StoreDocument.Object {
   private typealias Key = StoreDocument.Key
 
-  /// Nil for anything that isn't written for an object.
+  /// `nil` for anything that isn't written for an object.
   fileprivate init?(_ value: BinaryPropertyList.Value) {
     guard case .dictionary(let fields) = value,
       case .string(let entity)? = fields[Key.entity], case .integer(let key)? = fields[Key.key],
@@ -197,7 +197,7 @@ extension RowValue {
     }
   }
 
-  /// Nil for anything that isn't written for a value.
+  /// `nil` for anything that isn't written for a value.
   fileprivate init?(listed value: BinaryPropertyList.Value) {
     switch value {
     case .integer(let number): self = .int64(number)

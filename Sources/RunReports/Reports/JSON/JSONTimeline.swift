@@ -307,7 +307,7 @@ struct JSONEvents: Codable {
 }
 
 extension ObjectReference {
-  /// Parses `x-coredata://STORE/Entity/p4`; returns nil for any other string.
+  /// Parses `x-coredata://STORE/Entity/p4`; returns `nil` for any other string.
   fileprivate init?(uri: String) {
     let parts = uri.split(separator: "/")
     guard parts.count == 4, parts[0] == "x-coredata:", let key = Int64(parts[3].dropFirst()) else {

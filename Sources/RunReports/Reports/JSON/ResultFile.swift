@@ -131,7 +131,7 @@ struct JSONScanner {
 
   private let bytes: [UInt8]
   private var position = 0
-  /// The path of the value to find; nil to only check the syntax.
+  /// The path of the value to find; `nil` to only check the syntax.
   private let wanted: [Part]?
   private var way: [Part] = []
   private var found: Int?
@@ -142,7 +142,7 @@ struct JSONScanner {
     self.wanted = wanted
   }
 
-  /// Returns the first error in JSON, or nil if it's valid.
+  /// Returns the first error in JSON, or `nil` if it's valid.
   static func fault(in bytes: [UInt8]) -> Fault? {
     var scanner = JSONScanner(bytes, wanted: nil)
     do {
@@ -155,7 +155,7 @@ struct JSONScanner {
     }
   }
 
-  /// Returns the byte offset of the value at a path, or nil if there is no such value.
+  /// Returns the byte offset of the value at a path, or `nil` if there is no such value.
   static func offset(of path: [Part], in bytes: [UInt8]) -> Int? {
     var scanner = JSONScanner(bytes, wanted: path)
     // `fault(in:)` has checked the syntax.

@@ -84,7 +84,7 @@ struct EntityListRule: DoctorRule {
 enum IntegrityCheck {
   /// Returns a finding if the integrity check fails.
   ///
-  /// Cost: reads the whole file.
+  /// **Cost:** reads the whole file.
   static func findings(on connection: Connection) throws -> [DoctorFinding] {
     let lines: [String]
     do {
@@ -117,7 +117,7 @@ struct MetadataCheck {
 
   /// Reads the table.
   ///
-  /// Cost: two SELECTs.
+  /// **Cost:** two SELECTs.
   init(reading connection: Connection) throws {
     guard
       let row = try HousekeepingTables.row(

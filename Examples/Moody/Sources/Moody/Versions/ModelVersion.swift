@@ -84,8 +84,7 @@ public struct MigrationStep {
 ///   - sourceURL: The store to migrate, which must not be open.
 ///   - targetURL: The location of the migrated store, which can be the same.
 ///   - version: The version to migrate to.
-///   - deleteSource: A Boolean value that indicates whether to delete the source if its location
-///     isn't the target's.
+///   - deleteSource: Whether to delete the source if its location isn't the target's.
 ///   - progress: A progress that gets one unit for each step.
 /// - Throws: `UnknownModelVersion` if the store has none of the versions; the
 ///   errors of `NSMigrationManager`.
