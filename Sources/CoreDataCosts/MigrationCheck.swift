@@ -8,7 +8,8 @@ public enum MigrationMethod: Sendable {
   case stepByStep
 }
 
-/// Migrates a copy of each old store in a folder to the current model, and compares it with a fixture.
+/// Migrates a copy of each old store in a folder to the current model, and compares it with a
+/// fixture.
 ///
 /// Use it in a test with XCTest or Swift Testing, with a folder of stores from released versions:
 ///
@@ -22,14 +23,14 @@ public enum MigrationMethod: Sendable {
 /// - Parameters:
 ///   - folder: The folder; files that aren't SQLite stores are ignored.
 ///   - model: The current model.
-///   - versions: The folder of all versions, which name those of the stores and determine what's lost: a
-///     `.momd`, or a `.xcdatamodeld` on Linux. Required to migrate step by step.
+///   - versions: The folder of all versions, which name those of the stores and determine what's
+///     lost: a `.momd`, or a `.xcdatamodeld` on Linux. Required to migrate step by step.
 ///   - bundles: The bundles with mapping models.
 ///   - method: How the app migrates its stores.
 ///   - fixture: The content that each migrated store must have.
 /// - Returns: A result for each store. An error of a store is part of it.
-/// - Throws: `MigrationCheckError` if there are no stores or no versions; an `NSError` if a temporary folder
-///   can't be created.
+/// - Throws: `MigrationCheckError` if there are no stores or no versions; an `NSError` if a
+///   temporary folder can't be created.
 public func checkMigrations(
   ofStoresIn folder: URL, to model: NSManagedObjectModel, versions: URL? = nil,
   mappingModelsIn bundles: [Bundle] = [], by method: MigrationMethod = .automatic,
@@ -274,7 +275,8 @@ private struct MigrationCheck {
 
   // MARK: Losses
 
-  /// Counts the values of properties, and the objects of entities, that the current model doesn't have.
+  /// Counts the values of properties, and the objects of entities, that the current model doesn't
+  /// have.
   private func losses(of store: URL, from position: Int) throws -> [MigrationReport.Loss] {
     try reading(store, with: versions[position].model) { context in
       try losses(in: context, from: position)

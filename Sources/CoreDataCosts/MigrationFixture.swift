@@ -2,8 +2,8 @@ public import OpenCoreData
 
 /// The expected content of a migrated store, in the values of the app instead of primary keys.
 ///
-/// Objects are recognized by their key: the values of the properties in `keys`. Only the entities in `objects`
-/// are compared, and only the properties that an object lists.
+/// Objects are recognized by their key: the values of the properties in `keys`. Only the entities
+/// in `objects` are compared, and only the properties that an object lists.
 ///
 ///     let fixture = MigrationFixture(
 ///       keys: ["Country": ["code"]],
@@ -17,8 +17,8 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
 
   /// The value of a property.
   ///
-  /// Numbers and Booleans are decimal numbers, dates the seconds since 2001, and data Base64. A to-one
-  /// relationship has the key of its destination, and a to-many relationship a list of them.
+  /// Numbers and Booleans are decimal numbers, dates the seconds since 2001, and data Base64. A
+  /// to-one relationship has the key of its destination, and a to-many relationship a list of them.
   public enum Value: Hashable, Sendable {
     /// No value.
     case none
@@ -28,11 +28,11 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
     case list([String])
   }
 
-  /// The properties by whose values an object is recognized, by the name of its entity or of a parent
-  /// entity.
+  /// The properties by whose values an object is recognized, by the name of its entity or of a
+  /// parent entity.
   ///
-  /// An entity without a key has the properties of its first uniqueness constraint; without one, all
-  /// attributes.
+  /// An entity without a key has the properties of its first uniqueness constraint; without one,
+  /// all attributes.
   public var keys: [String: [String]]
   /// All objects of each entity, without those of subentities.
   public var objects: [String: [Object]]

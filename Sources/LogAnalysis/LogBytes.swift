@@ -2,8 +2,8 @@ import Foundation
 
 /// A part of a log as bytes.
 ///
-/// Logs are long, and only a few lines need to be converted to strings. Searches and comparisons use
-/// the C library, which examines many bytes at a time.
+/// Logs are long, and only a few lines need to be converted to strings. Searches and comparisons
+/// use the C library, which examines many bytes at a time.
 package struct LogBytes: Sendable {
   package var bytes: ArraySlice<UInt8>
 

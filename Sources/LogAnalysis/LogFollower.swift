@@ -5,8 +5,8 @@ package import WorkbenchText
 /// The lines of a log that's still being written, as they arrive.
 ///
 /// A file is followed across rotation, when another file takes its path, and truncation; a pipe is
-/// read until its end. Memory use is that of one line, of which at most `InputLimits.logLine` bytes are
-/// kept.
+/// read until its end. Memory use is that of one line, of which at most `InputLimits.logLine` bytes
+/// are kept.
 package final class LogFollower {
   private static let chunkSize = 1 << 18
   private let path: String
@@ -69,7 +69,8 @@ package final class LogFollower {
     return partial.isEmpty ? [] : [LogFollower.line(partial[...])]
   }
 
-  /// Returns the next bytes: none at the end, and `nil` if a signal interrupted, or a pipe has none yet.
+  /// Returns the next bytes: none at the end, and `nil` if a signal interrupted, or a pipe has none
+  /// yet.
   private func readChunk() throws(InvalidInputError) -> [UInt8]? {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: LogFollower.chunkSize) { buffer, count in

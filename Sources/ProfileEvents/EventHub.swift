@@ -63,8 +63,8 @@ package final class EventHub: Sendable {
 
 /// What the sinks of a hub require, in one word of the hub's.
 ///
-/// A hot path keeps a copy next to its hub: reading the word through the hub would retain and release
-/// the hub, which costs ten times as much. Whoever keeps a copy must keep the hub, too.
+/// A hot path keeps a copy next to its hub: reading the word through the hub would retain and
+/// release the hub, which costs ten times as much. Whoever keeps a copy must keep the hub, too.
 package struct EventDemand: @unchecked Sendable {  // the word is atomic
   /// 0 without a sink, otherwise the details in the bits above the lowest, which is 1.
   @usableFromInline let word: UnsafeMutablePointer<Atomic<Int>>

@@ -79,8 +79,8 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
 
   /// Whether the metric counts pages or SQLite's instructions.
   ///
-  /// These counts depend on SQLite's version and the page size, so a result contains them only if an
-  /// expectation uses them.
+  /// These counts depend on SQLite's version and the page size, so a result contains them only if
+  /// an expectation uses them.
   package var isOfPages: Bool {
     switch self {
     case .vmsteps, .pageins, .pageouts, .filepages, .walpages, .freepages: true

@@ -118,8 +118,8 @@ package struct ShellAnswer: Sendable {
 enum ScreenText {
   /// Returns a line in parts that fit a width, the later ones indented further.
   ///
-  /// Wide gaps between columns are narrowed first. A word that's longer than the width isn't broken,
-  /// so that a path can be copied.
+  /// Wide gaps between columns are narrowed first. A word that's longer than the width isn't
+  /// broken, so that a path can be copied.
   ///
   /// - Parameters:
   ///   - line: The line, without line feeds.

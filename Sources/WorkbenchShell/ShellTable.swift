@@ -31,8 +31,8 @@ package struct ShellTable: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - mode: The mode.
-  ///   - width: The width of the screen in characters, to which the `table` mode truncates strings and
-  ///     omits columns on the right; `nil` for no limit.
+  ///   - width: The width of the screen in characters, to which the `table` mode truncates strings
+  ///     and omits columns on the right; `nil` for no limit.
   package func lines(_ mode: ShellMode, width: Int? = nil) -> [String] {
     switch mode {
     case .table: aligned(width)

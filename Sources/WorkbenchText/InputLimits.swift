@@ -4,8 +4,8 @@ import SQLiteDriver
 ///
 /// They're far above realistic values, and reject mistakes and hostile input before it costs memory
 /// or time. Every error for input beyond a limit states the limit. `ModelLimits` and `StoreLimits`
-/// contain those of the framework, which can't refer to this module; `Documentation/limits.md` lists
-/// all of them.
+/// contain those of the framework, which can't refer to this module; `Documentation/limits.md`
+/// lists all of them.
 package enum InputLimits {
   /// Applies the limit of the process's memory in SQLite.
   package static func limitProcess() {
@@ -157,7 +157,8 @@ package enum InputLimits {
   ///
   /// A message lists all values of a long `IN`.
   package static let logMessage = 1 << 16
-  /// The maximum number of different statements in a log; further ones share an entry for each kind.
+  /// The maximum number of different statements in a log; further ones share an entry for each
+  /// kind.
   ///
   /// Each has its own counts and samples; an app has fewer.
   package static let logStatements = 20_000

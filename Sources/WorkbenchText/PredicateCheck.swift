@@ -80,8 +80,8 @@ package struct PredicateCheck {
 
   /// Checks that the entity has the key paths that a predicate compares.
   ///
-  /// - Throws: A problem at the first key path that the entity doesn't have, or that is the name of a
-  ///   computed value.
+  /// - Throws: A problem at the first key path that the entity doesn't have, or that is the name of
+  ///   a computed value.
   package func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
     for keyPath in PredicateCheck.keyPaths(of: predicate) {
       guard !computed.contains(keyPath) else {

@@ -136,7 +136,8 @@ extension RowText {
     }
   }
 
-  /// The value as JSON: dates as ISO 8601 with milliseconds in UTC, binary data as Base64, objects as URIs.
+  /// The value as JSON: dates as ISO 8601 with milliseconds in UTC, binary data as Base64, objects
+  /// as URIs.
   ///
   /// A date outside of the years 1 to 9999 is its seconds since 2001-01-01 UTC, as a number.
   package var json: String {

@@ -2,7 +2,8 @@ package import Foundation
 
 /// An operation that runs in copies of a folder, each time with another failure.
 ///
-/// `Prepared` is what's made in a copy before operations can fail, such as an open store with unsaved changes.
+/// `Prepared` is what's made in a copy before operations can fail, such as an open store with
+/// unsaved changes.
 package struct FailureSweep<Prepared> {
   /// The folder that's copied; it contains what the operation needs.
   private let template: URL
@@ -129,7 +130,8 @@ extension FailureSweep where Prepared == URL {
 }
 
 extension FailingFiles {
-  /// How many of the possible failures are tried: `CDPROF_FAULTS`, which is a number for each cause, or `all`.
+  /// How many of the possible failures are tried: `CDPROF_FAULTS`, which is a number for each
+  /// cause, or `all`.
   package static var limit: Int {
     let text = ProcessInfo.processInfo.environment["CDPROF_FAULTS"]
     return text == "all" ? .max : max(text.flatMap { Int($0) } ?? 1, 1)

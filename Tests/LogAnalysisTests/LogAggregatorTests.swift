@@ -88,7 +88,8 @@ struct LogAggregatorTests {
     let fetch = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
     let report = SampleLogs.report(fetch + save)
     #expect(report.costs.all[.selects] == 2 && report.costs.all[.fetches] == 1)
-    // A save reads a conflict's rows after the ROLLBACK; OpenCoreData then logs the time of the save.
+    // A save reads a conflict's rows after the ROLLBACK; OpenCoreData then logs the time of the
+    // save.
     let conflict =
       save.replacingOccurrences(of: "COMMIT", with: "ROLLBACK")
       + own[1...2].map {

@@ -35,7 +35,8 @@ struct DocumentReferenceTests {
     }
   }
 
-  /// The names of all Swift files, including those of the other packages, and the examples of names.
+  /// The names of all Swift files, including those of the other packages, and the examples of
+  /// names.
   private static let swiftFiles: Set<String> = {
     let folders = ["Sources", "Tests", "Benchmarks", "Examples", "Integrations"]
     let names = folders.flatMap(Repository.files(below:)).map { ($0 as NSString).lastPathComponent }

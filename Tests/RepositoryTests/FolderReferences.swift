@@ -90,9 +90,9 @@ extension FolderReferences {
 
   /// The declarations of a module, with their folders.
   ///
-  /// A type in a file is its folder's, even if another folder nests a type of the same name. All other
-  /// declarations are known only if no other declaration, parameter, or variable of the module has
-  /// the same name, because the words of a line don't tell which one is meant.
+  /// A type in a file is its folder's, even if another folder nests a type of the same name. All
+  /// other declarations are known only if no other declaration, parameter, or variable of the
+  /// module has the same name, because the words of a line don't tell which one is meant.
   private struct Declarations {
     private var types: [String: String] = [:]
     private var others: [String: String] = [:]

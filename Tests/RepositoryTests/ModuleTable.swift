@@ -2,8 +2,8 @@ import Foundation
 
 /// The module table of ARCHITECTURE.md: the imports that each module may have.
 ///
-/// A row is `| `Module` | what it holds | `Import`, `Import` |`; every word in backticks in the last
-/// column may be imported. A module may import only modules of the rows below it.
+/// A row is `| `Module` | what it holds | `Import`, `Import` |`; every word in backticks in the
+/// last column may be imported. A module may import only modules of the rows below it.
 struct ModuleTable {
   struct Row {
     let module: String

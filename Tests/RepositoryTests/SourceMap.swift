@@ -2,8 +2,8 @@ import Foundation
 
 /// The tables of `Documentation/source-map.md`: the layers of each module's folders.
 ///
-/// Each module with folders has a heading and a table. The rows of the table are layers, from top to
-/// bottom; the first column lists the folders of a layer, and the last one the exceptions, as
+/// Each module with folders has a heading and a table. The rows of the table are layers, from top
+/// to bottom; the first column lists the folders of a layer, and the last one the exceptions, as
 /// `` `Folder/File` → `name` ``.
 struct SourceMap {
   struct Layer {

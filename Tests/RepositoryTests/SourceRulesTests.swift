@@ -13,7 +13,8 @@ struct SourceRulesTests {
     }
   }
 
-  /// Relies on the formatter: a body ends at the first brace with the indentation of its declaration.
+  /// Relies on the formatter: a body ends at the first brace with the indentation of its
+  /// declaration.
   @Test func noFunctionIsOver60Lines() {
     let start = /^(\s*)(?:[\w@()]+\s+)*(?:func\s|init\b|subscript\b)/
       .wordBoundaryKind(.simple)
@@ -81,8 +82,8 @@ struct SourceRulesTests {
 
   /// Whether a file contains the declaration it's named after.
   ///
-  /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it; `KeyRules` declares
-  /// several rules.
+  /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it; `KeyRules`
+  /// declares several rules.
   private func declares(_ file: SourceFile, _ parts: [String]) -> Bool {
     guard let type = parts.first?.split(separator: ".").last.map(String.init) else { return false }
     if parts == ["Exports"] || parts == ["main"] { return true }

@@ -25,7 +25,8 @@ struct OwnLogTests {
     .prefetches,
   ]
 
-  /// Scenarios with fetches and faults of every kind, saves, batch requests, contexts and conflicts.
+  /// Scenarios with fetches and faults of every kind, saves, batch requests, contexts and
+  /// conflicts.
   private static let scenarios = [
     "mood-list.yml", "06-fetching/to-many.yml", "06-fetching/batches.yml",
     "07-saving/what-a-save-sends.yml", "11-conflicts/five-policies.yml",

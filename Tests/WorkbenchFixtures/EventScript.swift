@@ -68,7 +68,8 @@ package final class EventScript {
     }
   }
 
-  /// Records an object fault that is fulfilled from the database, or without SQL from the row cache.
+  /// Records an object fault that is fulfilled from the database, or without SQL from the row
+  /// cache.
   package func fault(_ entity: String, key: Int, sql: String? = nil) {
     let id = nextID()
     let begin = clock

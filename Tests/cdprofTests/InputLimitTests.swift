@@ -236,7 +236,8 @@ struct InputLimitTests {
     try expectRejection(["compare", file, file], "more than 100 deep, the limit")
   }
 
-  /// Replaces each number of a result with an extreme one, and renders the result in several formats.
+  /// Replaces each number of a result with an extreme one, and renders the result in several
+  /// formats.
   @Test func resultsWithExtremeNumbersDoNotCrash() throws {
     let small = try program.folder.write(
       scenario("3", step: "fetch: Continent, as: c"), to: "small.yml")
@@ -263,8 +264,8 @@ struct InputLimitTests {
     #expect(outcome.output.isEmpty, "\(outcome.output.prefix(2_000))")
   }
 
-  /// Models of 9,000 entities: without a hierarchy, in one with different indexes, in one with equal
-  /// indexes, and with errors.
+  /// Models of 9,000 entities: without a hierarchy, in one with different indexes, in one with
+  /// equal indexes, and with errors.
   @Test(arguments: ["flat", "tree", "same", "invalid"])
   func readsModelsWithManyEntities(kind: String) throws {
     let attribute = "<attribute name=\"a\" optional=\"YES\" attributeType=\"String\"/>"

@@ -17,7 +17,8 @@ package struct InferredMapping {
     package let source: NSEntityDescription?
     /// The entity of the destination model; `nil` for a removed one.
     package let destination: NSEntityDescription?
-    /// All properties, inherited ones included: those of the destination by name, then removed ones.
+    /// All properties, inherited ones included: those of the destination by name, then removed
+    /// ones.
     package let properties: [Property]
 
     /// Returns the name of the source property whose values a destination property gets; `nil` for

@@ -196,8 +196,8 @@ package enum MigrationEffect: String, Sendable, Comparable, CaseIterable {
 
 /// Finds which thing of a later model was which of an earlier one.
 enum RenamingMatch {
-  /// The pairs of properties of two versions of an entity, inherited ones included, in the order of the
-  /// names of the later ones.
+  /// The pairs of properties of two versions of an entity, inherited ones included, in the order of
+  /// the names of the later ones.
   static func properties(
     of old: NSEntityDescription, _ new: NSEntityDescription
   ) -> [(old: NSPropertyDescription, new: NSPropertyDescription)] {

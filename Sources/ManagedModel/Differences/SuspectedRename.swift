@@ -1,4 +1,5 @@
-/// An entity or property that was removed while a similar one was added, without a renaming identifier.
+/// An entity or property that was removed while a similar one was added, without a renaming
+/// identifier.
 ///
 /// Lightweight migration then drops the values.
 package struct SuspectedRename: Sendable, Hashable {

@@ -49,8 +49,8 @@ extension NSManagedObjectModel {
 
   /// Returns whether a checksum is the model's, in one of the forms in which it's known.
   ///
-  /// The form of Core Data's checksum is that of Xcode's build log and `VersionInfo.plist`: the SHA-256 of the
-  /// entities' version hashes in the order of their names.
+  /// The form of Core Data's checksum is that of Xcode's build log and `VersionInfo.plist`: the
+  /// SHA-256 of the entities' version hashes in the order of their names.
   package func hasChecksum(_ checksum: String) -> Bool {
     if checksum == versionChecksum || checksum == digest.base64EncodedString() { return true }
     let recorded = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map(\.currentRecordedHash)

@@ -15,7 +15,8 @@ struct MappingArchive {
 
   /// The archived mapping model.
   ///
-  /// - Throws: An error if the archive contains something else, or an expression of an unknown kind.
+  /// - Throws: An error if the archive contains something else, or an expression of an unknown
+  ///   kind.
   func mappingModel() throws(ModelError) -> NSMappingModel {
     guard archive.root.className == "NSMappingModel" else {
       throw Self.error("The archive contains a \(archive.root.className), not a mapping model.")

@@ -1,7 +1,8 @@
 /// Describes how the stores of one model are migrated to another.
 ///
 /// Create one in code, read it from a bundle, or have it inferred and then edit it. Use it on one
-/// thread, and don't change it while it's used. Counterpart: `NSMappingModel`; the book's chapter 14.
+/// thread, and don't change it while it's used. Counterpart: `NSMappingModel`; the book's
+/// chapter 14.
 open class NSMappingModel: NSObject {
   /// The mappings of the entities, in the order in which they're processed.
   open var entityMappings: [NSEntityMapping]! = []
@@ -38,9 +39,9 @@ open class NSMappingModel: NSObject {
   /// Creates the mapping model in bundles that migrates stores of one model to another.
   ///
   /// A compiled mapping model matches if it has the version hashes of both models' entities. A
-  /// mapping-model document matches if the models that it names are versions in the same bundle with
-  /// these version hashes. A mapping model that doesn't match is passed over without a message: edit
-  /// neither model after the mapping model is made.
+  /// mapping-model document matches if the models that it names are versions in the same bundle
+  /// with these version hashes. A mapping model that doesn't match is passed over without a
+  /// message: edit neither model after the mapping model is made.
   ///
   /// **Cost:** reads each mapping model among the bundles' resources, and the models that documents
   /// name.
@@ -107,8 +108,8 @@ extension NSMappingModel {
 
   /// Returns the mapping models in bundles that match two models, in the order of the bundles.
   ///
-  /// Several are parts of one migration: each maps some of the entities. No Apple counterpart: the initializer
-  /// with bundles returns the first.
+  /// Several are parts of one migration: each maps some of the entities. No Apple counterpart: the
+  /// initializer with bundles returns the first.
   public static func all(
     in bundles: [Bundle], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [NSMappingModel] {

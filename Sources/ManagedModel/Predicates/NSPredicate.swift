@@ -208,8 +208,8 @@ extension PredicateFormatInitializable {
   ///
   /// - Parameters:
   ///   - format: A format string, such as `"%K == %@ AND age > %ld"`.
-  ///   - arguments: Objects, `nil`, strings, dates, or collections for `%@`; key paths as strings for
-  ///     `%K`; integers for `%d`, `%ld`, `%lu`; floating-point numbers for `%f`, `%a`, `%la`.
+  ///   - arguments: Objects, `nil`, strings, dates, or collections for `%@`; key paths as strings
+  ///     for `%K`; integers for `%d`, `%ld`, `%lu`; floating-point numbers for `%f`, `%a`, `%la`.
   public init(format: String, _ arguments: Any?...) {
     self.init(parsing: format, source: PlaceholderSource(arguments, strict: true))
   }

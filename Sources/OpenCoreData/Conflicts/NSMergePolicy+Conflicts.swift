@@ -127,8 +127,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-  /// Detects a conflict at the next save if an object's row has changed in the meantime, even if the
-  /// object has no changes.
+  /// Detects a conflict at the next save if an object's row has changed in the meantime, even if
+  /// the object has no changes.
   ///
   /// Fires the object if it's a fault: its current values are the ones to compare. **Cost:** at the
   /// save, one SELECT of the row's version. It's a programmer error to pass an object of another
@@ -145,10 +145,10 @@ extension NSManagedObjectContext {
 extension NSMergePolicy {
   /// Resolves constraint conflicts.
   ///
-  /// Among objects with equal values, the first that has a row is kept, or else the first. Against a stored
-  /// row, the policy type decides which of the two is kept.
-  /// - Throws: 133021 for the error policy; the store's error if a stored object that is to be changed can't be
-  ///   read.
+  /// Among objects with equal values, the first that has a row is kept, or else the first. Against
+  /// a stored row, the policy type decides which of the two is kept.
+  /// - Throws: 133021 for the error policy; the store's error if a stored object that is to be
+  ///   changed can't be read.
   final func resolve(_ conflicts: [NSConstraintConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.constraintConflicts(conflicts) }

@@ -23,9 +23,9 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// Resolves the conflicts of a save, so that the save can continue.
 ///
 /// A context has one. Subclasses override `resolve(optimisticLockingConflicts:)` and
-/// `resolve(constraintConflicts:)`, call super first, and can then change objects; after they return,
-/// the save is attempted again. Called on the context's queue. Apple counterpart: the same; the
-/// book's chapter 11.
+/// `resolve(constraintConflicts:)`, call super first, and can then change objects; after they
+/// return, the save is attempted again. Called on the context's queue. Apple counterpart: the same;
+/// the book's chapter 11.
 open class NSMergePolicy: NSObject {
   /// The way in which this policy resolves conflicts unless a subclass overrides it.
   public let mergeType: NSMergePolicyType
@@ -152,8 +152,8 @@ open class NSMergeConflict: NSObject {
 
   /// Creates a conflict of an object.
   ///
-  /// Without a persisted snapshot, it's a conflict with the row cache, whose object snapshot is taken
-  /// from the object.
+  /// Without a persisted snapshot, it's a conflict with the row cache, whose object snapshot is
+  /// taken from the object.
   public init(
     source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
     cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?

@@ -39,9 +39,10 @@ extension NSManagedObjectContext {
 
   /// Counts a fault whose row is retained by the object: a row-cache hit.
   ///
-  /// Changes no reference count: `NSManagedObject.willAccess` calls it without retaining the context.
-  /// - Returns: `false` if more is required: events to emit, a staleness interval to apply, or a parent
-  ///   or query generation to query.
+  /// Changes no reference count: `NSManagedObject.willAccess` calls it without retaining the
+  /// context.
+  /// - Returns: `false` if more is required: events to emit, a staleness interval to apply, or a
+  ///   parent or query generation to query.
   @inline(__always)
   final func countCachedHitIfPossible() -> Bool {
     guard acceptsAnyAge, reads.direct != nil, !scope.demand.isListening else { return false }
@@ -85,8 +86,8 @@ extension NSManagedObjectContext {
     return finish(event, of: object, in: store, with: row, from: source)
   }
 
-  /// Fulfills a fault of a child or pinned context, of one of several stores, or the first one of another
-  /// store.
+  /// Fulfills a fault of a child or pinned context, of one of several stores, or the first one of
+  /// another store.
   private func fulfillIndirectly(_ object: NSManagedObject) throws -> Bool {
     let store = store(for: object.layout)
     let isChild = parent != nil
@@ -141,8 +142,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Fulfills a to-many relationship: its primary keys from the row cache or the store, its objects as
-  /// faults.
+  /// Fulfills a to-many relationship: its primary keys from the row cache or the store, its objects
+  /// as faults.
   ///
   /// One relationship fault. A relationship that can't be read stays a fault and reads as empty.
   final func fireRelationship(
@@ -170,8 +171,8 @@ extension NSManagedObjectContext {
     return Date.timeIntervalSinceReferenceDate - stalenessInterval
   }
 
-  /// The object IDs of a to-many relationship's destinations in the store: one relationship fault, no
-  /// objects.
+  /// The object IDs of a to-many relationship's destinations in the store: one relationship fault,
+  /// no objects.
   ///
   /// Empty if the relationship can't be read.
   final func destinationIDs(

@@ -6,20 +6,20 @@ extension NSManagedObjectContext {
   ///
   /// With a batch size, loads all batches before it returns; `fetchBatched` loads them on demand.
   ///
-  /// Unsaved changes are merged into what the store returns: objects that no longer match are removed, and
-  /// objects that match now are inserted in order. The store applies the offset and the limit to the saved
-  /// rows, before the merge; afterward only the limit is applied again. So with a limit, the result may have
-  /// fewer objects than a fetch after a save, because none are fetched to replace those that no longer match;
-  /// with an offset, it includes matching unsaved objects that sort before the offset. Save first to page
-  /// through changed objects.
+  /// Unsaved changes are merged into what the store returns: objects that no longer match are
+  /// removed, and objects that match now are inserted in order. The store applies the offset and
+  /// the limit to the saved rows, before the merge; afterward only the limit is applied again. So
+  /// with a limit, the result may have fewer objects than a fetch after a save, because none are
+  /// fetched to replace those that no longer match; with an offset, it includes matching unsaved
+  /// objects that sort before the offset. Save first to page through changed objects.
   ///
   /// **Cost:** one SELECT, and one for each prefetched step; with a batch size, one SELECT for the
   /// object IDs and one for each batch; all of that for each store that contains the entity. Rows:
   /// the matches; with several stores, up to offset plus limit from each. Faults: none, except
   /// those of destinations by which objects of several stores are sorted, and those of all matches
   /// if an in-memory store sorts by a transient property.
-  /// - Throws: An `NSError` if the entity is unknown, the predicate can't be translated to SQL, or the store
-  ///   is corrupt.
+  /// - Throws: An `NSError` if the entity is unknown, the predicate can't be translated to SQL, or
+  ///   the store is corrupt.
   public final func fetch<T>(
     _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> [T] {
@@ -82,7 +82,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Fetches object IDs only, or object IDs whose rows are added to the row cache and retained by the IDs.
+  /// Fetches object IDs only, or object IDs whose rows are added to the row cache and retained by
+  /// the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
     try overlay(plan, on: parent == nil ? storedIDs(plan) : parentIDs(plan))
   }
@@ -124,8 +125,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Fetches dictionaries of saved values: no objects are created, no rows cached, and unsaved changes
-  /// ignored.
+  /// Fetches dictionaries of saved values: no objects are created, no rows cached, and unsaved
+  /// changes ignored.
   final func fetchDictionaries(_ plan: FetchPlan) throws -> [[String: Any]] {
     if parent != nil { return try parentDictionaries(plan) }
     guard let store = try onlyStore(of: plan) else { return try fetchDictionariesAcross(plan) }
@@ -234,8 +235,8 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// Visits the registered objects of rows of one root entity, creating faults where there are none;
-  /// the caller adds those as owners to the row cache.
+  /// Visits the registered objects of rows of one root entity, creating faults where there are
+  /// none; the caller adds those as owners to the row cache.
   ///
   /// A layout's reference count changes once for a run of its rows.
   @inline(__always)
@@ -298,9 +299,9 @@ extension NSManagedObjectContext {
   /// Casts fetched objects to the class that the caller requested, with one check for each entity.
   private func castObjects<T>(_ objects: [NSManagedObject], of plan: FetchPlan) throws -> [T] {
     if T.self is NSManagedObject.Type, plan.classes.allSatisfy({ $0 is T.Type }) {
-      // Every object is an instance of a class of the plan's entities, which are T or subclasses, and
-      // arrays of class references have one layout. A checked cast of the array looks at each object:
-      // 411 more instructions for each, 8 % of a realized fetch (`make gates`).
+      // Every object is an instance of a class of the plan's entities, which are T or subclasses,
+      // and arrays of class references have one layout. A checked cast of the array looks at each
+      // object: 411 more instructions for each, 8 % of a realized fetch (`make gates`).
       return unsafeBitCast(objects, to: [T].self)
     }
     return try cast(objects)

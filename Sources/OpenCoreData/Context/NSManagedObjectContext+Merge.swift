@@ -42,9 +42,11 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Whether the context automatically merges saves to its parent, or to the coordinator by other contexts.
+  /// Whether the context automatically merges saves to its parent, or to the coordinator by other
+  /// contexts.
   ///
-  /// The merge runs on this context's queue, after the save has returned. Set this property on that queue.
+  /// The merge runs on this context's queue, after the save has returned. Set this property on that
+  /// queue.
   public final var automaticallyMergesChangesFromParent: Bool {
     get { mergesAutomatically }
     set {
@@ -148,7 +150,8 @@ extension NSManagedObjectContext {
     post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
   }
 
-  /// Rereads the rows of registered objects that the row cache doesn't have: one SELECT for each entity.
+  /// Rereads the rows of registered objects that the row cache doesn't have: one SELECT for each
+  /// entity.
   private func reload(_ identities: [FetchedIdentity]) {
     guard parent == nil else { return }
     var byEntity: [ObjectIdentifier: (layout: EntityLayout, keys: ContiguousArray<Int64>)] = [:]
@@ -268,8 +271,9 @@ struct ChangedObjects {
 extension MergedChanges {
   /// Reads a notification's `userInfo`: objects, object IDs, or URIs of objects, in sets or arrays.
   ///
-  /// Only the identity of an object is read, because it may belong to another queue. Objects of other
-  /// stores than the context's are ignored; the same file in another coordinator is the same store.
+  /// Only the identity of an object is read, because it may belong to another queue. Objects of
+  /// other stores than the context's are ignored; the same file in another coordinator is the same
+  /// store.
   /// - Parameter source: The context of the objects, if there are any.
   init(
     _ userInfo: [AnyHashable: Any], from source: NSManagedObjectContext?,

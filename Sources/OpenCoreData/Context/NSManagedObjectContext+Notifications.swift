@@ -11,8 +11,8 @@ extension NSManagedObjectContext {
     scope.end(event) { $0.entity = name.rawValue }
   }
 
-  /// Completes a save: posts did-save with objects and with object IDs, and notifies the contexts that
-  /// merge automatically.
+  /// Completes a save: posts did-save with objects and with object IDs, and notifies the contexts
+  /// that merge automatically.
   ///
   /// - Parameter insertions: `inserted` as a set.
   final func announceSave(
@@ -97,7 +97,8 @@ extension NSManagedObjectContext {
   /// Missing if no store has a history. Core Data uses this key without declaring it.
   public static let newHistoryTokenKey = "newHistoryToken"
 
-  /// A key in the `userInfo` of a context's notifications; the raw value is the string in the dictionary.
+  /// A key in the `userInfo` of a context's notifications; the raw value is the string in the
+  /// dictionary.
   ///
   /// Apple counterpart: `NSManagedObjectContext.NotificationKey`.
   public enum NotificationKey: String, Sendable, CaseIterable {
@@ -143,14 +144,15 @@ extension Notification.Name {
     "NSManagingContextWillSaveChangesNotification")
   /// Posted after a context has saved.
   ///
-  /// `userInfo` has sets of objects, which belong to that context's queue: on another queue, read only
-  /// their IDs.
+  /// `userInfo` has sets of objects, which belong to that context's queue: on another queue, read
+  /// only their IDs.
   public static let NSManagedObjectContextDidSave = Notification.Name(
     "NSManagingContextDidSaveChangesNotification")
   /// Posted after a context has saved, with object IDs, which can be used on any queue.
   public static let NSManagedObjectContextDidSaveObjectIDs = Notification.Name(
     "_NSManagedObjectContextDidSaveObjectIDsNotificationName")
-  /// Posted after a context has merged another's save; `userInfo` has the IDs of the affected objects.
+  /// Posted after a context has merged another's save; `userInfo` has the IDs of the affected
+  /// objects.
   public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name(
     "_NSManagedObjectContextDidMergeChangesObjectIDsNotificationName")
 }
@@ -177,5 +179,6 @@ public let NSDeletedObjectIDsKey = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
 /// Key of the set of invalidated objects' IDs in a notification's `userInfo`.
 public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
-/// Key of the query generation that a pinned context reads from after a save or merge, in `userInfo`.
+/// Key of the query generation that a pinned context reads from after a save or merge, in
+/// `userInfo`.
 public let NSManagedObjectContextQueryGenerationKey = "newQueryGenerationToken"

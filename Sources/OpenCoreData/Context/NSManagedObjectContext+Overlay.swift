@@ -11,8 +11,9 @@ extension NSManagedObjectContext {
 
   /// Merges unsaved changes into fetched objects, in memory.
   ///
-  /// Unchanged objects keep the store's order; changed objects are inserted in order, each with about
-  /// log₂ of the count comparisons, which fire the faults that they read. The limit is applied again.
+  /// Unchanged objects keep the store's order; changed objects are inserted in order, each with
+  /// about log₂ of the count comparisons, which fire the faults that they read. The limit is
+  /// applied again.
   /// - Throws: 134060 if the predicate can't be evaluated for a changed object.
   final func overlay(
     _ plan: FetchPlan, on fetched: [NSManagedObject]

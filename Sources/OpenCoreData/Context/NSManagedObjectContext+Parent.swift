@@ -4,7 +4,8 @@ import ProfileEvents
 // What a child context reads from its parent.
 
 extension NSManagedObjectContext {
-  /// Runs a request on the parent's queue; the parent's events are nested in this context's current event.
+  /// Runs a request on the parent's queue; the parent's events are nested in this context's current
+  /// event.
   ///
   /// Returns `nil` if the context has no parent.
   final func askParent<R>(_ request: (NSManagedObjectContext) throws -> R?) rethrows -> R? {
@@ -25,7 +26,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Returns the destinations of an object's to-many relationship according to the parent's current values.
+  /// Returns the destinations of an object's to-many relationship according to the parent's current
+  /// values.
   final func parentDestinations(
     of relationship: NSRelationshipDescription, of object: NSManagedObject
   ) throws -> [FetchedIdentity] {
@@ -40,8 +42,8 @@ extension NSManagedObjectContext {
 
   /// Returns this context's object for a child's identity; `nil` if there is none.
   ///
-  /// An object with a permanent ID is registered as a fault if necessary. A temporary ID is known in
-  /// the context where the object was inserted, in the parents that it was saved to, and in the
+  /// An object with a permanent ID is registered as a fault if necessary. A temporary ID is known
+  /// in the context where the object was inserted, in the parents that it was saved to, and in the
   /// contexts that have read it from them.
   final func counterpart(of identity: FetchedIdentity) -> NSManagedObject? {
     let (layout, key) = (identity.layout, identity.primaryKey)
@@ -211,9 +213,10 @@ extension NSManagedObjectContext {
 extension NSManagedObjectContext {
   /// Applies this child's changes to the parent, overwriting any changes the parent has made since.
   ///
-  /// No statements. New objects keep their temporary IDs, under which the parent registers them too.
-  /// - Throws: 133000 if an updated object no longer exists in the parent or will be deleted there; the
-  ///   parent is unchanged then.
+  /// No statements. New objects keep their temporary IDs, under which the parent registers them
+  /// too.
+  /// - Throws: 133000 if an updated object no longer exists in the parent or will be deleted there;
+  ///   the parent is unchanged then.
   final func push(_ plan: SavePlan) throws {
     guard let parent else { return }
     try parent.performAndWait {
@@ -317,8 +320,8 @@ extension NSManagedObject {
   }
 }
 
-/// What a context stores for its children: the permanent keys of objects that they may still identify
-/// by temporary keys.
+/// What a context stores for its children: the permanent keys of objects that they may still
+/// identify by temporary keys.
 struct ChildLink {
   private var promotedKeys: [Int64: Int64] = [:]
 

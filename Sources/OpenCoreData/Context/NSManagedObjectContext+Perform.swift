@@ -5,10 +5,11 @@ import ProfileEvents
 import Synchronization
 
 extension NSManagedObjectContext {
-  /// Runs a block on the context's queue and waits for it; if called on that queue, runs it immediately.
+  /// Runs a block on the context's queue and waits for it; if called on that queue, runs it
+  /// immediately.
   ///
-  /// When the outermost block ends, pending changes are processed, the read transaction that its reads
-  /// share ends, and unchanged objects that aren't retained are deregistered.
+  /// When the outermost block ends, pending changes are processed, the read transaction that its
+  /// reads share ends, and unchanged objects that aren't retained are deregistered.
   @discardableResult
   public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
     if isOnQueue { return try run(block) }
@@ -46,7 +47,8 @@ extension NSManagedObjectContext {
     return try result.get()
   }
 
-  /// Whether the caller is on the context's queue, including through `performAndWait` of other contexts.
+  /// Whether the caller is on the context's queue, including through `performAndWait` of other
+  /// contexts.
   final var isOnQueue: Bool {
     if runner.load(ordering: .relaxed) == MonotonicClock.threadID() { return true }
     return concurrencyType == .mainQueueConcurrencyType && MainQueue.isCurrent
@@ -54,8 +56,8 @@ extension NSManagedObjectContext {
 
   /// Runs a child context's request on this context's queue and waits for it.
   ///
-  /// Pending changes aren't processed, and the objects that the child requests stay registered until
-  /// the next block of this context ends, which the child schedules.
+  /// Pending changes aren't processed, and the objects that the child requests stay registered
+  /// until the next block of this context ends, which the child schedules.
   final func serve<T>(_ request: () throws -> T) rethrows -> T {
     if isOnQueue { return try run(request, atEnd: endReadTransaction) }
     return try withoutActuallyEscaping(request) { request in
@@ -83,8 +85,8 @@ extension NSManagedObjectContext {
     return try block()
   }
 
-  /// Schedules the processing of pending changes for the next turn of the main queue or the main run
-  /// loop, if no block of the context will do so.
+  /// Schedules the processing of pending changes for the next turn of the main queue or the main
+  /// run loop, if no block of the context will do so.
   @inline(__always)
   final func scheduleProcessing() {
     if !blocks.isRunning, concurrencyType == .mainQueueConcurrencyType { scheduleOnMainQueue() }
@@ -178,8 +180,8 @@ struct BlockState {
   }
 }
 
-/// The main dispatch queue, which the main thread's run loop serves, or, after `dispatchMain()`, any
-/// thread.
+/// The main dispatch queue, which the main thread's run loop serves, or, after `dispatchMain()`,
+/// any thread.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -196,8 +198,9 @@ enum MainQueue {
 /// Detects the use of contexts and objects off their queues, which stops the program.
 ///
 /// Enabled by Apple's argument `-com.apple.CoreData.ConcurrencyDebug 1`, or by
-/// `CDPROF_CONCURRENCY_DEBUG=1` in the environment; read once, before the first context is created. Free
-/// of cost when disabled: the bit that marks an object as watched is tested together with the fault bit.
+/// `CDPROF_CONCURRENCY_DEBUG=1` in the environment; read once, before the first context is created.
+/// Free of cost when disabled: the bit that marks an object as watched is tested together with the
+/// fault bit.
 enum QueueGuard {
   static let isOn: Bool = {
     let isOn = isRequested(
@@ -288,7 +291,8 @@ extension NSPersistentStoreCoordinator {
     blocks.queue.async(execute: block)
   }
 
-  /// Runs a block on the coordinator's queue and waits for it; if called on that queue, runs it immediately.
+  /// Runs a block on the coordinator's queue and waits for it; if called on that queue, runs it
+  /// immediately.
   @discardableResult
   public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
     blocks.isCurrent ? try block() : try blocks.queue.sync(execute: block)

@@ -2,7 +2,8 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Prefetches the destinations of key paths; their rows live as long as the objects of this fetch.
+  /// Prefetches the destinations of key paths; their rows live as long as the objects of this
+  /// fetch.
   ///
   /// **Cost:** one SELECT for each step, two for a many-to-many. The destinations stay faults.
   final func prefetch(

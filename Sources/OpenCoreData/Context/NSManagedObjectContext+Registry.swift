@@ -20,10 +20,12 @@ extension NSManagedObjectContext {
     return registry.object(rootIndex: objectID.layout.rootIndex, key: presentKey(of: objectID))
   }
 
-  /// Returns the object with an ID: the registered object, or a fault that isn't checked against the store.
+  /// Returns the object with an ID: the registered object, or a fault that isn't checked against
+  /// the store.
   ///
   /// No statements. Firing a fault whose row doesn't exist deletes it (or stops the program, see
-  /// `shouldDeleteInaccessibleFaults`). It's a programmer error to pass an ID of another coordinator's store.
+  /// `shouldDeleteInaccessibleFaults`). It's a programmer error to pass an ID of another
+  /// coordinator's store.
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     checkModel(of: objectID.layout)
     let key = presentKey(of: objectID)
@@ -191,7 +193,8 @@ extension NSManagedObjectContext {
     return NSManagedObjectID(layout: layout, primaryKey: primaryKey, store: store(for: layout))
   }
 
-  /// Returns the layout of the entity that a row specifies for a destination, or of the declared one.
+  /// Returns the layout of the entity that a row specifies for a destination, or of the declared
+  /// one.
   private func destinationLayout(
     _ first: EntityLayout, _ destination: NSEntityDescription, entityNumber: Int64,
     owner: EntityLayout
@@ -239,7 +242,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Returns the store of a layout's rows; stops with a precondition failure if the coordinator has none.
+  /// Returns the store of a layout's rows; stops with a precondition failure if the coordinator has
+  /// none.
   final func store(for layout: EntityLayout) -> RowStore {
     guard let store = store(at: layout.storeIndex) else {
       preconditionFailure("the coordinator has no store; add one before fetching or saving")

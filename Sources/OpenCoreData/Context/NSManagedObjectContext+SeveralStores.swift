@@ -1,8 +1,9 @@
 import ManagedModel
 import ProfileEvents
 
-// Fetches over several stores: each is queried once, and the results are merged in order. A fetch from
-// one in-memory store works like this too if it sorts by a transient property, which only objects have.
+// Fetches over several stores: each is queried once, and the results are merged in order. A fetch
+// from one in-memory store works like this too if it sorts by a transient property, which only
+// objects have.
 
 extension NSManagedObjectContext {
   /// Returns the only store that a fetch has to query; `nil` if there are several, or none that it
@@ -215,8 +216,8 @@ extension NSManagedObjectContext {
 
 /// A row as sort descriptors read it.
 ///
-/// Stored attributes are read from the row; transient ones, and key paths across relationships, from
-/// the context's objects.
+/// Stored attributes are read from the row; transient ones, and key paths across relationships,
+/// from the context's objects.
 private final class FetchedRecord: KeyValueReadable {
   let source: (part: Int, row: Int)
   private let fetched: FetchedRow
@@ -248,10 +249,10 @@ private final class FetchedRecord: KeyValueReadable {
 extension NSManagedObjectContext {
   /// Specifies the store that a new object will be saved to.
   ///
-  /// By default, that's the first writable store that contains its entity. Related objects must be in
-  /// the same store: assign them all before saving. No statements. It's a programmer error to pass an
-  /// object that was saved or has a permanent ID, a store of another coordinator, or one whose
-  /// configuration lacks the entity.
+  /// By default, that's the first writable store that contains its entity. Related objects must be
+  /// in the same store: assign them all before saving. No statements. It's a programmer error to
+  /// pass an object that was saved or has a permanent ID, a store of another coordinator, or one
+  /// whose configuration lacks the entity.
   public final func assign(_ object: Any, to store: NSPersistentStore) {
     guard let object = object as? NSManagedObject, object.context === self, object.isInserted else {
       preconditionFailure("only a new object of this context is assigned to a store")
@@ -279,7 +280,8 @@ extension NSManagedObjectContext {
     move(object, to: store)
   }
 
-  /// Reassigns new objects that their stores can't contain: another store may have been added later.
+  /// Reassigns new objects that their stores can't contain: another store may have been added
+  /// later.
   ///
   /// - Throws: 134030 for an object that no store can contain.
   final func assignUnassignedObjects() throws {

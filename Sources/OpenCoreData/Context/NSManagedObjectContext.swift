@@ -5,8 +5,8 @@ import Synchronization
 
 /// A space to create, fetch, and change objects of a coordinator's stores.
 ///
-/// Objects are uniqued: one instance for each row. Changes reach a store only with `save`. All calls
-/// except `perform`, `performAndWait`, and `init` must be made on the context's queue. Apple
+/// Objects are uniqued: one instance for each row. Changes reach a store only with `save`. All
+/// calls except `perform`, `performAndWait`, and `init` must be made on the context's queue. Apple
 /// counterpart: `NSManagedObjectContext`.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // all mutable state is used only on `queue`
@@ -58,8 +58,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var changes = PendingChanges()
   var coordinator: NSPersistentStoreCoordinator?
 
-  /// The maximum age of a row-cache entry in seconds: negative, the default, for any age; 0 to never
-  /// use entries; positive for at most that age.
+  /// The maximum age of a row-cache entry in seconds: negative, the default, for any age; 0 to
+  /// never use entries; positive for at most that age.
   ///
   /// An override is read when a block of the context begins: if it was negative then, a fault whose
   /// row was fetched doesn't read it again.
@@ -88,8 +88,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The `NSMergePolicy` that resolves the conflicts of a save.
   ///
-  /// `NSMergePolicy.error` by default, with which the save throws. It's a programmer error to set anything
-  /// else.
+  /// `NSMergePolicy.error` by default, with which the save throws. It's a programmer error to set
+  /// anything else.
   open var mergePolicy: Any = NSMergePolicy.error {
     didSet {
       precondition(mergePolicy is NSMergePolicy, "a merge policy is an NSMergePolicy")
@@ -173,12 +173,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The context that this one reads from and saves to, instead of the stores; set it once, before first
-  /// use.
+  /// The context that this one reads from and saves to, instead of the stores; set it once, before
+  /// first use.
   ///
-  /// Fetches and faults query the parent, including its unsaved changes, and wait for its queue; a save
-  /// applies the changes to the parent and writes nothing to a store. The child keeps a strong reference
-  /// to the parent, which needs its coordinator before it's set here. See the book's chapter 10.
+  /// Fetches and faults query the parent, including its unsaved changes, and wait for its queue; a
+  /// save applies the changes to the parent and writes nothing to a store. The child keeps a strong
+  /// reference to the parent, which needs its coordinator before it's set here. See the book's
+  /// chapter 10.
   open var parent: NSManagedObjectContext? {
     get { parentContext }
     set {

@@ -24,8 +24,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   /// Creates a container with the model of that name, without opening a store.
   ///
   /// Searches for `NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld`, and `NAME.xcdatamodel`, in this
-  /// order, in the main bundle's resources, next to the program, and in the working directory. Stops
-  /// with a precondition failure that lists the paths if there is none or it can't be read.
+  /// order, in the main bundle's resources, next to the program, and in the working directory.
+  /// Stops with a precondition failure that lists the paths if there is none or it can't be read.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: NSPersistentContainer.model(named: name))
   }

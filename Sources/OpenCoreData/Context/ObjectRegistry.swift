@@ -143,7 +143,8 @@ struct ObjectRegistry: ~Copyable {
   ) {
     var released = [[Int64]](repeating: [], count: tables.count)
     var survivors: [NSManagedObject] = []
-    // First, while all are retained: otherwise a chain of objects would be freed in a deep recursion.
+    // First, while all are retained: otherwise a chain of objects would be freed in a deep
+    // recursion.
     forEach { $0.dropRelated() }
     for rootIndex in 0..<tables.count {
       tables[rootIndex].removeAll { _, slot in

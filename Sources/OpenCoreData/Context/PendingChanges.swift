@@ -173,9 +173,9 @@ extension NSManagedObjectContext {
   /// Marks an object for deletion; the next save deletes its row.
   ///
   /// Calls `prepareForDeletion`. An object that was never saved leaves the context with the next
-  /// `processPendingChanges`, which applies the delete rules of the relationships and may fire faults.
-  /// An object without a context, such as one whose deletion was saved, isn't in any store and is
-  /// ignored. It's a programmer error to pass an object of another context. No statements.
+  /// `processPendingChanges`, which applies the delete rules of the relationships and may fire
+  /// faults. An object without a context, such as one whose deletion was saved, isn't in any store
+  /// and is ignored. It's a programmer error to pass an object of another context. No statements.
   public final func delete(_ object: NSManagedObject) {
     guard let context = object.context, !object.state.contains(.inaccessible) else { return }
     precondition(
@@ -199,9 +199,9 @@ extension NSManagedObjectContext {
 
   /// Propagates deletions through relationships and posts did-change, if there are changes.
   ///
-  /// Called automatically before a save, at the end of each `perform` block, and, for changes made on
-  /// the main thread outside of any block of a main-queue context, by the next turn of the main run
-  /// loop or the main dispatch queue.
+  /// Called automatically before a save, at the end of each `perform` block, and, for changes made
+  /// on the main thread outside of any block of a main-queue context, by the next turn of the main
+  /// run loop or the main dispatch queue.
   public final func processPendingChanges() {
     checkQueue()
     finishMergedDeletions()
@@ -344,7 +344,8 @@ extension NSEntityDescription {
 
   /// Inserts a new object of the entity with a name.
   ///
-  /// No statements. It's a programmer error if the context has no coordinator, or its model no such entity.
+  /// No statements. It's a programmer error if the context has no coordinator, or its model no such
+  /// entity.
   public static func insertNewObject(
     forEntityName entityName: String, into context: NSManagedObjectContext
   ) -> NSManagedObject {

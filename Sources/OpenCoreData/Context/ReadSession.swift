@@ -1,10 +1,10 @@
 import ManagedModel
 
-/// What a context reads its stores through: the open read transaction, and the query generation that
-/// the context is pinned to.
+/// What a context reads its stores through: the open read transaction, and the query generation
+/// that the context is pinned to.
 ///
-/// The reads of a `perform` block share a read transaction, so that they see one snapshot. Used on the
-/// context's queue.
+/// The reads of a `perform` block share a read transaction, so that they see one snapshot. Used on
+/// the context's queue.
 struct ReadSession {
   /// The reader of the store that was read last.
   private var current: (any StoreReader)?
@@ -24,7 +24,8 @@ struct ReadSession {
   /// How many stores' objects the registry has room for.
   private(set) var storeCount = 1
 
-  /// Begins a read of a store, in the read transaction that is open unless a save has made it stale.
+  /// Begins a read of a store, in the read transaction that is open unless a save has made it
+  /// stale.
   ///
   /// Call `finish(_:isInBlock:)` with the reader once. **Cost:** with a new read transaction, a
   /// connection from the pool and BEGIN.
@@ -39,7 +40,8 @@ struct ReadSession {
 
   /// Finishes a read.
   ///
-  /// - Parameter isInBlock: Whether a `perform` block is running, whose end ends the read transaction.
+  /// - Parameter isInBlock: Whether a `perform` block is running, whose end ends the read
+  ///   transaction.
   mutating func finish(_ reader: any StoreReader, isInBlock: Bool) {
     depth -= 1
     guard depth == 0 else { return }
@@ -117,15 +119,16 @@ struct ReadSession {
     guard let pin else { return nil }
     let known = pin.generations
     if let generation = known.first(where: { $0.store === store }) { return generation }
-    // Pins all stores together, so that none is read in a newer state than another; a store that was
-    // added later is pinned now.
+    // Pins all stores together, so that none is read in a newer state than another; a store that
+    // was added later is pinned now.
     let stores = known.isEmpty ? coordinator.rowStores : [store]
     let generations = try known + stores.map { try $0.currentGeneration() }
     self.pin = NSQueryGenerationToken(generations)
     return generations.first { $0.store === store }
   }
 
-  /// Has faults read a store's row cache directly, if the context reads one store in its current state.
+  /// Has faults read a store's row cache directly, if the context reads one store in its current
+  /// state.
   mutating func readDirectly(_ store: RowStore) {
     if pin == nil, storeCount == 1 { direct = store }
   }
@@ -183,8 +186,8 @@ extension NSManagedObjectContext {
   /// refreshes all objects; each of these advances it to the newest generation. The store's WAL
   /// grows as long as a generation is retained. Call it on the context's queue. **Cost:** none; a
   /// new generation costs a connection at the next read, which waits for a save that is writing.
-  /// - Throws: An error if the context has a parent, the token belongs to another store, or a store is
-  ///   incremental: it has no query generations.
+  /// - Throws: An error if the context has a parent, the token belongs to another store, or a store
+  ///   is incremental: it has no query generations.
   public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
     guard parent == nil else {
       throw NSError.coreData(

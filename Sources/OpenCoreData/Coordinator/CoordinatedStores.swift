@@ -4,9 +4,9 @@ import Synchronization
 /// The stores of a coordinator: in the order in which they were added, each with its own index.
 ///
 /// The index distinguishes the rows of one store from those of another: see `EntityLayout.at(_:)`.
-/// The index of a removed store is only reused for a store with the same identifier, so that a store
-/// that moves to another file stays where its objects look for it, and no other store's rows are
-/// taken for those of objects that contexts still have.
+/// The index of a removed store is only reused for a store with the same identifier, so that a
+/// store that moves to another file stays where its objects look for it, and no other store's rows
+/// are taken for those of objects that contexts still have.
 struct CoordinatedStores {
   private(set) var all: [RowStore] = []
   /// Indexes of stores that are being opened.

@@ -14,11 +14,12 @@ extension NSPersistentStoreCoordinator {
     return builtIn.merging(CustomStoreClasses.byType) { builtIn, _ in builtIn }
   }
 
-  /// Registers the class of a program's own store for a type, so that stores of the type can be added;
-  /// for all coordinators, from any thread.
+  /// Registers the class of a program's own store for a type, so that stores of the type can be
+  /// added; for all coordinators, from any thread.
   ///
   /// A class that was registered for the type before is replaced. It's a programmer error to pass a
-  /// class that isn't a subclass of `NSIncrementalStore` or `NSAtomicStore`, or a type of the framework.
+  /// class that isn't a subclass of `NSIncrementalStore` or `NSAtomicStore`, or a type of the
+  /// framework.
   public class func registerStoreClass(_ storeClass: AnyClass, type: NSPersistentStore.StoreType) {
     CustomStoreClasses.register(storeClass, for: type)
   }
@@ -31,7 +32,8 @@ extension NSPersistentStoreCoordinator {
 
   /// Creates a store of a registered class: its initializer, `loadMetadata()`, then its contents.
   ///
-  /// - Throws: The store's own errors; 134100 if its metadata has the version hashes of another model.
+  /// - Throws: The store's own errors; 134100 if its metadata has the version hashes of another
+  ///   model.
   func openCustom(
     _ storeClass: any CustomStore.Type, _ type: NSPersistentStore.StoreType,
     _ configuration: String?, at url: URL?, options: [AnyHashable: Any]?, storeIndex: Int

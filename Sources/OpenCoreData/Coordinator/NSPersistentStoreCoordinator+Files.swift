@@ -18,8 +18,8 @@ extension NSPersistentStoreCoordinator {
   /// Moves the files of a store to another URL; the store stays open.
   ///
   /// Others that have it open aren't notified.
-  /// - Returns: Whether the move succeeded. An in-memory store only records the URL; the document of
-  ///   an XML or binary store is written there by the next save.
+  /// - Returns: Whether the move succeeded. An in-memory store only records the URL; the document
+  ///   of an XML or binary store is written there by the next save.
   public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
     guard let sqlite = store as? SQLiteStore else {
       store.url = url
@@ -87,15 +87,16 @@ extension NSPersistentStoreCoordinator {
       type: NSPersistentStore.StoreType(rawValue: storeType))
   }
 
-  /// Removes a store's files: the database, SQLite's auxiliary files, and external data files; or the
-  /// document.
+  /// Removes a store's files: the database, SQLite's auxiliary files, and external data files; or
+  /// the document.
   ///
-  /// Only a store is removed; any other file at the URL is kept. With `NSPersistentStoreForceDestroyOption`,
-  /// a SQLite database that's too corrupt to determine whether it's a store is removed, too. After an error,
-  /// the store is complete, or its database is removed; calling it again then removes the other files.
-  /// - Throws: 134080 if there's no file, or it isn't a store of the type; 134070 if the file is in use,
-  ///   unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file; the file
-  ///   system's errors.
+  /// Only a store is removed; any other file at the URL is kept. With
+  /// `NSPersistentStoreForceDestroyOption`, a SQLite database that's too corrupt to determine
+  /// whether it's a store is removed, too. After an error, the store is complete, or its database
+  /// is removed; calling it again then removes the other files.
+  /// - Throws: 134080 if there's no file, or it isn't a store of the type; 134070 if the file is in
+  ///   use, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file;
+  ///   the file system's errors.
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
@@ -169,7 +170,8 @@ extension NSPersistentStoreCoordinator {
     try checkIsStore(url, type, isForced: isForced(options))
   }
 
-  /// Rejects a file that is open elsewhere: its other users would continue to write to the unlinked file.
+  /// Rejects a file that is open elsewhere: its other users would continue to write to the unlinked
+  /// file.
   private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
     if isForced(options) { return }
     // A file that isn't a database isn't in use as a store.
@@ -208,8 +210,8 @@ extension NSPersistentStoreCoordinator {
 
   /// Replaces the metadata of a store; the next save of a context writes it.
   ///
-  /// The store's type and UUID don't change, and the framework's own keys are kept if the new values
-  /// lack them. Copy the old dictionary before you add keys.
+  /// The store's type and UUID don't change, and the framework's own keys are kept if the new
+  /// values lack them. Copy the old dictionary before you add keys.
   /// - Parameters:
   ///   - metadata: Property-list values; `nil` removes all keys of the app.
   ///   - store: A store of this coordinator.
@@ -221,8 +223,8 @@ extension NSPersistentStoreCoordinator {
   ///
   /// Requires no stack, and modifies no file. Two statements, four for a store with Core Data's
   /// version hashes: digests of the model that it contains are included, so that
-  /// `isConfiguration(withName:compatibleWithStoreMetadata:)` can compare any model. The document of
-  /// an XML or binary store is read as a whole.
+  /// `isConfiguration(withName:compatibleWithStoreMetadata:)` can compare any model. The document
+  /// of an XML or binary store is read as a whole.
   /// - Throws: 134000 for a type without a file, 134080 with a message if the file isn't a usable
   ///   store.
   public class func metadataForPersistentStore(
@@ -254,8 +256,8 @@ extension NSPersistentStoreCoordinator {
 
   /// Returns the model in a SQLite store: the one that the store was created with or migrated to.
   ///
-  /// Its entities have the version hashes of the store. Two statements and those of the metadata; no file is
-  /// modified.
+  /// Its entities have the version hashes of the store. Two statements and those of the metadata;
+  /// no file is modified.
   /// - Throws: 134080 with a message if the file isn't a usable SQLite store, or contains no model.
   public class func cachedModelForPersistentStore(
     at url: URL, options: [AnyHashable: Any]? = nil

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Connects contexts to stores: one model, and one row cache for each store.
 ///
-/// Any thread may use it. Objects of an entity can be in every store whose configuration contains the
-/// entity; a relationship never refers to an object in another store. Apple counterpart:
+/// Any thread may use it. Objects of an entity can be in every store whose configuration contains
+/// the entity; a relationship never refers to an object in another store. Apple counterpart:
 /// `NSPersistentStoreCoordinator`.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   // A lock guards `stores`; the rest is immutable.
@@ -29,8 +29,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   private let givenMigrationLog = Mutex(MigrationDebugLog.requestedByArguments)
   private let bundles = Mutex<[Bundle]>([.main])
 
-  /// The bundles in which automatic migration looks for the mapping model, and for the source model of a
-  /// store that doesn't contain it; the main bundle by default.
+  /// The bundles in which automatic migration looks for the mapping model, and for the source model
+  /// of a store that doesn't contain it; the main bundle by default.
   ///
   /// Set it before a store is added; `Bundle.module` has the resources of a Swift package. No Apple
   /// counterpart: Core Data looks in all bundles, which Foundation doesn't list on Linux.
@@ -55,8 +55,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///
   /// No statements.
   ///
-  /// With the argument `-com.apple.CoreData.SQLDebug N`, the process logs this coordinator's SQL; with
-  /// `-com.apple.CoreData.MigrationDebug N`, its migrations.
+  /// With the argument `-com.apple.CoreData.SQLDebug N`, the process logs this coordinator's SQL;
+  /// with `-com.apple.CoreData.MigrationDebug N`, its migrations.
   public init(managedObjectModel model: NSManagedObjectModel) {
     ModelLayouts.make(for: model)
     managedObjectModel = model
@@ -97,10 +97,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// as a whole, without statements.
   /// - Parameter configuration: The model's configuration whose entities the store contains; `nil`
   ///   for all.
-  /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an option is
-  ///   invalid; 134100 if it was created with another model and isn't to be migrated, the errors of migration
-  ///   134110, 134130, and 134140; 134020 if it lacks tables or columns, 134000 for
-  ///   an unknown type, 134070 for a configuration that isn't in the model.
+  /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an
+  ///   option is invalid; 134100 if it was created with another model and isn't to be migrated, the
+  ///   errors of migration 134110, 134130, and 134140; 134020 if it lacks tables or columns, 134000
+  ///   for an unknown type, 134070 for a configuration that isn't in the model.
   @discardableResult
   public func addPersistentStore(
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
@@ -301,16 +301,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 extension NSPersistentStoreCoordinator {
   /// Interrupts the statements that are running on all its stores; their callers get error 134180.
   ///
-  /// Call it from any thread. For work whose errors are thrown, and for reading: a fault whose SELECT
-  /// is interrupted has default values until `NSManagedObjectContext.revertInterruptedFaults()`.
+  /// Call it from any thread. For work whose errors are thrown, and for reading: a fault whose
+  /// SELECT is interrupted has default values until
+  /// `NSManagedObjectContext.revertInterruptedFaults()`.
   package func interruptStatements() {
     for case let store as SQLiteStore in persistentStores { store.pool.interrupt() }
   }
 
-  /// Interrupts the statement of a save or a batch request that is running on any of its stores; its
-  /// caller gets error 134180, and its transaction is rolled back.
+  /// Interrupts the statement of a save or a batch request that is running on any of its stores;
+  /// its caller gets error 134180, and its transaction is rolled back.
   ///
-  /// Call it from any thread. Concurrent reads, such as a fault that a save fires, aren't interrupted.
+  /// Call it from any thread. Concurrent reads, such as a fault that a save fires, aren't
+  /// interrupted.
   package func interruptWriting() {
     for case let store as SQLiteStore in persistentStores { store.pool.interruptWriter() }
   }
@@ -326,13 +328,13 @@ extension Notification.Name {
     "NSPersistentStoreCoordinatorStoresWillChangeNotification")
   /// Posted after a store was added to or removed from a coordinator.
   ///
-  /// Posted on the thread that made the change, with the coordinator as the object; the stores are in
-  /// arrays under `NSAddedPersistentStoresKey` and `NSRemovedPersistentStoresKey`. A store that was
-  /// migrated is under `NSUUIDChangedPersistentStoresKey`.
+  /// Posted on the thread that made the change, with the coordinator as the object; the stores are
+  /// in arrays under `NSAddedPersistentStoresKey` and `NSRemovedPersistentStoresKey`. A store that
+  /// was migrated is under `NSUUIDChangedPersistentStoresKey`.
   public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
     "NSPersistentStoreCoordinatorStoresDidChangeNotification")
-  /// Posted when a coordinator is about to remove a store, which can be read until all observers have
-  /// returned.
+  /// Posted when a coordinator is about to remove a store, which can be read until all observers
+  /// have returned.
   ///
   /// Posted on the thread that removes it, with the store as the object.
   public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
@@ -343,8 +345,8 @@ extension Notification.Name {
 public let NSAddedPersistentStoresKey = "added"
 /// Key of the stores that were removed from a coordinator, or are about to be.
 public let NSRemovedPersistentStoresKey = "removed"
-/// Key of a migrated store: an array of the old store, the new store, and an array of pairs, each an
-/// array of an object's old and new `NSManagedObjectID`.
+/// Key of a migrated store: an array of the old store, the new store, and an array of pairs, each
+/// an array of an object's old and new `NSManagedObjectID`.
 public let NSUUIDChangedPersistentStoresKey = "NSUUIDChangedPersistentStores"
 
 extension NSPersistentStoreCoordinator {

@@ -1,6 +1,7 @@
 import ManagedModel
 
-/// A row made from a node of an incremental store, and the destinations of its to-many relationships.
+/// A row made from a node of an incremental store, and the destinations of its to-many
+/// relationships.
 struct IncrementalRow {
   /// Retained for the creator.
   let fetched: FetchedRow

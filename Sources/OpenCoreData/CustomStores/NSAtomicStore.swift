@@ -2,13 +2,13 @@ import ManagedModel
 import ProfileEvents
 import Synchronization
 
-/// The superclass of a store that reads its data as a whole when it's added, and writes it as a whole with
-/// each save.
+/// The superclass of a store that reads its data as a whole when it's added, and writes it as a
+/// whole with each save.
 ///
-/// A subclass overrides `load()`, `save()`, `newReferenceObject(for:)`, and the class methods for metadata,
-/// and is registered with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Each object is a cache
-/// node. Fetches, faults, and conflicts are those of an in-memory store: predicates and sort descriptors are
-/// evaluated in memory, and don't call the store.
+/// A subclass overrides `load()`, `save()`, `newReferenceObject(for:)`, and the class methods for
+/// metadata, and is registered with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`.
+/// Each object is a cache node. Fetches, faults, and conflicts are those of an in-memory store:
+/// predicates and sort descriptors are evaluated in memory, and don't call the store.
 ///
 /// The framework calls it for one context at a time. Apple counterpart: the same.
 open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
@@ -53,9 +53,11 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
 
   // MARK: What a subclass overrides
 
-  /// Sets `metadata`: by default, what `metadataForPersistentStore(with:)` returns for a file that exists.
+  /// Sets `metadata`: by default, what `metadataForPersistentStore(with:)` returns for a file that
+  /// exists.
   ///
-  /// A new store gets a new UUID. Called before `load()`, unless the initializer has set `metadata`.
+  /// A new store gets a new UUID. Called before `load()`, unless the initializer has set
+  /// `metadata`.
   open override func loadMetadata() throws {
     guard metadata.isEmpty, let url, FileManager.default.fileExists(atPath: url.path) else {
       return
@@ -63,14 +65,16 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     metadata = try Swift.type(of: self).metadataForPersistentStore(with: url)
   }
 
-  /// Loads the data, and passes it to `addCacheNodes(_:)`; an error fails the addition of the store.
+  /// Loads the data, and passes it to `addCacheNodes(_:)`; an error fails the addition of the
+  /// store.
   ///
   /// The URL may have no file yet. The framework reads all nodes after it has returned.
   open func load() throws {
     throw missing("load()")
   }
 
-  /// Writes all of `cacheNodes()` and `metadata`; an error fails the save, and the nodes are restored.
+  /// Writes all of `cacheNodes()` and `metadata`; an error fails the save, and the nodes are
+  /// restored.
   ///
   /// Called after the nodes were created, updated, and removed.
   open func save() throws {
@@ -117,7 +121,8 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   /// If the save then fails, the nodes are in the store again.
   open func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {}
 
-  /// Returns the reference object of a new object, which no other object has or had: a string or an integer.
+  /// Returns the reference object of a new object, which no other object has or had: a string or an
+  /// integer.
   ///
   /// Called once for each, before a save or when a permanent ID is requested.
   open func newReferenceObject(for managedObject: NSManagedObject) -> Any {
@@ -163,7 +168,8 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
       layout: layout, primaryKey: references.key(for: data, layout), store: self)
   }
 
-  /// Returns the reference object that an ID of this store was created from; an integer as an `NSNumber`.
+  /// Returns the reference object that an ID of this store was created from; an integer as an
+  /// `NSNumber`.
   public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
     precondition(objectID.handle === handle, "\(objectID) isn't an object ID of this store")
     return references.object(for: RowKey(objectID.identity))

@@ -10,9 +10,9 @@ open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
 
   /// The values by property name; `nil` until one is set.
   ///
-  /// Attributes: a value of the attribute's type. To-one relationships: the destination's node. To-many
-  /// relationships: a set of nodes, or an array if the relationship is ordered. Core Data's dictionary is
-  /// an `NSMutableDictionary`.
+  /// Attributes: a value of the attribute's type. To-one relationships: the destination's node.
+  /// To-many relationships: a set of nodes, or an array if the relationship is ordered. Core Data's
+  /// dictionary is an `NSMutableDictionary`.
   open var propertyCache: [String: Any]?
 
   /// Creates a node without values.

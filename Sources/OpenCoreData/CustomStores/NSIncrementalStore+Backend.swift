@@ -48,7 +48,8 @@ extension NSIncrementalStore {
     for (object, id) in zip(objects, ids) { object.primaryKey = id.primaryKey }
   }
 
-  /// Executes an `NSSaveChangesRequest`; its rows are read again, unless the store has updated their nodes.
+  /// Executes an `NSSaveChangesRequest`; its rows are read again, unless the store has updated
+  /// their nodes.
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {

@@ -1,17 +1,18 @@
 import ManagedModel
 import ProfileEvents
 
-/// The superclass of a store that reads and writes its data on demand: from a server, a database, or a file.
+/// The superclass of a store that reads and writes its data on demand: from a server, a database,
+/// or a file.
 ///
 /// A subclass overrides `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`,
-/// `newValue(forRelationship:forObjectWith:with:)`, and `obtainPermanentIDs(for:)`, and is registered with
-/// `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Object IDs are created from the store's own
-/// reference objects: `newObjectID(for:referenceObject:)`.
+/// `newValue(forRelationship:forObjectWith:with:)`, and `obtainPermanentIDs(for:)`, and is
+/// registered with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Object IDs are
+/// created from the store's own reference objects: `newObjectID(for:referenceObject:)`.
 ///
-/// The framework calls it for one context at a time, on the context's queue; a call can be nested in another
-/// one on the same thread. The row cache keeps each node while a context has the object registered, until the
-/// object is saved or the context's staleness interval has passed. Saved rows are read again, unless the store
-/// updates the node. Apple counterpart: the same.
+/// The framework calls it for one context at a time, on the context's queue; a call can be nested
+/// in another one on the same thread. The row cache keeps each node while a context has the object
+/// registered, until the object is saved or the context's staleness interval has passed. Saved rows
+/// are read again, unless the store updates the node. Apple counterpart: the same.
 open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   // `savedNodes` is used under `callLock`
   private let callLock = NSRecursiveLock()
@@ -56,8 +57,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Sets `metadata`, before any other call; an error fails the addition of the store.
   ///
-  /// `NSStoreUUIDKey` is the identifier in the URIs of objects, so it must be the same each time. With
-  /// `NSStoreModelVersionHashesKey`, the model is compared.
+  /// `NSStoreUUIDKey` is the identifier in the URIs of objects, so it must be the same each time.
+  /// With `NSStoreModelVersionHashesKey`, the model is compared.
   open override func loadMetadata() throws {
     throw missing("loadMetadata()")
   }
@@ -65,15 +66,19 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// Executes a request and returns its result.
   ///
   /// - Parameters:
-  ///   - request: An `NSFetchRequest<any NSFetchRequestResult>`, whose result type determines the result; an
-  ///     `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`; a batch request, or one of the program's own.
-  ///   - context: The context to create objects in, with `object(with:)`; below a child, its parent.
-  /// - Returns: For a fetch, an array of `NSManagedObject`, `NSManagedObjectID`, or `[String: Any]`, in the
-  ///   request's order and within its limits, or of one number for a count. For a save, an empty array. For a
-  ///   batch request, the value of its result type. For any other request, an `NSPersistentStoreResult`.
-  /// - Throws: Any error, which fails the fetch or the save. A save whose objects were changed by others throws
-  ///   133020 with `NSMergeConflict`s, and 133021 with `NSConstraintConflict`s for duplicate values, under
-  ///   `NSPersistentStoreSaveConflictsErrorKey`: the merge policy resolves them, and the request is made again.
+  ///   - request: An `NSFetchRequest<any NSFetchRequestResult>`, whose result type determines the
+  ///     result; an `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`; a batch request, or
+  ///     one of the program's own.
+  ///   - context: The context to create objects in, with `object(with:)`; below a child, its
+  ///     parent.
+  /// - Returns: For a fetch, an array of `NSManagedObject`, `NSManagedObjectID`, or
+  ///   `[String: Any]`, in the request's order and within its limits, or of one number for a count.
+  ///   For a save, an empty array. For a batch request, the value of its result type. For any other
+  ///   request, an `NSPersistentStoreResult`.
+  /// - Throws: Any error, which fails the fetch or the save. A save whose objects were changed by
+  ///   others throws 133020 with `NSMergeConflict`s, and 133021 with `NSConstraintConflict`s for
+  ///   duplicate values, under `NSPersistentStoreSaveConflictsErrorKey`: the merge policy resolves
+  ///   them, and the request is made again.
   open func execute(
     _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?
   ) throws -> Any {
@@ -91,8 +96,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Returns the destinations of a relationship that the object's node doesn't have.
   ///
-  /// - Returns: For a to-one, an `NSManagedObjectID` or `NSNull`; for a to-many, an array or a set of
-  ///   `NSManagedObjectID`s, in order if the relationship is ordered.
+  /// - Returns: For a to-one, an `NSManagedObjectID` or `NSNull`; for a to-many, an array or a set
+  ///   of `NSManagedObjectID`s, in order if the relationship is ordered.
   open func newValue(
     forRelationship relationship: NSRelationshipDescription,
     forObjectWith objectID: NSManagedObjectID, with context: NSManagedObjectContext?
@@ -109,7 +114,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Called after a context has registered objects: the store may keep what it knows of them.
   ///
-  /// Balanced by `managedObjectContextDidUnregisterObjects(with:)` for each context. Does nothing by default.
+  /// Balanced by `managedObjectContextDidUnregisterObjects(with:)` for each context. Does nothing
+  /// by default.
   open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
   /// Called after a context has deregistered objects.
@@ -117,7 +123,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// Contexts release unused objects at the end of a `perform` block. Does nothing by default.
   open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
-  /// Returns the identifier of a store whose metadata has no `NSStoreUUIDKey`; a new UUID by default.
+  /// Returns the identifier of a store whose metadata has no `NSStoreUUIDKey`; a new UUID by
+  /// default.
   open class func identifierForNewStore(at storeURL: URL) -> Any {
     UUID().uuidString
   }
@@ -127,8 +134,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// Returns the ID of an object of this store.
   ///
   /// The same reference object of an entity, or of its superentity, always yields an equal ID.
-  /// - Parameter data: A string or an integer, from which the URI is made; a string of digits is an integer
-  ///   when it's read from a URI, so give such strings a prefix.
+  /// - Parameter data: A string or an integer, from which the URI is made; a string of digits is an
+  ///   integer when it's read from a URI, so give such strings a prefix.
   public final func newObjectID(
     for entity: NSEntityDescription, referenceObject data: Any
   ) -> NSManagedObjectID {
@@ -137,7 +144,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
       layout: layout, primaryKey: references.key(for: data, layout), store: self)
   }
 
-  /// Returns the reference object that an ID of this store was created from; an integer as an `NSNumber`.
+  /// Returns the reference object that an ID of this store was created from; an integer as an
+  /// `NSNumber`.
   public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
     precondition(objectID.handle === handle, "\(objectID) isn't an object ID of this store")
     return references.object(for: RowKey(objectID.identity))

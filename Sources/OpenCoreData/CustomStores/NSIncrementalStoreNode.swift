@@ -3,8 +3,8 @@ import Synchronization
 
 /// The values of one object of an incremental store, and their version.
 ///
-/// The store returns it from `newValuesForObject(with:with:)`, and may keep it to update it later. Any
-/// thread may use it. Apple counterpart: the same.
+/// The store returns it from `newValuesForObject(with:with:)`, and may keep it to update it later.
+/// Any thread may use it. Apple counterpart: the same.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
   // `contents` is behind its lock; `store` is set once, when the store has returned the node
   /// The ID of the object.
@@ -26,7 +26,8 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
   ///     relationships: an array or a set of `NSManagedObjectID`s. A missing relationship is read
   ///     by `newValue(forRelationship:…)`, a to-one when the object's fault fires, a to-many when
   ///     it's read.
-  ///   - version: The version that optimistic locking compares; the same as long as nothing changes.
+  ///   - version: The version that optimistic locking compares; the same as long as nothing
+  ///     changes.
   public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
     self.objectID = objectID
     contents = Mutex(Contents(values: values, version: version))
@@ -34,10 +35,11 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
 
   /// Replaces the values and the version, in the row cache as well.
   ///
-  /// A store that keeps its nodes calls it while it saves or after it has read newer data. A node that the
-  /// store has just created may be updated too: for the rows of new objects, and for the rows that a fetch has
-  /// read, whose faults then fire without a call. The row cache ignores objects that no context has registered.
-  /// Realized objects keep their values until they're refreshed.
+  /// A store that keeps its nodes calls it while it saves or after it has read newer data. A node
+  /// that the store has just created may be updated too: for the rows of new objects, and for the
+  /// rows that a fetch has read, whose faults then fire without a call. The row cache ignores
+  /// objects that no context has registered. Realized objects keep their values until they're
+  /// refreshed.
   open func update(withValues values: [String: Any], version: UInt64) {
     nonisolated(unsafe) let values = values
     contents.withLock { $0 = Contents(values: values, version: version) }

@@ -36,8 +36,8 @@ public let NSPersistentStoreStagedMigrationManagerOptionKey =
 /// Option: true defers what doesn't affect reading in a lightweight migration of a SQLite store.
 ///
 /// That's the removal of columns (which copies the table), tables, and indexes, until
-/// `finishDeferredLightweightMigration()`. It needs both options of automatic migration. As a key of the
-/// metadata, it's true while there's such work.
+/// `finishDeferredLightweightMigration()`. It needs both options of automatic migration. As a key
+/// of the metadata, it's true while there's such work.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
   "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// Option: true compacts a file that isn't vacuumed automatically, when it's opened.
@@ -54,11 +54,14 @@ public let NSStoreUUIDKey = "NSStoreUUID"
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 /// Key of the metadata: the version identifiers of the model the store was created with.
 public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
-/// Key of the metadata: Core Data's checksum of the model the store was created with, if it's known.
+/// Key of the metadata: Core Data's checksum of the model the store was created with, if it's
+/// known.
 public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecksumKey"
-/// Option: the number of connections that a SQLite store keeps for reading, a positive integer; by default 4.
+/// Option: the number of connections that a SQLite store keeps for reading, a positive integer; by
+/// default 4.
 ///
-/// A context that finds all of them in use gets an additional one, which is closed when it's returned.
+/// A context that finds all of them in use gets an additional one, which is closed when it's
+/// returned.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 /// Option: the number of seconds to wait for a locked file.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"

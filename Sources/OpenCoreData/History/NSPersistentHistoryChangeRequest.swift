@@ -15,8 +15,9 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   private let deletes: Bool
   /// The type of the result.
   open var resultType = NSPersistentHistoryResultType.transactionsAndChanges
-  /// The condition for transactions or changes: a request of `NSPersistentHistoryTransaction.fetchRequest`
-  /// or `NSPersistentHistoryChange.fetchRequest` with a predicate, sort descriptors, or a limit.
+  /// The condition for transactions or changes: a request of
+  /// `NSPersistentHistoryTransaction.fetchRequest` or `NSPersistentHistoryChange.fetchRequest` with
+  /// a predicate, sort descriptors, or a limit.
   open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
   /// The token that the request was created with; `nil` for a date, and for the whole history.

@@ -60,11 +60,12 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
       object: nil, userInfo: userInfo)
   }
 
-  /// A request whose predicate selects transactions, for `NSPersistentHistoryChangeRequest.fetchRequest`.
+  /// A request whose predicate selects transactions, for
+  /// `NSPersistentHistoryChangeRequest.fetchRequest`.
   ///
   /// Its keys: `author`, `bundleID`, `changes`, `contextName`, `processID`, `storeID`, `timestamp`,
-  /// `token`, `transactionNumber`. Tokens are equal or ordered: `token > %@` matches transactions after a
-  /// token.
+  /// `token`, `transactionNumber`. Tokens are equal or ordered: `token > %@` matches transactions
+  /// after a token.
   public static var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
     HistoryEntities.request(HistoryEntities.transaction)
   }
@@ -125,7 +126,8 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
     self.updatedProperties = updatedProperties
   }
 
-  /// A request whose predicate selects changes, for `NSPersistentHistoryChangeRequest.fetchRequest`.
+  /// A request whose predicate selects changes, for
+  /// `NSPersistentHistoryChangeRequest.fetchRequest`.
   ///
   /// Its keys: `changeID`, `changedObjectID`, `changedEntity`, `changeType`, `tombstone`,
   /// `transaction`, `updatedProperties`. The changed entity is an `NSEntityDescription`, and

@@ -50,8 +50,8 @@ struct HistoryReading {
   let tables: HistoryTables
   let connection: Connection
 
-  /// Returns the condition for transactions after or before a position, and its bound value; no value
-  /// if the position isn't in this store.
+  /// Returns the condition for transactions after or before a position, and its bound value; no
+  /// value if the position isn't in this store.
   static func condition(
     _ position: NSPersistentHistoryChangeRequest.Position, _ comparison: String, in store: String
   ) -> (String, SQLiteValue?) {

@@ -4,8 +4,9 @@ import ProfileEvents
 /// Writes what migrations do, as `-com.apple.CoreData.MigrationDebug` requests.
 ///
 /// Core Data's lines for this argument aren't publicly known, so all of these begin with
-/// `cdprof: migration:`. Levels: 1 the versions, how the mapping was found, and the result; 2 also each step
-/// with its rows and time; 3 also the SQL of each step. `Documentation/log-formats.md` describes them.
+/// `cdprof: migration:`. Levels: 1 the versions, how the mapping was found, and the result; 2 also
+/// each step with its rows and time; 3 also the SQL of each step. `Documentation/log-formats.md`
+/// describes them.
 struct MigrationDebugLog: Sendable {
   /// 1 to 3.
   let level: Int

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Writes events as SQLDebug's lines, in Core Data's exact format.
 ///
-/// Levels: 1 the SQL and its times, 2 also the bound values and each fetch with its rows, 3 also the
-/// objects of the rows, 4 also the query plans. Information that Core Data's log doesn't contain, or
-/// whose format isn't publicly known, has separate lines that begin with `cdprof:`: faults fulfilled
-/// from the row cache, times of saves, rows of plans. `Documentation/log-formats.md` describes them
-/// all.
+/// Levels: 1 the SQL and its times, 2 also the bound values and each fetch with its rows, 3 also
+/// the objects of the rows, 4 also the query plans. Information that Core Data's log doesn't
+/// contain, or whose format isn't publicly known, has separate lines that begin with `cdprof:`:
+/// faults fulfilled from the row cache, times of saves, rows of plans.
+/// `Documentation/log-formats.md` describes them all.
 ///
 /// Each entry is one line: control characters inside of a string are written as `\n` and so on.
 /// The lines of one event are contiguous, whatever other threads do.
@@ -142,7 +142,8 @@ struct StoreOpeningLogger: Sendable {
 }
 
 extension Optional<StoreOpeningLogger> {
-  /// Runs a statement's body and emits the statement, if a sink requires it; one that fails isn't emitted.
+  /// Runs a statement's body and emits the statement, if a sink requires it; one that fails isn't
+  /// emitted.
   func logging<R>(
     _ sql: String, _ kind: StatementKind = .housekeeping, _ body: () throws -> R
   ) rethrows -> R {
@@ -165,8 +166,8 @@ struct SQLDebugLines {
     self.showsBinds = showsBinds
   }
 
-  /// Writes which information the log has in addition to Core Data's, so that readers can distinguish "none"
-  /// from "not logged".
+  /// Writes which information the log has in addition to Core Data's, so that readers can
+  /// distinguish "none" from "not logged".
   mutating func announce() {
     own("this log has row-cache hits and save times")
   }
@@ -272,7 +273,8 @@ struct SQLDebugLines {
     guard isHit || event.source == .database && select != nil else { return }
     let source = isHit ? "row cache" : "database"
     let key = Int(event.object?.primaryKey ?? 0)
-    // Core Data prints the object ID's address or tagged value here; OpenCoreData prints only the key.
+    // Core Data prints the object ID's address or tagged value here; OpenCoreData prints only the
+    // key.
     let object = "\(SQLDebugLines.hexadecimal(key)) <\(event.object?.uri ?? "")>"
     let text =
       event.kind == .objectFault
@@ -355,7 +357,8 @@ struct SQLDebugSelect {
     self.logged = logged
   }
 
-  /// Whether it's the SELECT of a count; a dictionary fetch that counts has a space after the parenthesis.
+  /// Whether it's the SELECT of a count; a dictionary fetch that counts has a space after the
+  /// parenthesis.
   var isCount: Bool {
     statement.sql.hasPrefix("SELECT COUNT(*) FROM ")
       || statement.sql.hasPrefix("SELECT COUNT(DISTINCT t0.Z_PK) FROM ")

@@ -74,7 +74,8 @@ struct EntityMappingPlan {
     return plan
   }
 
-  /// Sets relationships without their inverses where possible; for a mapping without a policy class.
+  /// Sets relationships without their inverses where possible; for a mapping without a policy
+  /// class.
   func settingOneSide() -> EntityMappingPlan {
     var plan = self
     for index in plan.relationships.indices {
@@ -329,10 +330,12 @@ extension RelationshipStep.Counterpart {
 }
 
 extension RelationshipStep {
-  /// Whether it can be set without its inverse, so that its destination instances needn't be loaded.
+  /// Whether it can be set without its inverse, so that its destination instances needn't be
+  /// loaded.
   ///
-  /// No row of theirs depends on a to-one with an inverse that is to-many and has no order. Only a policy
-  /// of the same mapping could read the inverse before the batch is saved and its instances are refreshed.
+  /// No row of theirs depends on a to-one with an inverse that is to-many and has no order. Only a
+  /// policy of the same mapping could read the inverse before the batch is saved and its instances
+  /// are refreshed.
   var isOneSided: Bool {
     guard !relationship.isToMany, counterpart != nil else { return false }
     guard let inverse = relationship.inverseRelationship else { return true }
@@ -341,8 +344,8 @@ extension RelationshipStep {
 
   /// Returns whether setting the inverse relationships sets this one as well.
   ///
-  /// It does for a to-many without an order whose inverse is copied, too. Its destination instances, of which
-  /// there may be any number, needn't be loaded then.
+  /// It does for a to-many without an order whose inverse is copied, too. Its destination
+  /// instances, of which there may be any number, needn't be loaded then.
   /// - Parameters:
   ///   - plan: The plan of the step.
   ///   - plans: All plans, none with a policy class and no two with the same source entity.

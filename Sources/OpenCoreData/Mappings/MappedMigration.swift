@@ -4,8 +4,8 @@ import SQLiteDriver
 
 /// Migrates a store with mapping models, into a new file that replaces it at the end.
 ///
-/// The old file stays next to it with `~` at the end of its name, before the extension, as in Core Data. If
-/// the process ends at any point, the store has its old or its new version.
+/// The old file stays next to it with `~` at the end of its name, before the extension, as in Core
+/// Data. If the process ends at any point, the store has its old or its new version.
 struct MappedMigration {
   let url: URL
   let source: NSManagedObjectModel
@@ -31,8 +31,9 @@ struct MappedMigration {
   /// Migrates the store.
   ///
   /// **Cost:** that of the migration manager, and the space of the new file next to the old one.
-  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the URL is a symbolic link; `SQLiteError`
-  ///   if the store is in use, and the file system's errors. The store is unchanged then.
+  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the URL is a symbolic
+  ///   link; `SQLiteError` if the store is in use, and the file system's errors. The store is
+  ///   unchanged then.
   func run() throws {
     guard type == .sqlite else { return try migrateDocument() }
     try refuseLink()
@@ -231,8 +232,8 @@ extension MappedMigration {
   ///
   /// As for a SQLite store, the old document stays with `~` at the end of its name, unless it isn't
   /// wanted. **Cost:** that of the migration manager, with both documents in memory.
-  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the document is being migrated or
-  ///   written elsewhere, or the file system fails. The store is unchanged then.
+  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the document is being
+  ///   migrated or written elsewhere, or the file system fails. The store is unchanged then.
   func migrateDocument() throws {
     let lock = try DocumentLock(url)
     defer { lock.release() }

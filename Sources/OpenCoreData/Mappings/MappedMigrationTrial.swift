@@ -2,7 +2,8 @@ import ManagedModel
 import ProfileEvents
 import Synchronization
 
-/// A migration with mapping models of a store that's a copy, with what each pass did and what didn't fit.
+/// A migration with mapping models of a store that's a copy, with what each pass did and what
+/// didn't fit.
 package struct MappedMigrationTrial: Sendable {
   /// A pass over the instances of an entity mapping.
   package enum Pass: String, Sendable {
@@ -51,8 +52,8 @@ package struct MappedMigrationTrial: Sendable {
   ///   - url: The copy.
   ///   - type: SQLite, XML, or binary.
   ///   - step: A step; the mapping is inferred if it has no mapping models.
-  ///   - observer: Called at moments at which files are large: after batches, and before the copy is
-  ///     replaced.
+  ///   - observer: Called at moments at which files are large: after batches, and before the copy
+  ///     is replaced.
   /// - Throws: Errors that aren't about the data, as `ProgressiveMigration.run(options:)`.
   package init(
     ofCopyAt url: URL, _ type: NSPersistentStore.StoreType, step: ProgressiveMigration.Step,

@@ -40,9 +40,9 @@ struct MigrationAssociations {
 
 /// Instances in the order in which they were added, with their positions.
 ///
-/// As long as the primary keys ascend, as they do in a migration without policies, a lookup is a comparison
-/// if they also have no gaps, and a binary search otherwise; afterward it's by a hash table, which takes
-/// about 50 bytes for each instance.
+/// As long as the primary keys ascend, as they do in a migration without policies, a lookup is a
+/// comparison if they also have no gaps, and a binary search otherwise; afterward it's by a hash
+/// table, which takes about 50 bytes for each instance.
 private struct InstanceList {
   private(set) var identities: [FetchedIdentity] = []
   /// The last position of each instance; `nil` as long as the keys ascend.

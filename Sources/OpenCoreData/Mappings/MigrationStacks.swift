@@ -1,7 +1,8 @@
 import ManagedModel
 import ProfileEvents
 
-/// The two stacks of a migration: copies of the models with plain managed objects, and a context each.
+/// The two stacks of a migration: copies of the models with plain managed objects, and a context
+/// each.
 ///
 /// Used on the migration's thread.
 final class MigrationStacks {

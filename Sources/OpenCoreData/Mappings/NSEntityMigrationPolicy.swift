@@ -4,9 +4,9 @@ import Synchronization
 /// Migrates the instances of one entity mapping.
 ///
 /// Subclass it, override the steps that differ, and name the subclass in the mapping model; call
-/// `registerClass(named:)` if the mapping model names another module. One instance is created for each
-/// entity mapping of a migration. The migration calls it on one thread, on the queues of both contexts.
-/// Apple counterpart: `NSEntityMigrationPolicy`; the book's chapter 14.
+/// `registerClass(named:)` if the mapping model names another module. One instance is created for
+/// each entity mapping of a migration. The migration calls it on one thread, on the queues of both
+/// contexts. Apple counterpart: `NSEntityMigrationPolicy`; the book's chapter 14.
 ///
 /// Instances are plain `NSManagedObject`s, whatever classes the models name: read and set their
 /// properties with `value(forKey:)` and `setValue(_:forKey:)`. An error that a step throws ends the
@@ -25,9 +25,10 @@ open class NSEntityMigrationPolicy: NSObject {
   /// Creates the destination instances of a source instance, and associates them with it.
   ///
   /// The implementation creates one, sets its attributes, and calls
-  /// `associate(sourceInstance:withDestinationInstance:for:)`. An override that doesn't call `super` can
-  /// create any number of instances; only associated ones get relationships and are found by the other
-  /// mappings. Relationships must not be set: their destinations may not exist yet.
+  /// `associate(sourceInstance:withDestinationInstance:for:)`. An override that doesn't call
+  /// `super` can create any number of instances; only associated ones get relationships and are
+  /// found by the other mappings. Relationships must not be set: their destinations may not exist
+  /// yet.
   ///
   /// **Cost:** one INSERT for each instance, written in batches.
   /// - Throws: 134110 if a value doesn't have the type of its attribute, or an expression can't be
@@ -72,8 +73,8 @@ open class NSEntityMigrationPolicy: NSObject {
     forMapping mapping: NSEntityMapping, manager: NSMigrationManager
   ) throws {}
 
-  /// Validates the destination instances beyond the rules of the model; called once, before those are
-  /// checked.
+  /// Validates the destination instances beyond the rules of the model; called once, before those
+  /// are checked.
   ///
   /// The implementation does nothing. Fetch the instances from the manager's `destinationContext`.
   open func performCustomValidation(
@@ -85,7 +86,8 @@ open class NSEntityMigrationPolicy: NSObject {
   /// The implementation does nothing.
   open func end(_ mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
-  /// Calls a method that an expression names: `FUNCTION($entityPolicy, "codeForName:", $source.name)`.
+  /// Calls a method that an expression names:
+  /// `FUNCTION($entityPolicy, "codeForName:", $source.name)`.
   ///
   /// Swift on Linux can't look methods up by selector, so override this method and switch over the
   /// selectors of the mapping model. The implementation throws. No Apple counterpart: there, the
@@ -121,8 +123,8 @@ extension NSEntityMigrationPolicy {
 
   /// Registers this class under the name that a mapping model uses for it.
   ///
-  /// Call it before the migration. It isn't needed if the mapping model has the class's own module and
-  /// name.
+  /// Call it before the migration. It isn't needed if the mapping model has the class's own module
+  /// and name.
   /// - Parameter name: The name in the mapping model, such as `App.CountryPolicy`.
   public class func registerClass(named name: String) {
     let type = self

@@ -64,8 +64,8 @@ extension NSMappingModel {
     }
   }
 
-  /// The expressions of relationships by name, with the two ways to express the destination instances
-  /// of a source relationship as one.
+  /// The expressions of relationships by name, with the two ways to express the destination
+  /// instances of a source relationship as one.
   private func relationships(
     of mapping: NSEntityMapping, from model: NSManagedObjectModel
   ) -> [String: String] {

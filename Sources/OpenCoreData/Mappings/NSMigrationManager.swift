@@ -4,18 +4,18 @@ import Synchronization
 
 /// Migrates a store object by object, as a mapping model describes.
 ///
-/// A migration has three passes over the entity mappings, each in their order: the first creates the
-/// destination instances and sets their attributes, the second sets the relationships, and the third
-/// validates. The source store is only read. Both contexts have copies of the models, with plain
-/// `NSManagedObject`s, and validate nothing before the third pass. Apple counterpart:
+/// A migration has three passes over the entity mappings, each in their order: the first creates
+/// the destination instances and sets their attributes, the second sets the relationships, and the
+/// third validates. The source store is only read. Both contexts have copies of the models, with
+/// plain `NSManagedObject`s, and validate nothing before the third pass. Apple counterpart:
 /// `NSMigrationManager`; the book's chapter 14.
 ///
-/// Unlike Core Data's, it saves and releases instances in batches of `batchSize`, so memory doesn't grow
-/// with the values of the store: 32 bytes per instance remain, and 16 while its entity is read. A policy
-/// that keeps instances keeps them valid.
+/// Unlike Core Data's, it saves and releases instances in batches of `batchSize`, so memory doesn't
+/// grow with the values of the store: 32 bytes per instance remain, and 16 while its entity is
+/// read. A policy that keeps instances keeps them valid.
 ///
-/// Use it on one thread; `cancelMigrationWithError(_:)`, `migrationProgress`, and `progress` can be used
-/// on any.
+/// Use it on one thread; `cancelMigrationWithError(_:)`, `migrationProgress`, and `progress` can be
+/// used on any.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// The model of the store to migrate.
   public final let sourceModel: NSManagedObjectModel
@@ -24,8 +24,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// Whether a store may be migrated by its own migration manager instead of object by object.
   ///
-  /// Stored for source compatibility: OpenCoreData's SQLite store has none, so every migration calls the
-  /// policies and reports its progress.
+  /// Stored for source compatibility: OpenCoreData's SQLite store has none, so every migration
+  /// calls the policies and reports its progress.
   open var usesStoreSpecificMigrationManager = true
 
   /// Information for the migration policies.
@@ -46,10 +46,11 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// The mapping model of the migration that is running or has ended.
   public final private(set) var mappingModel: NSMappingModel
 
-  /// Called on the migration's thread when `migrationProgress` or `currentEntityMapping` has changed.
+  /// Called on the migration's thread when `migrationProgress` or `currentEntityMapping` has
+  /// changed.
   ///
-  /// It stands in for key-value observing, which Foundation on Linux doesn't have; a method of another thread
-  /// can read `progress` instead. No Apple counterpart.
+  /// It stands in for key-value observing, which Foundation on Linux doesn't have; a method of
+  /// another thread can read `progress` instead. No Apple counterpart.
   public final var progressHandler: ((NSMigrationManager) -> Void)?
 
   /// The log of the migration; `nil` for none.
@@ -95,10 +96,10 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// Migrates a store to a new one, or adds its instances to an existing one.
   ///
-  /// Runs on the calling thread. A new store gets the UUID and the app's own metadata of the source, and
-  /// primary keys from 1 in the order of the entity mappings: URIs of object IDs aren't preserved.
-  /// Persistent history isn't copied. After an error, a store that was new is removed, and one that
-  /// existed is as it was after the last batch.
+  /// Runs on the calling thread. A new store gets the UUID and the app's own metadata of the
+  /// source, and primary keys from 1 in the order of the entity mappings: URIs of object IDs aren't
+  /// preserved. Persistent history isn't copied. After an error, a store that was new is removed,
+  /// and one that existed is as it was after the last batch.
   ///
   /// **Cost:** one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and
   /// for each step of a relationship that the batch's expressions follow; one INSERT for each
@@ -113,11 +114,11 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   ///   - destinationURL: The file of the migrated store.
   ///   - destinationType: The type of the migrated store, which may differ from the source's.
   ///   - destinationOptions: The options to open the destination with.
-  /// - Throws: 134150 if the source can't be opened with the source model; 134160 if the destination
-  ///   can't be created, or can't be opened with the destination model; 134110 if the mapping model
-  ///   doesn't fit the models, or a value its property; 134111 for violated uniqueness constraints; 134120
-  ///   after cancellation; 134170 if there's no policy class; 1550 to 1680 for a violated validation rule,
-  ///   1560 for several; the errors of policies.
+  /// - Throws: 134150 if the source can't be opened with the source model; 134160 if the
+  ///   destination can't be created, or can't be opened with the destination model; 134110 if the
+  ///   mapping model doesn't fit the models, or a value its property; 134111 for violated
+  ///   uniqueness constraints; 134120 after cancellation; 134170 if there's no policy class; 1550
+  ///   to 1680 for a violated validation rule, 1560 for several; the errors of policies.
   open func migrateStore(
     from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
     options sourceOptions: [AnyHashable: Any]? = nil, mapping: NSMappingModel,
@@ -302,8 +303,8 @@ extension NSMigrationManager {
     destinationContext.objects(identities(of: sources, in: names))
   }
 
-  /// Returns the IDs of the destination instances of source instances, of several mappings, in the order of
-  /// the source instances.
+  /// Returns the IDs of the destination instances of source instances, of several mappings, in the
+  /// order of the source instances.
   final func identities(of sources: [NSManagedObject]?, in names: [String]) -> [FetchedIdentity] {
     recordAssociations()
     let known = names.compactMap { associations[$0] }

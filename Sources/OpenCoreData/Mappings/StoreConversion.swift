@@ -30,8 +30,8 @@ struct StoreConversion {
   ///
   /// **Cost:** memory for the objects of a document or in-memory store; otherwise as a mapped
   /// migration.
-  /// - Throws: 134150 or 134160 if one of the stores can't be used; the file system's errors. There's no new
-  ///   store then.
+  /// - Throws: 134150 or 134160 if one of the stores can't be used; the file system's errors.
+  ///   There's no new store then.
   func run() throws -> Result {
     // Those of conversions whose process was killed.
     TemporaryFolders.removeLeftBehind()
@@ -140,7 +140,8 @@ extension StoreMetadata {
 extension MemoryStore {
   /// Returns the saved objects as a document, in which a key is used once.
   ///
-  /// The objects of an in-memory store and of a program's own get new keys; those of a document keep theirs.
+  /// The objects of an in-memory store and of a program's own get new keys; those of a document
+  /// keep theirs.
   fileprivate func numberedDocument() -> (StoreDocument, [StoreConversion.Pair]) {
     let (tables, lastKeys) = contents.withLock { ($0.tables, $0.lastKeys) }
     var document = StoreDocument(
@@ -182,11 +183,12 @@ extension MemoryStore {
 // Copying a store to another file or type.
 
 extension NSPersistentStoreCoordinator {
-  /// Copies a store to another file or type, opens the copy instead of the store, and removes the store.
+  /// Copies a store to another file or type, opens the copy instead of the store, and removes the
+  /// store.
   ///
-  /// The files of the old store aren't deleted. Objects of contexts belong to the old store, so reset the
-  /// contexts; unsaved changes aren't copied. A store at the URL is replaced. The did-change notification has
-  /// the old and the new ID of every object.
+  /// The files of the old store aren't deleted. Objects of contexts belong to the old store, so
+  /// reset the contexts; unsaved changes aren't copied. A store at the URL is replaced. The
+  /// did-change notification has the old and the new ID of every object.
   ///
   /// A SQLite store is copied to another as a file: object IDs keep their URIs, because the copy
   /// has the same UUID. A copy of another type has its objects, its own UUID if primary keys
@@ -195,8 +197,8 @@ extension NSPersistentStoreCoordinator {
   /// of a document in memory.
   /// - Returns: The new store.
   /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store,
-  ///   134070 for a store of another coordinator, or one that is being written continuously; the file
-  ///   system's errors. After an error, the old store is still added.
+  ///   134070 for a store of another coordinator, or one that is being written continuously; the
+  ///   file system's errors. After an error, the old store is still added.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,

@@ -7,8 +7,8 @@ indirect enum ColumnSource: Hashable {
   case column(String)
   /// A column with integers that become floating-point numbers.
   case real(String)
-  /// A column with binary values that get the marker of values in rows, because the attribute now allows
-  /// external storage.
+  /// A column with binary values that get the marker of values in rows, because the attribute now
+  /// allows external storage.
   case marked(String)
   /// A column, unchanged or converted, whose nulls get a default value.
   case filled(ColumnSource, SQLiteValue)
@@ -46,8 +46,8 @@ extension ColumnSource {
 struct MigratedColumn {
   let name: String
   let type: StoredType
-  /// The source for the rows of each source entity, by `Z_ENT` in the source; entities whose rows have no
-  /// value in the column are missing.
+  /// The source for the rows of each source entity, by `Z_ENT` in the source; entities whose rows
+  /// have no value in the column are missing.
   var sources: [Int: ColumnSource] = [:]
 
   /// The only source of all rows that have values; `nil` if there are several.
@@ -185,8 +185,8 @@ extension LightweightMigrationPlan {
     return (found.destination.table, column, order)
   }
 
-  /// Returns the to-many relationship without an inverse that was the inverse of a to-one relationship
-  /// that's new.
+  /// Returns the to-many relationship without an inverse that was the inverse of a to-one
+  /// relationship that's new.
   private func formerHiddenList(
     of relationship: NSRelationshipDescription, from entity: SQLEntity
   ) -> SQLToMany? {

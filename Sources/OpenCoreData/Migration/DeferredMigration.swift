@@ -4,8 +4,9 @@ import SQLiteDriver
 
 /// The end of deferred lightweight migrations of a store: one unit of their deferred work.
 ///
-/// A unit drops a table that no entity or relationship has any longer, or removes columns and indexes from a
-/// table by copying its rows. It's one transaction, so if the process ends, the next unit is the same one.
+/// A unit drops a table that no entity or relationship has any longer, or removes columns and
+/// indexes from a table by copying its rows. It's one transaction, so if the process ends, the next
+/// unit is the same one.
 struct DeferredMigration {
   /// The model of the store.
   let model: NSManagedObjectModel
@@ -87,7 +88,8 @@ extension SQLiteStore {
   ///
   /// **Cost:** none if there's no work; otherwise as `DeferredMigration.runNext`.
   /// - Returns: Whether there was work.
-  /// - Throws: 134110 for a read-only store, and for the errors of SQLite; the file is unchanged then.
+  /// - Throws: 134110 for a read-only store, and for the errors of SQLite; the file is unchanged
+  ///   then.
   func finishDeferredTask(_ hub: EventHub, _ log: MigrationDebugLog?) throws -> Bool {
     guard !DeferredWork(metadata).isEmpty, let url else { return false }
     guard !opensReadOnly else {

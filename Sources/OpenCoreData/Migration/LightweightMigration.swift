@@ -4,8 +4,9 @@ import SQLiteDriver
 
 /// Migrates a SQLite store in place to another version of its model, in one transaction.
 ///
-/// Rows that don't change aren't written; primary keys, the UUID, the app's metadata, the history, and the
-/// external data files of values that stay are kept. If the process ends at any point, SQLite restores the old version.
+/// Rows that don't change aren't written; primary keys, the UUID, the app's metadata, the history,
+/// and the external data files of values that stay are kept. If the process ends at any point,
+/// SQLite restores the old version.
 struct LightweightMigration {
   let url: URL
   let mapping: InferredMapping
@@ -32,8 +33,8 @@ struct LightweightMigration {
   /// Migrates the store.
   ///
   /// **Cost:** the statements of `LightweightMigrationPlan`; memory doesn't grow with the rows.
-  /// - Throws: `MigrationFailure` if rows don't fit the new version; `SchemaMismatch`, `SQLiteError`. The store
-  ///   is unchanged then.
+  /// - Throws: `MigrationFailure` if rows don't fit the new version; `SchemaMismatch`,
+  ///   `SQLiteError`. The store is unchanged then.
   func run() throws {
     guard let log else { return try migrate() }
     log.begin(url, mapping.source, mapping.destination, "inferred mapping, in place")

@@ -1,10 +1,11 @@
 package import ManagedModel
 import SQLiteDriver
 
-/// The statements of a lightweight migration between two models, with the differences that cause each.
+/// The statements of a lightweight migration between two models, with the differences that cause
+/// each.
 ///
-/// They're those of the plan for an empty store of the first model that OpenCoreData created. For a store
-/// with history, or from an older framework, a few more can be necessary.
+/// They're those of the plan for an empty store of the first model that OpenCoreData created. For a
+/// store with history, or from an older framework, a few more can be necessary.
 package struct LightweightMigrationCosts: Sendable {
   /// What a statement does to the rows of a store, in ascending order.
   package enum Cost: String, Sendable, CaseIterable, Comparable {
@@ -42,7 +43,8 @@ package struct LightweightMigrationCosts: Sendable {
 
   /// The differences of the models, as the comparison lists them.
   package let differences: [ModelDifference]
-  /// The statements in the order in which they run; empty if there's no migration, or it can't be inferred.
+  /// The statements in the order in which they run; empty if there's no migration, or it can't be
+  /// inferred.
   package let statements: [Statement]
 
   /// Plans the migration of an empty store of the first model, in memory.

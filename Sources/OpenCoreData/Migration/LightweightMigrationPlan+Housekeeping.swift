@@ -51,7 +51,8 @@ extension LightweightMigrationPlan {
     add(.housekeeping, "remove the former entity IDs", "DELETE FROM \(table) WHERE Z_ENT < 0")
   }
 
-  /// Updates the entity IDs, the bits of changed properties, and the preserved values in the history.
+  /// Updates the entity IDs, the bits of changed properties, and the preserved values in the
+  /// history.
   ///
   /// Changes of removed entities are removed; transactions stay.
   private mutating func migrateHistory() {

@@ -44,8 +44,8 @@ extension LightweightMigrationPlan {
     trigger.name.uppercased().hasPrefix("Z")
   }
 
-  /// Returns whether an index is one that Core Data or OpenCoreData creates, so that a new version can
-  /// be without it: by its name or columns, or because it's a copy of such an index.
+  /// Returns whether an index is one that Core Data or OpenCoreData creates, so that a new version
+  /// can be without it: by its name or columns, or because it's a copy of such an index.
   private func isOfStore(_ index: FileObjects.Index) -> Bool {
     !index.isConstraint
       && (isKnown(index) || objects.indexes.contains { isKnown($0) && $0.isCopy(of: index) })

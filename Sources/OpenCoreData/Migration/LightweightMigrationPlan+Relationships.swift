@@ -13,7 +13,8 @@ extension LightweightMigrationPlan {
 
   // MARK: References to rows that relationships can no longer refer to
 
-  /// Removes references to rows that are removed, or leave the hierarchy that a relationship refers to.
+  /// Removes references to rows that are removed, or leave the hierarchy that a relationship refers
+  /// to.
   mutating func removeInvalidReferences() {
     var done: Set<KeyColumns> = []
     for entity in destination.entities {

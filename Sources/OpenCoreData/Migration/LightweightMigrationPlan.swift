@@ -3,11 +3,12 @@ import SQLiteDriver
 
 /// The SQL that migrates a store in place to another version of its model.
 ///
-/// Rows keep their primary keys and versions (`Z_OPT`), and a table is copied only if it loses a column,
-/// if a column's type changes, or if its rows are split. Creating the plan reads the schema, but no rows.
+/// Rows keep their primary keys and versions (`Z_OPT`), and a table is copied only if it loses a
+/// column, if a column's type changes, or if its rows are split. Creating the plan reads the
+/// schema, but no rows.
 ///
-/// With `Cleanup.later`, a table isn't copied for a column that it loses, and tables and indexes that the new
-/// version doesn't have stay: `deferred` lists them.
+/// With `Cleanup.later`, a table isn't copied for a column that it loses, and tables and indexes
+/// that the new version doesn't have stay: `deferred` lists them.
 struct LightweightMigrationPlan {
   let mapping: InferredMapping
   /// The old model, mapped to the file's tables.
@@ -206,8 +207,8 @@ struct LightweightMigrationPlan {
   }
 }
 
-/// When a lightweight migration removes what doesn't affect reading: the columns of removed properties, the
-/// tables of removed entities and relationships, and indexes.
+/// When a lightweight migration removes what doesn't affect reading: the columns of removed
+/// properties, the tables of removed entities and relationships, and indexes.
 enum Cleanup: Hashable, Sendable {
   /// In the migration itself.
   case now
@@ -223,7 +224,8 @@ enum Cleanup: Hashable, Sendable {
 }
 
 extension LightweightMigrationPlan {
-  /// Returns whether the migration removes columns and indexes of a table that the new version doesn't have.
+  /// Returns whether the migration removes columns and indexes of a table that the new version
+  /// doesn't have.
   ///
   /// - Parameter table: The table's name in the new version.
   func cleansUp(_ table: String) -> Bool {
@@ -240,7 +242,8 @@ extension LightweightMigrationPlan {
 extension LightweightMigrationPlan {
   /// Adds the checks of values that became required or have a narrower type.
   ///
-  /// A to-many relationship that became required isn't checked: validation does that when an object is saved.
+  /// A to-many relationship that became required isn't checked: validation does that when an object
+  /// is saved.
   mutating func addChecks() {
     for entity in destination.entities {
       let members = Self.list(entity.family)
@@ -292,8 +295,8 @@ extension LightweightMigrationPlan {
     }
   }
 
-  /// Returns whether a to-one relationship, whose destination any number of objects could share, has an inverse
-  /// that refers to one of them.
+  /// Returns whether a to-one relationship, whose destination any number of objects could share,
+  /// has an inverse that refers to one of them.
   private func gainsToOneInverse(
     _ relationship: NSRelationshipDescription, of entity: SQLEntity
   ) -> Bool {
@@ -306,8 +309,8 @@ extension LightweightMigrationPlan {
   /// Returns the table and column of a to-one inverse that existed before, but wasn't the inverse;
   /// `nil` for any other relationship.
   ///
-  /// What Core Data does with rows that don't match isn't known; to choose one of two references would lose the
-  /// other.
+  /// What Core Data does with rows that don't match isn't known; to choose one of two references
+  /// would lose the other.
   private func joinedInverse(
     of relationship: NSRelationshipDescription, of entity: SQLEntity
   ) -> (table: String, column: String)? {

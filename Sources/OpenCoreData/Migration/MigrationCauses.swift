@@ -42,7 +42,8 @@ struct MigrationCauses {
   /// Returns the positions of the differences of a property.
   func of(path: String) -> [Int] { byPath[path] ?? [] }
 
-  /// Returns the positions of the differences that cause a statement; none if each migration runs it.
+  /// Returns the positions of the differences that cause a statement; none if each migration runs
+  /// it.
   func of(_ statement: MigrationStatements.Statement) -> [Int] {
     let words = Self.words(of: statement.sql)
     let path = statement.purpose.firstRange(of: ": ").map {

@@ -44,7 +44,8 @@ package struct MigrationTrial: Sendable {
   /// - Parameters:
   ///   - url: The copy. If there are violations, it has a state that no migration leaves.
   ///   - mapping: The mapping, without obstacles.
-  ///   - observer: Called when files are large: after each statement, and before the WAL is checkpointed.
+  ///   - observer: Called when files are large: after each statement, and before the WAL is
+  ///     checkpointed.
   /// - Throws: `SQLiteError`, or an error if the store's tables aren't those of its model.
   package init(
     ofCopyAt url: URL, mapping: InferredMapping, observer: @escaping () -> Void = {}

@@ -3,9 +3,9 @@ import SQLiteDriver
 
 /// Multiplies the objects of a store, to measure how work grows with the rows.
 ///
-/// Every object is copied with all its values, and related to the copies of the objects to which the original
-/// is related. A value that must be unique in one of two models is changed in each copy. External data
-/// files are shared, and the history isn't multiplied.
+/// Every object is copied with all its values, and related to the copies of the objects to which
+/// the original is related. A value that must be unique in one of two models is changed in each
+/// copy. External data files are shared, and the history isn't multiplied.
 package struct MultipliedStore {
   /// The reason why a store can't be multiplied, in words.
   package struct Obstacle: Error, Sendable {

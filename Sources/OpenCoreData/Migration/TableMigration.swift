@@ -41,7 +41,8 @@ struct TableMigration {
     }
   }
 
-  /// Returns whether all rows keep their values in some columns, so that an R-tree over them stays valid.
+  /// Returns whether all rows keep their values in some columns, so that an R-tree over them stays
+  /// valid.
   func keepsValues(of names: [String]) -> Bool {
     change == .alter && leaving.isEmpty
       && columns.filter { names.contains($0.name) }.allSatisfy { column in
@@ -103,7 +104,8 @@ struct TableMigration {
     return "CASE Z_ENT\(cases(column.sources)) END"
   }
 
-  /// Returns whether a source can be evaluated for the rows of other entities, whose column is null.
+  /// Returns whether a source can be evaluated for the rows of other entities, whose column is
+  /// null.
   private func isPlain(_ source: ColumnSource) -> Bool {
     if case .column = source { true } else { false }
   }
@@ -300,8 +302,8 @@ extension LightweightMigrationPlan {
     if !storedColumns(of: source).isSubset(of: used) { deferred.addChanged(root.table) }
   }
 
-  /// Returns the columns of a source table that belong to properties, in uppercase; also those of properties
-  /// that an earlier version had, if their removal was deferred.
+  /// Returns the columns of a source table that belong to properties, in uppercase; also those of
+  /// properties that an earlier version had, if their removal was deferred.
   func storedColumns(of root: SQLEntity) -> Set<String> {
     var names: Set<String> = []
     for column in root.family.flatMap(\.ownColumns) {

@@ -1,7 +1,7 @@
 import ManagedModel
 
-/// Values as key-value coding returns them: each number is an `NSNumber`, which casts to every Swift
-/// number type that can represent it.
+/// Values as key-value coding returns them: each number is an `NSNumber`, which casts to every
+/// Swift number type that can represent it.
 ///
 /// **Cost:** an allocation for each number, except Booleans and integers from 0 to 255, which are
 /// shared.
@@ -57,8 +57,9 @@ enum KeyedValue {
 
 /// A property of a class that `value(forKey:)` and `setValue(_:forKey:)` reach by its name.
 ///
-/// On Apple platforms, key-value coding finds a class's accessors in the Objective-C runtime. Here a
-/// class lists the properties that it implements itself, such as a transient property that is computed:
+/// On Apple platforms, key-value coding finds a class's accessors in the Objective-C runtime. Here
+/// a class lists the properties that it implements itself, such as a transient property that is
+/// computed:
 ///
 ///     final class Person: NSManagedObject {
 ///       var fullName: String { "\(first) \(last)" }
@@ -68,8 +69,8 @@ enum KeyedValue {
 ///       }
 ///     }
 ///
-/// Predicates and sort descriptors that are evaluated in memory read it too. An accessor must not call
-/// `value(forKey:)` with its own key: it uses `primitiveValue(forKey:)`. No Apple counterpart.
+/// Predicates and sort descriptors that are evaluated in memory read it too. An accessor must not
+/// call `value(forKey:)` with its own key: it uses `primitiveValue(forKey:)`. No Apple counterpart.
 public struct KeyedAccessor {
   let key: String
   /// The value; `nil` for an object that isn't of the class.
@@ -86,8 +87,8 @@ public struct KeyedAccessor {
   ///
   /// - Parameters:
   ///   - key: The name in key paths: that of a property of the model, or any other.
-  ///   - property: The property, which can be set by `setValue(_:forKey:)` if it has a setter. It's a
-  ///     programmer error to set it to a value of another type.
+  ///   - property: The property, which can be set by `setValue(_:forKey:)` if it has a setter. It's
+  ///     a programmer error to set it to a value of another type.
   public init<Root: NSManagedObject, Value>(_ key: String, _ property: KeyPath<Root, Value>) {
     self.key = key
     read = { object in

@@ -12,7 +12,8 @@ package enum ManagedObjectClasses {
     var registered: [String: NSManagedObject.Type] = [:]
     var slots: [ObjectIdentifier: [SlotDeclaration]] = [:]
     var missing: Set<String> = []
-    /// The entities of models in use by the class of their objects, the most recently used model last.
+    /// The entities of models in use by the class of their objects, the most recently used model
+    /// last.
     var entities: [ObjectIdentifier: [UsedEntity]] = [:]
     var isSilent = false
   }
@@ -110,10 +111,10 @@ package enum ManagedObjectClasses {
 extension NSManagedObject {
   /// Registers this class for the entities whose model names it.
   ///
-  /// Call this method before the first store is opened. An unqualified class name can't be looked up
-  /// on Linux, so a class that the model names without its module must be registered. Without a name,
-  /// the class is used for models that specify `Class`, `.Class`, or `Module.Class` with the class's
-  /// own module; if a model names another module, pass that full name here.
+  /// Call this method before the first store is opened. An unqualified class name can't be looked
+  /// up on Linux, so a class that the model names without its module must be registered. Without a
+  /// name, the class is used for models that specify `Class`, `.Class`, or `Module.Class` with the
+  /// class's own module; if a model names another module, pass that full name here.
   /// - Parameter name: The class name in the model.
   public class func registerClass(named name: String? = nil) {
     guard let name else {
@@ -126,8 +127,9 @@ extension NSManagedObject {
 
   /// Registers a generated class for the entities whose model names it.
   ///
-  /// Generated code calls this method. The slots are compared with the entity's when its model is first
-  /// used; if one differs because the model has changed since, the accessors look properties up by name.
+  /// Generated code calls this method. The slots are compared with the entity's when its model is
+  /// first used; if one differs because the model has changed since, the accessors look properties
+  /// up by name.
   ///
   /// - Parameters:
   ///   - name: The class name in the model.

@@ -36,7 +36,8 @@ extension ManagedValue {
   /// Empty.
   @inlinable public static var slotKinds: SlotKinds { [] }
 
-  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another type.
+  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another
+  /// type.
   public static func read(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self {
@@ -46,7 +47,8 @@ extension ManagedValue {
     return value
   }
 
-  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another type.
+  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another
+  /// type.
   public static func readOptional(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {

@@ -20,7 +20,8 @@ extension NSManagedObject {
     context?.noteChange(of: self)
   }
 
-  /// Notifies the context that a transient property is being set, which by itself isn't a change to save.
+  /// Notifies the context that a transient property is being set, which by itself isn't a change to
+  /// save.
   final func noteTransientChange() {
     let isOnly =
       state.isDisjoint(with: .changed) || state.contains(.transientOnly)

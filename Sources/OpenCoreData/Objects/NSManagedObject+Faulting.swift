@@ -9,8 +9,8 @@ extension NSManagedObject {
     if !state.isDisjoint(with: .watched) { willAccessWatched() }
   }
 
-  /// Fulfills a fault whose row is retained, without changing a reference count; other states take the
-  /// slow path.
+  /// Fulfills a fault whose row is retained, without changing a reference count; other states take
+  /// the slow path.
   ///
   /// The context isn't retained, so nothing may use it after `finishFulfillment`, which can run the
   /// application's code.
@@ -33,8 +33,8 @@ extension NSManagedObject {
 
   /// Retains the row cache's row of a fault, without fulfilling it.
   ///
-  /// Firing it then needs no lookup, as long as the row cache still has that row. The object owns the
-  /// row's reference count.
+  /// Firing it then needs no lookup, as long as the row cache still has that row. The object owns
+  /// the row's reference count.
   final func retainCachedRow(_ row: Row) {
     self.row.release()
     self.row = row
@@ -72,7 +72,8 @@ extension NSManagedObject {
     for slot in layout.slots where slot.kind == .transformable { _ = attribute(slot) }
   }
 
-  /// Discards values and changes; the row stays in the row cache as long as the object is registered.
+  /// Discards values and changes; the row stays in the row cache as long as the object is
+  /// registered.
   final func turnIntoFault() {
     // A fault that couldn't be read may have changes.
     guard !isFault || values != nil else { return }

@@ -94,8 +94,8 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Returns whether a relationship is a fault, without firing it.
   ///
-  /// A to-one is a fault while its destination is. It's a programmer error to pass a key that isn't a
-  /// relationship.
+  /// A to-one is a fault while its destination is. It's a programmer error to pass a key that isn't
+  /// a relationship.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
     let position = position(of: key)
     switch position {
@@ -125,7 +125,8 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// Returns the position of a property; it's a programmer error if the entity has none with that name.
+  /// Returns the position of a property; it's a programmer error if the entity has none with that
+  /// name.
   final func position(of key: String) -> PropertyPosition {
     guard let position = layout.position(of: key) else {
       preconditionFailure("the entity '\(layout.entity.name ?? "")' has no property '\(key)'")
@@ -183,7 +184,8 @@ extension NSManagedObject: KeyValueReadable {
     storage.change(stored, at: layout.valueIndex(.transient(index)))
   }
 
-  /// Returns an attribute of a realized object; caches strings and other values that are costly to decode.
+  /// Returns an attribute of a realized object; caches strings and other values that are costly to
+  /// decode.
   final func attribute(_ slot: RowSlot) -> Any? {
     if let values {
       switch values[slot.index] {
@@ -350,7 +352,8 @@ extension NSManagedObject {
     layout.gathered(index) { attribute($0) }
   }
 
-  /// Returns the values for a composite attribute's leaves; it's a programmer error to pass another type.
+  /// Returns the values for a composite attribute's leaves; it's a programmer error to pass another
+  /// type.
   final func leaves(
     of index: Int, for value: Any?
   ) -> [(slot: RowSlot, value: Any?)] {

@@ -26,9 +26,9 @@ extension NSManagedObject {
 
   /// Sets a property without recording a change and without updating a relationship's inverse.
   ///
-  /// A setter calls it between `willChangeValue` and `didChangeValue`. By itself, it isn't recorded:
-  /// an object without other changes isn't saved. On a fault, the value is lost. The programmer
-  /// errors are those of `setValue(_:forKey:)`. No statements.
+  /// A setter calls it between `willChangeValue` and `didChangeValue`. By itself, it isn't
+  /// recorded: an object without other changes isn't saved. On a fault, the value is lost. The
+  /// programmer errors are those of `setValue(_:forKey:)`. No statements.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
     let position = position(of: key)
     guard !isFault else { return }
@@ -140,8 +140,8 @@ extension NSManagedObject {
   /// The value of a property of a generated class; for generated accessors.
   ///
   /// Reads and writes as `value(forKey:)` and `setValue(_:forKey:)` do: fires a fault, records the
-  /// change, updates the inverse. It's a programmer error if the loaded entity has no such property,
-  /// or its value has another type.
+  /// change, updates the inverse. It's a programmer error if the loaded entity has no such
+  /// property, or its value has another type.
   public final subscript<Value: ManagedValue>(slot: PropertySlot<Value>) -> Value {
     @inlinable @inline(__always)
     get { Value.read(self, at: position(of: slot), slot.name.utf8Start) }

@@ -10,10 +10,11 @@ extension NSManagedObject {
     MutableRelationshipSet.make(self, toMany(key, isOrdered: false))
   }
 
-  /// Returns an ordered to-many relationship as a mutable ordered set, like `mutableSetValue(forKey:)`.
+  /// Returns an ordered to-many relationship as a mutable ordered set, like
+  /// `mutableSetValue(forKey:)`.
   ///
-  /// Fires the relationship. Call it again after the object was turned into a fault. It's a programmer
-  /// error to pass a key that isn't an ordered to-many.
+  /// Fires the relationship. Call it again after the object was turned into a fault. It's a
+  /// programmer error to pass a key that isn't an ordered to-many.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let relationship = toMany(key, isOrdered: true)
     willAccess()
@@ -53,8 +54,8 @@ extension NSManagedObject {
   /// Returns the object ID of a to-one's destination without registering the destination; `nil` for
   /// a fault.
   ///
-  /// For tools that print objects: no statements, no faults. It's a programmer error to pass a key that
-  /// isn't a to-one.
+  /// For tools that print objects: no statements, no faults. It's a programmer error to pass a key
+  /// that isn't a to-one.
   package final func destinationID(forRelationshipNamed key: String) -> NSManagedObjectID? {
     guard case .slot(let index) = position(of: key), layout.slots[index].kind.isToOne else {
       preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
@@ -126,8 +127,9 @@ final class MutableRelationshipSet: NSMutableSet {
 
 /// The result of `mutableOrderedSetValue(forKey:)`: a list whose changes are the relationship's.
 ///
-/// Foundation's ordered set reads its own storage, so that is kept as a copy of the relationship's list,
-/// which reports every change to it (`ToManyValue.mirror`). Methods called here change only the relationship.
+/// Foundation's ordered set reads its own storage, so that is kept as a copy of the relationship's
+/// list, which reports every change to it (`ToManyValue.mirror`). Methods called here change only
+/// the relationship.
 final class MutableRelationshipList: NSMutableOrderedSet {
   private var owner: NSManagedObject?
   private var relationship: NSRelationshipDescription?

@@ -1,7 +1,8 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// Returns the destination of a to-one of a realized object, as a fault if it isn't registered yet.
+  /// Returns the destination of a to-one of a realized object, as a fault if it isn't registered
+  /// yet.
   ///
   /// No statements: the key is in the row.
   final func destination(_ slot: RowSlot) -> NSManagedObject? {
@@ -26,7 +27,8 @@ extension NSManagedObject {
       owner: layout)
   }
 
-  /// Returns the destinations of a to-many of a realized object; fires the relationship if it's a fault.
+  /// Returns the destinations of a to-many of a realized object; fires the relationship if it's a
+  /// fault.
   final func destinations(
     _ relationship: NSRelationshipDescription, at index: Int
   ) -> Set<NSManagedObject> {
@@ -108,8 +110,8 @@ extension NSManagedObject {
     if state.contains(.reportsChanges) { didChangeValue(forKey: relationship.name) }
   }
 
-  /// Removes a destination from a to-many and updates the inverse; does nothing if it's known not to
-  /// be present, from this side or from a to-one inverse.
+  /// Removes a destination from a to-many and updates the inverse; does nothing if it's known not
+  /// to be present, from this side or from a to-one inverse.
   ///
   /// Fires only what `changeable` reads.
   final func removeDestination(
@@ -276,8 +278,9 @@ extension NSManagedObject {
 
   /// Returns the state of a to-many that is about to change.
   ///
-  /// An ordered one is read first, and so is a fault for a many-to-many relationship to which the object was
-  /// added before it's removed, or the other way round: only the store knows what remains of both changes.
+  /// An ordered one is read first, and so is a fault for a many-to-many relationship to which the
+  /// object was added before it's removed, or the other way round: only the store knows what
+  /// remains of both changes.
   final func changeable(
     _ relationship: NSRelationshipDescription, at position: PropertyPosition,
     adding new: NSManagedObject? = nil, removing old: NSManagedObject? = nil
@@ -296,7 +299,8 @@ extension NSManagedObject {
     change(object.map { .object($0) } ?? .null, at: slot.index)
   }
 
-  /// Returns a to-one's new destination; it's a programmer error to pass an object that can't be one.
+  /// Returns a to-one's new destination; it's a programmer error to pass an object that can't be
+  /// one.
   final func checkedDestination(
     _ value: Any?, _ relationship: NSRelationshipDescription
   ) -> NSManagedObject? {
@@ -308,8 +312,8 @@ extension NSManagedObject {
     return object
   }
 
-  /// Returns a to-many's new destinations, each once, in the given order; it's a programmer error to
-  /// pass objects that can't be destinations.
+  /// Returns a to-many's new destinations, each once, in the given order; it's a programmer error
+  /// to pass objects that can't be destinations.
   final func checkedDestinations(
     _ value: Any?, _ relationship: NSRelationshipDescription
   ) -> [NSManagedObject] {
@@ -329,8 +333,8 @@ extension NSManagedObject {
     return objects.filter { seen.insert($0).inserted }
   }
 
-  /// Stops with a precondition failure for an object of another context or of an entity that can't be a
-  /// destination.
+  /// Stops with a precondition failure for an object of another context or of an entity that can't
+  /// be a destination.
   final func check(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) {
     precondition(
       object.context == nil || context == nil || object.context === context,

@@ -3,8 +3,8 @@ import ManagedModel
 extension NSManagedObject {
   /// Validates each property; several failures are thrown as one error 1560.
   ///
-  /// A value that an override of `validateValue` corrected is set. A to-many is checked only if it's
-  /// new or changed.
+  /// A value that an override of `validateValue` corrected is set. A to-many is checked only if
+  /// it's new or changed.
   final func validateProperties() throws {
     // A custom class may have validation rules for any key.
     let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
@@ -126,8 +126,8 @@ extension NSManagedObject {
     try NSError.throwValidation(failures)
   }
 
-  /// Throws error 1550 for each changed relationship that refers to an object without a context: one
-  /// that was deleted, or never inserted.
+  /// Throws error 1550 for each changed relationship that refers to an object without a context:
+  /// one that was deleted, or never inserted.
   final func validateReferences() throws {
     guard let values else { return }
     var failures: [NSError] = []
@@ -167,14 +167,14 @@ extension NSManagedObject {
 
 /// Detects which classes override a method, so that it's called only for those.
 ///
-/// Saving calls `validateValue(_:forKey:)` for each property of each object, with the value as `Any`:
-/// most of a save's time, and useless if a class has no rules of its own. The same is true of
-/// `didChangeValue(forKey:)` and properties that are set, and of `awakeFromFetch()`. Swift's runtime doesn't provide which
-/// methods a class overrides, but a class stores its methods as words of its metadata, each at the
-/// same offset as in its superclass (ABI/TypeMetadata in Swift's documents). The method's offset is
-/// the one at which the word equals `NSManagedObject`'s for a class that overrides nothing, and
-/// differs for a class that overrides only this method. If there's no such word, every class is
-/// assumed to override it.
+/// Saving calls `validateValue(_:forKey:)` for each property of each object, with the value as
+/// `Any`: most of a save's time, and useless if a class has no rules of its own. The same is true
+/// of `didChangeValue(forKey:)` and properties that are set, and of `awakeFromFetch()`. Swift's
+/// runtime doesn't provide which methods a class overrides, but a class stores its methods as words
+/// of its metadata, each at the same offset as in its superclass (ABI/TypeMetadata in Swift's
+/// documents). The method's offset is the one at which the word equals `NSManagedObject`'s for a
+/// class that overrides nothing, and differs for a class that overrides only this method. If
+/// there's no such word, every class is assumed to override it.
 struct MethodOverrides {
   /// Detects overrides of `validateValue(_:forKey:)`.
   static let ofValidation = MethodOverrides(of: Validating.self)

@@ -1,18 +1,19 @@
 import ManagedModel
 
-/// An object of an entity: a fault until a property is read, then realized with the values of its row.
+/// An object of an entity: a fault until a property is read, then realized with the values of its
+/// row.
 ///
 /// Belongs to one context and is used on its queue. A context has one instance for each row. Apple
 /// counterpart: `NSManagedObject`; the book's chapters 3 to 7.
 ///
-/// An unchanged realized object has no storage other than the row that it shares with the row cache.
-/// Changed values, and values that are costly to re-create (decoded strings, related objects), are
-/// stored in addition in `values`.
+/// An unchanged realized object has no storage other than the row that it shares with the row
+/// cache. Changed values, and values that are costly to re-create (decoded strings, related
+/// objects), are stored in addition in `values`.
 open class NSManagedObject: NSObject {
   /// The last values known from the store; the snapshot that saving compares.
   ///
-  /// Retained once by this object. For a fault, it's the layout's row of nils, or the cached row that
-  /// is used only when the fault fires. Written by +Faulting and +Save.
+  /// Retained once by this object. For a fault, it's the layout's row of nils, or the cached row
+  /// that is used only when the fault fires. Written by +Faulting and +Save.
   @usableFromInline @exclusivity(unchecked) final var row: Row
   /// `Z_PK`; negative while the object ID is temporary.
   @exclusivity(unchecked) final var primaryKey: Int64
@@ -50,7 +51,8 @@ open class NSManagedObject: NSObject {
 
   /// Inserts a new object of the entity that uses this class.
   ///
-  /// It's a programmer error if the context's model has no entity, or several, for the class. No statements.
+  /// It's a programmer error if the context's model has no entity, or several, for the class. No
+  /// statements.
   public required convenience init(context: NSManagedObjectContext) {
     self.init(entity: context.entity(forClass: Self.self), insertInto: context)
   }
@@ -127,17 +129,18 @@ open class NSManagedObject: NSObject {
 
   /// Called once in an object's life, right after it was inserted.
   ///
-  /// `changedValues()` includes the values set here until the object is saved, even if they were set through
-  /// primitive accessors. Call `super`.
+  /// `changedValues()` includes the values set here until the object is saved, even if they were
+  /// set through primitive accessors. Call `super`.
   open func awakeFromInsert() {}
 
   /// Called each time the object has been fulfilled from its row.
   ///
-  /// Values set here change neither the object's nor the context's state, and a relationship set here doesn't
-  /// update its inverse. Call `super`.
+  /// Values set here change neither the object's nor the context's state, and a relationship set
+  /// here doesn't update its inverse. Call `super`.
   open func awakeFromFetch() {}
 
-  /// Called after several values were restored at once: by a merging refresh, a rollback, an undo, or a redo.
+  /// Called after several values were restored at once: by a merging refresh, a rollback, an undo,
+  /// or a redo.
   ///
   /// - Parameter flags: The reason.
   open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
@@ -154,8 +157,8 @@ open class NSManagedObject: NSObject {
   /// except a call that this method makes for the object itself.
   open func prepareForDeletion() {}
 
-  /// Called before the values are discarded: when the object turns into a fault, and when the context
-  /// deregisters a realized object of a subclass.
+  /// Called before the values are discarded: when the object turns into a fault, and when the
+  /// context deregisters a realized object of a subclass.
   open func willTurnIntoFault() {}
 
   /// Called after the values were discarded; override it to discard values derived from them.
@@ -163,8 +166,8 @@ open class NSManagedObject: NSObject {
 
   // MARK: Key-value coding
 
-  /// The properties that key-value coding reads and sets through the class's own accessors; empty by
-  /// default.
+  /// The properties that key-value coding reads and sets through the class's own accessors; empty
+  /// by default.
   ///
   /// Read once, when the model is first used. Include `super`'s. No Apple counterpart: there the
   /// Objective-C runtime provides them.
@@ -172,14 +175,16 @@ open class NSManagedObject: NSObject {
 
   /// Called by `value(forKey:)` for a key that the object doesn't have.
   ///
-  /// An override may return a value; this method stops with a precondition failure that names the key.
+  /// An override may return a value; this method stops with a precondition failure that names the
+  /// key.
   open func value(forUndefinedKey key: String) -> Any? {
     read(position(of: key))
   }
 
   /// Called by `setValue(_:forKey:)` for a key that the object doesn't have.
   ///
-  /// An override may store the value; this method stops with a precondition failure that names the key.
+  /// An override may store the value; this method stops with a precondition failure that names the
+  /// key.
   open func setValue(_ value: Any?, forUndefinedKey key: String) {
     write(value, to: position(of: key))
   }
@@ -192,8 +197,8 @@ open class NSManagedObject: NSObject {
     finishChange(forKey: key)
   }
 
-  /// Validates a value against the model: whether it's required, its bounds, length, and pattern, and
-  /// the number of destinations.
+  /// Validates a value against the model: whether it's required, its bounds, length, and pattern,
+  /// and the number of destinations.
   ///
   /// Called for each property at save, and by programs. Override it where Apple's code has
   /// `validateName(_:)`, and call `super` for the model's rules. An override may replace the value

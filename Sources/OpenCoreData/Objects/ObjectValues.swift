@@ -1,11 +1,11 @@
 import ManagedModel
 
-/// The values that an object stores in addition to its row: one position for each slot, to-many, and
-/// transient property.
+/// The values that an object stores in addition to its row: one position for each slot, to-many,
+/// and transient property.
 ///
-/// Changed values are marked; the others are cached decoded or related values. Strings that were read are
-/// separate, so that accessors in other modules can read them directly. Each kind of storage is allocated for
-/// its first value.
+/// Changed values are marked; the others are cached decoded or related values. Strings that were
+/// read are separate, so that accessors in other modules can read them directly. Each kind of
+/// storage is allocated for its first value.
 @usableFromInline
 final class ObjectValues {
   private let count: Int

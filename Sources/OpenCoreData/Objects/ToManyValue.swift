@@ -4,7 +4,8 @@ import ManagedModel
 ///
 /// While it's a fault, it records added and removed objects; once fired, it keeps strong references
 /// to its destinations, as Core Data does (which is how two sides that were both read retain each
-/// other). An ordered one is fired before it's changed: a position has no meaning without the others.
+/// other). An ordered one is fired before it's changed: a position has no meaning without the
+/// others.
 final class ToManyValue {
   /// `nil` until the relationship's fault has fired.
   private(set) var objects: Set<NSManagedObject>?
@@ -74,8 +75,8 @@ final class ToManyValue {
 
   /// Adds a destination; to an ordered relationship at an index, or at the end.
   ///
-  /// - Parameter isStored: Whether the store contains it, if that's known better than from `committed`, which
-  ///   may be older than the other side.
+  /// - Parameter isStored: Whether the store contains it, if that's known better than from
+  ///   `committed`, which may be older than the other side.
   func insert(_ object: NSManagedObject, at index: Int? = nil, isStored: Bool? = nil) {
     let isNew = objects?.insert(object).inserted ?? true
     let wasRemoved = removed.remove(object) != nil
@@ -177,7 +178,8 @@ final class ToManyValue {
 
   /// The destinations at the last save or fetch; `nil` until fired.
   ///
-  /// An added destination may have been saved elsewhere in the meantime, and a removed one removed there.
+  /// An added destination may have been saved elsewhere in the meantime, and a removed one removed
+  /// there.
   var committedObjects: Set<NSManagedObject>? {
     objects.map { objects in
       objects.subtracting(added.filter { committed?.contains($0.primaryKey) != true })
@@ -205,7 +207,8 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
   private let owner: NSManagedObject
   private let key: String
 
-  /// Creates a reference to a to-many relationship; it's a programmer error to use it if `key` isn't one.
+  /// Creates a reference to a to-many relationship; it's a programmer error to use it if `key`
+  /// isn't one.
   public init(of owner: NSManagedObject, _ key: String) {
     self.owner = owner
     self.key = key

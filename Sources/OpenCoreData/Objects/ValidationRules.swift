@@ -76,8 +76,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
 
   /// Returns whether a slot's value of a realized object is trivially valid.
   ///
-  /// Returns `false` if `check` is needed: for missing values, values that are too wide, and slots with
-  /// limits.
+  /// Returns `false` if `check` is needed: for missing values, values that are too wide, and slots
+  /// with limits.
   @inline(__always)
   func isTriviallyValid(_ slot: RowSlot, of object: NSManagedObject) -> Bool {
     guard let rule = slots[slot.index] else { return true }
@@ -96,8 +96,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   }
 
   /// Checks one value; a key without rules passes.
-  /// - Throws: 1570 for a missing value, 1580 and 1590 for numbers of destinations, 1610 to 1680 for
-  ///   limits; several violated limits as one 1560.
+  /// - Throws: 1570 for a missing value, 1580 and 1590 for numbers of destinations, 1610 to 1680
+  ///   for limits; several violated limits as one 1560.
   func check(_ value: Any?, forKey key: String, of object: NSManagedObject) throws {
     switch object.layout.position(of: key) {
     case .slot(let index):

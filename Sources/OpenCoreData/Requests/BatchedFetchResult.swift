@@ -3,9 +3,10 @@ import ProfileEvents
 
 /// The result of a fetch that loads its objects in batches, on demand.
 ///
-/// The count and the order are fixed when the fetch ends. The four most recently used batches are retained
-/// while another is loaded; then the oldest is released. Use it on its context's queue; it keeps a strong
-/// reference to the context. Apple counterpart: the array that `fetchBatchSize` returns in Objective-C.
+/// The count and the order are fixed when the fetch ends. The four most recently used batches are
+/// retained while another is loaded; then the oldest is released. Use it on its context's queue; it
+/// keeps a strong reference to the context. Apple counterpart: the array that `fetchBatchSize`
+/// returns in Objective-C.
 ///
 /// **Cost:** `subscript` runs one SELECT of at most `batchSize` rows if the batch isn't loaded.
 public struct BatchedFetchResult<Element>: RandomAccessCollection {
@@ -115,7 +116,8 @@ final class FetchBatches {
     touch(number)
     if recent.count > FetchBatches.kept {
       let oldest = recent.removeFirst()
-      // The keys are taken first: a strong reference to the batch would keep its objects registered.
+      // The keys are taken first: a strong reference to the batch would keep its objects
+      // registered.
       let keys = (loaded[oldest] ?? []).map { ($0.layout.rootIndex, $0.primaryKey) }
       loaded[oldest] = nil
       context.release(keys)

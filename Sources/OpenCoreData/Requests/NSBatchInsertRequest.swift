@@ -48,16 +48,16 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     self.init(entity.name ?? "", entity, .dictionaries(dictionaries))
   }
 
-  /// Creates a request that inserts one row after another: the handler fills the empty dictionary, or
-  /// returns `true` if there are no more rows.
+  /// Creates a request that inserts one row after another: the handler fills the empty dictionary,
+  /// or returns `true` if there are no more rows.
   public convenience init(
     entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
     self.init(entityName, nil, .dictionaryHandler(handler))
   }
 
-  /// Creates a request that inserts one row after another: the handler fills the empty dictionary, or
-  /// returns `true` if there are no more rows.
+  /// Creates a request that inserts one row after another: the handler fills the empty dictionary,
+  /// or returns `true` if there are no more rows.
   public convenience init(
     entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {

@@ -91,8 +91,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// The relationships to prefetch: one SELECT for each step of a path, two for a many-to-many.
   open var relationshipKeyPathsForPrefetching: [String]?
 
-  /// The contents of each dictionary, for dictionary results: property names, key paths across to-one
-  /// relationships, property descriptions, `NSExpressionDescription`s.
+  /// The contents of each dictionary, for dictionary results: property names, key paths across
+  /// to-one relationships, property descriptions, `NSExpressionDescription`s.
   ///
   /// `nil` or empty for all attributes. A to-one is represented by its destination's object ID.
   /// Ignored for other result types.
@@ -118,8 +118,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     super.init()
   }
 
-  /// Executes the request in the context whose block runs on the calling thread, like that context's
-  /// `fetch(_:)`.
+  /// Executes the request in the context whose block runs on the calling thread, like that
+  /// context's `fetch(_:)`.
   ///
   /// **Cost:** that of `fetch(_:)`.
   /// - Throws: 134060 outside of `perform` and `performAndWait`, and the errors of `fetch(_:)`.

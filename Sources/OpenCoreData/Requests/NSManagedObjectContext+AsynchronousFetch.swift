@@ -12,7 +12,8 @@ extension NSManagedObjectContext {
   /// pinned context, over several stores, sorted by objects, or of an incremental store, run on the
   /// queue later. **Cost:** that of `fetch`, counted as one fetch and one SELECT after it has
   /// ended.
-  /// - Throws: An error of the request itself; those of the fetch are the result's `operationError`.
+  /// - Throws: An error of the request itself; those of the fetch are the result's
+  ///   `operationError`.
   final func fetchAsynchronously<T>(
     _ request: NSAsynchronousFetchRequest<T>
   ) throws -> NSAsynchronousFetchResult<T> {
@@ -93,7 +94,8 @@ private struct AsynchronousEnding<T>: @unchecked Sendable {  // used only on the
   }
 }
 
-/// The SELECT of an asynchronous fetch: read on one thread, then transferred to the context's queue.
+/// The SELECT of an asynchronous fetch: read on one thread, then transferred to the context's
+/// queue.
 final class BackgroundFetch: @unchecked Sendable {
   // `rows` and `scope` are handed from one queue to the next; the rest is behind locks
   let plan: FetchPlan

@@ -35,9 +35,9 @@ extension NSManagedObjectModel {
 
   /// Returns a copy of the fetch request with a name, with values for its variables.
   ///
-  /// A variable without a value stops the program when the request is executed. Values change neither the
-  /// structure nor the operators of the predicate. It's a programmer error if the predicate in the model
-  /// can't be parsed.
+  /// A variable without a value stops the program when the request is executed. Values change
+  /// neither the structure nor the operators of the predicate. It's a programmer error if the
+  /// predicate in the model can't be parsed.
   ///
   /// - Parameters:
   ///   - name: The name of the template.
@@ -109,8 +109,8 @@ extension NSFetchedPropertyDescription {
   /// The request that fetches the objects of the property.
   ///
   /// In its predicate, `$FETCH_SOURCE` is the object that owns the property and `$FETCHED_PROPERTY`
-  /// is this description. Each read returns a copy. It's a programmer error to set it if the model is
-  /// in use, or to a request without an entity.
+  /// is this description. Each read returns a copy. It's a programmer error to set it if the model
+  /// is in use, or to a request without an entity.
   public var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
     get {
       guard let template, let model = entity?.managedObjectModel else { return nil }
@@ -167,8 +167,8 @@ extension FetchRequestTemplate {
 
 /// The result of a fetch as a value: `FETCH(request, context, countOnly)`.
 ///
-/// Each evaluation runs the fetch; in a predicate of another fetch, it runs first and becomes a list
-/// of constants. Apple counterpart: the same.
+/// Each evaluation runs the fetch; in a predicate of another fetch, it runs first and becomes a
+/// list of constants. Apple counterpart: the same.
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
   /// Creates the expression.
   ///

@@ -33,7 +33,8 @@ extension SQLiteStore {
     return outcome
   }
 
-  /// Returns the relationships with a cascade rule that deleting an entity's rows can follow, each once.
+  /// Returns the relationships with a cascade rule that deleting an entity's rows can follow, each
+  /// once.
   private func cascades(from entity: SQLEntity) -> [CascadePath] {
     var reached: Set<Int> = []
     var found: [ObjectIdentifier: CascadePath] = [:]
@@ -133,8 +134,8 @@ private final class BatchDeletion {
     self.scope = scope
   }
 
-  /// Deletes rows of entities without further cascade rules: one DELETE, then one statement for each
-  /// column and join table that refers to them.
+  /// Deletes rows of entities without further cascade rules: one DELETE, then one statement for
+  /// each column and join table that refers to them.
   func delete(_ rows: MatchedRows, returning: Bool) throws -> BatchOutcome {
     let references = store.references(to: rows.entity)
     let outcome = try remove(rows, returning: returning || !references.isEmpty)
@@ -145,9 +146,9 @@ private final class BatchDeletion {
 
   /// Deletes rows and the rows that cascade rules add.
   ///
-  /// One SELECT finds the matched rows; each level of the cascade is one SELECT for each relationship
-  /// that continues from it. Then, for each table with deleted rows, one DELETE and one statement for
-  /// each column and join table that refers to them.
+  /// One SELECT finds the matched rows; each level of the cascade is one SELECT for each
+  /// relationship that continues from it. Then, for each table with deleted rows, one DELETE and
+  /// one statement for each column and join table that refers to them.
   func delete(_ rows: MatchedRows, _ cascades: [CascadePath]) throws -> BatchOutcome {
     let matched = try identities(
       SelectQuery(

@@ -153,7 +153,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Returns the attribute values of a batch request: a composite attribute's as those of its leaves.
+  /// Returns the attribute values of a batch request: a composite attribute's as those of its
+  /// leaves.
   func leafValues(
     _ name: String, _ value: Any, _ layout: EntityLayout
   ) throws -> [(name: String, value: Any)] {
@@ -223,7 +224,8 @@ struct BatchOutcome {
   }
 }
 
-/// Columns that refer to rows of an entity, and the statement that clears references to deleted rows.
+/// Columns that refer to rows of an entity, and the statement that clears references to deleted
+/// rows.
 ///
 /// The keys of the deleted rows are in `_Z_intarray0`.
 struct RowReference {

@@ -74,7 +74,8 @@ final class RetainedList: FetchedList {
 
 /// A list of all primary keys, and the most recently used batches.
 ///
-/// A batch stays loaded when the list is edited, because it consists of objects rather than positions.
+/// A batch stays loaded when the list is edited, because it consists of objects rather than
+/// positions.
 final class BatchedList: FetchedList {
   private var keys: [FetchedIdentity]
   /// Objects without a permanent key, by the key they are listed with.

@@ -3,9 +3,9 @@ import SQLiteDriver
 
 /// The file of a controller's cache: the order and the sections of the last run.
 ///
-/// It's valid while the request and the rows that it depends on are unchanged: their number, highest
-/// primary key, and sum of versions in each table that the request's key paths reach. It's stored in
-/// the user's caches folder, readable only by that user.
+/// It's valid while the request and the rows that it depends on are unchanged: their number,
+/// highest primary key, and sum of versions in each table that the request's key paths reach. It's
+/// stored in the user's caches folder, readable only by that user.
 struct FetchedResultsCache {
   private let file: URL
   private let fingerprint: String
@@ -131,8 +131,8 @@ struct FetchedResultsCache {
 }
 
 extension SQLiteReader {
-  /// Returns the number of rows, highest primary key, and sum of versions of an entity's table: any save
-  /// changes one.
+  /// Returns the number of rows, highest primary key, and sum of versions of an entity's table: any
+  /// save changes one.
   func signature(of layout: EntityLayout, in scope: ProfileScope) throws -> [Int64] {
     let entity = sqlite.entity(layout)
     let query = SelectQuery(

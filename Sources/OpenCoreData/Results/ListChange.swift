@@ -42,7 +42,8 @@ struct ListChange {
 
   /// Returns whether a changed object satisfies the predicate.
   ///
-  /// Returns `false` if it can't be evaluated, and logs the error, which a notification can't throw.
+  /// Returns `false` if it can't be evaluated, and logs the error, which a notification can't
+  /// throw.
   private static func matches(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
     do {
       return try plan.matches(object)

@@ -4,8 +4,8 @@ import ManagedModel
 ///
 /// From `performFetch` on, observes the context's did-change notification and notifies the delegate
 /// of changes to the list. Changes that the context isn't notified of aren't detected: batch
-/// requests, and saves of other contexts until they are merged. Use it on the context's queue. Apple
-/// counterpart: the same name; the book's chapter 3.
+/// requests, and saves of other contexts until they are merged. Use it on the context's queue.
+/// Apple counterpart: the same name; the book's chapter 3.
 open class NSFetchedResultsController<ResultType>: NSObject {
   private let results: FetchedResults
   /// The request that was passed; each `performFetch` copies what it needs of it.
@@ -15,8 +15,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   ///
   /// It's a programmer error to pass a request whose `sortDescriptors` is `nil`. No statements.
   /// - Parameters:
-  ///   - fetchRequest: The request for objects. If its `sortDescriptors` is empty, the objects are in
-  ///     the store's order, and new ones are appended to the list or to their section.
+  ///   - fetchRequest: The request for objects. If its `sortDescriptors` is empty, the objects are
+  ///     in the store's order, and new ones are appended to the list or to their section.
   ///   - sectionNameKeyPath: The key path to the name of an object's section; `nil` for one
   ///     section. The first sort descriptor must group the objects by section.
   ///   - name: The name of a file that caches order and sections between runs; `nil` for none.
@@ -49,8 +49,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// **Cost:** one SELECT; with a batch size, one SELECT of object IDs. Sections read their key
   /// path for each object, batch by batch with a batch size. With a valid cache file: no statements
   /// with a batch size, and no section key paths are read.
-  /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by section,
-  ///   or if a cache of the same name belongs to another request.
+  /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by
+  ///   section, or if a cache of the same name belongs to another request.
   open func performFetch() throws {
     try results.performFetch(fetchRequest)
   }
@@ -142,10 +142,10 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
 /// Receives the changes of a controller's results.
 ///
-/// All methods are optional, and are called on the context's queue, from `processPendingChanges` or a
-/// merge. The controller that is passed returns objects as `any NSFetchRequestResult`; it's another
-/// instance with the same results, because generic classes can't be cast on Linux. Apple counterpart:
-/// the same name.
+/// All methods are optional, and are called on the context's queue, from `processPendingChanges` or
+/// a merge. The controller that is passed returns objects as `any NSFetchRequestResult`; it's
+/// another instance with the same results, because generic classes can't be cast on Linux. Apple
+/// counterpart: the same name.
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
   /// Called before changes are reported.
   func controllerWillChangeContent(

@@ -2,8 +2,8 @@ import ManagedModel
 
 /// Checks a keyed archive before Foundation reads it.
 ///
-/// Foundation's unarchiver on Linux stops the process on corrupt bytes, on an object of a class that
-/// isn't allowed, and on an object that contains itself.
+/// Foundation's unarchiver on Linux stops the process on corrupt bytes, on an object of a class
+/// that isn't allowed, and on an object that contains itself.
 struct ArchiveCheck {
   private typealias Value = BinaryPropertyList.Value
 
@@ -44,8 +44,8 @@ struct ArchiveCheck {
     classNames.allSatisfy { Self.isAllowed($0, allowed) }
   }
 
-  /// Returns whether every object is of one of some classes, or of a class of the program that conforms to
-  /// `NSCoding`.
+  /// Returns whether every object is of one of some classes, or of a class of the program that
+  /// conforms to `NSCoding`.
   func holdsOnlyCodable(_ allowed: [AnyClass]) -> Bool {
     classNames.allSatisfy { name in
       Self.isAllowed(name, allowed)

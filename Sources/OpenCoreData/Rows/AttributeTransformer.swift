@@ -8,7 +8,8 @@ struct AttributeTransformer {
   /// Whether the attribute names no transformer: bytes that aren't an archive are values too.
   private let isDefault: Bool
 
-  /// Creates the transformer that an attribute names, or `NSKeyedUnarchiveFromData` if it names none.
+  /// Creates the transformer that an attribute names, or `NSKeyedUnarchiveFromData` if it names
+  /// none.
   ///
   /// `nil` for a transformer that isn't registered: the attribute's values are bytes then.
   init?(_ attribute: NSAttributeDescription) {

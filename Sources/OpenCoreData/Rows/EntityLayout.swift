@@ -34,8 +34,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let toMany: [NSRelationshipDescription]
   /// Whether one of them is ordered.
   let hasLists: Bool
-  /// The names of the relationships that contain objects of this entity without a slot in their rows:
-  /// the inverses of many-to-manys, and to-manys without an inverse.
+  /// The names of the relationships that contain objects of this entity without a slot in their
+  /// rows: the inverses of many-to-manys, and to-manys without an inverse.
   let listings: [String]
   /// The stored composite attributes; each leaf of them has a slot.
   let composites: [NSCompositeAttributeDescription]
@@ -291,7 +291,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     slots.count + toMany.count
   }
 
-  /// Returns the position of a property among the values that an object stores in addition to its row.
+  /// Returns the position of a property among the values that an object stores in addition to its
+  /// row.
   func valueIndex(_ position: PropertyPosition) -> Int {
     switch position {
     case .slot(let index): index
@@ -347,7 +348,8 @@ extension EntityLayout {
     return result
   }
 
-  /// Returns the name of the property that a slot belongs to: for a leaf, that of its composite attribute.
+  /// Returns the name of the property that a slot belongs to: for a leaf, that of its composite
+  /// attribute.
   func propertyName(_ slot: RowSlot) -> String {
     guard !composites.isEmpty, let point = slot.name.firstIndex(of: "."),
       case .composite? = position(of: String(slot.name[..<point]))

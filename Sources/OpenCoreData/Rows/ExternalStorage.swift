@@ -1,10 +1,10 @@
 import ManagedModel
 
-/// The external storage of a store: large binary values in separate files, and the references to them in
-/// rows.
+/// The external storage of a store: large binary values in separate files, and the references to
+/// them in rows.
 ///
-/// A value of an attribute with `allowsExternalBinaryDataStorage` begins with a marker byte: 1 if the rest is
-/// the value, 2 if it's the name of an external data file. See the book's chapter 5.
+/// A value of an attribute with `allowsExternalBinaryDataStorage` begins with a marker byte: 1 if
+/// the rest is the value, 2 if it's the name of an external data file. See the book's chapter 5.
 package struct ExternalStorage: Sendable {
   /// The folder next to the store, `.NAME_SUPPORT/_EXTERNAL_DATA`.
   ///
@@ -20,8 +20,8 @@ package struct ExternalStorage: Sendable {
     largestInRow = 100_000
   }
 
-  /// The maximum size in bytes of values in rows, for which SQLite is faster; larger ones are written to a
-  /// file.
+  /// The maximum size in bytes of values in rows, for which SQLite is faster; larger ones are
+  /// written to a file.
   let largestInRow: Int
 
   /// The storage of an in-memory store: every value stays in its row.

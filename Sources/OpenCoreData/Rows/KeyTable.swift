@@ -172,8 +172,8 @@ struct KeyTable<Value>: ~Copyable {
 
 /// A fixed number of elements in separate memory: reading one doesn't change reference counts.
 ///
-/// For tables that can't be copied, which Swift's arrays don't support. Indexes are checked in debug
-/// builds.
+/// For tables that can't be copied, which Swift's arrays don't support. Indexes are checked in
+/// debug builds.
 struct FixedArray<Element: ~Copyable>: ~Copyable {
   private let elements: UnsafeMutablePointer<Element>
   let count: Int

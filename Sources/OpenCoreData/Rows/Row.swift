@@ -3,8 +3,8 @@ import Synchronization
 
 /// An immutable row of an entity in raw memory, shared by the row cache, snapshots, and objects.
 ///
-/// Reference counting is manual: code that stores a `Row` calls `retain` and, when done, `release`. A
-/// Swift class would cost more than the read itself. Build with `-DCHECKED_ROWS` to check every
+/// Reference counting is manual: code that stores a `Row` calls `retain` and, when done, `release`.
+/// A Swift class would cost more than the read itself. Build with `-DCHECKED_ROWS` to check every
 /// access for a freed row, a wrong slot, and a read outside of the row.
 ///
 ///     0  count   Int32, atomic; -1 is never freed        8  layout index  Int32
@@ -204,7 +204,8 @@ extension Row {
   }
 }
 
-/// A row of one of a coordinator's stores, whatever its entity: keys are unique within a root entity.
+/// A row of one of a coordinator's stores, whatever its entity: keys are unique within a root
+/// entity.
 struct RowKey: Hashable {
   let rootIndex: Int
   let primaryKey: Int64

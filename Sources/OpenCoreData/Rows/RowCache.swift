@@ -5,9 +5,9 @@ import Foundation
 /// A cached row is marked (`isCached`), so that a fault that retains it needs no lookup.
 ///
 /// An entry lives while it has an owner: a registered object with that key (one owner for each
-/// context), a prefetch, or an object ID that a fetch returned. It can be empty: an owner waits for a
-/// row. Every call is made under the store's lock; each takes it once, regardless of the number of
-/// rows.
+/// context), a prefetch, or an object ID that a fetch returned. It can be empty: an owner waits for
+/// a row. Every call is made under the store's lock; each takes it once, regardless of the number
+/// of rows.
 struct RowCache: ~Copyable {
   struct Entry {
     /// `nil` until a row is added; the entry retains it once.
@@ -100,7 +100,8 @@ struct RowCache: ~Copyable {
     tables[rootIndex].reserve(additional)
   }
 
-  /// Adds an owner to a key and adds its row, as `addOwner(rootIndex:key:)` and `install` do, in one lookup.
+  /// Adds an owner to a key and adds its row, as `addOwner(rootIndex:key:)` and `install` do, in
+  /// one lookup.
   func addOwner(
     _ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double
   ) -> Row {
@@ -140,8 +141,8 @@ struct RowCache: ~Copyable {
 
 /// The keys of to-many destinations, cached with the rows under the store's lock.
 ///
-/// An entry is removed with its owner's row entry. It's valid for one version of the owner's row: if
-/// that was changed elsewhere and reread, the relationship may have changed too.
+/// An entry is removed with its owner's row entry. It's valid for one version of the owner's row:
+/// if that was changed elsewhere and reread, the relationship may have changed too.
 struct ToManyCache: ~Copyable, LinkTable {
   typealias Key = ToManyKey
 
@@ -158,8 +159,8 @@ struct ToManyCache: ~Copyable, LinkTable {
   private var entries: [Key: Entry] = [:]
   private var names: [RowKey: Set<String>] = [:]
 
-  /// Returns the destinations, unless they are unknown, older than `oldest`, or of another version of
-  /// the owner's row than the cached one.
+  /// Returns the destinations, unless they are unknown, older than `oldest`, or of another version
+  /// of the owner's row than the cached one.
   func destinations(
     _ key: Key, ownerVersion: Int64?, notBefore oldest: Double
   ) -> [FetchedIdentity]? {
@@ -246,7 +247,8 @@ struct ToManyCache: ~Copyable, LinkTable {
   }
 }
 
-/// A table of the destinations of to-many relationships: a cache, or the storage of an in-memory store.
+/// A table of the destinations of to-many relationships: a cache, or the storage of an in-memory
+/// store.
 protocol LinkTable: ~Copyable {
   /// Applies a saved change of one destination of one owner.
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)

@@ -84,7 +84,8 @@ extension NSAttributeDescription {
 }
 
 extension RowSlot.Kind {
-  /// Creates the kind of an attribute's type; composite and object ID attributes are stored as bytes.
+  /// Creates the kind of an attribute's type; composite and object ID attributes are stored as
+  /// bytes.
   init(_ type: NSAttributeType) {
     switch type {
     case .integer16AttributeType: self = .int16

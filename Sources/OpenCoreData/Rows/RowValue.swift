@@ -139,8 +139,8 @@ extension RowValue: Equatable {
 }
 
 extension Row {
-  /// Returns the slot's value as its property type: `Int16`, `Bool`, `Date`, `String` …; a to-one as
-  /// the destination's primary key, an externally stored value as an `ExternalFile`.
+  /// Returns the slot's value as its property type: `Int16`, `Bool`, `Date`, `String` …; a to-one
+  /// as the destination's primary key, an externally stored value as an `ExternalFile`.
   ///
   /// Returns `nil` for `nil`.
   func value(_ slot: RowSlot) -> Any? {

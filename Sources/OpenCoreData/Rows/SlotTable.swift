@@ -2,14 +2,16 @@ public import Synchronization
 
 /// The slots of an entity for accessors in other modules, by index and by name.
 ///
-/// A name is looked up by the address of its literal, which is hashed instead of its characters; the
-/// first lookup of a literal in an entity compares characters and is cached. A program with Swift
-/// code is never unloaded, so an address always means the same name. Freed manually, with the layout.
+/// A name is looked up by the address of its literal, which is hashed instead of its characters;
+/// the first lookup of a literal in an entity compares characters and is cached. A program with
+/// Swift code is never unloaded, so an address always means the same name. Freed manually, with the
+/// layout.
 @usableFromInline
 struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, atomically
   /// For each slot its offset, and its kind in the bits from 32 on.
   @usableFromInline let slots: UnsafeMutablePointer<UInt64>
-  /// A hash table of literals: an address in the bits from 16 on, a slot's index below; 0 if unused.
+  /// A hash table of literals: an address in the bits from 16 on, a slot's index below; 0 if
+  /// unused.
   @usableFromInline let names: UnsafeMutablePointer<Atomic<UInt64>>
   /// 64 minus the number of bits of an index into `names`.
   @usableFromInline let shift: UInt64
@@ -44,8 +46,8 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
   /// Returns an entry, which is 0 or its final value.
   ///
   /// A plain load of an aligned word, for any thread: for an atomic load, the compiler retains the
-  /// object that contains the table, which costs ten times as much. Checked builds, which the thread
-  /// sanitizer runs, load atomically.
+  /// object that contains the table, which costs ten times as much. Checked builds, which the
+  /// thread sanitizer runs, load atomically.
   @inlinable @inline(__always)
   func entry(at index: Int) -> UInt64 {
     #if CHECKED_ROWS
@@ -125,8 +127,8 @@ public struct SlotDeclaration: Sendable {
 
 /// The positions of an entity's properties by name, for key-value access.
 ///
-/// A hash of the first and the last eight bytes replaces that of a dictionary, which costs more than
-/// the rest of `value(forKey:)`. Names that are equal with different bytes are found by the
+/// A hash of the first and the last eight bytes replaces that of a dictionary, which costs more
+/// than the rest of `value(forKey:)`. Names that are equal with different bytes are found by the
 /// dictionary used after it. Immutable; freed manually, with the layout.
 struct NameTable: @unchecked Sendable {  // immutable after init
   private let entries: UnsafeMutablePointer<(name: String, position: PropertyPosition)?>

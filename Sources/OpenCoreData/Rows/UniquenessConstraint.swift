@@ -7,8 +7,8 @@ struct UniquenessConstraint: @unchecked Sendable {
   let names: [String]
   /// The constrained slots, in the order of the names.
   let slots: [Int]
-  /// The entity whose rows, with those of its subentities, share the constraint: the topmost that has
-  /// all the properties.
+  /// The entity whose rows, with those of its subentities, share the constraint: the topmost that
+  /// has all the properties.
   ///
   /// Not retained: the layout retains the entity, which retains its ancestors.
   unowned(unsafe) let scope: NSEntityDescription

@@ -4,10 +4,10 @@ import Synchronization
 /// Converts the values of a transformable attribute to bytes and back.
 ///
 /// Subclass it, override `transformedValue(_:)` (value to `Data`) and `reverseTransformedValue(_:)`
-/// (`Data` to value), and register an instance under the name in the model, before the coordinator is
-/// created. Bytes are decoded when an object is fulfilled, values encoded once per save. Any thread
-/// may call a transformer. Apple counterpart: `ValueTransformer`, which Foundation lacks on Linux;
-/// the book's chapter 5.
+/// (`Data` to value), and register an instance under the name in the model, before the coordinator
+/// is created. Bytes are decoded when an object is fulfilled, values encoded once per save. Any
+/// thread may call a transformer. Apple counterpart: `ValueTransformer`, which Foundation lacks on
+/// Linux; the book's chapter 5.
 open class ValueTransformer: NSObject, RegisteredByName {
   /// Creates a transformer; a subclass implements the transformation.
   public override init() {
@@ -67,8 +67,8 @@ open class ValueTransformer: NSObject, RegisteredByName {
   }
 }
 
-/// Adds an initializer to `ValueTransformer` that returns a registered instance, which a class itself can't
-/// have.
+/// Adds an initializer to `ValueTransformer` that returns a registered instance, which a class
+/// itself can't have.
 public protocol RegisteredByName {}
 
 extension RegisteredByName where Self: ValueTransformer {
@@ -109,8 +109,8 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     "NSKeyedUnarchiveFromData")
 }
 
-/// Stores values as keyed archives: strings, numbers, dates, data, URLs, UUIDs, and arrays, sets, and
-/// dictionaries of these.
+/// Stores values as keyed archives: strings, numbers, dates, data, URLs, UUIDs, and arrays, sets,
+/// and dictionaries of these.
 ///
 /// As in Core Data, it transforms *from* bytes: `transformedValue(_:)` reads an archive,
 /// `reverseTransformedValue(_:)` writes one. Core Data uses it, and its subclasses, in the opposite

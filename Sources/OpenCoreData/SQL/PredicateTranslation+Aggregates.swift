@@ -4,8 +4,8 @@ import SQLiteDriver
 extension PredicateTranslation {
   /// Returns the value of an operator on a to-many: `moods.@count`, `moods.@max.rating`.
   ///
-  /// - Parameter keepsWhole: Whether a sum of integers is an integer: `total` returns a real number,
-  ///   which divides differently.
+  /// - Parameter keepsWhole: Whether a sum of integers is an integer: `total` returns a real
+  ///   number, which divides differently.
   func aggregate(
     _ path: ToManyPath, at site: Site, keepsWhole: Bool = false
   ) throws(TranslationError) -> SQLOperand {
@@ -31,8 +31,8 @@ extension PredicateTranslation {
 
   /// The values that a function of a to-many uses.
   ///
-  /// As in key-value coding: an operator reads the key path of each object, and a key path over a set
-  /// returns the set of its values, without nils.
+  /// As in key-value coding: an operator reads the key path of each object, and a key path over a
+  /// set returns the set of its values, without nils.
   enum Values {
     /// The value of each object, for an operator: `pets.@sum.age`.
     case objects
@@ -122,7 +122,8 @@ extension PredicateTranslation {
     return function == .sum ? type : .real
   }
 
-  /// Returns `max:(…)` and similar functions: over the objects of one to-many, or over several values.
+  /// Returns `max:(…)` and similar functions: over the objects of one to-many, or over several
+  /// values.
   ///
   /// - Parameter values: The values that a function of one key path over a to-many uses.
   func aggregate(

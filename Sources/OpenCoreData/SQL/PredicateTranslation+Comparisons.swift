@@ -17,8 +17,8 @@ extension PredicateTranslation {
     }
     if let whole = try wholeGroup(comparison, at: site) { return whole }
     let modifier = comparison.comparisonPredicateModifier
-    // A comparison with nil must also match a row without a partner, so an inner join can't be used;
-    // ALL is true for such a row.
+    // A comparison with nil must also match a row without a partner, so an inner join can't be
+    // used; ALL is true for such a row.
     let looksForNil = try looksForNil(comparison)
     let site = looksForNil || modifier == .all ? site.optional : site
     let left = try applyingOperator(try operand(comparison.leftExpression, at: site), at: site)
@@ -169,8 +169,8 @@ extension PredicateTranslation {
     return .sql("\(count) > \(bind: .integer(0))")
   }
 
-  /// Returns the condition that every element of a to-many satisfies a test: there is none for which it isn't
-  /// true.
+  /// Returns the condition that every element of a to-many satisfies a test: there is none for
+  /// which it isn't true.
   private func every(
     of path: ToManyPath, at site: Site, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
@@ -304,15 +304,15 @@ extension PredicateTranslation {
 ///
 /// The flags are Apple's string comparison flags: 1 case-insensitive, 4 backward, 8 anchored, 32
 /// localized, 128 diacritic-insensitive, 256 width-insensitive. Core Data's logs have 8 with mode 0
-/// for a plain `BEGINSWITH` and 417 with mode 1 for `CONTAINS[cd]`; the numbers for the other options
-/// are derived from these two.
+/// for a plain `BEGINSWITH` and 417 with mode 1 for `CONTAINS[cd]`; the numbers for the other
+/// options are derived from these two.
 struct StringSearch: Hashable, Sendable {
   let flags: Int
 
   /// 0 for bytewise comparison.
   ///
-  /// 1 with options; 8 and 16 are added for `[l]` and `[w]`, because the flags for those two are set
-  /// with any option.
+  /// 1 with options; 8 and 16 are added for `[l]` and `[w]`, because the flags for those two are
+  /// set with any option.
   let mode: Int
 
   static let backwards = 4

@@ -315,7 +315,8 @@ extension PredicateTranslation {
 }
 
 extension PredicateKeyPath {
-  /// The argument of the operator at the start of the path: `age` in `@sum.age`, the object in `@count`.
+  /// The argument of the operator at the start of the path: `age` in `@sum.age`, the object in
+  /// `@count`.
   var argument: NSExpression {
     let dot = text.firstIndex(of: ".")
     guard let dot else { return NSExpression.expressionForEvaluatedObject() }

@@ -86,8 +86,8 @@ extension PredicateTranslation {
 
   /// Returns the condition that a value is in a constant list.
   ///
-  /// Integers and keys are in `_Z_intarrayN`, so that the text doesn't depend on their number; other
-  /// values are bound as parameters.
+  /// Integers and keys are in `_Z_intarrayN`, so that the text doesn't depend on their number;
+  /// other values are bound as parameters.
   private func list(
     _ whole: PredicateConstant, _ values: [PredicateConstant], _ left: SQLOperand,
     _ rules: ComparisonRules

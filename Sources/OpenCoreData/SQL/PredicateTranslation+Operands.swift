@@ -295,8 +295,8 @@ extension PredicateTranslation {
       + (descriptor.ascending ? "" : "DESC")
   }
 
-  /// Returns ` COLLATE … ` for a localized order, with the spaces of Core Data's logs; otherwise the
-  /// separator before `DESC`.
+  /// Returns ` COLLATE … ` for a localized order, with the spaces of Core Data's logs; otherwise
+  /// the separator before `DESC`.
   private func collation(
     _ descriptor: NSSortDescriptor, _ key: String, isText: Bool
   ) throws(TranslationError) -> String {

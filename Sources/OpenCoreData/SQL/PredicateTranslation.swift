@@ -215,8 +215,8 @@ struct TranslationPosition {
   enum Location {
     /// Its row is already in a table of the `FROM`.
     case table(alias: String)
-    /// Only its key is known. Its row is joined when one of its columns is needed, with the alias if
-    /// one was reserved; `holder` is the table that contains the key.
+    /// Only its key is known. Its row is joined when one of its columns is needed, with the alias
+    /// if one was reserved; `holder` is the table that contains the key.
     case reference(holder: String, alias: String?)
   }
 

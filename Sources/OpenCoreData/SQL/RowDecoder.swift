@@ -92,7 +92,8 @@ private final class DecodingPlan {
     self.builder = RowBuilder(layout: layout)
   }
 
-  /// Checks for NULL only if the value is SQLite's conversion of NULL, because each check is a call.
+  /// Checks for NULL only if the value is SQLite's conversion of NULL, because each check is a
+  /// call.
   func decode(_ statement: Statement) -> Row {
     builder.reset()
     for step in steps {

@@ -3,8 +3,8 @@ import SQLiteDriver
 
 /// A piece of SQL and its bound values, in order.
 ///
-/// Written as a string literal: `"\(left) = \(bind: value)"`. Fragments include their values, so that
-/// text and values always match.
+/// Written as a string literal: `"\(left) = \(bind: value)"`. Fragments include their values, so
+/// that text and values always match.
 struct SQLFragment: Sendable {
   var sql: String
   var binds: [SQLBind]
@@ -216,8 +216,8 @@ struct ToManyPath {
 
 /// The value of one `?`.
 ///
-/// It's known when the text is created, or taken from a constant of the predicate, so that predicates of one
-/// shape share a text.
+/// It's known when the text is created, or taken from a constant of the predicate, so that
+/// predicates of one shape share a text.
 enum SQLBind: Sendable {
   case value(SQLiteValue)
   case constant(ConstantOrigin, BindForm)
@@ -240,8 +240,8 @@ enum BindForm: Sendable {
   case stored(StoredType, NSAttributeDescription?)
   /// As the type of a computed value, which has no affinity.
   case computed(StoredType)
-  /// As the key of an object in the table of an entity; 0, which no row has, for one without a row in
-  /// it.
+  /// As the key of an object in the table of an entity; 0, which no row has, for one without a row
+  /// in it.
   case key(SQLEntity)
   /// The lowest string with that prefix.
   case prefix

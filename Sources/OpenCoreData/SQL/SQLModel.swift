@@ -30,8 +30,8 @@ package final class SQLModel: @unchecked Sendable {
   ///
   /// Entities are matched by name, then by renaming identifier, then by position. Two statements.
   ///
-  /// - Parameter ignoresMissing: Whether a table or column that the file lacks gets Core Data's default name:
-  ///   a statement that needs it fails then.
+  /// - Parameter ignoresMissing: Whether a table or column that the file lacks gets Core Data's
+  ///   default name: a statement that needs it fails then.
   /// - Throws: `SchemaMismatch` for a table or column that the model requires and the file lacks;
   ///   `SQLiteError` if the schema can't be read.
   package convenience init(
@@ -297,7 +297,8 @@ struct EntityNumbers {
 }
 
 extension NSManagedObjectModel {
-  /// Returns the entities in the order of their IDs: roots by name, each followed by its descendants.
+  /// Returns the entities in the order of their IDs: roots by name, each followed by its
+  /// descendants.
   ///
   /// The first entity has ID 1. A configuration's entities include their ancestors, whose columns
   /// their rows have.

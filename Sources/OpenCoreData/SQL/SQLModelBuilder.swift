@@ -67,7 +67,8 @@ struct SQLModelBuilder {
     }
   }
 
-  /// Returns the table of a root entity, which must be unique: names that differ in case get a number.
+  /// Returns the table of a root entity, which must be unique: names that differ in case get a
+  /// number.
   private mutating func table(
     of entity: NSEntityDescription, nameInFile: String?
   ) throws(SchemaMismatch) -> String {
@@ -234,7 +235,8 @@ struct JoinTables {
     return storage
   }
 
-  /// Returns the column with the order keys of an ordered relationship, whose primary keys are in `column`.
+  /// Returns the column with the order keys of an ordered relationship, whose primary keys are in
+  /// `column`.
   private func orderColumn(
     of relationship: NSRelationshipDescription, _ entity: SQLEntity, _ column: String,
     in table: String

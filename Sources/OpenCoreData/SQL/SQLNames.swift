@@ -6,7 +6,8 @@ package enum SQLNames {
   /// The columns that every table of entities has.
   static let rowColumns: Set = [primaryKey, entity, version]
   package static let primaryKeyTable = "Z_PRIMARYKEY"
-  /// The maximum number of rows of `Z_PRIMARYKEY`: entity IDs are below 16,000, and history has some above.
+  /// The maximum number of rows of `Z_PRIMARYKEY`: entity IDs are below 16,000, and history has
+  /// some above.
   package static let largestEntityList = 16_384
   package static let metadataTable = "Z_METADATA"
   package static let modelCacheTable = "Z_MODELCACHE"
@@ -44,7 +45,8 @@ package enum SQLNames {
     "Z_\(number)" + name.uppercased()
   }
 
-  /// Returns the column with the order key in an ordered many-to-many, from the join column: `Z_FOK_2TAGS`.
+  /// Returns the column with the order key in an ordered many-to-many, from the join column:
+  /// `Z_FOK_2TAGS`.
   static func joinOrder(_ joinColumn: String) -> String {
     "Z_FOK_" + joinColumn.dropFirst(2)
   }

@@ -30,7 +30,8 @@ extension SQLTranslator {
     return RowStatement(sql: sql, parameters: parameters)
   }
 
-  /// Returns the UPDATE of some slots of a row and its version, if it still has the expected version.
+  /// Returns the UPDATE of some slots of a row and its version, if it still has the expected
+  /// version.
   ///
   /// - Parameters:
   ///   - slots: The slots to write, in any order. A to-one writes its concrete entity too.
@@ -123,8 +124,8 @@ extension SQLTranslator {
     return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
   }
 
-  /// Returns the UPDATE that sets a destination row's source, for a to-many whose column isn't a slot
-  /// because it has no inverse.
+  /// Returns the UPDATE that sets a destination row's source, for a to-many whose column isn't a
+  /// slot because it has no inverse.
   ///
   /// Bound values: the source's key or null, the order key if the relationship is ordered, the
   /// destination's key. `nil` for a relationship with an inverse.
@@ -137,7 +138,8 @@ extension SQLTranslator {
       + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
   }
 
-  /// Returns the columns of an entity in the order in which they are written, each with its parameter.
+  /// Returns the columns of an entity in the order in which they are written, each with its
+  /// parameter.
   private func writtenColumns(
     of entity: SQLEntity
   ) -> [(column: String, parameter: RowStatement.Parameter)] {

@@ -138,7 +138,8 @@ extension SQLTranslator {
     return SelectQuery(sql: sql, projection: projection)
   }
 
-  /// Returns the UPDATE of a row's order key in the ordered inverse of a to-one, regardless of its version.
+  /// Returns the UPDATE of a row's order key in the ordered inverse of a to-one, regardless of its
+  /// version.
   ///
   /// Bound values: the order key, the row's key. `nil` for a to-one whose inverse isn't ordered.
   func updateOrderKey(entity: SQLEntity, slot: Int) -> String? {

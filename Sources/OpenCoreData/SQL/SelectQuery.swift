@@ -123,8 +123,8 @@ extension NSAttributeType {
 ///
 /// Result column 0 is the row's entity ID, or the constant 0 if the table contains only one entity.
 /// Column 1 is the key. Column 2, unless only identifiers are selected, is the version; the values
-/// follow level by level: attributes by name, then to-one relationships by name, each followed by its
-/// column of the concrete entity.
+/// follow level by level: attributes by name, then to-one relationships by name, each followed by
+/// its column of the concrete entity.
 struct Projection: Sendable {
   /// The rows for which a list has columns.
   enum Extent: Sendable {
@@ -277,7 +277,8 @@ struct ComputedColumns {
   /// Their types, by name.
   var types: [String: StoredType] = [:]
 
-  /// `__var0`, `__var1` …: the aliases assigned so far, by name, in the order in which they were needed.
+  /// `__var0`, `__var1` …: the aliases assigned so far, by name, in the order in which they were
+  /// needed.
   private(set) var aliases: [String: String] = [:]
 
   /// Returns the alias of a column; `nil` for an unknown name.

@@ -16,8 +16,8 @@ package enum StoreFunctions {
   ///
   /// - Parameters:
   ///   - connection: A connection that isn't in use.
-  ///   - derivedValue: Called for every derived value that a trigger has written, on the connection's
-  ///     thread, while the statement runs.
+  ///   - derivedValue: Called for every derived value that a trigger has written, on the
+  ///     connection's thread, while the statement runs.
   static func register(
     on connection: Connection,
     derivedValue: @escaping @Sendable (DerivedValueChange) -> Void
@@ -48,8 +48,8 @@ package enum StoreFunctions {
     }
   }
 
-  /// The functions that triggers call with table, entity ID, key, property, and value, to report what
-  /// they wrote.
+  /// The functions that triggers call with table, entity ID, key, property, and value, to report
+  /// what they wrote.
   private static let triggerFunctions = [
     "NSCoreDataDATriggerUpdatedAffectedObjectValue",
     "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -102,8 +102,9 @@ enum StoreCollation: String, CaseIterable, Sendable {
 ///
 /// Each returns NULL for NULL; an invalid regular expression is an error.
 ///
-/// The first is Core Data's. The functions that Core Data uses for the others aren't publicly known;
-/// their names and arguments are OpenCoreData's: two strings and the options of the comparison.
+/// The first is Core Data's. The functions that Core Data uses for the others aren't publicly
+/// known; their names and arguments are OpenCoreData's: two strings and the options of the
+/// comparison.
 enum TextFunction: String, CaseIterable, Sendable {
   case search = "NSCoreDataStringSearch"
   case compare = "NSCoreDataStringCompare"

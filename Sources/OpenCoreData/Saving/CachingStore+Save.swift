@@ -3,7 +3,8 @@ import ManagedModel
 // Updates of the row cache by a save, wherever its rows are written.
 
 extension Row {
-  /// The version of a row whose version in the store isn't known: an incremental store has saved it.
+  /// The version of a row whose version in the store isn't known: an incremental store has saved
+  /// it.
   ///
   /// It conflicts with no other.
   static let unknownVersion: Int64 = -1
@@ -123,8 +124,8 @@ extension CachingStore {
 }
 
 extension RowBuilder {
-  /// Returns the row that an object is saved with: its values, changed or not, and a version, or else
-  /// the next one.
+  /// Returns the row that an object is saved with: its values, changed or not, and a version, or
+  /// else the next one.
   ///
   /// Retained for the caller.
   mutating func row(of object: NSManagedObject, version: Int64? = nil) -> Row {

@@ -1,10 +1,10 @@
 import ManagedModel
 
-/// The external data files of one save: the ones it writes before its transaction, and the ones it no longer
-/// needs.
+/// The external data files of one save: the ones it writes before its transaction, and the ones it
+/// no longer needs.
 ///
-/// New files are written before a row refers to them, and old ones are removed after no row does: a crash in
-/// between leaves an unused file, but never a missing one.
+/// New files are written before a row refers to them, and old ones are removed after no row does: a
+/// crash in between leaves an unused file, but never a missing one.
 struct ExternalWrites {
   private struct ValueKey: Hashable {
     let object: ObjectIdentifier

@@ -69,8 +69,8 @@ final class HistoryWriter {
       ] + tombstones)
   }
 
-  /// Records rows of an entity's table that a batch request changes: one statement for each concrete
-  /// entity.
+  /// Records rows of an entity's table that a batch request changes: one statement for each
+  /// concrete entity.
   ///
   /// - Parameters:
   ///   - condition: The operand of `Z_PK IN` that selects the rows.
@@ -127,7 +127,8 @@ final class HistoryWriter {
     CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
   private static let process = String(ProcessInfo.processInfo.processIdentifier)
 
-  /// Returns a string as a transaction stores it: the key of its row in the table of strings, or itself.
+  /// Returns a string as a transaction stores it: the key of its row in the table of strings, or
+  /// itself.
   private func text(_ text: String?) throws -> SQLiteValue {
     guard let text else { return .null }
     guard tables.hasStrings else { return .text(text) }

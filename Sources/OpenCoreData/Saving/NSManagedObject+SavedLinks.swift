@@ -46,8 +46,8 @@ extension NSManagedObject {
       let taken = Set(value.added.map { RowKey($0.identity) })
       links.removeEverywhere([relationship.name: taken], commit: commit)
     }
-    // Both ends record a join row. An object that no longer has the change may have no row, and isn't read
-    // then.
+    // Both ends record a join row. An object that no longer has the change may have no row, and
+    // isn't read then.
     if isPaired, added.contains(where: { !$0.hasChanges }) { links.doubt(key) }
     if let list = value.list {
       links.replace(key, by: list.filter { !$0.isDeleted }.map(\.identity), commit: commit)

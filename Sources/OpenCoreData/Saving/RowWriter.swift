@@ -2,8 +2,8 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// Writes the rows of one save, each with one statement whose values are bound directly from the row
-/// that the object gets.
+/// Writes the rows of one save, each with one statement whose values are bound directly from the
+/// row that the object gets.
 ///
 /// Lives as long as the transaction. Consecutive objects with the same columns use one prepared
 /// statement, looked up once. Rows with an unexpected version are collected; `finish` throws them.
@@ -18,7 +18,8 @@ final class RowWriter {
   private var changed: [NSManagedObject] = []
   private var insertedRows: [Row] = []
   private var updatedRows: [Row] = []
-  /// The order keys of ordered relationships; those that are written with a row are taken from here.
+  /// The order keys of ordered relationships; those that are written with a row are taken from
+  /// here.
   var orderKeys = OrderKeyChanges()
 
   /// A prepared statement for the objects of one entity.

@@ -2,8 +2,8 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-// Writes of to-many relationships: join rows of a many-to-many, and the columns of a to-many without
-// an inverse.
+// Writes of to-many relationships: join rows of a many-to-many, and the columns of a to-many
+// without an inverse.
 
 extension SQLiteStore {
   /// Deletes join rows of a many-to-many, and clears columns of a to-many without an inverse.
@@ -38,7 +38,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Returns the changed to-many relationships of an object that aren't written with the other end's row.
+  /// Returns the changed to-many relationships of an object that aren't written with the other
+  /// end's row.
   private func changedJoinRows(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
     let layout = object.layout
     guard !layout.toMany.isEmpty, let values = object.values else { return [] }
@@ -199,8 +200,8 @@ struct OrderKeyChanges {
     bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)]?.orderKey
   }
 
-  /// Removes and returns the order key that is written with an object's own row, which then needs no separate
-  /// statement.
+  /// Removes and returns the order key that is written with an object's own row, which then needs
+  /// no separate statement.
   mutating func take(_ object: NSManagedObject, slot: Int) -> Int64? {
     let key = SlotKey(object: ObjectIdentifier(object), slot: slot)
     guard let orderKey = bySlot[key]?.orderKey else { return nil }

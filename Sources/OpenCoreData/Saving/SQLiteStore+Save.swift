@@ -191,7 +191,8 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// Reserves primary keys for new objects in a separate transaction and assigns them to the objects.
+  /// Reserves primary keys for new objects in a separate transaction and assigns them to the
+  /// objects.
   ///
   /// **Cost:** BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {

@@ -59,8 +59,8 @@ struct SaveOperation {
       [NSAffectedObjectsErrorKey: [unsettled].compactMap { $0 }])
   }
 
-  /// Fires the faults that couldn't be read when they were changed or deleted, and applies the delete rules that
-  /// couldn't be applied.
+  /// Fires the faults that couldn't be read when they were changed or deleted, and applies the
+  /// delete rules that couldn't be applied.
   ///
   /// - Throws: The error of the SELECT, if one can't be read again.
   private func fulfillChangedFaults() throws {

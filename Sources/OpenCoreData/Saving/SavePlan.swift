@@ -1,6 +1,7 @@
 import ManagedModel
 
-/// The changes that one save writes: the changed objects of a context, each once, in the order of writing.
+/// The changes that one save writes: the changed objects of a context, each once, in the order of
+/// writing.
 struct SavePlan {
   let inserted: [NSManagedObject]
   let updated: [NSManagedObject]

@@ -180,8 +180,8 @@ struct DerivedTriggers {
     }
   }
 
-  /// The condition that a new or changed row of its own table has the attribute: the table may contain other
-  /// entities.
+  /// The condition that a new or changed row of its own table has the attribute: the table may
+  /// contain other entities.
   private var sourceGuard: String? {
     let entity = derived.entity
     guard entity.superentity != nil else { return nil }
@@ -244,7 +244,8 @@ struct DerivedTriggers {
     }
   }
 
-  /// Returns the triggers for insertions, changes, and deletions of a row that refers to the object by `key`.
+  /// Returns the triggers for insertions, changes, and deletions of a row that refers to the object
+  /// by `key`.
   private func changes(on other: String, key: String, columns: [String]) -> [Trigger] {
     let update = "UPDATE OF \(columns.joined(separator: ", "))"
     return [

@@ -7,7 +7,8 @@ import SQLiteDriver
 /// because column names are uppercase. So are the destinations of to-one relationships, except for
 /// polymorphic ones, whose second column contains the entity ID. All columns of a hierarchy are
 /// assigned to its root, because their entities are unknown. Many-to-many relationships are exact
-/// except for the case of their names; one-to-many relationships have no columns and aren't detected.
+/// except for the case of their names; one-to-many relationships have no columns and aren't
+/// detected.
 struct InferredModel {
   private let file: FileSchema
   private let connection: Connection
@@ -19,8 +20,9 @@ struct InferredModel {
 
   /// Reads the schema.
   ///
-  /// Some SELECTs for each column that may be a relationship, each ending at its first row; limited in
-  /// number and in VM steps. Beyond the limits, columns are attributes and relationships have no inverse.
+  /// Some SELECTs for each column that may be a relationship, each ending at its first row; limited
+  /// in number and in VM steps. Beyond the limits, columns are attributes and relationships have no
+  /// inverse.
   ///
   /// - Throws: `SQLiteError`.
   static func read(from connection: Connection) throws -> NSManagedObjectModel {
@@ -173,7 +175,8 @@ struct InferredModel {
     add(relationship, to: owner)
   }
 
-  /// Returns the entities whose IDs are in second columns, by the relationship's column without its Z.
+  /// Returns the entities whose IDs are in second columns, by the relationship's column without its
+  /// Z.
   private func polymorphicDestinations(
     in table: FileSchema.Table
   ) -> [String: NSEntityDescription] {

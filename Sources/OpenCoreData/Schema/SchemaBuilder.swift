@@ -48,7 +48,8 @@ struct SchemaBuilder: Sendable {
     try connection.values("PRAGMA schema_version") == [[.integer(0)]]
   }
 
-  /// Creates the schema and the initial rows, in one transaction, unless another process has created them.
+  /// Creates the schema and the initial rows, in one transaction, unless another process has
+  /// created them.
   ///
   /// - Parameters:
   ///   - connection: A connection to an empty file, opened with `newFilePragmas`.
@@ -106,8 +107,8 @@ struct SchemaBuilder: Sendable {
 extension SchemaBuilder {
   /// Returns the table of a root entity and its descendants.
   ///
-  /// Columns are grouped: integers and to-one relationships entity by entity, then the order keys for
-  /// ordered inverses, then reals and dates entity by entity, then each other type.
+  /// Columns are grouped: integers and to-one relationships entity by entity, then the order keys
+  /// for ordered inverses, then reals and dates entity by entity, then each other type.
   func table(of root: SQLEntity) -> String {
     var definitions = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
     for (name, type) in columns(of: root) {
@@ -169,8 +170,8 @@ extension SchemaBuilder {
         case .joinTable(let name, let source, let destination, let order) = relationship.storage,
         seen.insert(name).inserted
       else { return nil }
-      // The columns are in the order of Core Data's stores: the naming side's own first, but reversed
-      // if both ends are one entity.
+      // The columns are in the order of Core Data's stores: the naming side's own first, but
+      // reversed if both ends are one entity.
       let isReflexive = relationship.destination.description === relationship.relationship.entity
       let keys = isReflexive ? [destination, source] : [source, destination]
       let back = relationship.relationship.inverseRelationship.flatMap {

@@ -134,7 +134,8 @@ extension NSComparisonPredicate.Operator {
   }
 }
 
-/// A fetch index whose elements are ranges: an R-tree next to the table, kept up to date by triggers.
+/// A fetch index whose elements are ranges: an R-tree next to the table, kept up to date by
+/// triggers.
 ///
 /// It contains a row if none of its indexed values is `nil`; the range in each dimension is the
 /// value.

@@ -86,8 +86,8 @@ struct StoreMetadata: @unchecked Sendable {
     if type == NSSQLiteStoreType { values[Self.autoVacuumKey] = "2" }
   }
 
-  /// Returns Core Data's digest of version hashes: the SHA-512 of each name with its hash, in the order of the
-  /// names, in Base64.
+  /// Returns Core Data's digest of version hashes: the SHA-512 of each name with its hash, in the
+  /// order of the names, in Base64.
   ///
   /// It's written with the hashes, but not compared when a store is opened: the hashes are.
   static func digest(of hashes: [String: Data]) -> String {
@@ -119,8 +119,8 @@ struct StoreMetadata: @unchecked Sendable {
 
   /// Returns a store's values replaced with others, without making it unusable.
   ///
-  /// Type, UUID, version hashes, and pending work don't change; the framework's other keys are kept if the new
-  /// values lack them.
+  /// Type, UUID, version hashes, and pending work don't change; the framework's other keys are kept
+  /// if the new values lack them.
   static func replacing(
     _ old: [String: Any], with new: [String: Any]
   ) -> [String: Any] {
@@ -140,7 +140,8 @@ struct StoreMetadata: @unchecked Sendable {
       || key.hasPrefix("cdprof.")
   }
 
-  /// Returns the version identifiers of a model as stored: strings, sorted; one empty string for none.
+  /// Returns the version identifiers of a model as stored: strings, sorted; one empty string for
+  /// none.
   private static func identifiers(of model: NSManagedObjectModel) -> [String] {
     let names = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
     return names.isEmpty ? [""] : names
@@ -154,8 +155,9 @@ struct StoreMetadata: @unchecked Sendable {
 
   /// Compares a model with the one that a store was created with.
   ///
-  /// The version hashes are compared if the model has hashes of the same kind. Otherwise the model in
-  /// the store is compared, for which only Core Data's hashes or those of an earlier formula exist.
+  /// The version hashes are compared if the model has hashes of the same kind. Otherwise the model
+  /// in the store is compared, for which only Core Data's hashes or those of an earlier formula
+  /// exist.
   ///
   /// - Parameters:
   ///   - model: The model to open the store with.
@@ -261,8 +263,9 @@ extension StoreMetadata {
 
 /// The tables in which Core Data stores a store's metadata, entities, model, and history.
 ///
-/// A store can come from anywhere. Reading costs are only predictable for an ordinary table with stored
-/// columns: a view can run forever, and a generated column computes any expression of the file.
+/// A store can come from anywhere. Reading costs are only predictable for an ordinary table with
+/// stored columns: a view can run forever, and a generated column computes any expression of the
+/// file.
 package enum HousekeepingTables {
   private static let columns: [String: [String]] = [
     SQLNames.metadataTable: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
@@ -302,7 +305,8 @@ package enum HousekeepingTables {
   ///
   /// - Parameter sql: A SELECT of columns of one table.
   /// - Returns: The row; `nil` for a table without rows.
-  /// - Throws: `SQLITE_TOOBIG` for a value larger than the limit, which it states; other `SQLiteError`s.
+  /// - Throws: `SQLITE_TOOBIG` for a value larger than the limit, which it states; other
+  ///   `SQLiteError`s.
   package static func row(
     _ sql: String, on connection: Connection
   ) throws(SQLiteError) -> [SQLiteValue]? {
@@ -325,7 +329,8 @@ package enum HousekeepingTables {
 
 /// The deferred work of a store's lightweight migrations.
 ///
-/// It's part of the store's metadata, so each transaction that does some of it removes it from there.
+/// It's part of the store's metadata, so each transaction that does some of it removes it from
+/// there.
 struct DeferredWork: Hashable, Sendable, CustomStringConvertible {
   /// The tables that no entity or relationship has any longer.
   var tables: [String] = []

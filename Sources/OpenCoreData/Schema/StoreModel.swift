@@ -45,8 +45,8 @@ package struct StoreModel: Sendable {
   }
 }
 
-/// The structure of a store's file: its model mapped to its tables, and the model's indexes and derived
-/// columns.
+/// The structure of a store's file: its model mapped to its tables, and the model's indexes and
+/// derived columns.
 package struct StoreAnatomy: Sendable {
   /// The model, and whether it's the store's own.
   package let source: StoreModel
@@ -64,7 +64,8 @@ package struct StoreAnatomy: Sendable {
   /// Reads a store's own model, or infers one from its tables, and maps it.
   ///
   /// **Cost:** the schema and the model; without a model, some SELECTs for each table.
-  /// - Throws: `SchemaMismatch` if the file lacks a table or column of the store's own model; `SQLiteError`.
+  /// - Throws: `SchemaMismatch` if the file lacks a table or column of the store's own model;
+  ///   `SQLiteError`.
   package init(reading connection: Connection) throws {
     source = try StoreModel(reading: connection)
     mapping = try SQLModel(model: source.model, connection: connection)
@@ -103,7 +104,8 @@ extension NSManagedObjectModel {
     try inspecting(at: url) { connection, _ in try storedModel(on: connection, url) }
   }
 
-  /// Returns the model in a store's `Z_MODELCACHE`, with the version hashes in the store's metadata.
+  /// Returns the model in a store's `Z_MODELCACHE`, with the version hashes in the store's
+  /// metadata.
   ///
   /// Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
   /// - Throws: 134080 with a message if the file isn't a usable store or contains no model.

@@ -24,7 +24,8 @@ package struct MigrationPlanner {
 
   /// The versions, in the order in which they were released.
   package let versions: [Version]
-  /// Groups of mapping models: for two versions, the first group with any is used, as parts of one step.
+  /// Groups of mapping models: for two versions, the first group with any is used, as parts of one
+  /// step.
   package let mappingModels: [[MappingModelFile]]
 
   /// For each group, the mapping models with the positions of the versions that they're made for.
@@ -105,8 +106,8 @@ package struct MigrationPlanner {
 
   /// Returns the steps from one version to a later one.
   ///
-  /// Each step leads to the next version with a mapping model for it, or to the latest version with a
-  /// mapping model from the step's, or else to the next version by inference.
+  /// Each step leads to the next version with a mapping model for it, or to the latest version with
+  /// a mapping model from the step's, or else to the next version by inference.
   /// - Parameters:
   ///   - start: The position of the version to begin with.
   ///   - end: The position of the version to end with.

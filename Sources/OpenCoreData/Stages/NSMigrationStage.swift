@@ -2,7 +2,8 @@ import ManagedModel
 
 /// A step of a staged migration.
 ///
-/// Use `NSLightweightMigrationStage` or `NSCustomMigrationStage`. Apple counterpart: `NSMigrationStage`.
+/// Use `NSLightweightMigrationStage` or `NSCustomMigrationStage`. Apple counterpart:
+/// `NSMigrationStage`.
 open class NSMigrationStage: NSObject {
   /// A name for the developer.
   open var label: String! = ""
@@ -42,13 +43,13 @@ open class NSCustomMigrationStage: NSMigrationStage {
 
   /// Changes the store while it has the current model.
   ///
-  /// The manager's `container` has the store; save its contexts. If the process ends before the stage is
-  /// complete, the handler is called again at the next attempt.
+  /// The manager's `container` has the store; save its contexts. If the process ends before the
+  /// stage is complete, the handler is called again at the next attempt.
   open var willMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
   /// Changes the store when it has the next model.
   ///
-  /// The manager's `container` has the store; save its contexts. If the process ends before the handler
-  /// returns, it isn't called again.
+  /// The manager's `container` has the store; save its contexts. If the process ends before the
+  /// handler returns, it isn't called again.
   open var didMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
 
   /// Creates a stage without handlers.
@@ -66,8 +67,8 @@ open class NSCustomMigrationStage: NSMigrationStage {
 
 /// The stages by which stores of all released versions become stores of the current one.
 ///
-/// Set it as the option `NSPersistentStoreStagedMigrationManagerOptionKey` of a store, with both options of
-/// automatic migration. Apple counterpart: `NSStagedMigrationManager`.
+/// Set it as the option `NSPersistentStoreStagedMigrationManagerOptionKey` of a store, with both
+/// options of automatic migration. Apple counterpart: `NSStagedMigrationManager`.
 open class NSStagedMigrationManager: NSObject {
   /// The stages, in the order in which the versions were released.
   public final let stages: [NSMigrationStage]

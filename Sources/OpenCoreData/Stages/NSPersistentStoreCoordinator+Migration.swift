@@ -4,7 +4,8 @@ import SQLiteDriver
 // Automatic migration: the book's chapter 14.
 
 extension NSPersistentStoreCoordinator {
-  /// Opens a store; if it has another version of the model and the options say so, migrates it first.
+  /// Opens a store; if it has another version of the model and the options say so, migrates it
+  /// first.
   ///
   /// **Cost:** nothing if the version is the same.
   func migrating<Store>(
@@ -103,8 +104,8 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Returns the model that a store was created with: the one in a SQLite store, or else one in the bundles
-  /// or of a stage.
+  /// Returns the model that a store was created with: the one in a SQLite store, or else one in the
+  /// bundles or of a stage.
   ///
   /// - Throws: 134130 if there is none.
   private func sourceModel(
@@ -225,7 +226,8 @@ extension NSError {
       ])
   }
 
-  /// Returns the space that a migration needs at most: twice the database, and its external data once.
+  /// Returns the space that a migration needs at most: twice the database, and its external data
+  /// once.
   private static func neededSpace(_ url: URL) -> String {
     let database = ["", "-wal"].compactMap { FileStamp(path: url.path + $0)?.size }.reduce(0, +)
     let external = ExternalStorage(storeURL: url).files().values.reduce(0, +)
@@ -261,8 +263,8 @@ extension NSPersistentStoreCoordinator {
   /// `NSPersistentStoreDeferredLightweightMigrationOptionKey` in a store's metadata tells.
   /// **Cost:** for each table with columns that the model doesn't have, the copy of its rows; each
   /// unit is one transaction.
-  /// - Throws: 134110 if a store is open read-only, or SQLite can't complete a unit, such as with a full disk;
-  ///   the units before it are complete, and the next call continues.
+  /// - Throws: 134110 if a store is open read-only, or SQLite can't complete a unit, such as with a
+  ///   full disk; the units before it are complete, and the next call continues.
   public func finishDeferredLightweightMigration() throws {
     for store in deferringStores {
       while try store.finishDeferredTask(eventHub, migrationLog) {}
@@ -271,8 +273,8 @@ extension NSPersistentStoreCoordinator {
 
   /// Does one unit of the deferred work of lightweight migrations, such as in a background task.
   ///
-  /// A unit drops a table, or copies a table without the columns and indexes that the model doesn't have. It's
-  /// one transaction. Does nothing if there's no work.
+  /// A unit drops a table, or copies a table without the columns and indexes that the model doesn't
+  /// have. It's one transaction. Does nothing if there's no work.
   /// - Throws: The errors of `finishDeferredLightweightMigration()`; the store is unchanged then.
   public func finishDeferredLightweightMigrationTask() throws {
     for store in deferringStores where try store.finishDeferredTask(eventHub, migrationLog) {

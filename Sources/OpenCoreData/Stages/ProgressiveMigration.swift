@@ -4,9 +4,9 @@ package import ProfileEvents
 /// The migration of a SQLite store along the versions of a model on disk.
 ///
 /// Each step leads to the next version with a mapping model for it, or to the latest version with a
-/// mapping model from the store's, or else to the next version by inference. Mapping models are looked for
-/// in the folder of versions, next to it, and in bundles; several for a step are parts of it. Each step is
-/// complete when it ends, so an interrupted migration continues from there.
+/// mapping model from the store's, or else to the next version by inference. Mapping models are
+/// looked for in the folder of versions, next to it, and in bundles; several for a step are parts
+/// of it. Each step is complete when it ends, so an interrupted migration continues from there.
 ///
 ///     let migration = try ProgressiveMigration(storeURL: store, versionsURL: model)
 ///     print(migration.steps)
@@ -46,7 +46,8 @@ public struct ProgressiveMigration {
 
   /// The steps, in order; empty if the store already has the version.
   public let steps: [Step]
-  /// The progress of all steps; cancelling it ends the migration with 134120 in or after the current one.
+  /// The progress of all steps; cancelling it ends the migration with 134120 in or after the
+  /// current one.
   public let progress: Progress
   private let url: URL
   /// Receives the events of all steps; no sink by default.
@@ -62,8 +63,9 @@ public struct ProgressiveMigration {
   ///   - versionsURL: A `.momd` or `.xcdatamodeld` folder.
   ///   - version: The name of the version to migrate to; `nil` for the current one.
   ///   - bundles: Where to look for mapping models in addition.
-  /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140 if a step
-  ///   can't be inferred and has no mapping model; 134080 if the store or a model can't be read.
+  /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140
+  ///   if a step can't be inferred and has no mapping model; 134080 if the store or a model can't
+  ///   be read.
   public init(
     storeURL: URL, versionsURL: URL, to version: String? = nil, bundles: [Bundle] = []
   ) throws {
@@ -123,7 +125,8 @@ public struct ProgressiveMigration {
   /// model. An inferred step runs in one transaction, with memory that doesn't grow with the rows.
   /// - Parameter options: The options to open the store with.
   /// - Throws: 134110 with the reason if a step fails; 134120 after cancellation; the errors of
-  ///   `NSMigrationManager.migrateStore`. The store then has the version that the failed step begins with.
+  ///   `NSMigrationManager.migrateStore`. The store then has the version that the failed step
+  ///   begins with.
   public func run(options: [AnyHashable: Any]? = nil) throws {
     for (index, step) in steps.enumerated() {
       let first = Int64(index) * Self.stepUnits
@@ -157,9 +160,11 @@ extension ProgressiveMigration.Step {
   ///   - url: The store.
   ///   - type: SQLite, XML, or binary. Only a SQLite store is migrated in place.
   ///   - options: The options to open it with.
-  ///   - keepsOldStore: Whether a migration with mapping models keeps the old store next to the new one.
+  ///   - keepsOldStore: Whether a migration with mapping models keeps the old store next to the new
+  ///     one.
   ///   - hub: Receives the events.
-  ///   - report: Called with how much is complete, from 0 to 1; an error that it throws cancels the step.
+  ///   - report: Called with how much is complete, from 0 to 1; an error that it throws cancels the
+  ///     step.
   /// - Throws: The errors of `ProgressiveMigration.run(options:)`; the store is unchanged then.
   package func run(
     at url: URL, type: NSPersistentStore.StoreType = .sqlite,

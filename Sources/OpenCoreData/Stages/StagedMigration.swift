@@ -2,8 +2,9 @@ import ManagedModel
 
 /// The migration of a store through the stages of a manager.
 ///
-/// A lightweight migration goes as far as possible: to the current model of the next custom stage, or to
-/// the last version. Each is complete when it ends, so an interrupted migration continues from there.
+/// A lightweight migration goes as far as possible: to the current model of the next custom stage,
+/// or to the last version. Each is complete when it ends, so an interrupted migration continues
+/// from there.
 struct StagedMigration {
   let url: URL
   let type: NSPersistentStore.StoreType
@@ -29,9 +30,10 @@ struct StagedMigration {
 
   /// Migrates the store to the last version.
   ///
-  /// - Throws: 134504 if no stage has the store's version, or a stage's model isn't found; 134506 if the
-  ///   last version comes before the store's; 134110 for a checksum in two lightweight stages; the errors of
-  ///   lightweight migration and of handlers. The store then has the last version that it has reached.
+  /// - Throws: 134504 if no stage has the store's version, or a stage's model isn't found; 134506
+  ///   if the last version comes before the store's; 134110 for a checksum in two lightweight
+  ///   stages; the errors of lightweight migration and of handlers. The store then has the last
+  ///   version that it has reached.
   func run() throws {
     try checkStages()
     let model = try storeModel()
@@ -85,7 +87,8 @@ struct StagedMigration {
 
   /// Returns the position of a version.
   ///
-  /// - Parameter isStart: Whether a stage that begins with the version is preferred to one that ends with it.
+  /// - Parameter isStart: Whether a stage that begins with the version is preferred to one that
+  ///   ends with it.
   private func position(of model: NSManagedObjectModel, isStart: Bool) -> Position? {
     var found: Position?
     for (index, stage) in manager.stages.enumerated() {

@@ -15,7 +15,8 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   final var storeIndex: Int { layouts.storeIndex }
   private final let shared: Mutex<SharedRows>
   #if CHECKED_ROWS
-    /// The thread sanitizer supports Foundation's locks but not `Mutex`: it would report races inside.
+    /// The thread sanitizer supports Foundation's locks but not `Mutex`: it would report races
+    /// inside.
     private let visibleLock = NSLock()
   #endif
   private final let commits = Atomic<UInt64>(1)
@@ -192,8 +193,8 @@ extension CachingStore {
   ) {
     let timestamp = Date.timeIntervalSinceReferenceDate
     withShared { shared in
-      // A save since then may have changed any of them: it updates cached keys under this lock, after
-      // it has counted its commit.
+      // A save since then may have changed any of them: it updates cached keys under this lock,
+      // after it has counted its commit.
       guard commitNumber == commit else { return }
       for owner in owners {
         let key = ToManyCache.Key(
@@ -222,8 +223,8 @@ extension CachingStore {
     }
   }
 
-  /// Clears the entries of rows that were changed elsewhere, and discards every to-many: any of them
-  /// may have changed.
+  /// Clears the entries of rows that were changed elsewhere, and discards every to-many: any of
+  /// them may have changed.
   final func forget(_ changes: MergedChanges) {
     let commit = countCommit()
     withShared { shared in

@@ -49,7 +49,8 @@ struct CustomStoreOpening: Sendable {
 }
 
 extension CustomStore {
-  /// Loads the metadata and checks its version hashes; a store without hashes gets those of the model.
+  /// Loads the metadata and checks its version hashes; a store without hashes gets those of the
+  /// model.
   ///
   /// - Throws: 134100 if the store was created with another model; the store's own errors.
   func prepareMetadata(for model: NSManagedObjectModel, at url: URL) throws {

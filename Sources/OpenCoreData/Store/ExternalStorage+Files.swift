@@ -3,11 +3,12 @@ import SQLiteDriver
 
 // Files of external storage, accessed through descriptors of their folder.
 //
-// A store can come from anywhere, with links instead of the folder or its files. No link is followed,
-// and only regular files are read.
+// A store can come from anywhere, with links instead of the folder or its files. No link is
+// followed, and only regular files are read.
 
 extension ExternalStorage {
-  /// Returns the sizes in bytes of all regular files by name, excluding those that operating systems add.
+  /// Returns the sizes in bytes of all regular files by name, excluding those that operating
+  /// systems add.
   ///
   /// Empty if there's no folder.
   package func files() -> [String: Int] {
@@ -118,8 +119,8 @@ extension ExternalStorage {
 
   /// Adds all regular files to another store's folder on the same volume, which is created.
   ///
-  /// They aren't copied: an external data file never changes, so both stores can have it. A file with the same
-  /// name is replaced. On file systems without links, they're copied.
+  /// They aren't copied: an external data file never changes, so both stores can have it. A file
+  /// with the same name is replaced. On file systems without links, they're copied.
   /// - Throws: `FileProblem`; some files may have been added then.
   func shareFiles(with other: ExternalStorage) throws(FileProblem) {
     guard let source = try openExistingFolder() else { return }

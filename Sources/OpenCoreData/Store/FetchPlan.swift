@@ -89,7 +89,8 @@ struct DelegatedFetch {
 extension PredicateValue {
   /// Returns the value for a fetch's dictionary; `nil` for `nil`.
   ///
-  /// Numbers are `NSNumber`s, as in Core Data, which cast to every Swift number type that can represent them.
+  /// Numbers are `NSNumber`s, as in Core Data, which cast to every Swift number type that can
+  /// represent them.
   ///
   /// - Parameter type: The requested type; `nil` for the value's own.
   func dictionaryValue(_ type: NSAttributeType?) -> Any? {

@@ -28,7 +28,8 @@ struct HistoryTables: Sendable {
       hasStrings: names.contains([.text("ATRANSACTIONSTRING")]), tombstoneCount: columns.count)
   }
 
-  /// Creates the tables, or the columns that the model requires and the file lacks, in one transaction.
+  /// Creates the tables, or the columns that the model requires and the file lacks, in one
+  /// transaction.
   static func make(on connection: Connection, for model: SQLModel) throws {
     let found = try find(on: connection)
     let wanted = model.entities.map { $0.description.preservedAttributes.count }.max() ?? 0

@@ -3,9 +3,10 @@ import SQLiteDriver
 
 /// The files that a migration or a replacement of a store leaves next to it if it's interrupted.
 ///
-/// While one is running, a hidden file next to the store lists the external data files that rows refer to only
-/// before it, or only after it. After an interruption, the next one, or the next open for writing, removes the
-/// listed files to which no row refers, and temporary stores. Whether the operation was completed doesn't matter.
+/// While one is running, a hidden file next to the store lists the external data files that rows
+/// refer to only before it, or only after it. After an interruption, the next one, or the next open
+/// for writing, removes the listed files to which no row refers, and temporary stores. Whether the
+/// operation was completed doesn't matter.
 struct InterruptedMigrationFiles {
   private let url: URL
 
@@ -188,8 +189,8 @@ struct InterruptedMigrationFiles {
 
 /// A new store next to the one that it replaces when it's complete.
 ///
-/// If the process is killed, the next open of the store for writing, or the next operation on it, removes the
-/// temporary store. As long as the value exists, no other process or thread does.
+/// If the process is killed, the next open of the store for writing, or the next operation on it,
+/// removes the temporary store. As long as the value exists, no other process or thread does.
 final class TemporaryStore {
   /// The file, on the same volume, which doesn't exist yet.
   let url: URL
@@ -217,12 +218,13 @@ final class TemporaryStore {
 
 /// Keeps the temporary stores in a folder from being removed by others.
 ///
-/// It's a shared lock on the folder, which ends with the process. On a file system without such locks, no
-/// temporary store is ever removed by others.
+/// It's a shared lock on the folder, which ends with the process. On a file system without such
+/// locks, no temporary store is ever removed by others.
 final class FolderLock {
   private var descriptor: Int32
 
-  /// Locks a folder; waits up to a tenth of a second while another process removes temporary stores from it.
+  /// Locks a folder; waits up to a tenth of a second while another process removes temporary stores
+  /// from it.
   ///
   /// A program that locks the folder for longer also keeps temporary stores from being removed.
   init(_ folder: URL) {

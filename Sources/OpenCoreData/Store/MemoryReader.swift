@@ -82,7 +82,8 @@ final class MemoryReader: StoreReader {
     return rows
   }
 
-  /// Returns a descriptor for the order keys of the inverse's list, for a to-one with an ordered inverse.
+  /// Returns a descriptor for the order keys of the inverse's list, for a to-one with an ordered
+  /// inverse.
   private func orderedByIndex(_ descriptor: NSSortDescriptor, _ plan: FetchPlan) -> NSSortDescriptor
   {
     guard let key = descriptor.key,
@@ -324,8 +325,8 @@ final class MemoryGroup: KeyValueReadable {
       .constant(try FunctionEvaluator.value(of: function, [.collection(found)])))
   }
 
-  /// Returns a key path over a to-many with one value for each object, as in an SQL join, instead of
-  /// distinct values.
+  /// Returns a key path over a to-many with one value for each object, as in an SQL join, instead
+  /// of distinct values.
   private static func ofEachObject(
     _ argument: NSExpression, _ entity: NSEntityDescription
   ) -> NSExpression {

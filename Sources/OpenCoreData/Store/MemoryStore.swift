@@ -4,10 +4,10 @@ import Synchronization
 
 /// A store in the memory of the process, discarded with its coordinator.
 ///
-/// Predicates and sort descriptors are evaluated for the rows, so a fetch supports everything that can
-/// be evaluated in memory; no statements. Also the base of stores that are read and written as a whole: XML
-/// and binary stores, and a program's `NSAtomicStore`. Apple counterpart: the store of type
-/// `NSInMemoryStoreType`.
+/// Predicates and sort descriptors are evaluated for the rows, so a fetch supports everything that
+/// can be evaluated in memory; no statements. Also the base of stores that are read and written as
+/// a whole: XML and binary stores, and a program's `NSAtomicStore`. Apple counterpart: the store of
+/// type `NSInMemoryStoreType`.
 open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   // `contents` is guarded by its lock
   final let contents: Mutex<Contents>
@@ -165,8 +165,8 @@ struct MemoryTables: LinkTable, Sendable {
 
   /// Removes a row and its pairs in many-to-many relationships.
   ///
-  /// The inverse of a to-one is kept: rows that still refer to the removed one are found from it, as
-  /// by their foreign keys in SQL.
+  /// The inverse of a to-one is kept: rows that still refer to the removed one are found from it,
+  /// as by their foreign keys in SQL.
   mutating func remove(_ layout: EntityLayout, _ key: Int64) {
     rows[layout.rootIndex][key] = nil
     for relationship in layout.toMany

@@ -2,8 +2,8 @@ import ManagedModel
 
 /// The identity of an object: its store, its entity's table, and its primary key.
 ///
-/// Can be used on any queue. Two IDs of the same row are equal, even if they name different entities of its
-/// hierarchy.
+/// Can be used on any queue. Two IDs of the same row are equal, even if they name different
+/// entities of its hierarchy.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // immutable; the layout is frozen
   let layout: EntityLayout
@@ -27,7 +27,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     self.rowOwner = nil
   }
 
-  /// Creates an ID that owns the row that its fetch added to the row cache; the fetch added the owner.
+  /// Creates an ID that owns the row that its fetch added to the row cache; the fetch added the
+  /// owner.
   init(owning layout: EntityLayout, primaryKey: Int64, store: CachingStore) {
     self.layout = layout
     self.primaryKey = primaryKey

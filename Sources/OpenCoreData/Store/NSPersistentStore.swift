@@ -5,12 +5,12 @@ import Synchronization
 ///
 /// Apple counterpart: `NSPersistentStore`.
 ///
-/// Created by the coordinator; any thread may use its properties. A program's own stores are subclasses
-/// of `NSIncrementalStore` or `NSAtomicStore`.
+/// Created by the coordinator; any thread may use its properties. A program's own stores are
+/// subclasses of `NSIncrementalStore` or `NSAtomicStore`.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
   // `lock` guards what can be set; `url` changes only under the coordinator's lock
-  /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, `NSInMemoryStoreType`, or the type that
-  /// the store's class was registered for.
+  /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, `NSInMemoryStoreType`, or the type
+  /// that the store's class was registered for.
   open var type: String { storeType }
   private let storeType: String
   /// The file; for an in-memory store, the URL it was added with, or `nil`.
@@ -75,8 +75,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   /// The store's metadata: type, UUID, version hashes, and the app's own keys.
   ///
-  /// Setting it is the same as `setMetadata(_:for:)` of the coordinator: the framework's own keys are
-  /// kept, and the next save writes it.
+  /// Setting it is the same as `setMetadata(_:for:)` of the coordinator: the framework's own keys
+  /// are kept, and the next save writes it.
   open var metadata: [String: Any] {
     get { lock.withLock { knownMetadata } }
     set {
@@ -115,8 +115,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   /// Returns the metadata of a store file, as it is on disk.
   ///
-  /// The same as the coordinator's `metadataForPersistentStore(type:at:)` for SQLite; a program's own
-  /// store overrides it.
+  /// The same as the coordinator's `metadataForPersistentStore(type:at:)` for SQLite; a program's
+  /// own store overrides it.
   open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
     try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
   }
@@ -199,10 +199,12 @@ extension NSPersistentStore {
     /// A SQLite file in Core Data's format.
     public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
 
-    /// One XML document, read as a whole when the store is added and written as a whole by each save.
+    /// One XML document, read as a whole when the store is added and written as a whole by each
+    /// save.
     public static let xml = StoreType(rawValue: NSXMLStoreType)
 
-    /// One binary document, read as a whole when the store is added and written as a whole by each save.
+    /// One binary document, read as a whole when the store is added and written as a whole by each
+    /// save.
     public static let binary = StoreType(rawValue: NSBinaryStoreType)
 
     /// Rows in the memory of the process, discarded with the store.

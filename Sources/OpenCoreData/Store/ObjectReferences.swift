@@ -2,8 +2,9 @@ import ManagedModel
 
 /// The primary keys that stand for the reference objects of a program's own store.
 ///
-/// A positive integer below 2^62 is its own key. Any other reference object, such as a string, gets a
-/// key from 2^62 on, and both stay in memory as long as the store's object IDs. Any thread may use it.
+/// A positive integer below 2^62 is its own key. Any other reference object, such as a string, gets
+/// a key from 2^62 on, and both stay in memory as long as the store's object IDs. Any thread may
+/// use it.
 final class ObjectReferences: @unchecked Sendable {  // `table` is used under `lock`
   private struct Reference: Hashable {
     let rootIndex: Int
@@ -67,8 +68,8 @@ final class ObjectReferences: @unchecked Sendable {  // `table` is used under `l
     return "p" + (text.addingPercentEncoding(withAllowedCharacters: ObjectReferences.plain) ?? "")
   }
 
-  /// Returns the key for the last component of a URI without its `p`: that of a string in use, of an
-  /// integer if it's one, or of a string.
+  /// Returns the key for the last component of a URI without its `p`: that of a string in use, of
+  /// an integer if it's one, or of a string.
   func key(ofComponent component: String, _ layout: EntityLayout) -> Int64 {
     let text = component.removingPercentEncoding ?? component
     let reference = Reference(rootIndex: layout.rootIndex, object: AnyHashable(text))

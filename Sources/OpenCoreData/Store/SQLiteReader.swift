@@ -2,12 +2,13 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// A reading connection checked out by one context, with an open read transaction that its reads share.
+/// A reading connection checked out by one context, with an open read transaction that its reads
+/// share.
 ///
-/// A lookup inside a transaction costs a fifth of one that opens and closes its own, so the faults of a block
-/// share one. It ends when a commit has made its snapshot outdated, at fetch, save, and refresh, at the end
-/// of the block, and after 50 ms, so that it never delays a checkpoint for long. Not reported as an event or
-/// counted as a transaction.
+/// A lookup inside a transaction costs a fifth of one that opens and closes its own, so the faults
+/// of a block share one. It ends when a commit has made its snapshot outdated, at fetch, save, and
+/// refresh, at the end of the block, and after 50 ms, so that it never delays a checkpoint for
+/// long. Not reported as an event or counted as a transaction.
 final class SQLiteReader: StoreReader {
   let sqlite: SQLiteStore
   let connection: Connection
@@ -30,7 +31,8 @@ final class SQLiteReader: StoreReader {
   /// Checks out a connection and begins a read transaction.
   init(store: SQLiteStore) throws {
     sqlite = store
-    // A store opened read-only may have been written elsewhere, which makes previous reads outdated.
+    // A store opened read-only may have been written elsewhere, which makes previous reads
+    // outdated.
     if store.opensReadOnly, try store.pool.reopenIfChanged() { _ = store.countCommit() }
     commit = store.commitNumber
     begun = MonotonicClock.now()
@@ -198,7 +200,8 @@ extension SQLiteReader {
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
     guard let mapped = sqlite.entity(owner.layout).toMany[relationship.name] else {
-      // There are none, or they're in a store of another configuration, which this one can't refer to.
+      // There are none, or they're in a store of another configuration, which this one can't refer
+      // to.
       guard let destination = relationship.destinationEntity,
         sqlite.mapping.storedEntity(for: destination) != nil
       else { return [] }
@@ -240,7 +243,8 @@ extension SQLiteReader {
     return rows
   }
 
-  /// Runs a many-to-many prefetch in two statements: the join rows, then the rows of the destinations.
+  /// Runs a many-to-many prefetch in two statements: the join rows, then the rows of the
+  /// destinations.
   private func joinedRows(
     _ relationship: SQLToMany, _ keys: ContiguousArray<Int64>, in scope: ProfileScope,
     links: inout [Int64: [FetchedIdentity]]

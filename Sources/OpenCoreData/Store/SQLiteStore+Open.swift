@@ -3,7 +3,8 @@ import ProfileEvents
 import SQLiteDriver
 
 extension SQLiteStore {
-  /// Opens the store in a file, or creates it; see `NSPersistentStoreCoordinator.addPersistentStore`.
+  /// Opens the store in a file, or creates it; see
+  /// `NSPersistentStoreCoordinator.addPersistentStore`.
   ///
   /// At `/dev/null`, creates an in-memory store.
   /// - Parameter contents: The database that a new in-memory store is a copy of; `nil` for an empty
@@ -138,8 +139,8 @@ extension SQLiteStore {
   /// A store without a WAL is switched to WAL mode, and pragmas can change a file. **Cost:**
   /// nothing for a store in WAL mode without pragmas; otherwise a connection and the statements of
   /// reading the metadata.
-  /// - Throws: 134100 if the version differs, `SchemaMismatch` if the tables do. Other problems are left for the
-  ///   connection to report.
+  /// - Throws: 134100 if the version differs, `SchemaMismatch` if the tables do. Other problems are
+  ///   left for the connection to report.
   private static func checkVersion(
     of url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?,
     _ model: NSManagedObjectModel

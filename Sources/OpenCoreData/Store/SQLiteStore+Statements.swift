@@ -5,7 +5,8 @@ import SQLiteDriver
 extension SQLiteStore {
   /// Runs a SELECT on rows of an entity: binds, steps, counts, and reports it.
   ///
-  /// `body` is called once for each row. The statement's time is measured only if there's an observer.
+  /// `body` is called once for each row. The statement's time is measured only if there's an
+  /// observer.
   /// - Returns: The number of rows.
   @discardableResult
   func select(
@@ -177,9 +178,11 @@ extension SelectQuery {
   }
 }
 
-/// The statements that read the faults of each entity: a SELECT, and a decoder with its own buffers.
+/// The statements that read the faults of each entity: a SELECT, and a decoder with its own
+/// buffers.
 ///
-/// Created at first need. Checked out from the store by one reader, because a decoder serves one thread.
+/// Created at first need. Checked out from the store by one reader, because a decoder serves one
+/// thread.
 final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
   /// By layout index.
   private var plans: [Int: FaultPlan] = [:]

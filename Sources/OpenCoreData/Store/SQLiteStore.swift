@@ -55,7 +55,8 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     pool.close()
   }
 
-  /// Returns the table mapping of a layout's entity; it's a programmer error if the store can't contain it.
+  /// Returns the table mapping of a layout's entity; it's a programmer error if the store can't
+  /// contain it.
   func entity(_ layout: EntityLayout) -> SQLEntity {
     guard let entity = entities[layout.modelIndex] else {
       preconditionFailure(
@@ -93,8 +94,8 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   /// Removes external data files to which no row refers.
   ///
-  /// Those that can't be removed are tried again with the next ones, and when the store is closed. After that,
-  /// they stay, and `cdprof doctor` lists them.
+  /// Those that can't be removed are tried again with the next ones, and when the store is closed.
+  /// After that, they stay, and `cdprof doctor` lists them.
   func removeExternalData(_ files: [ExternalFile]) {
     unused.withLock { names in
       names.formUnion(files.map(\.name))
@@ -242,8 +243,8 @@ extension SQLiteStore {
 /// The unmappable rows of a store, for tools that inspect its other rows.
 ///
 /// Passed as an option when a store is opened, it makes reads skip and record rows of an unknown
-/// entity and rows with a key below 1. Without it, such a row fails the read: a program that got only
-/// the other rows could assume that it was deleted. Any thread may use it.
+/// entity and rows with a key below 1. Without it, such a row fails the read: a program that got
+/// only the other rows could assume that it was deleted. Any thread may use it.
 package final class SkippedRows: Sendable {
   /// The key of the option, whose value is an instance of this class.
   package static let option = "cdprof.SkippedRows"

@@ -2,8 +2,9 @@ import ManagedModel
 
 /// The part of a store that reads and writes its rows.
 ///
-/// `SQLiteStore` stores them in a database, `MemoryStore` in memory and, for an XML or binary store,
-/// in a document. `NSAtomicStore` and `NSIncrementalStore` leave it to a subclass of the program.
+/// `SQLiteStore` stores them in a database, `MemoryStore` in memory and, for an XML or binary
+/// store, in a document. `NSAtomicStore` and `NSIncrementalStore` leave it to a subclass of the
+/// program.
 protocol StoreBackend: AnyObject {
   /// Begins a read: everything that one reader returns is of one snapshot.
   func beginReading() throws -> any StoreReader
@@ -50,8 +51,8 @@ extension StoreBackend {
 typealias RowStore = any CachingStore & StoreBackend
 
 extension StoreBackend where Self: CachingStore {
-  /// Returns the query generation of the current state: the last one if nothing was saved since, or a new
-  /// one.
+  /// Returns the query generation of the current state: the last one if nothing was saved since, or
+  /// a new one.
   func currentGeneration() throws -> StoreGeneration {
     let last = withShared { $0.generations.last?.generation }
     if let last, last.commit == commitNumber { return last }
@@ -109,7 +110,8 @@ protocol StoreReader: AnyObject {
 
   /// Returns a row by its key, of any entity of the hierarchy; `nil` if it doesn't exist.
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow?
-  /// Returns the rows of an entity and its subentities with the given keys, in the order of the keys' values.
+  /// Returns the rows of an entity and its subentities with the given keys, in the order of the
+  /// keys' values.
   ///
   /// - Parameter batchSize: The batch size if the keys are a batch of a fetch; `nil` for a
   ///   prefetch.
@@ -121,15 +123,16 @@ protocol StoreReader: AnyObject {
   func destinations(
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity]
-  /// Returns the destinations of several objects' to-many: `links` by the owner's key, and the rows.
+  /// Returns the destinations of several objects' to-many: `links` by the owner's key, and the
+  /// rows.
   func linkedRows(
     of relationship: NSRelationshipDescription, _ owners: [FetchedIdentity],
     in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
   ) throws -> [FetchedRow]
 }
 
-// Caches what was read for the contexts that read the same state: in the row cache, or with the query
-// generation if the row cache is newer.
+// Caches what was read for the contexts that read the same state: in the row cache, or with the
+// query generation if the row cache is newer.
 
 extension StoreReader {
   /// Caches rows, with a new owner if `owning` is true; returns the rows to use, each retained.

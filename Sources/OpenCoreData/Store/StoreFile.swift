@@ -8,8 +8,8 @@ package enum StoreFile {
   /// Copies a store that isn't open for writing.
   ///
   /// Committed rows that are still in a WAL are copied with it, and a hot journal is rolled back in
-  /// the copy; a store at the destination is replaced. No file in the original's folder is modified.
-  /// Only regular files are copied: no link is followed.
+  /// the copy; a store at the destination is replaced. No file in the original's folder is
+  /// modified. Only regular files are copied: no link is followed.
   /// - Throws: An `NSError`: 640 if the disk is full, 134080 if the file can't be copied.
   package static func copy(from source: URL, to destination: URL) throws {
     try remove(at: destination)
@@ -68,10 +68,10 @@ package enum StoreFile {
   /// Moves a store to a URL on the same volume, replacing any store there.
   ///
   /// The database is replaced atomically, with the rows that were in its WAL. The replaced store's
-  /// other files are removed with it, and restored if the move fails. If the process ends at any point, the
-  /// destination has the old or the new store.
-  /// - Throws: 640 if the disk is full, 512, 513, or 642 if a file can't be moved; 134070 if the WAL can't
-  ///   be checkpointed. The destination is unchanged then.
+  /// other files are removed with it, and restored if the move fails. If the process ends at any
+  /// point, the destination has the old or the new store.
+  /// - Throws: 640 if the disk is full, 512, 513, or 642 if a file can't be moved; 134070 if the
+  ///   WAL can't be checkpointed. The destination is unchanged then.
   package static func move(from source: URL, to destination: URL) throws {
     try checkpoint(source)
     let remains = InterruptedMigrationFiles(of: destination)
@@ -116,8 +116,8 @@ package enum StoreFile {
   /// Moves a new store to a URL on the same volume at which there's no store.
   ///
   /// The database appears last, complete and synced to disk, and never replaces a file.
-  /// - Throws: 516 if the file exists; 640 if the disk is full, 512, 513, or 642 if a file can't be moved;
-  ///   134070 if the WAL can't be checkpointed. Nothing is at the destination then.
+  /// - Throws: 516 if the file exists; 640 if the disk is full, 512, 513, or 642 if a file can't be
+  ///   moved; 134070 if the WAL can't be checkpointed. Nothing is at the destination then.
   package static func place(_ source: URL, at destination: URL) throws {
     try checkpoint(source)
     let (files, added) = (
@@ -158,7 +158,8 @@ package enum StoreFile {
 
   /// Checkpoints a WAL or rolls back a journal, so that the database is the whole store.
   ///
-  /// - Throws: 134070 if that's impossible; a rename or a copy of the database would lose rows then.
+  /// - Throws: 134070 if that's impossible; a rename or a copy of the database would lose rows
+  ///   then.
   static func checkpoint(_ store: URL) throws {
     guard companions.contains(where: { FileManager.default.fileExists(atPath: store.path + $0) })
     else { return }
@@ -224,16 +225,17 @@ package enum StoreFile {
 
 /// Opens a store's file for SQL, with the functions that Core Data's SQL requires.
 package enum StoreConnection {
-  /// Opens a connection with the SQL functions and collations that captured statements, triggers, and
-  /// indexes use; without them, they can't be run or explained.
+  /// Opens a connection with the SQL functions and collations that captured statements, triggers,
+  /// and indexes use; without them, they can't be run or explained.
   ///
-  /// Its statements can't access anything outside of the store: see `Connection.confine()`. Each takes at
-  /// most 1,000,000,000 VM steps, about ten seconds; one that exceeds it throws.
+  /// Its statements can't access anything outside of the store: see `Connection.confine()`. Each
+  /// takes at most 1,000,000,000 VM steps, about ten seconds; one that exceeds it throws.
   ///
   /// The caller closes it. **Cost:** no statements; nothing is reported as an event.
   /// - Parameters:
   ///   - access: `looking` for a store that isn't being written, `reading` for one that is.
-  ///   - pragmas: Run on the connection; a writing one switches to WAL unless `journal_mode` is among them.
+  ///   - pragmas: Run on the connection; a writing one switches to WAL unless `journal_mode` is
+  ///     among them.
   /// - Throws: An error if the file can't be opened.
   package static func open(
     path: String, access: Connection.Access, pragmas: [(String, String)] = []

@@ -143,8 +143,8 @@ struct PinnedRows {
 /// Identifies a state of the stores that contexts can continue to read while others save.
 ///
 /// The state, and with it the store's WAL, is kept as long as one of its tokens lives. Each of
-/// several stores has its own state, created by the first read after pinning. Any thread may use it.
-/// Apple counterpart: `NSQueryGenerationToken`; the book's chapter 11.
+/// several stores has its own state, created by the first read after pinning. Any thread may use
+/// it. Apple counterpart: `NSQueryGenerationToken`; the book's chapter 11.
 public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
   // immutable
   /// A state of each store; empty for the two tokens without a particular state.
@@ -241,7 +241,8 @@ extension CachingStore.SharedRows {
     return toMany.destinations(key, before: generation.commit)
   }
 
-  /// Preserves a row that is about to be replaced or removed for the generations that still need it.
+  /// Preserves a row that is about to be replaced or removed for the generations that still need
+  /// it.
   func preserve(rootIndex: Int, key: Int64) {
     for generation in generations.lazy.compactMap(\.generation) where generation.sharesCache {
       if let row = rows.row(rootIndex: rootIndex, key: key, before: generation.commit) {

@@ -66,8 +66,8 @@ open class UndoManager: NSObject {
     if isOpenByEvent, openGroups.count == 1 { endUndoGrouping() }
   }
 
-  /// Schedules the end of a group that a registration on the main thread began, for the main queue's next
-  /// turn.
+  /// Schedules the end of a group that a registration on the main thread began, for the main
+  /// queue's next turn.
   private func endEventGroupLater() {
     guard MainQueue.isCurrent else { return }
     nonisolated(unsafe) weak let manager = self
@@ -92,8 +92,8 @@ open class UndoManager: NSObject {
 
   /// Registers how to undo a change; while undoing, how to redo it.
   ///
-  /// The target isn't retained: after it was released, the handler isn't called. A registration that isn't
-  /// made while undoing or redoing empties the redo stack.
+  /// The target isn't retained: after it was released, the handler isn't called. A registration
+  /// that isn't made while undoing or redoing empties the redo stack.
   open func registerUndo<Target: AnyObject>(
     withTarget target: Target, handler: @escaping (Target) -> Void
   ) {
@@ -312,7 +312,8 @@ struct UndoUnit {
 // Core Data's names of an undo manager's notifications.
 
 extension Notification.Name {
-  /// Posted when an undo manager opens or closes a group, undoes, redoes, or is asked whether it can redo.
+  /// Posted when an undo manager opens or closes a group, undoes, redoes, or is asked whether it
+  /// can redo.
   ///
   /// Observers with changes to register do so.
   public static let NSUndoManagerCheckpoint = Notification.Name(

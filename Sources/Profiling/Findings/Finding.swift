@@ -145,8 +145,8 @@ enum LikelyCause {
   /// Returns a message with the finding that explains a surplus, or `nil` if there's none.
   ///
   /// A finding explains a surplus if the metric counts its events, and if they make up at least
-  /// half of the surplus. For example:
-  /// `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected count); fix: …`
+  /// half of the surplus. For example: `likely: fault-storm(Mood.country), 60 single-row SELECTs
+  /// (59 over the expected count); fix: …`
   ///
   /// - Parameters:
   ///   - metric: The metric whose expectation isn't met.

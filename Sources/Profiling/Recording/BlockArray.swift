@@ -1,7 +1,7 @@
 /// An array that grows without moving its elements, and whose copies share them.
 ///
-/// Copying costs one reference for each block of 1,024 elements. Only one copy may append; the others
-/// keep the elements that they had.
+/// Copying costs one reference for each block of 1,024 elements. Only one copy may append; the
+/// others keep the elements that they had.
 // Sendable is unchecked: elements below a copy's count never change.
 struct BlockArray<Element: Sendable>: RandomAccessCollection, @unchecked Sendable {
   private static var capacity: Int { 1_024 }

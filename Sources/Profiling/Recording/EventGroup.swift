@@ -107,8 +107,8 @@ extension Recording {
   }
 }
 
-/// The counted statements that fetches, faults, prefetches, and batches ran, as lists that are linked by
-/// indices.
+/// The counted statements that fetches, faults, prefetches, and batches ran, as lists that are
+/// linked by indices.
 private struct StatementOwners {
   /// The index of the first and last statement of each event, plus 1, or 0.
   private var first: [UInt32]
@@ -193,7 +193,8 @@ private struct GroupCollector {
     }
   }
 
-  /// Returns the position of an existing group, or `nil` after noting that the next one is the event's.
+  /// Returns the position of an existing group, or `nil` after noting that the next one is the
+  /// event's.
   private mutating func position(
     of event: RecordedEvent, _ word: String, _ statement: RecordedEvent?, step: Int
   ) -> Int? {

@@ -2,8 +2,8 @@ import ProfileEvents
 
 /// Recorded events in compact form: a fixed-size record for each, and tables of what many share.
 ///
-/// An event takes 72 bytes, a statement with SQLite's counters 80 more, and everything else is stored
-/// once for all events that have it in common. Copies share the tables.
+/// An event takes 72 bytes, a statement with SQLite's counters 80 more, and everything else is
+/// stored once for all events that have it in common. Copies share the tables.
 struct EventTables: Sendable {
   /// The fields of one event.
   struct Record: Sendable {
@@ -166,9 +166,9 @@ final class SharedEventTables: Sendable {
 
 /// Collects events in tables.
 ///
-/// **Cost:** usually one comparison with the shape that followed the last event's shape before, whose
-/// strings are mostly the same objects; else comparisons with the latest shapes, or a look-up in a
-/// dictionary of all.
+/// **Cost:** usually one comparison with the shape that followed the last event's shape before,
+/// whose strings are mostly the same objects; else comparisons with the latest shapes, or a look-up
+/// in a dictionary of all.
 struct EventCollector {
   private(set) var tables = EventTables()
   private var positions: [EventTables.Shape: UInt32] = [:]

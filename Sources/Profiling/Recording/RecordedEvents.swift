@@ -86,8 +86,8 @@ package struct RecordedEvents: RandomAccessCollection, Sendable {
 
   /// Returns the index of the first event whose ID is at least a number.
   ///
-  /// IDs are nearly dense, so it's at the index that it would have if all were included, or a little
-  /// before.
+  /// IDs are nearly dense, so it's at the index that it would have if all were included, or a
+  /// little before.
   func firstIndex(fromID id: Int) -> Int {
     guard let least = first?.id, id > least else { return 0 }
     let distance = id.subtractingReportingOverflow(least)

@@ -51,7 +51,8 @@ package final class Recorder: EventSink {
 
   /// Returns a recording of the events of one step.
   ///
-  /// **Cost:** linear in the number of the step's events, regardless of the number of earlier events.
+  /// **Cost:** linear in the number of the step's events, regardless of the number of earlier
+  /// events.
   package func recording(
     of step: RecordedStep, gauges: [ScopedMetric: Int] = [:]
   ) -> Recording {

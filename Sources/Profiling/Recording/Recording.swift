@@ -322,7 +322,8 @@ extension Recording {
   /// **Cost:** one pass over the events.
   func statementTexts() -> StatementTexts { StatementTexts(of: self) }
 
-  /// Returns the index of the event that ran a statement, or `nil` if no reading event did, as in a save.
+  /// Returns the index of the event that ran a statement, or `nil` if no reading event did, as in a
+  /// save.
   func ownerIndex(of statement: RecordedEvent) -> Int? {
     var parent = statement.parent
     while parent != 0, let index = events.index(ofID: parent) {

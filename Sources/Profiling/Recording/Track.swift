@@ -48,8 +48,8 @@ package struct Track: Sendable, Equatable {
 }
 
 extension Recording {
-  /// Returns Instruments' four tracks, where cache misses are also faults, and the track of the steps
-  /// of migrations if there are any.
+  /// Returns Instruments' four tracks, where cache misses are also faults, and the track of the
+  /// steps of migrations if there are any.
   ///
   /// - Parameter pixels: The number of parts to divide the whole time into. Events closer to each
   ///   other than one part are merged. The default is finer than a report can show.

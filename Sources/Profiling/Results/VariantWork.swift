@@ -4,8 +4,8 @@ import SQLiteDriver
 import ScenarioLanguage
 import WorkbenchText
 
-/// What a variant did, regardless of its cost: the values that it read, and the rows that it left in
-/// the store.
+/// What a variant did, regardless of its cost: the values that it read, and the rows that it left
+/// in the store.
 ///
 /// Two variants of the same data that do the same work are equal.
 package struct VariantWork: Sendable, Equatable {

@@ -113,11 +113,11 @@ final class ColdStack {
     }
   }
 
-  /// Closes the file, runs a body that migrates it, and reopens it with the new model; all contexts are
-  /// re-created without their objects.
+  /// Closes the file, runs a body that migrates it, and reopens it with the new model; all contexts
+  /// are re-created without their objects.
   ///
-  /// - Throws: The error of the body; the file is then open with the former model. The coordinator's
-  ///   `NSError`.
+  /// - Throws: The error of the body; the file is then open with the former model. The
+  ///   coordinator's `NSError`.
   func reopen(
     with model: NSManagedObjectModel, after migrate: (NSPersistentStoreCoordinator) throws -> Void
   ) throws {

@@ -9,8 +9,8 @@ package struct InspectedObject: Sendable {
   /// A value at the end of a key path.
   package struct Value: Sendable {
     package let text: RowText
-    /// A Boolean value that indicates whether reading the property would fire a fault: the object's,
-    /// the to-many relationship's, or that of a to-one relationship's destination.
+    /// A Boolean value that indicates whether reading the property would fire a fault: the
+    /// object's, the to-many relationship's, or that of a to-one relationship's destination.
     package let isFault: Bool
     /// A Boolean value that indicates whether the object has an unsaved change of the property.
     package let isChanged: Bool
@@ -27,7 +27,8 @@ package struct InspectedObject: Sendable {
 }
 
 extension Session {
-  /// The number of objects or dictionaries of a result, or `nil` if there's no result with the name.
+  /// The number of objects or dictionaries of a result, or `nil` if there's no result with the
+  /// name.
   package func count(ofResult name: String) -> Int? { namedResults[name]?.count }
 
   /// Returns the dictionaries of a result; none if it has objects.
@@ -52,15 +53,15 @@ extension Session {
   /// or registering objects.
   ///
   /// The values of a realized object are those that the context's program would read, with unsaved
-  /// changes. Those of a fault are the parent context's, or else those that were last saved, which a
-  /// separate stack reads. Cost: no statement, row, or fault is counted; the separate stack runs a
-  /// SELECT for each fault, destination, and to-many relationship.
+  /// changes. Those of a fault are the parent context's, or else those that were last saved, which
+  /// a separate stack reads. Cost: no statement, row, or fault is counted; the separate stack runs
+  /// a SELECT for each fault, destination, and to-many relationship.
   ///
   /// - Parameters:
   ///   - name: The name of a result with objects or object IDs.
   ///   - range: The positions of the objects, which must be in the result.
-  ///   - keyPaths: Key paths of the result's entity; a to-many relationship, or `@count` after it, can
-  ///     only be at the end.
+  ///   - keyPaths: Key paths of the result's entity; a to-many relationship, or `@count` after it,
+  ///     can only be at the end.
   ///   - raw: Whether to return the values as SQLite stores them, without unsaved changes.
   /// - Throws: An `NSError` if the store can't be opened again, or if the step was interrupted.
   package func inspect(
@@ -197,7 +198,8 @@ private struct ObjectReader {
     return reading
   }
 
-  /// Returns a property of a realized object, or `nil` for a to-many relationship that isn't to be fired.
+  /// Returns a property of a realized object, or `nil` for a to-many relationship that isn't to be
+  /// fired.
   private static func read(
     _ key: String, of object: NSManagedObject, in context: NSManagedObjectContext, firing: Bool
   ) -> Reading? {

@@ -47,7 +47,8 @@ extension Session {
       + ", \(NumberText.counted(rows, "row")) written"
   }
 
-  /// Finishes the deferred work of a migration, or the number of units of it that the step specifies.
+  /// Finishes the deferred work of a migration, or the number of units of it that the step
+  /// specifies.
   ///
   /// - Throws: The errors of the framework's `finishDeferredLightweightMigration`.
   func finishMigration(_ step: Step) throws -> String {
@@ -100,7 +101,8 @@ extension Session {
     return comparison
   }
 
-  /// Returns the entities with a fetch index that the store doesn't have, each with the first of them.
+  /// Returns the entities with a fetch index that the store doesn't have, each with the first of
+  /// them.
   private func missingIndexes(of model: NSManagedObjectModel) throws -> [String: String] {
     let connection = try StoreConnection.open(path: storeURL.path, access: .reading)
     defer { connection.close() }
@@ -132,7 +134,8 @@ extension Session {
       [NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager(stages)])
   }
 
-  /// Migrates as `addPersistentStore` does, with options in addition to those of an inferred migration.
+  /// Migrates as `addPersistentStore` does, with options in addition to those of an inferred
+  /// migration.
   private func migrate(
     _ coordinator: NSPersistentStoreCoordinator, _ more: [String: Any] = [:]
   ) throws {

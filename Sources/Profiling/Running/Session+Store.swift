@@ -72,7 +72,8 @@ extension Session {
     return "reopened with \(step.subject) = \(value)"
   }
 
-  /// Throws an error if a context has unsaved changes, because of which the store can't be reopened.
+  /// Throws an error if a context has unsaved changes, because of which the store can't be
+  /// reopened.
   func checkChanges() throws {
     for named in stack.contexts {
       guard !named.context.performAndWait({ named.context.hasChanges }) else {

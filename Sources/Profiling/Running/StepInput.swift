@@ -79,8 +79,8 @@ extension Session {
 extension StepInput {
   /// Returns the predicate of a step, with the objects of the results that it refers to.
   ///
-  /// - Throws: An `NSError` if a result has several objects or none where the predicate needs one; a
-  ///   `PredicateSyntaxError` if the predicate can't be parsed.
+  /// - Throws: An `NSError` if a result has several objects or none where the predicate needs one;
+  ///   a `PredicateSyntaxError` if the predicate can't be parsed.
   func predicate(of step: Step) throws -> NSPredicate? {
     guard let format = step.predicateFormat else { return nil }
     return try NSPredicate.parse(format, arguments: step.predicateReferences.map(value))

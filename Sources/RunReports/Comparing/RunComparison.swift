@@ -174,7 +174,8 @@ package struct ComparedTime: Sendable, Equatable {
   ///   - before: The earlier times.
   ///   - after: The later times.
   ///   - unit: What a single time measures.
-  ///   - reasonInconclusive: The reason why the times can't be compared, such as different machines.
+  ///   - reasonInconclusive: The reason why the times can't be compared, such as different
+  ///     machines.
   package init(
     _ before: TimeSpread, _ after: TimeSpread, of unit: Unit = .run,
     reasonInconclusive: String? = nil

@@ -39,8 +39,8 @@ package struct CourseText: Sendable {
   /// Reads `course.md` and `glossary.md` of a folder of scenarios, and `chapter.md` of its
   /// subfolders, each of which may be missing.
   ///
-  /// `course.md` begins with a title and an introduction; each list element names a lesson by its path without `.yml`. In `glossary.md`,
-  /// each element is a term, a colon, and its definition.
+  /// `course.md` begins with a title and an introduction; each list element names a lesson by its
+  /// path without `.yml`. In `glossary.md`, each element is a term, a colon, and its definition.
   ///
   /// - Throws: An `InvalidInputError` if a file can't be read.
   package init(folder: String) throws {

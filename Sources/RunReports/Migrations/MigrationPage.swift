@@ -358,8 +358,8 @@ package enum MigrationReport {
   ///   - command: The command that repeats the rehearsal.
   ///   - showsValues: Whether to show values of the store, which can be private.
   ///   - force: Whether to replace a file that `cdprof` didn't write.
-  /// - Throws: An `InvalidInputError` if such a file exists and `force` is false; an `NSError` of the
-  ///   file system.
+  /// - Throws: An `InvalidInputError` if such a file exists and `force` is false; an `NSError` of
+  ///   the file system.
   package static func write(
     _ rehearsal: MigrationRehearsal, in folder: URL, command: String, showsValues: Bool = false,
     force: Bool = false

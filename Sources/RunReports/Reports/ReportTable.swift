@@ -103,10 +103,10 @@ enum ReportColumn {
 
   /// Returns the columns to show.
   ///
-  /// They are every metric that an expectation names, and the time; furthermore, statements, faults,
-  /// hits, misses, and rows, if there are any; the peak, if it was measured; and what differs between
-  /// the migrations. If these are too many, only what's named and faults, hits, misses, and rows are
-  /// shown.
+  /// They are every metric that an expectation names, and the time; furthermore, statements,
+  /// faults, hits, misses, and rows, if there are any; the peak, if it was measured; and what
+  /// differs between the migrations. If these are too many, only what's named and faults, hits,
+  /// misses, and rows are shown.
   static func all(for variants: [VariantResult], _ metrics: ReportMetrics) -> [ReportColumn] {
     var shown: [ScopedMetric] = []
     func add(_ metric: ScopedMetric, if isRelevant: Bool = true) {
@@ -181,8 +181,8 @@ enum ReportColumn {
     }
   }
 
-  /// Returns the peak of the entity with the most objects among those whose peak was measured in all
-  /// variants.
+  /// Returns the peak of the entity with the most objects among those whose peak was measured in
+  /// all variants.
   private static func peak(in variants: [VariantResult]) -> ScopedMetric? {
     var greatest: [String: Int] = [:]
     for variant in variants {

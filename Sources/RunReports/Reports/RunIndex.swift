@@ -5,8 +5,8 @@ import WorkbenchText
 
 /// The contents of a folder of reports, as a self-contained HTML page without a script.
 ///
-/// The page lists the scenarios by folder, each with its headline, whether its expectations are met,
-/// and a link to its page.
+/// The page lists the scenarios by folder, each with its headline, whether its expectations are
+/// met, and a link to its page.
 package struct RunIndex {
   /// The name of the file in the folder of the reports, without its extension.
   package static let name = "index"

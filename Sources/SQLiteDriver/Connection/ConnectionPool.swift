@@ -56,10 +56,10 @@ package final class ConnectionPool: @unchecked Sendable {
   /// This is the writer, or a reader for `.inspecting`.
   ///
   /// `access` applies to the entire pool: with `.writing`, readers are opened as `.reading`; with
-  /// `.inspecting` or `.reading`, there's no writer. `configure` runs once for each connection before
-  /// its first use, for example to register functions and collations. At most `maximumReaders` idle
-  /// readers are kept; more are opened as needed. `:memory:` isn't a valid path, because each
-  /// connection would have a separate database.
+  /// `.inspecting` or `.reading`, there's no writer. `configure` runs once for each connection
+  /// before its first use, for example to register functions and collations. At most
+  /// `maximumReaders` idle readers are kept; more are opened as needed. `:memory:` isn't a valid
+  /// path, because each connection would have a separate database.
   package init(
     path: String, access: Connection.Access, options: Connection.Options = .init(),
     maximumReaders: Int = usualReaders, configure: @escaping Configure = { _ in }
@@ -117,8 +117,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Checks out a reader for exclusive use by the calling thread until it's returned.
   ///
-  /// Never waits for another user. A `.inspecting` reader opened later than the first can read a newer
-  /// state; see `reopenIfChanged()`. In memory, a reader can't read during an open write
+  /// Never waits for another user. A `.inspecting` reader opened later than the first can read a
+  /// newer state; see `reopenIfChanged()`. In memory, a reader can't read during an open write
   /// transaction: on the thread inside `withWriter`, this method returns the writer itself.
   ///
   /// **Cost:** a lock if a reader is idle, or about 100 µs to open one.
@@ -179,8 +179,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Returns a reader to the pool.
   ///
-  /// Resets its statements, rolls back its transaction, and keeps or closes it. One that can't be rolled back
-  /// is closed.
+  /// Resets its statements, rolls back its transaction, and keeps or closes it. One that can't be
+  /// rolled back is closed.
   package func returnToPool(_ connection: Connection) {
     if connection === writer { return }
     connection.rest()
@@ -215,9 +215,9 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Runs a closure with exclusive use of the writer.
   ///
-  /// Other callers wait until the closure returns. A transaction that the closure leaves open, because a
-  /// ROLLBACK failed, is rolled back before the next call. It's a programmer error to call this method if
-  /// the pool has no writer, or from inside the closure.
+  /// Other callers wait until the closure returns. A transaction that the closure leaves open,
+  /// because a ROLLBACK failed, is rolled back before the next call. It's a programmer error to
+  /// call this method if the pool has no writer, or from inside the closure.
   ///
   /// - Throws: `SQLITE_MISUSE` after `close()`, which another thread can have called.
   package func withWriter<Result>(

@@ -11,9 +11,9 @@ extension Connection {
 
   /// Opens a file read-only, without changes to its folder, and reads its first page.
   ///
-  /// Waits until the last write is two clock ticks old (8 ms on most systems), so that the next one is
-  /// detectable, and restarts if a writer intervenes. If the store is written to continuously, this
-  /// fails as busy after 0.3 s of waiting or six attempts.
+  /// Waits until the last write is two clock ticks old (8 ms on most systems), so that the next one
+  /// is detectable, and restarts if a writer intervenes. If the store is written to continuously,
+  /// this fails as busy after 0.3 s of waiting or six attempts.
   static func look(
     at path: String, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {

@@ -230,8 +230,8 @@ package struct StoreFileInspection: Sendable, Hashable {
     }
   }
 
-  /// The age in nanoseconds from which a write is followed by detectable ones: two ticks of the clock
-  /// that stamps files.
+  /// The age in nanoseconds from which a write is followed by detectable ones: two ticks of the
+  /// clock that stamps files.
   private static let detectableAge: Int64 = {
     #if canImport(Darwin)
       return 20_000_000

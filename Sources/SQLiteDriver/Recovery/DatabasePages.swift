@@ -2,8 +2,9 @@ import Foundation
 
 /// The pages of a database file, read without SQLite, so that no damage prevents reading the rest.
 ///
-/// A page is that of the last transaction: the committed frames of a valid WAL, or the original pages
-/// in a hot journal, take precedence over the file, as they do in SQLite. Nothing is written or locked.
+/// A page is that of the last transaction: the committed frames of a valid WAL, or the original
+/// pages in a hot journal, take precedence over the file, as they do in SQLite. Nothing is written
+/// or locked.
 ///
 /// **Cost:** one read for each page that is requested; a WAL or journal is read once. Memory is a
 /// few bytes for each page of the file.

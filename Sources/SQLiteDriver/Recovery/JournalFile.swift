@@ -32,7 +32,8 @@ struct JournalFile {
 
   /// Reads frames up to the last commit before the first invalid checksum, as SQLite does.
   ///
-  /// The database then has the number of pages that the commit states, and frames of later pages are ignored.
+  /// The database then has the number of pages that the commit states, and frames of later pages
+  /// are ignored.
   private static func wal(_ file: Int32) -> JournalFile? {
     guard let header = DatabasePages.read(file, at: 0, count: 32),
       header.uint32(at: 0) & ~1 == 0x377F_0682, header.uint32(at: 4) == 3_007_000

@@ -35,8 +35,8 @@ package final class PageMap {
     case trusted
     /// The page is valid, but its b-tree doesn't confirm its rowids.
     case misplaced
-    /// The page is valid, but in no b-tree that can be read. Its rows can be deleted ones if the list
-    /// of free pages is corrupt too.
+    /// The page is valid, but in no b-tree that can be read. Its rows can be deleted ones if the
+    /// list of free pages is corrupt too.
     case detached
     /// The page's structure is invalid.
     case corrupt
@@ -51,7 +51,8 @@ package final class PageMap {
   private var owners: [Int32]
   private var isVisited: [Bool]
   private var isMisplaced: [Bool]
-  /// The record that each overflow page belongs to: the leaf page, and the cell in the lower 16 bits.
+  /// The record that each overflow page belongs to: the leaf page, and the cell in the lower 16
+  /// bits.
   private var overflowOwners: [UInt64]
   private var overflowBudget: Int
 
@@ -149,7 +150,8 @@ package final class PageMap {
     return owners[Int(number)]
   }
 
-  /// The leaf pages of tables, the most reliable first, so that the first copy of a row is the best.
+  /// The leaf pages of tables, the most reliable first, so that the first copy of a row is the
+  /// best.
   ///
   /// **Cost:** reads the whole file once.
   package func leaves() -> [LeafPage] {
@@ -194,8 +196,8 @@ package final class PageMap {
 
   /// Returns the bytes of a record on overflow pages: all of them, or none if the chain is invalid.
   ///
-  /// Each overflow page belongs to one record, so that the values of a page aren't larger than the file.
-  /// All chains together have a limited length.
+  /// Each overflow page belongs to one record, so that the values of a page aren't larger than the
+  /// file. All chains together have a limited length.
   private func overflow(of cell: TableLeaf.Cell, on page: UInt32) -> [UInt8] {
     let count = cell.size - cell.local.count
     let record = UInt64(page) << 16 | UInt64(cell.index)

@@ -19,8 +19,8 @@ package struct TableLeaf {
   let cells: [Cell]
   /// The number of cells that don't.
   let invalidCount: Int
-  /// Whether the page's structure is valid: ascending rowids, and cells and free blocks that fill the
-  /// content area without overlapping.
+  /// Whether the page's structure is valid: ascending rowids, and cells and free blocks that fill
+  /// the content area without overlapping.
   let isIntact: Bool
 
   /// Reads a page; `nil` if it isn't a leaf page of a table.

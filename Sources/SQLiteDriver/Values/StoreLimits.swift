@@ -1,8 +1,8 @@
 /// The limits of store files, of the SQL that runs on them, and of the files next to them.
 ///
 /// A store can come from anyone: its schema, values, and pages can be made to cost memory and time.
-/// `InputLimits` and `ModelLimits` contain the limits of other input; `Documentation/limits.md` lists
-/// all of them.
+/// `InputLimits` and `ModelLimits` contain the limits of other input; `Documentation/limits.md`
+/// lists all of them.
 package enum StoreLimits {
   // MARK: Values and statements
 

@@ -88,8 +88,8 @@ extension ExportedVariant {
       + ["_ = try \(context).count(for: request)"]
   }
 
-  /// Returns the lines before a request whose predicate refers to results, and a closure that returns
-  /// the value of a reference.
+  /// Returns the lines before a request whose predicate refers to results, and a closure that
+  /// returns the value of a reference.
   func references(
     of step: Step, _ context: String
   ) -> (lines: [String], value: (ResultReference) -> String) {

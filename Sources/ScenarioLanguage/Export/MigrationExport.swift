@@ -4,9 +4,9 @@ import WorkbenchText
 
 /// The check of the migrations of old stores as a Swift program, in one file.
 ///
-/// The program contains the sources of `checkMigrations(ofStoresIn:to:…)` and the fixture. It compiles with
-/// `OpenCoreData`, and is also meant for Core Data on Apple platforms. Its arguments replace the paths of the
-/// stores, the model, and the mapping models.
+/// The program contains the sources of `checkMigrations(ofStoresIn:to:…)` and the fixture. It
+/// compiles with `OpenCoreData`, and is also meant for Core Data on Apple platforms. Its arguments
+/// replace the paths of the stores, the model, and the mapping models.
 package struct MigrationExport {
   /// What the program checks.
   package struct Request {

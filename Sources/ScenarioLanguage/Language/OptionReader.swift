@@ -49,7 +49,8 @@ struct OptionReader {
   /// Parses a number written as an expression.
   func expression() throws(LanguageProblem) -> StepNumber {
     let word = try single("a number")
-    // Report `1.5` and `-1` as invalid integers, not as malformed expressions. `Infinity` is a name.
+    // Report `1.5` and `-1` as invalid integers, not as malformed expressions. `Infinity` is a
+    // name.
     if word.text.first?.isLetter == false, Double(word.text) != nil { _ = try number() }
     return try number(CountExpression(word))
   }

@@ -254,8 +254,8 @@ package enum MigrationMethod: String, CaseIterable, Sendable {
   case progressive
   /// With a staged migration manager whose only stage is lightweight and has all versions.
   case staged
-  /// With a staged migration manager that has a custom stage, with empty handlers, from each version to
-  /// the next.
+  /// With a staged migration manager that has a custom stage, with empty handlers, from each
+  /// version to the next.
   case custom
 }
 

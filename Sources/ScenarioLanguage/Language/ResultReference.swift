@@ -37,8 +37,8 @@ extension Step {
     format(of: .predicate).map(ResultReference.all) ?? []
   }
 
-  /// The format of the step's predicate with `%@` instead of each reference to a result, or `nil` if
-  /// the step has no predicate.
+  /// The format of the step's predicate with `%@` instead of each reference to a result, or `nil`
+  /// if the step has no predicate.
   package var predicateFormat: String? {
     guard var format = format(of: .predicate) else { return nil }
     for reference in predicateReferences.reversed() {

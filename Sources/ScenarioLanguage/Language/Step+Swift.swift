@@ -38,8 +38,8 @@ extension Step {
 
   /// Returns the Swift expression for the predicate, or `nil` if the step has none.
   ///
-  /// - Parameter value: A closure that returns the expression for a result that the predicate refers
-  ///   to.
+  /// - Parameter value: A closure that returns the expression for a result that the predicate
+  ///   refers to.
   func predicateSwift(value: (ResultReference) -> String) -> String? {
     predicateFormat.map { format in
       let arguments = [SwiftNames.literal(format)] + predicateReferences.map(value)

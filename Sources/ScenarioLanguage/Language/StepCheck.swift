@@ -24,8 +24,8 @@ package struct StepCheck: Sendable {
     rowNames = ModelNames(dataModel ?? model)
   }
 
-  /// Returns the checker for the steps after a step, which can migrate the store unless it's expected to
-  /// fail.
+  /// Returns the checker for the steps after a step, which can migrate the store unless it's
+  /// expected to fail.
   package func after(_ step: Step) -> StepCheck {
     guard step.verb == .migrate, step.fails == nil,
       let version = versions?.version(step.subject)

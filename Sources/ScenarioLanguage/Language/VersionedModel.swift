@@ -11,8 +11,8 @@ package struct VersionedModel: Sendable {
 
   /// Reads the versions of a model.
   ///
-  /// Returns `nil` if the file isn't a folder of versions, or if one of them can't be read, which an
-  /// error of the model reports.
+  /// Returns `nil` if the file isn't a folder of versions, or if one of them can't be read, which
+  /// an error of the model reports.
   package init?(_ url: URL?) {
     guard let url, ["xcdatamodeld", "momd"].contains(url.pathExtension),
       let names = try? NSManagedObjectModel.versions(of: url)

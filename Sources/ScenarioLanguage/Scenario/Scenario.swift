@@ -15,7 +15,8 @@ package struct Scenario: Sendable {
   package var story: String
   /// The author's sentence about the result, or `nil` for one that reports generate.
   package var headline: Headline?
-  /// The metric that reports show with bars, or `nil` for the one in which the variants differ most.
+  /// The metric that reports show with bars, or `nil` for the one in which the variants differ
+  /// most.
   package var metric: ScopedMetric?
   /// The questions that the page asks before it shows the result.
   package var predictions: [Prediction] = []

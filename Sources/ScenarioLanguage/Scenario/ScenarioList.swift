@@ -17,7 +17,8 @@ package struct ScenarioList: Sendable {
     package let path: String
     package let scenario: Scenario
 
-    /// The names of the metrics that the scenario has expectations for, in the order of the metrics.
+    /// The names of the metrics that the scenario has expectations for, in the order of the
+    /// metrics.
     package var metrics: [String] {
       let names = Set(scenario.expectations.map(\.metric.metric))
       return Metric.allCases.filter(names.contains).map(\.rawValue)
@@ -43,8 +44,8 @@ package struct ScenarioList: Sendable {
     try add(folder, ScenarioFinder.files(at: folder).map(\.path))
   }
 
-  /// Reads the installed scenarios, those in the folder `Scenarios` of the current folder, and those
-  /// next to it.
+  /// Reads the installed scenarios, those in the folder `Scenarios` of the current folder, and
+  /// those next to it.
   ///
   /// A YAML file in the current folder that contains neither steps nor variants isn't a scenario.
   ///

@@ -50,8 +50,8 @@ package struct IndexAdvisor {
 
   /// Tries indexes for statements until interrupted, and returns those that helped.
   ///
-  /// - Parameter checkCancellation: A closure that's called before each index is tested. An error that it throws
-  ///   ends the search.
+  /// - Parameter checkCancellation: A closure that's called before each index is tested. An error
+  ///   that it throws ends the search.
   package func advice(
     on statements: [AdvisedStatement], checkingCancellation checkCancellation: () throws -> Void
   ) rethrows -> IndexAdvice {
@@ -67,7 +67,8 @@ package struct IndexAdvisor {
     }
     let redundant = redundant(with: proposals)
     var useful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
-    // An index can find the rows of an UPDATE or a DELETE; what an unmeasured statement uses is unknown.
+    // An index can find the rows of an UPDATE or a DELETE; what an unmeasured statement uses is
+    // unknown.
     var unknown = unmeasured
     for statement in statements where !statement.reads {
       if let indexes = store.indexes(usedBy: statement) {
@@ -165,7 +166,8 @@ package struct IndexAdvisor {
 
   /// Returns the indexes that no statement uses, of the tables that the statements read.
   ///
-  /// - Parameter unknown: The statements whose indexes aren't known; those of their tables may be used.
+  /// - Parameter unknown: The statements whose indexes aren't known; those of their tables may be
+  ///   used.
   private func unused(
     _ statements: [AdvisedStatement], used: Set<String>, unknown: [String]
   ) -> [IndexAdvice.Unused] {

@@ -44,8 +44,8 @@ struct IndexTrial {
 
   /// Returns the candidates that help, and leaves their indexes on the scratch store.
   ///
-  /// - Parameter checkCancellation: A closure that's called before each candidate is tested. An error that it
-  ///   throws ends the search.
+  /// - Parameter checkCancellation: A closure that's called before each candidate is tested. An
+  ///   error that it throws ends the search.
   mutating func choose(
     from candidates: [IndexCandidate], checkingCancellation checkCancellation: () throws -> Void
   ) rethrows -> [IndexCandidate] {

@@ -2,8 +2,8 @@ import Foundation
 import OpenCoreData
 import WorkbenchText
 
-/// How the time of a migration grows with the rows, rehearsed on copies in which each object exists several
-/// times.
+/// How the time of a migration grows with the rows, rehearsed on copies in which each object exists
+/// several times.
 package struct MigrationGrowth: Sendable, Equatable {
   /// The migration of one size.
   package struct Size: Sendable, Equatable {

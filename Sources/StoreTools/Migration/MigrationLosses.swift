@@ -85,7 +85,8 @@ struct MigrationLosses {
 
   /// Counts what no entity mapping reads.
   ///
-  /// A property that only a policy or a function reads isn't counted correctly; those aren't run here.
+  /// A property that only a policy or a function reads isn't counted correctly; those aren't run
+  /// here.
   private func mapped() throws -> Counts {
     let mappings = step.mappingModels.flatMap { $0.entityMappings ?? [] }
       .filter { $0.mappingType != .removeEntityMappingType }

@@ -16,7 +16,8 @@ package struct MigrationCosts: Sendable, Equatable {
   package var peakMemory: Int?
   /// The most memory that SQLite had allocated at once.
   package var peakSQLiteMemory = 0
-  /// The most disk space at once in addition to that of the store before, with SQLite's temporary files.
+  /// The most disk space at once in addition to that of the store before, with SQLite's temporary
+  /// files.
   ///
   /// Measured every few milliseconds, and before the WAL is checkpointed or the store is replaced.
   package var peakDisk = 0

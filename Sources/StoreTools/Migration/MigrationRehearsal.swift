@@ -74,7 +74,8 @@ package struct MigrationRehearsal {
   package let route: MigrationRoute
   /// The reason why the migration isn't possible; `nil` if it's possible.
   package private(set) var refusal: Refusal?
-  /// The steps that were rehearsed: those before a refused one, and those up to one with violations.
+  /// The steps that were rehearsed: those before a refused one, and those up to one with
+  /// violations.
   package private(set) var steps: [Step] = []
   /// The problems of the migrated copy; `nil` if it isn't migrated or has violations.
   package private(set) var doctor: DoctorReport?
@@ -252,8 +253,8 @@ package struct MigrationRehearsal {
 extension MigrationRehearsal.Work {
   /// Creates the work of a pass.
   ///
-  /// - Parameter isDatabase: Whether rows are counted by statements. In a document, each instance that's created
-  ///   is a row.
+  /// - Parameter isDatabase: Whether rows are counted by statements. In a document, each instance
+  ///   that's created is a row.
   fileprivate init(_ part: MappedMigrationTrial.Part, isDatabase: Bool) {
     name = "\(part.mapping ?? "all instances"): \(part.pass.rawValue)"
     sql = part.statements.map(\.sql).joined(separator: "\n")
@@ -270,8 +271,8 @@ extension MigrationRehearsal {
   ///
   /// Each step is complete when it ends; if a later one fails, the store has a version in between,
   /// which the error names. **Cost:** that of the migration, and of copying the store.
-  /// - Parameter keepsBackup: Whether to keep a copy of the store next to it: `Moods~.sqlite`, or with a
-  ///   number if that exists.
+  /// - Parameter keepsBackup: Whether to keep a copy of the store next to it: `Moods~.sqlite`, or
+  ///   with a number if that exists.
   /// - Returns: The copy; `nil` if none is kept.
   /// - Throws: The errors of `ProgressiveMigration.run(options:)`.
   package func migrateOriginal(keepsBackup: Bool) throws -> URL? {

@@ -32,18 +32,19 @@ package struct MigrationRoute {
   private let start: Int?
   private let end: Int?
 
-  /// Finds the way: with a mapping model between the two versions, or else inferred, or else along the
-  /// versions in the model's folder.
+  /// Finds the way: with a mapping model between the two versions, or else inferred, or else along
+  /// the versions in the model's folder.
   ///
-  /// Mapping models are those of `mappings`, or else those in the folder of versions and next to it. No row
-  /// is read, and no file is modified.
+  /// Mapping models are those of `mappings`, or else those in the folder of versions and next to
+  /// it. No row is read, and no file is modified.
   /// - Parameters:
   ///   - path: The store.
   ///   - found: The version to migrate it to.
   ///   - mappings: Mapping models, which are used before others.
-  ///   - isProgressive: Whether to migrate version by version, even if a direct migration is possible.
-  /// - Throws: `InvalidInputError` if the store can't be read, or its version is unknown; `ModelErrors` for a
-  ///   mapping model that can't be used.
+  ///   - isProgressive: Whether to migrate version by version, even if a direct migration is
+  ///     possible.
+  /// - Throws: `InvalidInputError` if the store can't be read, or its version is unknown;
+  ///   `ModelErrors` for a mapping model that can't be used.
   package init(
     of path: String, to found: FoundModel, mappings: [String] = [], isProgressive: Bool = false
   ) throws {
@@ -168,8 +169,8 @@ package struct MigrationRoute {
     return (files, others)
   }
 
-  /// Returns the mapping models that are made neither for two of the versions, nor for the store's and the
-  /// last.
+  /// Returns the mapping models that are made neither for two of the versions, nor for the store's
+  /// and the last.
   private func unusable(_ files: [MappingModelFile]) -> [URL] {
     MigrationPlanner(versions: planner.versions, mappingModels: [files]).unusedMappingModels
       .filter { !$0.isMade(from: source.model) || !$0.isMade(to: destination.model) }.map(\.url)

@@ -2,7 +2,8 @@ package import Foundation
 package import OpenCoreData
 import WorkbenchText
 
-/// The text and JSON formats of the differences between two models, with what migrating a store costs.
+/// The text and JSON formats of the differences between two models, with what migrating a store
+/// costs.
 package enum DifferenceText {
   /// Returns a summary, and for each difference its reason, its cost, and the SQL that it causes.
   ///
@@ -21,8 +22,8 @@ package enum DifferenceText {
     return lines
   }
 
-  /// Returns one JSON object:
-  /// `{"effect", "verdict", "refused", "differences": [{"kind", "subject", …}], "statements": […]}`.
+  /// Returns one JSON object: `{"effect", "verdict", "refused", "differences": [{"kind", "subject",
+  /// …}], "statements": […]}`.
   ///
   /// **Cost:** that of `LightweightMigrationCosts`.
   package static func json(_ comparison: ModelComparison) throws -> Data {

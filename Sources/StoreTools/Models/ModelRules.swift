@@ -50,7 +50,8 @@ package enum ModelRules {
   ///   - found: The model.
   ///   - earlier: An earlier version, whose change to the model is checked too; `nil` for none.
   /// - Returns: The findings, in the order of the rules.
-  /// - Throws: An `InvalidInputError` if the store is corrupt; the errors of a version that can't be read.
+  /// - Throws: An `InvalidInputError` if the store is corrupt; the errors of a version that can't
+  ///   be read.
   package static func findings(
     in found: FoundModel, from earlier: FoundModel? = nil
   ) throws -> [ModelFinding] {
@@ -286,8 +287,8 @@ struct VersionChange {
   }
 
   let comparison: ModelComparison
-  /// The versions of the checked model that differ from those of the same name in an earlier build, or
-  /// from that of the store.
+  /// The versions of the checked model that differ from those of the same name in an earlier build,
+  /// or from that of the store.
   let edits: [Edit]
 
   /// Compares a model with an earlier version.
@@ -334,7 +335,8 @@ struct VersionChange {
       .min { $0.edit.entities.count < $1.edit.entities.count }?.edit
   }
 
-  /// Returns the names of the entities that only one of two models has, or that differ in stored data.
+  /// Returns the names of the entities that only one of two models has, or that differ in stored
+  /// data.
   private static func differing(
     _ before: NSManagedObjectModel, _ after: NSManagedObjectModel
   ) -> [String] {

@@ -90,7 +90,8 @@ struct CorruptStore {
     tablesByID[table.id] = table
   }
 
-  /// Returns the first rows of a housekeeping table that fit; of unknown pages if its pages have none.
+  /// Returns the first rows of a housekeeping table that fit; of unknown pages if its pages have
+  /// none.
   private func rows(
     of name: String, upTo limit: Int, where fits: ([SQLiteValue?]) -> Bool
   ) -> [PageMap.Row] {

@@ -102,8 +102,8 @@ struct RepairedStore {
     }
   }
 
-  /// Removes changes without a transaction, and all changes of objects whose last change isn't what the
-  /// rows say, because they or the rows are lost.
+  /// Removes changes without a transaction, and all changes of objects whose last change isn't what
+  /// the rows say, because they or the rows are lost.
   private mutating func repairHistory() throws {
     let known = store.mapping.entities.map { String($0.number) }.joined(separator: ", ")
     removedChanges += try run(
@@ -149,7 +149,8 @@ struct RepairedStore {
     }
   }
 
-  /// Copies the external data files that rows refer to, and sets references to missing ones to NULL.
+  /// Copies the external data files that rows refer to, and sets references to missing ones to
+  /// NULL.
   ///
   /// - Parameters:
   ///   - source: The corrupt store's file.

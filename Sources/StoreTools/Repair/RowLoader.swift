@@ -128,8 +128,8 @@ struct RowLoader {
       sql: "INSERT OR IGNORE INTO \(SQLNames.quoted(newName)) (\(quoted)) VALUES (\(marks))")
   }
 
-  /// Returns the column that the definition lacks, and the index of the one whose name isn't expected,
-  /// if there's only one of either: the name is corrupt.
+  /// Returns the column that the definition lacks, and the index of the one whose name isn't
+  /// expected, if there's only one of either: the name is corrupt.
   private mutating func renamedColumn(
     of table: CorruptStore.Table, _ known: [TableDefinition.Column],
     _ pairs: [(old: String, new: String)]

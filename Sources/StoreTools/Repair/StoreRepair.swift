@@ -7,18 +7,18 @@ import WorkbenchText
 package enum StoreRepair {
   /// Recovers a store, whose files are only read.
   ///
-  /// The rows are read from the pages of the file without SQLite. A committed WAL is included, and a hot
-  /// journal rolled back, as SQLite would do. The new store has the same UUID, so URIs of objects remain valid.
-  /// It appears when it's complete.
+  /// The rows are read from the pages of the file without SQLite. A committed WAL is included, and
+  /// a hot journal rolled back, as SQLite would do. The new store has the same UUID, so URIs of
+  /// objects remain valid. It appears when it's complete.
   ///
   /// **Cost:** reads the file three times, writes each row once, and checks the new store.
   /// - Parameters:
   ///   - url: The corrupt store.
   ///   - destination: The file of the new store, which must not exist.
   ///   - model: The store's model; `nil` for the one in `Z_MODELCACHE`.
-  /// - Throws: An `InvalidInputError` if the store has no readable model, isn't a file, or is being written
-  ///   to, and if the destination exists; 134100 if the model isn't the store's; an `NSError` or `SQLiteError`
-  ///   if the new store can't be written. Nothing is left behind.
+  /// - Throws: An `InvalidInputError` if the store has no readable model, isn't a file, or is being
+  ///   written to, and if the destination exists; 134100 if the model isn't the store's; an
+  ///   `NSError` or `SQLiteError` if the new store can't be written. Nothing is left behind.
   package static func repair(
     _ url: URL, to destination: URL, model: NSManagedObjectModel? = nil
   ) throws -> RepairReport {
@@ -164,7 +164,8 @@ package enum StoreRepair {
     try coordinator.remove(store)
   }
 
-  /// Removes the triggers of derived attributes, which would run for each row, and returns their statements.
+  /// Removes the triggers of derived attributes, which would run for each row, and returns their
+  /// statements.
   private static func dropTriggers(
     _ anatomy: StoreAnatomy, on connection: Connection
   ) throws -> [String] {

@@ -97,7 +97,8 @@ package struct StoreRows {
     }
   }
 
-  /// The names of the persistent properties of the entity and its subentities, in alphabetical order.
+  /// The names of the persistent properties of the entity and its subentities, in alphabetical
+  /// order.
   package var properties: [String] {
     var names: Set<String> = []
     var entities = [entity]
@@ -197,8 +198,8 @@ package struct RowsJSON {
 
 /// The CSV format of rows: a header line, and a line for each row.
 ///
-/// Values are those of `RowsJSON`, except that binary data is hexadecimal, a to-many relationship's URIs
-/// are separated by spaces, and a missing value is empty.
+/// Values are those of `RowsJSON`, except that binary data is hexadecimal, a to-many relationship's
+/// URIs are separated by spaces, and a missing value is empty.
 package struct RowsCSV {
   private let properties: [String]
 

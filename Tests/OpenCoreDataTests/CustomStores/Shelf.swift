@@ -7,7 +7,8 @@ final class Shelf: @unchecked Sendable {
   /// A stored object.
   struct Item {
     let entity: String
-    /// Attributes; references of to-one relationships; arrays of references of to-many relationships.
+    /// Attributes; references of to-one relationships; arrays of references of to-many
+    /// relationships.
     var values: [String: Any]
     var version: UInt64 = 1
   }
@@ -327,7 +328,8 @@ struct ShelfStack {
     return context
   }
 
-  /// Returns the employees of a new context's fetch, in the order of their names, and forgets the calls.
+  /// Returns the employees of a new context's fetch, in the order of their names, and forgets the
+  /// calls.
   static func employees(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
     try context.fetch(request("Employee"))
   }

@@ -25,9 +25,9 @@ struct MigrationScenario: Sendable, CustomTestStringConvertible {
 
   /// Three versions of persons and cities.
   ///
-  /// The second has a table without a removed column, a wider type, renamed entities, a filled required
-  /// value, another index and R-tree, and no external data of one attribute; the third has only
-  /// more properties.
+  /// The second has a table without a removed column, a wider type, renamed entities, a filled
+  /// required value, another index and R-tree, and no external data of one attribute; the third has
+  /// only more properties.
   static func version(_ number: Int) -> NSManagedObjectModel {
     let model = Sample.model { person, city in
       let age = Sample.attribute(
@@ -155,8 +155,8 @@ struct MigrationScenario: Sendable, CustomTestStringConvertible {
       try withContext(after, url, impatient) { _ in }
     })
 
-  /// A migration through a coordinator that finds a mapping model in a bundle, from Core Data's store of the
-  /// book's sample.
+  /// A migration through a coordinator that finds a mapping model in a bundle, from Core Data's
+  /// store of the book's sample.
   static let mappedInBundle = MigrationScenario(
     testDescription: "mapped in a bundle",
     versions: { try ["Moody 2", "Moody 3"].map(moody) },

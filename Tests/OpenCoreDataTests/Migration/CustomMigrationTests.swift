@@ -11,7 +11,8 @@ import Testing
 struct CustomMigrationTests {
   private typealias Sample = LightweightMigrationTests
 
-  /// The first version; a second with nicknames; a third without ages, in which a nickname is an alias.
+  /// The first version; a second with nicknames; a third without ages, in which a nickname is an
+  /// alias.
   private static func version(_ number: Int) -> NSManagedObjectModel {
     Sample.model { person, _ in
       if number > 1 {

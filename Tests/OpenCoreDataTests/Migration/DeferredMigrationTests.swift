@@ -35,9 +35,9 @@ struct DeferredMigrationTests {
 
   /// The first version, and what changes in each of the later ones.
   ///
-  /// 2 has every change whose clean-up can be deferred: attributes and relationships are removed, an entity,
-  /// a hierarchy, and an index, and order. 3 has a removed attribute and a removed entity
-  /// again, and lacks another attribute.
+  /// 2 has every change whose clean-up can be deferred: attributes and relationships are removed,
+  /// an entity, a hierarchy, and an index, and order. 3 has a removed attribute and a removed
+  /// entity again, and lacks another attribute.
   static func version(_ number: Int) throws -> NSManagedObjectModel {
     let order = number == 1 ? "ordered=\"YES\"" : ""
     let old = number == 1
@@ -66,7 +66,8 @@ struct DeferredMigrationTests {
         + (number == 2 ? "" : entity("Log", "", attribute("name"), attribute("line"))))
   }
 
-  /// A store of the first version: Ada, whose boss is Bo, lives in London with Cy; two tags, a car, and a log.
+  /// A store of the first version: Ada, whose boss is Bo, lives in London with Cy; two tags, a car,
+  /// and a log.
   static func store() throws -> MigratedStore {
     let store = try MigratedStore()
     let context = try store.open(version(1))
@@ -107,8 +108,9 @@ struct DeferredMigrationTests {
     return file
   }
 
-  /// What a store's file contains, whatever the order of its columns and the names of its indexes: an index
-  /// that's kept when its table is renamed keeps its name, and one that's created again has the new one.
+  /// What a store's file contains, whatever the order of its columns and the names of its indexes:
+  /// an index that's kept when its table is renamed keeps its name, and one that's created again
+  /// has the new one.
   private static func contents(_ store: MigratedStore) throws -> [String: [[String: SQLiteValue]]] {
     let objects = """
       SELECT m.tbl_name || ' ' || l."unique" || ' ' || \

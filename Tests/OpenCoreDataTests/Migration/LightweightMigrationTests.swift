@@ -49,7 +49,8 @@ struct LightweightMigrationTests {
     entity.properties = entity.properties.map { $0.name == name ? attribute : $0 }
   }
 
-  /// A store with the persons Ada, who is 36 and lives in London, Bo without an age, and Cy, who is 7.
+  /// A store with the persons Ada, who is 36 and lives in London, Bo without an age, and Cy, who
+  /// is 7.
   static func store(_ model: NSManagedObjectModel = model()) throws -> MigratedStore {
     let store = try MigratedStore()
     let context = try store.open(model)

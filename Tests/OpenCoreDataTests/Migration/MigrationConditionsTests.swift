@@ -28,7 +28,8 @@ struct MigrationConditionsTests {
       try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Migrates the store, and returns the names of all persons; they have the age of the new version.
+    /// Migrates the store, and returns the names of all persons; they have the age of the new
+    /// version.
     func names() throws -> [String] {
       try scenario.migrate(store)
       return try MigrationScenario.withContext(MigrationScenario.version(2), store) { context in

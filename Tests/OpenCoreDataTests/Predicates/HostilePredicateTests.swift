@@ -8,7 +8,8 @@ import Testing
   private static let slow = "(a+)+$"
   private static let text = String(repeating: "a", count: 60) + "!"
 
-  /// The CPU seconds of the current thread, which don't grow with the tests that run beside this one.
+  /// The CPU seconds of the current thread, which don't grow with the tests that run beside this
+  /// one.
   private static func threadTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

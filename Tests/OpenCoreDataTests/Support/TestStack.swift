@@ -83,7 +83,8 @@ final class TestStack {
         + "SELECT i, Z_ENT, Z_OPT, ZCOUNTRY, ZCOLORS, i * 60 FROM n, ZMOOD WHERE Z_PK = 1")
   }
 
-  /// Copies the only country in SQL until there are `count` rows, and assigns them to the moods in turn.
+  /// Copies the only country in SQL until there are `count` rows, and assigns them to the moods in
+  /// turn.
   func multiplyCountries(to count: Int) throws {
     let connection = try Connection(path: storeURL.path, access: .writing)
     defer { connection.close() }

@@ -8,7 +8,8 @@ import Testing
 
 /// Measures memory in a separate process.
 ///
-/// `CDPROF_MEMORY_OBJECTS` is the number of objects; by default, 50,000 are read and 10,000 migrated.
+/// `CDPROF_MEMORY_OBJECTS` is the number of objects; by default, 50,000 are read and 10,000
+/// migrated.
 @Suite("Memory of long iterations")
 struct MemoryTests {
   /// The most that the process may grow by, in MB: five batches, the IDs of the result, and slack.

@@ -13,7 +13,8 @@ private final class Mood: NSManagedObject {
 
 /// Checks that the suggested Swift code compiles.
 ///
-/// `Snippets` contains the lines of each fix; the tests search for the suggested lines in this file.
+/// `Snippets` contains the lines of each fix; the tests search for the suggested lines in this
+/// file.
 @Suite("Suggested fixes")
 struct FixSnippetTests {
   @Test(arguments: [

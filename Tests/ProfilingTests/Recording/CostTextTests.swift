@@ -118,7 +118,8 @@ struct CostTextTests {
 
   private static let byKey = ["`--SEARCH ZMOOD USING INTEGER PRIMARY KEY (rowid=?)"]
 
-  /// A writing statement isn't described as a lookup, although it finds its rows like a reading one.
+  /// A writing statement isn't described as a lookup, although it finds its rows like a reading
+  /// one.
   @Test(arguments: [
     ("INSERT INTO ZMOOD(Z_PK) VALUES(?)", [], "Inserts without a search"),
     ("INSERT INTO ZMOOD(Z_PK) VALUES(?)", byKey, "Inserts; its triggers"),

@@ -130,7 +130,8 @@ struct ScenarioRunnerTests {
     #expect(differences[3] == ["no such events were recorded"])
   }
 
-  /// `limit`, `batch`, `times`, `every`, and `set` accept formulas; the request contains their values.
+  /// `limit`, `batch`, `times`, `every`, and `set` accept formulas; the request contains their
+  /// values.
   @Test(arguments: [1, 3])
   func stepOptionsCanBeFormulas(scale: Int) throws {
     let result = try run(
@@ -174,7 +175,8 @@ struct ScenarioRunnerTests {
     #expect(problem.range.line == 4 && problem.range.column == 30)
   }
 
-  /// Reading all entries of a partial index that contains exactly the requested rows isn't a full scan.
+  /// Reading all entries of a partial index that contains exactly the requested rows isn't a full
+  /// scan.
   @Test
   func partialIndexScanReadsOnlyItsRows() throws {
     let result = try run(
@@ -213,7 +215,8 @@ struct ScenarioRunnerTests {
     #expect(result.variants[2].expectations[0].actual.description == "no index")
   }
 
-  /// SQLite uses a partial index depending on the bound value, so plans are explained with the values.
+  /// SQLite uses a partial index depending on the bound value, so plans are explained with the
+  /// values.
   @Test
   func plansUseTheBoundValues() throws {
     let result = try run(

@@ -61,7 +61,8 @@ struct TraceReportTests {
       #expect(trackEvents("Statements", index + 1, in: events).count == count(.selects))
       #expect(trackEvents("Steps", index + 1, in: events).count == variant.steps.count)
     }
-    // A fault has its object, its statement, and its time in microseconds since the variant's start.
+    // A fault has its object, its statement, and its time in microseconds since the variant's
+    // start.
     let storm = Self.result.variants[0]
     let fault = try #require(trackEvents("Faults", 1, in: events).first)
     let lane = try #require(storm.timeline.lanes.first { $0.kind == .objectFault })

@@ -1,11 +1,13 @@
 import OpenCoreData
 
-/// A version of a model as plain values, in which every part keeps its identity when it's renamed or moved.
+/// A version of a model as plain values, in which every part keeps its identity when it's renamed
+/// or moved.
 struct ModelSketch {
   struct Attribute {
     let id: Int
     var name: String
-    /// The name in the first version that has it, which is its renaming identifier in all later ones.
+    /// The name in the first version that has it, which is its renaming identifier in all later
+    /// ones.
     let firstName: String
     var type: NSAttributeType
     var isOptional = true

@@ -3,9 +3,9 @@ import SQLiteDriver
 
 /// Gives a store the traces that files of older frameworks and of earlier migrations have.
 ///
-/// Real files have each of them: index names of another form, two indexes on the same columns, columns in the
-/// order in which they were added, columns and tables that no version of the model has, and former names of
-/// entities.
+/// Real files have each of them: index names of another form, two indexes on the same columns,
+/// columns in the order in which they were added, columns and tables that no version of the model
+/// has, and former names of entities.
 struct OlderFile<Generator: RandomNumberGenerator> {
   let url: URL
   var random: Generator
@@ -18,7 +18,8 @@ struct OlderFile<Generator: RandomNumberGenerator> {
 
   /// Changes the file, without changing what a context reads from it.
   ///
-  /// - Parameter pending: The indexes that deferred migrations have left to remove by their names, which stay.
+  /// - Parameter pending: The indexes that deferred migrations have left to remove by their names,
+  ///   which stay.
   mutating func age(except pending: Set<String> = []) throws {
     let connection = try Connection(path: url.path, access: .writing)
     defer { connection.close() }

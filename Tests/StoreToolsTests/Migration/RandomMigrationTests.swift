@@ -110,7 +110,8 @@ struct RandomMigrationTests {
 
   /// Migrates a store into a new file with an inferred mapping model.
   ///
-  /// - Returns: The primary key in the store of each object in the new file, by the keys of `values`.
+  /// - Returns: The primary key in the store of each object in the new file, by the keys of
+  ///   `values`.
   private static func migrate(
     _ url: URL, from old: ModelSketch, to new: ModelSketch, into copy: URL
   ) throws -> [String: String] {

@@ -143,8 +143,9 @@ struct IntactStore {
     derived = Set(anatomy.derivedColumns.map { "\($0.entity.table).\($0.column)" })
   }
 
-  /// What a repair must recover if some pages are corrupt: all rows on other pages, without their values on
-  /// corrupt overflow pages, without references to lost rows, and join rows of which both ends are recovered.
+  /// What a repair must recover if some pages are corrupt: all rows on other pages, without their
+  /// values on corrupt overflow pages, without references to lost rows, and join rows of which both
+  /// ends are recovered.
   ///
   /// A value is `nil` if it isn't known: it's derived, or on a corrupt overflow page, whose content
   /// nothing confirms if the chain remains valid.

@@ -18,8 +18,8 @@ struct RepairBed {
     (SharedData.moodyStores == nil ? [] : SharedData.stores.filter { !$0.contains("Recipes") })
     + ["Office"]
 
-  /// Copies a store written by Core Data, or creates one with b-trees of several levels, overflow pages,
-  /// and free pages with deleted rows.
+  /// Copies a store written by Core Data, or creates one with b-trees of several levels, overflow
+  /// pages, and free pages with deleted rows.
   init(_ path: String = "Office") throws {
     folder = try TemporaryFolder()
     url = folder.file("Original.sqlite")

@@ -8,7 +8,8 @@ enum Documentation {
 
   /// Replaces the text between the two marks of the page.
   ///
-  /// - Parameter digest: The digest of the measured sources, which a test compares with the present ones.
+  /// - Parameter digest: The digest of the measured sources, which a test compares with the present
+  ///   ones.
   static func write(_ report: Report, digest: String, to url: URL) throws {
     let page = try String(contentsOf: url, encoding: .utf8)
     guard let first = page.range(of: begin), let last = page.range(of: end),

@@ -1,7 +1,7 @@
 import OpenCoreData
 
-/// Reading properties of realized objects, compared with stored properties of a plain class; strings
-/// also with those of a class whose objects may have to be loaded first.
+/// Reading properties of realized objects, compared with stored properties of a plain class;
+/// strings also with those of a class whose objects may have to be loaded first.
 ///
 /// The workloads read 1,024 objects repeatedly, in order. All loops have the same structure.
 struct AccessWorkloads {

@@ -1,8 +1,9 @@
-/// A plain class whose values may have to be loaded first, as those of an object that may be a fault.
+/// A plain class whose values may have to be loaded first, as those of an object that may be a
+/// fault.
 ///
-/// The reference of the rows that read objects or fulfill faults: what any store whose objects can be
-/// faults must do. A stored property alone is no such reference: nothing in its loop can release an
-/// object, so the compiler counts none, and the processor reads several objects ahead.
+/// The reference of the rows that read objects or fulfill faults: what any store whose objects can
+/// be faults must do. A stored property alone is no such reference: nothing in its loop can release
+/// an object, so the compiler counts none, and the processor reads several objects ahead.
 final class LoadableMood {
   /// 1 until the object was loaded.
   private(set) var state: UInt32
@@ -28,8 +29,8 @@ final class LoadableMood {
     return text
   }
 
-  /// Loads the object from a row at hand: tests its state and a word of its row, as fulfilling a fault
-  /// must.
+  /// Loads the object from a row at hand: tests its state and a word of its row, as fulfilling a
+  /// fault must.
   @inline(never)
   func fulfill() {
     guard state != 0 else { return }
@@ -60,7 +61,8 @@ final class PlainID {
   }
 }
 
-/// An identity map as fast as a plain one can be: open addressing with linear probing, at most half full.
+/// An identity map as fast as a plain one can be: open addressing with linear probing, at most half
+/// full.
 final class IdentityMap {
   private let keys: UnsafeMutablePointer<Int64>
   private let objects: UnsafeMutablePointer<LoadableMood?>

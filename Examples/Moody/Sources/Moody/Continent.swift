@@ -19,7 +19,8 @@ public final class Continent: Region, FetchableEntity {
     updateMark()
   }
 
-  /// Marks the continent for deletion if it has no countries, and otherwise removes an earlier mark.
+  /// Marks the continent for deletion if it has no countries, and otherwise removes an earlier
+  /// mark.
   ///
   /// - Parameter includingUnsaved: Whether to remove an unsaved mark, too.
   func updateMark(includingUnsaved: Bool = false) {

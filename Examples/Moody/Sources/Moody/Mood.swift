@@ -14,8 +14,8 @@ public final class Mood: NSManagedObject, FetchableEntity, DelayedDeletable, Rem
   @Managed("remoteIdentifier") public var remoteIdentifier: String?
   /// The name of the record that represents the mood on the server.
   ///
-  /// The device that inserts the mood chooses the name, so that the server recognizes an upload that
-  /// it receives twice. Only the complete model contains it.
+  /// The device that inserts the mood chooses the name, so that the server recognizes an upload
+  /// that it receives twice. Only the complete model contains it.
   @Managed("recordName") public var recordName: String?
   /// The identifier of the user who uploaded the mood, or `nil` if the server doesn't have it yet.
   ///

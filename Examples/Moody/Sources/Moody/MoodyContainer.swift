@@ -22,8 +22,8 @@ public enum MoodyContainer {
   /// main queue if the store may be large; the migration takes time in proportion to its rows.
   ///
   /// The store is opened first, and migrated if that fails because of its version. Reading the
-  /// version first would fail for a file in which another process is creating a store, or was killed
-  /// while it did.
+  /// version first would fail for a file in which another process is creating a store, or was
+  /// killed while it did.
   ///
   /// **Cost**: `addPersistentStore`; if the version differs, twice, and
   /// `migrateStore(from:to:targetVersion:)`.

@@ -5,8 +5,9 @@ public import OpenCoreData
 ///
 /// In both contexts, the server's values take precedence. In addition, the policy keeps the latest
 /// `updatedAt`, and recalculates the stored counts and the marks of the regions that a conflict
-/// concerns, because neither side's are correct. These include the regions of a mood that both sides
-/// have changed: if both have deleted it, each has counted one less. See chapter 11 of the book.
+/// concerns, because neither side's are correct. These include the regions of a mood that both
+/// sides have changed: if both have deleted it, each has counted one less. See chapter 11 of the
+/// book.
 public final class MoodyMergePolicy: NSMergePolicy {
   /// The context that the policy is for.
   public enum Mode: Sendable {

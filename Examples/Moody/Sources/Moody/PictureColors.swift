@@ -2,8 +2,8 @@ public import OpenCoreData
 
 /// The colors of a mood, taken from a picture.
 ///
-/// A picture is a portable pixmap (`P6` of Netpbm), which needs no library to read. `djpeg`, `pngtopnm`, and
-/// `ffmpeg` convert others.
+/// A picture is a portable pixmap (`P6` of Netpbm), which needs no library to read. `djpeg`,
+/// `pngtopnm`, and `ffmpeg` convert others.
 public struct PictureColors {
   /// The largest number of pixels that a picture may have.
   public static let maximumPixelCount = 100_000_000
@@ -59,9 +59,11 @@ public struct PictureColors {
     }
   }
 
-  /// Returns the dominant colors with three bytes each, the most frequent first: the value of `Mood.colors`.
+  /// Returns the dominant colors with three bytes each, the most frequent first: the value of
+  /// `Mood.colors`.
   ///
-  /// Colors that hardly differ from a more frequent one are left out, so there can be fewer than `count`.
+  /// Colors that hardly differ from a more frequent one are left out, so there can be fewer than
+  /// `count`.
   public func dominant(_ count: Int = 6) -> Data {
     var chosen: [(red: Int, green: Int, blue: Int)] = []
     let byFrequency = bins.indices.filter { bins[$0].count > 0 }
@@ -90,7 +92,8 @@ public struct PictureError: Error, CustomStringConvertible {
   public var description: String { "byte \(offset): \(message)" }
 }
 
-/// The header of a portable pixmap: a magic number and three numbers, separated by white space and comments.
+/// The header of a portable pixmap: a magic number and three numbers, separated by white space and
+/// comments.
 private struct PixmapHeader {
   /// Longer headers are rejected.
   static let maximumLength = 4096

@@ -2,10 +2,11 @@ public import OpenCoreData
 
 /// An object that is deleted on the server before it's deleted locally.
 ///
-/// If the user interface deleted the object itself, nothing would be left that tells the server, for
-/// example after the program has quit. Therefore, the object is marked; it's deleted locally only
-/// after the server has deleted it. See chapter 9 of *Core Data* by Florian Kugler and Daniel Eggert
-/// (objc.io), which calls the attribute both `pendingRemoteDeletion` and `markedForRemoteDeletion`.
+/// If the user interface deleted the object itself, nothing would be left that tells the server,
+/// for example after the program has quit. Therefore, the object is marked; it's deleted locally
+/// only after the server has deleted it. See chapter 9 of *Core Data* by Florian Kugler and Daniel
+/// Eggert (objc.io), which calls the attribute both `pendingRemoteDeletion` and
+/// `markedForRemoteDeletion`.
 public protocol RemoteDeletable: NSManagedObject {
   /// Whether the object must be deleted on the server.
   var markedForRemoteDeletion: Bool { get set }

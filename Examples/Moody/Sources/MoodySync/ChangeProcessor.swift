@@ -2,9 +2,9 @@ public import OpenCoreData
 
 /// A part of synchronizing that processes one kind of change.
 ///
-/// A processor belongs to the queue of the sync context, on which all methods are called. It decides
-/// by entity and predicate what to process, so that work that was left over when the program quit is
-/// found again with a fetch.
+/// A processor belongs to the queue of the sync context, on which all methods are called. It
+/// decides by entity and predicate what to process, so that work that was left over when the
+/// program quit is found again with a fetch.
 public protocol ChangeProcessor: AnyObject {
   /// Prepares the processor; called once.
   func setup(for context: any ChangeProcessorContext)

@@ -1,8 +1,8 @@
 public import Moody
 public import OpenCoreData
 
-/// A change processor for the objects of one class, which doesn't process an object again while it's
-/// in progress.
+/// A change processor for the objects of one class, which doesn't process an object again while
+/// it's in progress.
 public protocol ElementChangeProcessor: ChangeProcessor {
   /// The class of the objects.
   associatedtype Element: FetchableEntity

@@ -74,8 +74,8 @@ public enum RemoteError: Error, Equatable, Sendable {
 ///
 /// Completions may be called on any queue, immediately or later. A request that fails or times out
 /// calls its completion with `.temporary`, even if the server may have executed it; the server
-/// recognizes a repeated upload or removal by the records' identifiers. See chapter 9 of *Core Data*
-/// by Florian Kugler and Daniel Eggert (objc.io).
+/// recognizes a repeated upload or removal by the records' identifiers. See chapter 9 of *Core
+/// Data* by Florian Kugler and Daniel Eggert (objc.io).
 public protocol MoodyRemote: Sendable {
   /// Calls a closure each time that the server has new changes.
   func setupMoodSubscription(_ changed: @escaping @Sendable () -> Void)
@@ -97,15 +97,15 @@ public protocol MoodyRemote: Sendable {
 
   /// Uploads moods.
   ///
-  /// - Parameter completion: A closure that receives the moods that the server now has, and an error
-  ///   that concerns the others.
+  /// - Parameter completion: A closure that receives the moods that the server now has, and an
+  ///   error that concerns the others.
   func upload(
     _ moods: [RemoteMood], completion: @escaping @Sendable ([RemoteMood], RemoteError?) -> Void)
 
   /// Deletes moods.
   ///
-  /// - Parameter completion: A closure that receives the identifiers of the moods that the server no
-  ///   longer has, and an error that concerns the others.
+  /// - Parameter completion: A closure that receives the identifiers of the moods that the server
+  ///   no longer has, and an error that concerns the others.
   func removeMoods(
     _ ids: [RemoteRecordID],
     completion: @escaping @Sendable ([RemoteRecordID], RemoteError?) -> Void)

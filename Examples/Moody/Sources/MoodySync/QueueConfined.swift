@@ -2,8 +2,8 @@ import OpenCoreData
 
 /// A value that only a context's queue uses.
 ///
-/// Closures of other queues can carry the value, but not use it: it's accessible only in blocks that
-/// the context runs.
+/// Closures of other queues can carry the value, but not use it: it's accessible only in blocks
+/// that the context runs.
 struct QueueConfined<Value>: @unchecked Sendable {  // only blocks of the context use the value
   private let value: Value
   private let context: NSManagedObjectContext

@@ -5,10 +5,11 @@ import Synchronization
 
 /// The synchronizing of moods with a server.
 ///
-/// Create one coordinator for a container, and keep it. The user interface changes and saves objects
-/// in the view context, and observes them; it needs no other interface. All synchronizing is done on
-/// the queue of a second context, in single-threaded code: the network limits how fast it is, not
-/// the processor. See chapter 9 of *Core Data* by Florian Kugler and Daniel Eggert (objc.io).
+/// Create one coordinator for a container, and keep it. The user interface changes and saves
+/// objects in the view context, and observes them; it needs no other interface. All synchronizing
+/// is done on the queue of a second context, in single-threaded code: the network limits how fast
+/// it is, not the processor. See chapter 9 of *Core Data* by Florian Kugler and Daniel Eggert
+/// (objc.io).
 ///
 /// What's to be done is stored with the objects, never only in memory, so that it's found again
 /// after a crash, when the network returns, or when the program starts.
@@ -82,7 +83,8 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
 
   /// Processes what was left over when the program quit, and fetches the server's changes.
   ///
-  /// Call this method when the program starts, when it becomes active, and when the network returns.
+  /// Call this method when the program starts, when it becomes active, and when the network
+  /// returns.
   public func applicationDidBecomeActive() {
     perform { [self] in
       state.withValue { $0.failures = 0 }

@@ -1,4 +1,5 @@
-/// A generator of numbers that repeats them for the same seed, in the tests of the sample app and its server.
+/// A generator of numbers that repeats them for the same seed, in the tests of the sample app and
+/// its server.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -33,8 +33,8 @@ private final class ChaosClient {
   var view: NSManagedObjectContext { running.stack.view }
   var retries: Retries { running.stack.retries }
 
-  /// Deletes the moods that are marked for local deletion, although they may be in use: the clock has
-  /// jumped ahead, so that they seem to have been marked long ago.
+  /// Deletes the moods that are marked for local deletion, although they may be in use: the clock
+  /// has jumped ahead, so that they seem to have been marked long ago.
   func purge() throws {
     try view.performAndWait { try Mood.deleteMarked(in: view, olderThan: -1) }
     running.coordinator.applicationDidEnterBackground()
@@ -73,7 +73,8 @@ private final class ChaosClient {
 /// A run of two clients and a server, in which everything goes wrong that can; then the network
 /// works, and the run ends when nothing is left to do.
 ///
-/// Each step depends on the seed and its own number only, so that a failure's steps can be left out.
+/// Each step depends on the seed and its own number only, so that a failure's steps can be left
+/// out.
 final class ChaosRun {
   private let seed: Int
   private var generator: SeededGenerator

@@ -1,8 +1,8 @@
 import MoodySync
 import OpenCoreData
 
-/// A server in memory, which executes each request at most once in effect: it recognizes uploads and
-/// removals by the records' identifiers, and remembers removed ones.
+/// A server in memory, which executes each request at most once in effect: it recognizes uploads
+/// and removals by the records' identifiers, and remembers removed ones.
 struct ChaosServer {
   private(set) var records: [RemoteRecordID: RemoteMood] = [:]
   private var removed: Set<RemoteRecordID> = []

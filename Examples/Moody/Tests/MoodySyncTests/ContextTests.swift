@@ -109,8 +109,8 @@ struct ContextTests {
 
   // MARK: Grouping and saving
 
-  /// Saves with the group busy; returns the numbers of saves before and after the group is empty, and
-  /// the results of the completions.
+  /// Saves with the group busy; returns the numbers of saves before and after the group is empty,
+  /// and the results of the completions.
   private func saves(_ changes: Int) throws -> (before: Int, after: Int, results: [Bool]) {
     let stack = try SyncStack()
     let (saved, results) = (Log<Int>(), Log<Bool>())

@@ -43,7 +43,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   ///
   /// A placeholder isn't.
   let isConstant: Bool
-  /// Where `onlyKey` was found last: the number of the record's positions, then that of the position.
+  /// Where `onlyKey` was found last: the number of the record's positions, then that of the
+  /// position.
   private let lastPosition = Atomic<UInt64>(0)
 
   /// How the expression was created, if the node doesn't determine it.

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Finds the properties that Swift key paths of managed object classes read.
 ///
-/// A key path has no name. It's evaluated for objects without a context: the property is the only one
-/// whose value it returns, and the only one that affects the result.
+/// A key path has no name. It's evaluated for objects without a context: the property is the only
+/// one whose value it returns, and the only one that affects the result.
 struct SwiftKeyNames {
   private let model: NSManagedObjectModel?
   let entity: NSEntityDescription
@@ -177,7 +177,8 @@ private final class ExampleObjects {
     return object
   }
 
-  /// Returns an object with a value for each property, and for those of its to-one relationships' objects.
+  /// Returns an object with a value for each property, and for those of its to-one relationships'
+  /// objects.
   private func filled(_ entity: NSEntityDescription, depth: Int) -> NSManagedObject? {
     guard let object = names.example(of: entity) else { return nil }
     made.append(object)

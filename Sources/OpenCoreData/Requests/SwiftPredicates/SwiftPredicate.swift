@@ -134,7 +134,8 @@ extension NSSortDescriptor {
     return try? SwiftKeyNames(entities[0]).name(of: keyPath, in: Root.self)
   }
 
-  /// Returns the descriptor with the name of its Swift key path in an entity; itself if it has a key.
+  /// Returns the descriptor with the name of its Swift key path in an entity; itself if it has a
+  /// key.
   /// - Throws: 134060 for a key path that isn't a property of the entity.
   func named(in entity: NSEntityDescription) throws -> NSSortDescriptor {
     guard key == nil, let swiftKeyPath else { return self }

@@ -5,8 +5,8 @@ import Synchronization
 /// The document of an XML or binary store: read as a whole when the store is added, written as a
 /// whole by each save.
 ///
-/// Its rows are those of a `MemoryStore`: fetches and faults run no statements and read nothing from
-/// the file. Apple counterpart: the stores of type `NSXMLStoreType` and `NSBinaryStoreType`.
+/// Its rows are those of a `MemoryStore`: fetches and faults run no statements and read nothing
+/// from the file. Apple counterpart: the stores of type `NSXMLStoreType` and `NSBinaryStoreType`.
 final class AtomicStoreDocument: Sendable {
   private let form: AtomicStoreForm
   private let known: Mutex<State>
@@ -19,8 +19,9 @@ final class AtomicStoreDocument: Sendable {
 
   /// Opens the store in a file, or creates the file.
   ///
-  /// - Throws: 134080 if the file isn't such a store, can't be created, or is to be opened read-only and
-  ///   doesn't exist; 134100 if it was created with another model, 134020 if its objects don't fit the model.
+  /// - Throws: 134080 if the file isn't such a store, can't be created, or is to be opened
+  ///   read-only and doesn't exist; 134100 if it was created with another model, 134020 if its
+  ///   objects don't fit the model.
   static func open(
     _ form: AtomicStoreForm, at url: URL, model: NSManagedObjectModel, configuration: String?,
     storeIndex: Int, options: [AnyHashable: Any]?
@@ -149,10 +150,11 @@ struct AtomicStoreFile {
     }
   }
 
-  /// Replaces the file atomically: after a failure, it's the complete old one or the complete new one.
+  /// Replaces the file atomically: after a failure, it's the complete old one or the complete new
+  /// one.
   ///
-  /// The bytes are synced to disk before the new file replaces the old one. New files that interrupted
-  /// replacements couldn't remove are removed first.
+  /// The bytes are synced to disk before the new file replaces the old one. New files that
+  /// interrupted replacements couldn't remove are removed first.
   /// - Parameter beforeCommit: Called when only the replacement is left.
   /// - Throws: The file system's errors and those of `beforeCommit`; the old file is kept then.
   func replace(
@@ -277,7 +279,8 @@ enum AtomicStoreForm {
     }
   }
 
-  /// - Throws: The position of the first error; also for a document whose primary keys are exhausted.
+  /// - Throws: The position of the first error; also for a document whose primary keys are
+  ///   exhausted.
   func document(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
     let document =
       switch self {

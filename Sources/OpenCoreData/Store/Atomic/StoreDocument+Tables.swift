@@ -15,8 +15,8 @@ extension StoreDocument {
   /// Returns the tables for a store of a model.
   ///
   /// - Parameter layouts: The layouts of the store.
-  /// - Throws: `Problem` for an object, a property, or a value that the model doesn't allow, and for
-  ///   a duplicate or invalid key.
+  /// - Throws: `Problem` for an object, a property, or a value that the model doesn't allow, and
+  ///   for a duplicate or invalid key.
   func tables(_ layouts: StoreLayouts) throws(Problem) -> MemoryTables {
     let entities = layouts.byName
     // Core Data's documents have entity names in uppercase.

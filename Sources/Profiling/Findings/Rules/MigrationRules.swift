@@ -4,7 +4,8 @@ import WorkbenchText
 
 /// Finds migrations with a mapping model that does what an inferred one would do.
 ///
-/// It fires if the mapping model has no policies, and only expressions that the inferred one has too.
+/// It fires if the mapping model has no policies, and only expressions that the inferred one has
+/// too.
 enum InferableMappingRule {
   static let rule = Rule(
     .inferableMapping, chapter: 14,
@@ -34,8 +35,8 @@ enum InferableMappingRule {
 
 /// Finds several inferred migrations in a row that one could replace.
 ///
-/// It fires if a step ran several inferred migrations, and the mapping that is inferred from the first
-/// to the last version takes every property from where the steps take it.
+/// It fires if a step ran several inferred migrations, and the mapping that is inferred from the
+/// first to the last version takes every property from where the steps take it.
 enum SeveralHopsRule {
   static let rule = Rule(
     .severalHops, chapter: 14,
@@ -67,8 +68,8 @@ enum SeveralHopsRule {
 
 /// Finds added attributes whose default value a migration wrote to every row.
 ///
-/// It fires if a migration in place added columns to a table and then updated at least `threshold` rows
-/// of it, but copied no rows of it and changed no entity IDs.
+/// It fires if a migration in place added columns to a table and then updated at least `threshold`
+/// rows of it, but copied no rows of it and changed no entity IDs.
 enum FilledDefaultRule {
   static let rule = Rule(
     .filledDefault, chapter: 14,
@@ -131,8 +132,8 @@ enum IndexWithoutModifierRule {
 
 /// Finds copies of a table's rows that a deferred migration would defer.
 ///
-/// It fires if a migration in place copied at least `threshold` rows of an entity to a new table, and a
-/// deferred migration between the same versions writes no row of it when it opens the store.
+/// It fires if a migration in place copied at least `threshold` rows of an entity to a new table,
+/// and a deferred migration between the same versions writes no row of it when it opens the store.
 enum DeferrableCopyRule {
   static let rule = Rule(
     .deferrableCopy, chapter: 14,
@@ -166,10 +167,12 @@ enum DeferrableCopyRule {
   }
 }
 
-/// Finds deferred migrations that write the rows of a table that they copy again when they're finished.
+/// Finds deferred migrations that write the rows of a table that they copy again when they're
+/// finished.
 ///
 /// It fires if a deferred migration updated at least `threshold` rows of an entity in place, and a
-/// migration between the same versions that isn't deferred copies these rows once, with their new values.
+/// migration between the same versions that isn't deferred copies these rows once, with their new
+/// values.
 enum RewrittenTwiceRule {
   static let rule = Rule(
     .rewrittenTwice, chapter: 14,
@@ -213,7 +216,8 @@ extension RecordedEvent {
 }
 
 extension Recording {
-  /// The entity of which migrations wrote the most rows, or else the first whose table they changed.
+  /// The entity of which migrations wrote the most rows, or else the first whose table they
+  /// changed.
   fileprivate var mostMigrated: String? {
     var rows: [(entity: String, rows: Int)] = []
     for event in events where event.kind == .migrationStep {

@@ -69,8 +69,8 @@ struct MissingIndexRule: DoctorRule {
 
 /// Detects indexes that the model doesn't declare and that another index makes redundant.
 ///
-/// An index of the model isn't reported, even if a longer one exists: it was added on purpose; neither is
-/// one that a deferred migration removes when it's finished.
+/// An index of the model isn't reported, even if a longer one exists: it was added on purpose;
+/// neither is one that a deferred migration removes when it's finished.
 struct RedundantIndexRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let present = try FileIndex.all(on: store.connection)

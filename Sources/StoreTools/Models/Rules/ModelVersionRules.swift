@@ -1,7 +1,8 @@
 import OpenCoreData
 import WorkbenchText
 
-/// Finds removed entities and properties that are probably renamed, but have no renaming identifier.
+/// Finds removed entities and properties that are probably renamed, but have no renaming
+/// identifier.
 struct MissingRenamingIdentifierRule: ModelRule {
   static let name = "missing-renaming-identifier"
 

@@ -2,9 +2,9 @@ public import OpenCoreData
 
 /// A version of a model, and how its stores become stores of the next version.
 ///
-/// With a mapping model for each step, a store of any version can be migrated, one version after the
-/// other; automatic migration would need one from every version to the latest. See chapter 14 of
-/// *Core Data* by Florian Kugler and Daniel Eggert (objc.io).
+/// With a mapping model for each step, a store of any version can be migrated, one version after
+/// the other; automatic migration would need one from every version to the latest. See chapter 14
+/// of *Core Data* by Florian Kugler and Daniel Eggert (objc.io).
 public protocol ModelVersion: Equatable {
   /// All versions, the latest first.
   static var all: [Self] { get }

@@ -107,8 +107,8 @@ final class Country5ToCountry6Policy: NSEntityMigrationPolicy {
   }
 }
 
-/// Sets what version 7 requires and version 6 doesn't have: the colors of a mood, and the counts and
-/// the date of a continent.
+/// Sets what version 7 requires and version 6 doesn't have: the colors of a mood, and the counts
+/// and the date of a continent.
 final class Version7Policy: NSEntityMigrationPolicy {
   static let name = "Moody.Version7Policy"
 
