@@ -14,7 +14,8 @@ public enum MigrationMethod: Sendable {
 /// Use it in a test with XCTest or Swift Testing, with a folder of stores from released versions:
 ///
 ///     let report = try checkMigrations(
-///       ofStoresIn: stores, to: model, versions: momd, mappingModelsIn: [.module], matching: fixture)
+///       ofStoresIn: stores, to: model, versions: momd, mappingModelsIn: [.module],
+///       matching: fixture)
 ///     #expect(report.passes, "\(report)")       // XCTAssert(report.passes, report.description)
 ///
 /// The stores aren't modified. **Cost:** for each store, the copy, the migration, one count for

@@ -7,7 +7,9 @@ public import OpenCoreData
 ///
 ///     let fixture = MigrationFixture(
 ///       keys: ["Country": ["code"]],
-///       objects: ["Country": [["code": "de", "population": 83], ["code": "fr", "moods": ["m1", "m2"]]]])
+///       objects: [
+///         "Country": [["code": "de", "population": 83], ["code": "fr", "moods": ["m1", "m2"]]]
+///       ])
 ///
 /// `init(contentsOf:model:keys:)` reads one from a store that's known to be correct. As JSON, it's
 /// `{"keys": {…}, "objects": {…}}` with the same structure.

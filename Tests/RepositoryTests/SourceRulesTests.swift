@@ -13,6 +13,23 @@ struct SourceRulesTests {
     }
   }
 
+  /// The formatter limits the length of lines of code, but not of comments and string literals.
+  ///
+  /// The lines of a multiline literal may have any length, and in tests, also those with another
+  /// literal. A link in a comment can't be wrapped.
+  @Test func commentsHaveUpTo100CharactersInALineAndLiterals110() {
+    for file in Repository.sources + Repository.tests {
+      for (index, line) in file.lines.enumerated() where line.utf8.count > 100 && line.count > 100 {
+        let isInLiteral = file.code[index].allSatisfy(\.isWhitespace)
+        if line.drop(while: \.isWhitespace).hasPrefix("//"), isInLiteral, !line.contains("://") {
+          Issue.record("\(file.location(index)): the comment has \(line.count) characters")
+        } else if line.count > 110, !isInLiteral, file.path.hasPrefix("Sources/") {
+          Issue.record("\(file.location(index)): the line has \(line.count) characters")
+        }
+      }
+    }
+  }
+
   /// Relies on the formatter: a body ends at the first brace with the indentation of its
   /// declaration.
   @Test func noFunctionIsOver60Lines() {
@@ -82,12 +99,12 @@ struct SourceRulesTests {
 
   /// Whether a file contains the declaration it's named after.
   ///
-  /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it; `KeyRules`
-  /// declares several rules.
+  /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it; `KeyRules` and
+  /// `OptionChecks` declare several rules or checks.
   private func declares(_ file: SourceFile, _ parts: [String]) -> Bool {
     guard let type = parts.first?.split(separator: ".").last.map(String.init) else { return false }
     if parts == ["Exports"] || parts == ["main"] { return true }
-    if parts.count == 1, type.hasSuffix("Rules"),
+    if parts.count == 1, type.hasSuffix("Rules") || type.hasSuffix("Checks"),
       file.code.filter({ $0.contains(/^(?:\w+ )*(?:struct|enum) \w+(?:Rule|Check)\b/) }).count > 1
     {
       return true
