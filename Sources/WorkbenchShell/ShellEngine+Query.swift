@@ -1,7 +1,7 @@
 import OpenCoreData
 import Profiling
-import ScenarioLanguage
 import SQLiteDriver
+import ScenarioLanguage
 import WorkbenchText
 
 extension ShellEngine {

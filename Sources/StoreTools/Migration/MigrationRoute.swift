@@ -226,7 +226,8 @@ package struct MigrationRoute {
         "the model isn't in a folder with its version"
       }
     return InvalidInputError(
-      kind: .unusable, message: "\(store.relativePath) can't be migrated version by version: \(reason)",
+      kind: .unusable,
+      message: "\(store.relativePath) can't be migrated version by version: \(reason)",
       nextStep: "omit --progressive, or specify a .momd or .xcdatamodeld with later versions")
   }
 
