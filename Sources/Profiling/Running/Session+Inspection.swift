@@ -74,8 +74,8 @@ extension Session {
       next = stack.shapes[name]?.parent
     }
     let saved = try ColdStack(
-      storeURL: storeURL, model: model, isReadOnly: isReadOnly, ignoresVersions: ignoresVersions,
-      damagedRows: SkippedRows(), sinks: [])
+      storeURL: storeURL, engine: engine, model: model, isReadOnly: isReadOnly,
+      ignoresVersions: ignoresVersions, damagedRows: SkippedRows(), sinks: [])
     let reader = ObjectReader(chain: chain, saved: saved.main)
     let columns = raw ? try StoredColumns(of: self) : nil
     defer { columns?.close() }

@@ -30,6 +30,8 @@ extension PostgresStore {
     _ key: Int64, _ entity: NSEntityDescription, notOlderThan age: Double
   ) throws -> StoredRow? {
     if let row = readAhead.takeRow(key, notOlderThan: age) { return row }
+    reportedEntity = entity.name
+    defer { reportedEntity = nil }
     let mapping = try open.schema.mapping(entity)
     guard age != 0, let batch = readAhead.takeBatch(with: key) else {
       return try rows([key], of: mapping).first
@@ -43,6 +45,8 @@ extension PostgresStore {
     of relationship: NSRelationshipDescription, _ objectID: NSManagedObjectID
   ) throws -> Any {
     let mapping = try open.schema.mapping(objectID.entity)
+    reportedEntity = relationship.destinationEntity?.name
+    defer { reportedEntity = nil }
     guard let key = key(of: objectID) else {
       return relationship.isToMany ? [NSManagedObjectID]() : NSNull()
     }
