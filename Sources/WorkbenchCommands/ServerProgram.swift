@@ -57,14 +57,15 @@ public struct ServerProgram: Sendable {
   /// The server that a command uses.
   private static let server = Mutex<(any DatabaseServer)?>(nil)
 
-  /// Connects to the server of a command.
+  /// Connects to the server of a command, or returns SQLite if no store is given.
   ///
   /// - Throws: The error of connecting.
-  static func engine(_ options: ServerOptions) throws -> ServerEngine {
+  static func engine(_ options: ServerOptions) throws -> any StoreEngine {
+    guard let store = options.store else { return SQLiteEngine() }
     guard let program = running.withLock({ $0 }) else {
       preconditionFailure("a command runs in a program that was started")
     }
-    let server = try program.connect(options.store, .seconds(options.delay / 1_000))
+    let server = try program.connect(store, .seconds(options.delay / 1_000))
     Self.server.withLock { $0 = server }
     return ServerEngine(server, program: program.name)
   }
@@ -91,9 +92,11 @@ struct ServerCommands: ParsableCommand {
 struct ServerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The database to make stores in, which are removed at the end. Messages and reports don't contain its password.",
-      valueName: "url"))
-  var store: String
+      """
+      The database to make stores in, which are removed at the end; without it, SQLite is used. Messages and \
+      reports don't contain the password.
+      """, valueName: "url"))
+  var store: String?
 
   @Option(
     help: ArgumentHelp(
@@ -107,6 +110,9 @@ struct ServerOptions: ParsableArguments {
   func validate() throws {
     guard delay >= 0, delay <= Self.longest else {
       throw ValidationError("--delay must be from 0 to 10,000 milliseconds.")
+    }
+    guard store != nil || delay == 0 else {
+      throw ValidationError("--delay needs --store: SQLite has no round trips.")
     }
   }
 
