@@ -155,25 +155,46 @@ final class IncrementalReader: StoreReader {
   private func rows(
     _ identities: [FetchedIdentity], in scope: ProfileScope
   ) throws -> [FetchedRow] {
+    let cached = identities.map(cachedRow)
     var rows: [FetchedRow] = []
+    rows.reserveCapacity(identities.count)
     do {
-      for identity in identities {
+      try prepare(zip(identities, cached).filter { $0.1 == nil }.map(\.0), in: scope)
+      for (identity, cached) in zip(identities, cached) {
         let (layout, key) = (identity.layout, identity.primaryKey)
-        let cached = source.withShared {
-          $0.rows.row(rootIndex: layout.rootIndex, key: key, notBefore: context.oldestAccepted)
-        }
-        if let cached, cached.layoutIndex == layout.index {
+        if let cached {
           rows.append(FetchedRow(layout: layout, primaryKey: key, row: cached))
-          continue
+        } else if let row = try row(layout, key, in: scope) {
+          rows.append(row)
         }
-        cached?.release()
-        if let row = try row(layout, key, in: scope) { rows.append(row) }
       }
     } catch {
       for row in rows { row.row.release() }
+      // Those that weren't reached.
+      for (index, cached) in cached.enumerated() where index >= rows.count { cached?.release() }
       throw error
     }
     return rows
+  }
+
+  /// Returns the row that the row cache has of an object of this very entity, retained for the caller.
+  private func cachedRow(_ identity: FetchedIdentity) -> Row? {
+    let (layout, key) = (identity.layout, identity.primaryKey)
+    let cached = source.withShared {
+      $0.rows.row(rootIndex: layout.rootIndex, key: key, notBefore: context.oldestAccepted)
+    }
+    guard let cached, cached.layoutIndex != layout.index else { return cached }
+    cached.release()
+    return nil
+  }
+
+  /// Lets the store read the values of several objects together.
+  private func prepare(_ missing: [FetchedIdentity], in scope: ProfileScope) throws {
+    guard type(of: source).loadsBatches, missing.count > 1 else { return }
+    let ids = missing.map {
+      NSManagedObjectID(layout: $0.layout, primaryKey: $0.primaryKey, store: source)
+    }
+    try calling(in: scope) { try $0.prepareValues(forObjectsWith: ids, with: context) }
   }
 
   // MARK: Relationships

@@ -130,11 +130,20 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// For a store that doesn't, each call that reads, saves, or obtains IDs is counted as a round trip.
   open class var reportsStatements: Bool { false }
 
-  /// Whether the store reads the rows of a batch together, when the first of them is asked for; false by default.
+  /// Whether the store reads the values of several objects together, in `prepareValues(forObjectsWith:with:)`; false
+  /// by default.
   ///
-  /// The framework then asks for the rows of each batch of a fetch, as those of a SQLite store are loaded. Otherwise
-  /// the objects of a batch are faults.
+  /// The framework then loads the batches of a fetch, as it does for a SQLite store. Otherwise the objects of a
+  /// batch are faults.
   open class var loadsBatches: Bool { false }
+
+  /// Called before the values of several objects are asked for one by one, as those of a batch: the store may read
+  /// them together, and keep them until then.
+  ///
+  /// Does nothing by default, and is called only if `loadsBatches` is true.
+  open func prepareValues(
+    forObjectsWith objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
+  ) throws {}
 
   // MARK: Object IDs
 

@@ -17,11 +17,7 @@ extension PostgresStore {
     case .countResultType:
       return [NSNumber(value: try run(request, mapping, .count).integer(0, 0) ?? 0)]
     case .managedObjectIDResultType:
-      let ids = try objectIDs(try run(request, mapping, .keys))
-      if request.fetchBatchSize > 0 {
-        readAhead = ReadAhead(ids.compactMap { key(of: $0) }, batchSize: request.fetchBatchSize)
-      }
-      return ids
+      return try objectIDs(try run(request, mapping, .keys))
     case .dictionaryResultType:
       return try reading { connection, strings in
         let statement = try DictionaryStatement(request, mapping, of: self, strings)

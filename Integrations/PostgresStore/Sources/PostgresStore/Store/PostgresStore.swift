@@ -32,7 +32,7 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
   /// The versions of the rows that the row cache has.
   var versions = RowVersions()
 
-  /// The batches of the last fetch with a batch size.
+  /// The rows that the framework is about to ask for.
   var readAhead = ReadAhead()
 
   /// The entity of the fetch or the fault that runs statements; nil for that of the first table they name.
@@ -121,6 +121,13 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
   ) throws -> NSIncrementalStoreNode {
     try node(of: objectID, context)
+  }
+
+  /// Reads the rows of a batch with one SELECT.
+  public override func prepareValues(
+    forObjectsWith objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
+  ) throws {
+    try readAhead(objectIDs)
   }
 
   /// Reads the destinations of a relationship with one SELECT.
