@@ -15,6 +15,8 @@ let package = Package(
     .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
     .library(name: "CoreDataCosts", targets: ["CoreDataCosts"]),
     .executable(name: "cdprof", targets: ["cdprof"]),
+    // For programs with the same commands over another database.
+    .library(name: "WorkbenchCommands", targets: ["WorkbenchCommands", "EngineInterface"]),
     // For the benchmark, which reads logs and records events.
     .library(name: "LogAnalysis", targets: ["LogAnalysis"]),
     .library(name: "Profiling", targets: ["Profiling"]),
@@ -49,6 +51,7 @@ let package = Package(
     .executableTarget(name: "ManualTool"),
 
     // The workbench.
+    .target(name: "EngineInterface", dependencies: ["OpenCoreData"]),
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
     .target(
       name: "WorkbenchText", dependencies: ["OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
@@ -73,8 +76,8 @@ let package = Package(
     .target(
       name: "Profiling",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "OpenCoreData", "SQLiteDriver",
-        "ProfileEvents",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "EngineInterface", "OpenCoreData",
+        "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
       name: "LogAnalysis",
@@ -105,13 +108,15 @@ let package = Package(
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
         "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
-    .executableTarget(
-      name: "cdprof",
+    .target(
+      name: "WorkbenchCommands",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
-        "LogAnalysis", "RunReports", "WorkbenchShell", "OpenCoreData", "ModelCode", "CReadline",
+        "LogAnalysis", "RunReports", "WorkbenchShell", "EngineInterface", "OpenCoreData",
+        "ModelCode", "CReadline",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    .executableTarget(name: "cdprof", dependencies: ["WorkbenchCommands"]),
 
     .testTarget(name: "SQLiteDriverTests", dependencies: ["SQLiteDriver", "ProfileEvents"]),
     .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel"]),

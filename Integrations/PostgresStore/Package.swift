@@ -10,10 +10,14 @@ let settings: [SwiftSetting] = [
 ]
 
 let openCoreData: Target.Dependency = .product(name: "OpenCoreData", package: "cdprof")
+let workbench: Target.Dependency = .product(name: "WorkbenchCommands", package: "cdprof")
 
 let package = Package(
   name: "PostgresStore",
-  products: [.library(name: "PostgresStore", targets: ["PostgresStore"])],
+  products: [
+    .library(name: "PostgresStore", targets: ["PostgresStore"]),
+    .executable(name: "cdprof-postgres", targets: ["cdprof-postgres"]),
+  ],
   dependencies: [.package(name: "cdprof", path: "../..")],
   targets: [
     .systemLibrary(
@@ -23,8 +27,19 @@ let package = Package(
     .target(
       name: "PostgresStore", dependencies: ["PostgresDriver", openCoreData],
       swiftSettings: settings),
+    // What cdprof needs to run scenarios on a server.
+    .target(
+      name: "PostgresEngine",
+      dependencies: ["PostgresStore", "PostgresDriver", openCoreData, workbench],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "cdprof-postgres", dependencies: ["PostgresEngine", workbench], swiftSettings: settings),
     .testTarget(
-      name: "PostgresStoreTests", dependencies: ["PostgresStore", "PostgresDriver", openCoreData],
+      name: "PostgresStoreTests",
+      dependencies: [
+        "PostgresStore", "PostgresEngine", "PostgresDriver", "cdprof-postgres", openCoreData,
+        .product(name: "CoreDataCosts", package: "cdprof"),
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

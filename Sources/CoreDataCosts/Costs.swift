@@ -37,6 +37,10 @@ public struct Costs: Sendable, Equatable {
   public let misses: Int
   /// The number of prefetched relationships, one for each relationship of a prefetched key path.
   public let prefetches: Int
+  /// The number of exchanges of a program's own store with its server; 0 for other stores.
+  ///
+  /// A store that doesn't report them has one for each call of it.
+  public let roundTrips: Int
 
   /// The total number of SELECTs, INSERTs, UPDATEs, and DELETEs.
   public var statements: Int { selects + inserts + updates + deletes }
@@ -55,6 +59,7 @@ public struct Costs: Sendable, Equatable {
     hits = counters.hits
     misses = counters.misses
     prefetches = counters.prefetches
+    roundTrips = counters.roundTrips
   }
 }
 

@@ -21,6 +21,8 @@ package struct Counters: Sendable, Equatable {
   package var relationshipFaultMisses = 0
   package var relationshipFaultsFromParent = 0
   package var prefetches = 0
+  /// The number of exchanges of programs' own stores with their servers.
+  package var roundTrips = 0
 
   package init() {}
 
@@ -49,6 +51,7 @@ package struct Counters: Sendable, Equatable {
     case .hits: hits
     case .misses: misses
     case .prefetches: prefetches
+    case .roundtrips: roundTrips
     case .scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts, .registered, .peak, .filepages,
       .walpages, .freepages, .migrations, .ddl, .dml, .migratedrows, .copiedtables, .addedcolumns,
       .createdindexes, .instances, .time:
@@ -72,6 +75,7 @@ package struct Counters: Sendable, Equatable {
       \.transactions, \.rows, \.objectFaultHits, \.objectFaultMisses, \.objectFaultsFromParent,
       \.relationshipFaultHits,
       \.relationshipFaultMisses, \.relationshipFaultsFromParent, \.prefetches,
+      \.roundTrips,
     ]
   }
 
@@ -92,7 +96,7 @@ extension Counters {
   package mutating func count(_ event: Event) {
     count(
       event.kind, source: event.source, statement: event.statement?.kind, rows: event.rows,
-      rounds: event.rounds)
+      rounds: event.rounds, roundTrips: event.roundTrips)
   }
 
   /// Adds an event with the properties that counters depend on.
@@ -103,9 +107,12 @@ extension Counters {
   ///   - statement: The kind of a statement, or `nil` for other events.
   ///   - rows: The number of rows that a SELECT returned.
   ///   - rounds: The number of passes of validation of a save.
+  ///   - roundTrips: The number of exchanges with a server.
   package mutating func count(
-    _ kind: EventKind, source: FaultSource?, statement: StatementKind?, rows: Int, rounds: Int
+    _ kind: EventKind, source: FaultSource?, statement: StatementKind?, rows: Int, rounds: Int,
+    roundTrips: Int = 0
   ) {
+    self.roundTrips += roundTrips
     switch kind {
     case .fetch: fetches += 1
     case .save:
@@ -129,7 +136,7 @@ extension Counters {
       case nil: break
       }
     case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .merge,
-      .migration, .migrationStep, .storeOpening:
+      .migration, .migrationStep, .storeOpening, .roundTrip:
       break
     }
   }

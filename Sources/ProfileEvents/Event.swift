@@ -26,6 +26,8 @@ package struct Event: Sendable, Identifiable {
   package var rows: Int
   /// The number of passes of validation and `willSave` until one changed nothing, for saves only.
   package var rounds: Int
+  /// The number of exchanges with a server, for a program's own store only.
+  package var roundTrips: Int
   /// What a migration or a step of it did, for events of these two kinds only.
   package var migration: MigrationRecord?
   /// The statement, for statements and for events that record their query.
@@ -49,6 +51,7 @@ package struct Event: Sendable, Identifiable {
     self.thread = thread
     self.rows = 0
     self.rounds = 0
+    self.roundTrips = 0
     self.stack = []
   }
 }
@@ -169,6 +172,8 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
   case migrationStep
   /// A store was opened; `path` is its file.
   case storeOpening
+  /// Exchanges of a program's own store with its server that belong to no statement.
+  case roundTrip
 }
 
 /// The source from which a fault was fulfilled.

@@ -21,6 +21,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   case hits
   case misses
   case prefetches
+  case roundtrips
   case registered
   case peak
   case filepages
@@ -62,7 +63,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       [.entity, .context, .step]
     case .faults, .hits, .misses: [.entity, .relationship, .context, .step]
     case .prefetches: [.relationship, .context, .step]
-    case .saves, .transactions, .pageouts: [.context, .step]
+    case .saves, .transactions, .pageouts, .roundtrips: [.context, .step]
     case .time, .migrations, .ddl, .dml, .migratedrows, .copiedtables, .addedcolumns,
       .createdindexes:
       [.step]
@@ -145,6 +146,9 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Faults fulfilled from the database (Instruments: Cache Misses)."
     case .prefetches:
       "Prefetched relationships, one for each step of a key path."
+    case .roundtrips:
+      "Exchanges of a program's own store with its server, each of which takes at least the network's "
+        + "latency. A store that doesn't report them has one for each call of it. Other stores have none."
     case .registered:
       "Objects registered with contexts, after removing those that nothing else references."
     case .peak:

@@ -100,6 +100,7 @@ extension Metric {
     case .walpages: "pages of the WAL"
     case .freepages: "free pages"
     case .peak: "peak objects"
+    case .roundtrips: "round trips"
     case .registered: "registered objects"
     case .ddl: "DDL statements"
     case .dml: "DML statements"

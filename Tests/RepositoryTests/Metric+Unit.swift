@@ -15,6 +15,7 @@ extension Metric {
     case .pageins, .pageouts, .filepages, .walpages, .freepages: "pages"
     case .faults, .hits, .misses: "faults"
     case .prefetches: "prefetches"
+    case .roundtrips: "round trips"
     case .registered, .peak: "objects"
     case .migrations: "migrations"
     case .ddl, .dml: "statements"

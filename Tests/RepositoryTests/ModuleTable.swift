@@ -22,7 +22,7 @@ struct ModuleTable {
 
   /// Modules whose `public` declarations are the product's API; all others use `package`.
   static let withPublicAPI: Set<String> = [
-    "OpenCoreData", "ManagedModel", "CoreDataCosts",
+    "OpenCoreData", "ManagedModel", "CoreDataCosts", "EngineInterface", "WorkbenchCommands",
   ]
 
   init() throws {

@@ -22,16 +22,19 @@ final class IncrementalReader: StoreReader {
 
   func end() {}
 
-  private func calling<R>(_ body: (NSIncrementalStore) throws -> R) throws -> R {
+  private func calling<R>(
+    in scope: ProfileScope, prefetching owner: PrefetchedRows? = nil,
+    _ body: (NSIncrementalStore) throws -> R
+  ) throws -> R {
     commit = source.commitNumber
-    return try source.calling { try body(source) }
+    return try source.calling(in: scope, prefetching: owner) { try body(source) }
   }
 
   // MARK: Requests
 
   func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity] {
     guard plan.delegated?.returnsObjects == true else {
-      let ids: [NSManagedObjectID] = try items(plan, .managedObjectIDResultType)
+      let ids: [NSManagedObjectID] = try items(plan, .managedObjectIDResultType, in: scope)
       return try ids.map { id in
         guard id.handle === source.handle, !id.isTemporaryID, plan.covers(id.layout) else {
           throw unexpected(id, plan)
@@ -39,7 +42,10 @@ final class IncrementalReader: StoreReader {
         return id.identity
       }
     }
-    let objects: [NSManagedObject] = try items(plan, .managedObjectResultType)
+    let paths = Set(plan.delegated?.prefetchPaths ?? [])
+    let prefetched = paths.isEmpty ? nil : PrefetchedRows(store: source, paths: paths)
+    let objects: [NSManagedObject] = try items(
+      plan, .managedObjectResultType, prefetching: prefetched, in: scope)
     for object in objects {
       guard object.context === context, object.primaryKey > 0, plan.covers(object.layout),
         object.layout.storeIndex == source.storeIndex
@@ -47,19 +53,32 @@ final class IncrementalReader: StoreReader {
       if plan.refreshes, !object.isFault, !object.hasChanges {
         source.discard([object.identity])
         context.refresh(object, mergeChanges: false)
-        _ = try context.fulfill(object)
+        try realize(object)
       } else if !plan.returnsObjectsAsFaults, object.isFault {
-        _ = try context.fulfill(object)
+        try realize(object)
+      }
+    }
+    if let prefetched {
+      for object in objects {
+        object.prefetched = object.prefetched.map { $0.joined(with: prefetched) } ?? prefetched
       }
     }
     return objects.map(\.identity)
+  }
+
+  /// Fills an object for a fetch that returns no faults: none is counted. One without a row stays a fault.
+  private func realize(_ object: NSManagedObject) throws {
+    let row =
+      try context.cachedRow(of: object, in: source, notBefore: context.oldestAccepted)
+      ?? context.storedRow(of: object, in: source)
+    if let row { object.fulfill(with: row) }
   }
 
   func dictionaries(
     _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
   ) throws -> [[String: Any]] {
     let request = plan.request(.dictionaryResultType, from: source)
-    let result = try calling { try $0.execute(request, with: context) }
+    let result = try calling(in: scope) { try $0.execute(request, with: context) }
     if let dictionaries = result as? [[String: Any]] { return dictionaries }
     guard let dictionaries = result as? [NSDictionary] else { throw unexpected(result, plan) }
     return dictionaries.map { dictionary in
@@ -74,7 +93,7 @@ final class IncrementalReader: StoreReader {
       return try dictionaries(plan, dictionary, in: scope).count
     }
     let request = plan.request(.countResultType, from: source)
-    let result = try calling { try $0.execute(request, with: context) }
+    let result = try calling(in: scope) { try $0.execute(request, with: context) }
     let first = (result as? [Any])?.first ?? result
     guard let count = (first as? NSNumber)?.intValue ?? first as? Int, count >= 0 else {
       throw unexpected(result, plan)
@@ -83,10 +102,13 @@ final class IncrementalReader: StoreReader {
   }
 
   private func items<Item>(
-    _ plan: FetchPlan, _ resultType: NSFetchRequestResultType
+    _ plan: FetchPlan, _ resultType: NSFetchRequestResultType,
+    prefetching owner: PrefetchedRows? = nil, in scope: ProfileScope
   ) throws -> [Item] {
     let request = plan.request(resultType, from: source)
-    let result = try calling { try $0.execute(request, with: context) }
+    let result = try calling(in: scope, prefetching: owner) {
+      try $0.execute(request, with: context)
+    }
     guard let items = result as? [Item] else { throw unexpected(result, plan) }
     return items
   }
@@ -102,7 +124,7 @@ final class IncrementalReader: StoreReader {
 
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
     let id = NSManagedObjectID(layout: layout, primaryKey: key, store: source)
-    let node = try calling { try $0.newValuesForObject(with: id, with: context) }
+    let node = try calling(in: scope) { try $0.newValuesForObject(with: id, with: context) }
     guard node.objectID.isEqual(id) else {
       throw NSError.store(
         "newValuesForObject(with:with:) of \(type(of: source)) returned the node of "
@@ -110,7 +132,7 @@ final class IncrementalReader: StoreReader {
     }
     node.store = source
     let found = try IncrementalRow(node, layout, of: source) { relationship in
-      let value = try calling {
+      let value = try calling(in: scope) {
         try $0.newValue(forRelationship: relationship, forObjectWith: id, with: context)
       }
       return try IncrementalRow.destination(value, relationship, source)
@@ -133,25 +155,46 @@ final class IncrementalReader: StoreReader {
   private func rows(
     _ identities: [FetchedIdentity], in scope: ProfileScope
   ) throws -> [FetchedRow] {
+    let cached = identities.map(cachedRow)
     var rows: [FetchedRow] = []
+    rows.reserveCapacity(identities.count)
     do {
-      for identity in identities {
+      try prepare(zip(identities, cached).filter { $0.1 == nil }.map(\.0), in: scope)
+      for (identity, cached) in zip(identities, cached) {
         let (layout, key) = (identity.layout, identity.primaryKey)
-        let cached = source.withShared {
-          $0.rows.row(rootIndex: layout.rootIndex, key: key, notBefore: context.oldestAccepted)
-        }
-        if let cached, cached.layoutIndex == layout.index {
+        if let cached {
           rows.append(FetchedRow(layout: layout, primaryKey: key, row: cached))
-          continue
+        } else if let row = try row(layout, key, in: scope) {
+          rows.append(row)
         }
-        cached?.release()
-        if let row = try row(layout, key, in: scope) { rows.append(row) }
       }
     } catch {
       for row in rows { row.row.release() }
+      // Those that weren't reached.
+      for (index, cached) in cached.enumerated() where index >= rows.count { cached?.release() }
       throw error
     }
     return rows
+  }
+
+  /// Returns the row that the row cache has of an object of this very entity, retained for the caller.
+  private func cachedRow(_ identity: FetchedIdentity) -> Row? {
+    let (layout, key) = (identity.layout, identity.primaryKey)
+    let cached = source.withShared {
+      $0.rows.row(rootIndex: layout.rootIndex, key: key, notBefore: context.oldestAccepted)
+    }
+    guard let cached, cached.layoutIndex != layout.index else { return cached }
+    cached.release()
+    return nil
+  }
+
+  /// Lets the store read the values of several objects together.
+  private func prepare(_ missing: [FetchedIdentity], in scope: ProfileScope) throws {
+    guard type(of: source).loadsBatches, missing.count > 1 else { return }
+    let ids = missing.map {
+      NSManagedObjectID(layout: $0.layout, primaryKey: $0.primaryKey, store: source)
+    }
+    try calling(in: scope) { try $0.prepareValues(forObjectsWith: ids, with: context) }
   }
 
   // MARK: Relationships
@@ -160,7 +203,7 @@ final class IncrementalReader: StoreReader {
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
     let id = NSManagedObjectID(layout: owner.layout, primaryKey: owner.primaryKey, store: source)
-    let value = try calling {
+    let value = try calling(in: scope) {
       try $0.newValue(forRelationship: relationship, forObjectWith: id, with: context)
     }
     return try IncrementalRow.destinations(value, relationship, source)

@@ -36,7 +36,7 @@ extension NSIncrementalStore {
 
   /// Calls `obtainPermanentIDs(for:)`.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
-    let ids = try calling { try obtainPermanentIDs(for: objects) }
+    let ids = try calling(in: scope) { try obtainPermanentIDs(for: objects) }
     let fit = zip(objects, ids).allSatisfy { object, id in
       id.handle === handle && id.primaryKey > 0 && id.layout === object.layout
     }
@@ -57,7 +57,9 @@ extension NSIncrementalStore {
     let context = (plan.written.first ?? plan.deleted.first)?.context
     let nodes: [RowKey: NSIncrementalStoreNode]
     do {
-      nodes = try saving { _ = try execute(NSSaveChangesRequest(plan, for: self), with: context) }
+      nodes = try saving(in: scope) {
+        _ = try execute(NSSaveChangesRequest(plan, for: self), with: context)
+      }
     } catch {
       throw conflicts(of: error as NSError) ?? error
     }

@@ -14,8 +14,10 @@ import ProfileEvents
 /// registered, until the object is saved or the context's staleness interval has passed. Saved rows
 /// are read again, unless the store updates the node. Apple counterpart: the same.
 open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
-  // `savedNodes` is used under `callLock`
-  private let callLock = NSRecursiveLock()
+  // `savedNodes` and `call` are used under `callLock`
+  let callLock = NSRecursiveLock()
+  /// The framework's call that the store executes; nil outside of calls.
+  var call: StoreCall?
   private let references: ObjectReferences
   /// The layouts of root entities, or of any entity below, by root index.
   private let roots: [Int: EntityLayout]
@@ -129,6 +131,27 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     UUID().uuidString
   }
 
+  /// Whether the store reports its statements and round trips with `report(_:)` and `reportRoundTrips(_:)`; false by
+  /// default.
+  ///
+  /// For a store that doesn't, each call that reads, saves, or obtains IDs is counted as a round trip.
+  open class var reportsStatements: Bool { false }
+
+  /// Whether the store reads the values of several objects together, in `prepareValues(forObjectsWith:with:)`; false
+  /// by default.
+  ///
+  /// The framework then loads the batches of a fetch, as it does for a SQLite store. Otherwise the objects of a
+  /// batch are faults.
+  open class var loadsBatches: Bool { false }
+
+  /// Called before the values of several objects are asked for one by one, as those of a batch: the store may read
+  /// them together, and keep them until then.
+  ///
+  /// Does nothing by default, and is called only if `loadsBatches` is true.
+  open func prepareValues(
+    forObjectsWith objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
+  ) throws {}
+
   // MARK: Object IDs
 
   /// Returns the ID of an object of this store.
@@ -159,17 +182,33 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Calls the store, while no other thread does.
   ///
+  /// - Parameters:
+  ///   - scope: That of the context that causes the call, to which the store's reports belong.
+  ///   - owner: What keeps the rows that the store prefetches, for a fetch of objects.
   /// - Throws: 134070 if the store was removed; the store's own errors.
-  final func calling<R>(_ body: () throws -> R) throws -> R {
+  final func calling<R>(
+    in scope: ProfileScope, prefetching owner: PrefetchedRows? = nil, _ body: () throws -> R
+  ) throws -> R {
     guard !isRemoved else { throw NSError.removedStore(self) }
     callLock.lock()
     defer { callLock.unlock() }
+    let outer = call
+    call = StoreCall(scope: scope, prefetched: owner)
+    let begin = Self.reportsStatements || !scope.demand.isListening ? 0 : MonotonicClock.now()
+    defer {
+      // A transaction whose end wasn't reported isn't counted.
+      scope.abandon(call?.transaction)
+      call = outer
+      if !Self.reportsStatements { emitCall(since: begin, in: scope) }
+    }
     return try body()
   }
 
   /// Runs a save, and returns the nodes that the store has updated in it.
-  final func saving(_ body: () throws -> Void) throws -> [RowKey: NSIncrementalStoreNode] {
-    try calling {
+  final func saving(
+    in scope: ProfileScope, _ body: () throws -> Void
+  ) throws -> [RowKey: NSIncrementalStoreNode] {
+    try calling(in: scope) {
       savedNodes = [:]
       defer { savedNodes = nil }
       try body()

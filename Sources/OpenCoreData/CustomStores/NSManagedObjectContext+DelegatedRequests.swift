@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
       request.affectedStores?.contains { $0 === store } ?? true
     }
     guard stores.count == 1, let store = stores.first as? NSIncrementalStore else { return nil }
-    let result = try store.calling { try store.execute(request, with: self) }
+    let result = try store.calling(in: scope) { try store.execute(request, with: self) }
     if let result = result as? NSPersistentStoreResult { return result }
     switch request {
     case let request as NSBatchInsertRequest:

@@ -360,7 +360,8 @@ struct SQLDebugSelect {
   /// Whether it's the SELECT of a count; a dictionary fetch that counts has a space after the
   /// parenthesis.
   var isCount: Bool {
-    statement.sql.hasPrefix("SELECT COUNT(*) FROM ")
+    // A program's own store may write the function in lowercase.
+    statement.sql.prefix(21).uppercased() == "SELECT COUNT(*) FROM "
       || statement.sql.hasPrefix("SELECT COUNT(DISTINCT t0.Z_PK) FROM ")
   }
 }

@@ -36,7 +36,7 @@ extension NSManagedObject {
     willAccess()
     switch position {
     case .slot(let index) where layout.slots[index].kind.isToOne:
-      return (read(position) as? NSManagedObject).map { [$0.objectID] } ?? []
+      return destinationID(forRelationshipNamed: key).map { [$0] } ?? []
     case .toMany(let index):
       let relationship = layout.toMany[index]
       let value = toManyValue(at: layout.valueIndex(position))

@@ -21,9 +21,10 @@ extension NSManagedObjectContext {
     var plan = request
     plan.includesPropertyValues = false
     if let keys = try fetchIdentities(plan) {
-      // An incremental store reads rows one by one, and doesn't load batches.
+      // Most incremental stores read rows one by one, and don't load batches.
+      let incremental = try onlyStore(of: plan) as? NSIncrementalStore
       plan.includesPropertyValues =
-        try request.includesPropertyValues && onlyStore(of: plan)?.isIncremental != true
+        request.includesPropertyValues && (incremental.map { type(of: $0).loadsBatches } ?? true)
       if plan.batchSize <= 0 { plan.batchSize = max(keys.count, 1) }
       return FetchBatches(keys: keys, unsaved: [], plan: plan, context: self)
     }

@@ -1,4 +1,3 @@
-package import Foundation
 package import OpenCoreData
 import ProfileEvents
 package import ScenarioLanguage
@@ -33,17 +32,17 @@ package enum FindingSearch {
   ///   - work: The steps and their events.
   ///   - steps: The findings of the rules for single steps (`StepOutcome.findings`).
   ///   - statements: The statements of the work with their plans.
-  ///   - store: The store to copy for trying indexes, or `nil` to try none.
+  ///   - advisor: Returns an advisor on a copy of the store, or `nil` to try no indexes.
   ///   - silence: The findings that the scenario suppresses.
   package static func all(
     of work: FinishedWork, steps: [Finding], statements: [StatementShape] = [],
-    store: URL? = nil, silence: [FindingSuppression] = []
+    advisor: (() throws -> IndexAdvisor)? = nil, silence: [FindingSuppression] = []
   ) -> Found {
     let found = Rule.all.flatMap { rule -> [Finding] in
       switch rule.search {
       case .step: []
       case .work(let search): search(work)
-      case .store(let search): store.map { search(statements, $0) } ?? []
+      case .store(let search): advisor.map { search(statements, $0) } ?? []
       }
     }
     return grouped(steps + found, silence: silence)

@@ -1,4 +1,3 @@
-package import Foundation
 package import ProfileEvents
 package import ScenarioLanguage
 package import StatementAnalysis
@@ -14,8 +13,9 @@ package struct Rule: Sendable {
     case step(@Sendable (Recording, StepContext) -> [Finding])
     /// Searches all steps after the last one.
     case work(@Sendable (FinishedWork) -> [Finding])
-    /// Searches the statements of the work, and can copy the store, after the last step.
-    case store(@Sendable ([StatementShape], URL) -> [Finding])
+    /// Searches the statements of the work, and can try indexes on a copy of the store, after the last
+    /// step.
+    case store(@Sendable ([StatementShape], () throws -> IndexAdvisor) -> [Finding])
   }
 
   package let name: RuleName

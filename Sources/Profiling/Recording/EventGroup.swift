@@ -221,7 +221,9 @@ extension EventKind {
     case .merge: "merge"
     case .migration: "migration"
     case .migrationStep: "migration step"
-    case .rowCacheHit, .rowCacheMiss, .statement, .transaction, .notification, .storeOpening: nil
+    case .rowCacheHit, .rowCacheMiss, .statement, .transaction, .notification, .storeOpening,
+      .roundTrip:
+      nil
     }
   }
 }

@@ -24,6 +24,8 @@ struct EventTables: Sendable {
     var kind: EventKind
     var source: FaultSource?
     var statement: StatementKind?
+    /// The number of exchanges with a server, at most 65,535.
+    var roundTrips: UInt16 = 0
   }
 
   /// The fields that many events have in common.
@@ -123,7 +125,8 @@ struct EventTables: Sendable {
     var record = Record(
       id: event.id, parent: event.parent, begin: event.begin, duration: event.duration,
       rows: event.rows, key: event.object?.primaryKey ?? 0, shape: shape, details: 0, extras: 0,
-      stack: 0, kind: event.kind, source: event.source, statement: event.statement?.kind)
+      stack: 0, kind: event.kind, source: event.source, statement: event.statement?.kind,
+      roundTrips: UInt16(clamping: event.roundTrips))
     if event.statement?.work != nil || event.statement?.binds != nil {
       details.append(
         StatementDetails(work: event.statement?.work, binds: event.statement?.binds))

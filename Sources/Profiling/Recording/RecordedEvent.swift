@@ -38,6 +38,8 @@ package struct RecordedEvent: Sendable, Identifiable {
   package var rows: Int { record.rows }
   /// The number of passes of validation and `willSave`, for saves only.
   package var rounds: Int { extras?.rounds ?? 0 }
+  /// The number of exchanges with a server, for a program's own store only.
+  package var roundTrips: Int { Int(record.roundTrips) }
   /// What a migration or a step of it did, for events of these two kinds only.
   package var migration: MigrationRecord? { extras?.migration }
   /// The file, for the opening of a store.
@@ -114,6 +116,7 @@ extension Event {
     source = recorded.source
     rows = recorded.rows
     rounds = recorded.rounds
+    roundTrips = recorded.roundTrips
     migration = recorded.migration
     statement = recorded.statement?.copy
     path = recorded.path

@@ -80,12 +80,15 @@ extension Recording {
 
   /// The values of all metrics except `time` and those of pages, for the whole recording.
   ///
-  /// Those of migrations are included only if a store was migrated. Cost: one pass over the events.
+  /// Those of migrations are included only if a store was migrated, and `roundtrips` only if there are some.
+  /// Cost: one pass over the events.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]
     let totals = totals(in: .all)
     for metric in Metric.allCases
-    where metric != .time && !metric.isOfPages && (totals.isMigrating || !metric.isOfMigration) {
+    where metric != .time && !metric.isOfPages && (totals.isMigrating || !metric.isOfMigration)
+      && (metric != .roundtrips || totals.counters.roundTrips > 0)
+    {
       switch metric {
       case .registered, .peak: metrics[metric] = value(of: metric)
       default: metrics[metric] = totals[metric]
@@ -154,7 +157,7 @@ private struct EventTotals {
   mutating func add(_ event: RecordedEvent) {
     counters.count(
       event.kind, source: event.source, statement: event.statement?.kind, rows: event.rows,
-      rounds: event.kind == .save ? event.rounds : 0)
+      rounds: event.kind == .save ? event.rounds : 0, roundTrips: event.roundTrips)
     if let statement = event.statement, let done = statement.work {
       pagesWritten += done.pagesWritten
       if statement.kind.isCounted { work = work + done }

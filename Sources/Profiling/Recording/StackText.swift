@@ -110,7 +110,7 @@ extension EventKind {
     switch self {
     case .fetch, .save, .objectFault, .relationshipFault, .batchRequest, .batchLoad, .merge: true
     case .rowCacheHit, .rowCacheMiss, .prefetch, .statement, .transaction, .notification,
-      .migration, .migrationStep, .storeOpening:
+      .migration, .migrationStep, .storeOpening, .roundTrip:
       false
     }
   }

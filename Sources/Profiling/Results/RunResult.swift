@@ -28,6 +28,8 @@ package struct RunResult: Sendable {
   /// The results at the other scales, in the order in which the scales were requested.
   package var scales: [ScaledRun]
   package var environment: RunEnvironment
+  /// The engine of the run, or `nil` for SQLite.
+  package var engine: EngineDescription?
   /// The command that repeats the run.
   package var command: String
 
@@ -73,8 +75,11 @@ package struct RunResult: Sendable {
     }
   }
 
-  /// The number of expectations of all variants at all scales.
-  package var expectations: Int { allExpectations.count }
+  /// The number of expectations of all variants at all scales that were evaluated.
+  package var expectations: Int { allExpectations.count { $0.obstacle == nil } }
+
+  /// The number of expectations that the engine of the run doesn't allow to be evaluated.
+  package var unevaluatedExpectations: Int { allExpectations.count - expectations }
 
   /// The number of expectations that are met.
   package var metExpectations: Int { allExpectations.count { $0.isMet } }
@@ -84,11 +89,14 @@ package struct RunResult: Sendable {
   }
 
   /// The number of variants and expectations that are met,
-  /// `6 of 6 variants, 23 of 23 expectations`, and the number of scales if there are several.
+  /// `6 of 6 variants, 23 of 23 expectations`, the number of those that weren't evaluated, and the number of
+  /// scales if there are several.
   package var summary: String {
     NumberText.counted(passingVariants, of: variants.count, "variant") + ", "
       + NumberText.counted(metExpectations, of: expectations, "expectation")
       + (scales.isEmpty ? "" : " at \(scales.count + 1) scales")
+      + (unevaluatedExpectations == 0
+        ? "" : ", \(NumberText.grouped(unevaluatedExpectations)) not evaluated")
   }
 }
 
@@ -137,7 +145,7 @@ package struct ScaledRun: Sendable, Equatable {
     }
 
     /// A Boolean value that indicates whether all expectations are met.
-    package var passes: Bool { expectations.allSatisfy(\.isMet) }
+    package var passes: Bool { !expectations.contains(where: \.isMissed) }
 
     /// Returns the value of a metric, or `nil` if it wasn't measured.
     package func value(of metric: ScopedMetric) -> Int? {

@@ -98,7 +98,7 @@ package struct VariantResult: Sendable {
   }
 
   /// A Boolean value that indicates whether all expectations are met.
-  package var passes: Bool { expectations.allSatisfy(\.isMet) }
+  package var passes: Bool { !expectations.contains(where: \.isMissed) }
 }
 
 extension VariantResult {

@@ -20,6 +20,7 @@ final class ColdStack {
   private(set) var contexts: [Named] = []
   private(set) var shapes: [String: ContextShape] = [:]
   private let storeURL: URL
+  private let engine: any StoreEngine
   private var model: NSManagedObjectModel
   private let isReadOnly: Bool
   /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
@@ -33,7 +34,8 @@ final class ColdStack {
   /// Opens a store and creates the main context.
   ///
   /// - Parameters:
-  ///   - storeURL: The store file.
+  ///   - storeURL: The store file, or the store's place on a server.
+  ///   - engine: The engine of the store.
   ///   - model: The model to open the store with.
   ///   - isReadOnly: Whether to open the store read-only.
   ///   - ignoresVersions: Whether the model isn't the store's own.
@@ -41,11 +43,12 @@ final class ColdStack {
   ///   - sinks: Additional event sinks, which also receive the events of opening the store.
   /// - Throws: The coordinator's `NSError`.
   init(
-    storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, ignoresVersions: Bool = false,
-    skippedRows: SkippedRows, sinks: [any EventSink]
+    storeURL: URL, engine: any StoreEngine, model: NSManagedObjectModel, isReadOnly: Bool,
+    ignoresVersions: Bool = false, skippedRows: SkippedRows, sinks: [any EventSink]
   ) throws {
     self.skippedRows = skippedRows
     self.storeURL = storeURL
+    self.engine = engine
     self.model = model
     self.isReadOnly = isReadOnly
     self.ignoresVersions = ignoresVersions
@@ -164,11 +167,14 @@ final class ColdStack {
   private func coordinator(_ name: String) throws -> NSPersistentStoreCoordinator {
     if let known = coordinators[name] { return known }
     let made = NSPersistentStoreCoordinator(managedObjectModel: model, sharing: hub)
-    var options: [String: Any] =
-      isReadOnly ? [NSReadOnlyPersistentStoreOption: true, SkippedRows.option: skippedRows] : [:]
+    var options: [String: Any] = engine.storeOptions
+    if isReadOnly {
+      options[NSReadOnlyPersistentStoreOption] = true
+      options[SkippedRows.option] = skippedRows
+    }
     if ignoresVersions { options[NSIgnorePersistentStoreVersioningOption] = true }
     if !pragmas.isEmpty { options[NSSQLitePragmasOption] = pragmas }
-    try made.addPersistentStore(type: .sqlite, at: storeURL, options: options)
+    try made.addPersistentStore(type: engine.storeType, at: storeURL, options: options)
     coordinators[name] = made
     return made
   }

@@ -122,7 +122,8 @@ struct EventDifferences {
     case .prefetches: return group.word == "prefetch" ? group.count : nil
     case .migrations: return group.word == "migration" ? group.count : nil
     case .migratedrows: return group.word == "migration step" ? group.rows : nil
-    case .transactions, .registered, .peak, .filepages, .walpages, .freepages, .ddl, .dml,
+    case .transactions, .roundtrips, .registered, .peak, .filepages, .walpages, .freepages, .ddl,
+      .dml,
       .copiedtables, .addedcolumns, .createdindexes, .instances, .time:
       return nil
     }

@@ -7,6 +7,8 @@ struct ExpectationEvaluator {
   let scope: CountExpressionScope
   /// The path of the scenario file, as specified by the user.
   let path: String
+  /// The engine of the run, which some expectations depend on.
+  var engine: any StoreEngine = SQLiteEngine()
 
   /// Returns the result of an expectation of a metric.
   ///
@@ -20,16 +22,19 @@ struct ExpectationEvaluator {
   ) throws(CountExpressionError) -> ExpectationResult {
     let bounds = try expectation.constraint.bounds(in: scope)
     let found = recording.value(of: expectation.scoped)
-    let isMet = bounds.contains(found)
+    let obstacle = engine.obstacle(to: expectation.scoped.metric)
+    let isMet = obstacle == nil && bounds.contains(found)
     let (relation, expected) = try expectation.constraint.compared(in: scope)
-    return ExpectationResult(
+    var result = ExpectationResult(
       metric: expectation.metric.text, formula: expectation.constraint.text, relation: relation,
       expected: expected, actual: .number(found), isMet: isMet, source: expectation.source,
       location: CallSite(file: path, line: expectation.line),
-      differences: isMet
+      differences: isMet || obstacle != nil
         ? []
         : EventDifferences(recording: recording, metric: expectation.scoped, found: found).lines
           + likely(expectation.scoped, found, beyond: bounds.upperBound, findings))
+    result.obstacle = obstacle
+    return result
   }
 
   /// Returns the message of the finding that explains a surplus, or an empty array.
@@ -46,13 +51,19 @@ struct ExpectationEvaluator {
   func result(
     of expectation: PlanExpectation, in statements: [StepPlans.Explained], entities: [String]
   ) -> ExpectationResult {
-    let (isMet, actual) = expectation.requirement.evaluate(statements, entities: entities)
+    let obstacle = engine.obstacleToPlans
+    let (isMet, actual) =
+      obstacle == nil
+      ? expectation.requirement.evaluate(statements, entities: entities) : (false, "not evaluated")
     let text = expectation.requirement.description
-    return ExpectationResult(
+    var result = ExpectationResult(
       metric: expectation.text, formula: text, relation: .plan, expected: .text(text),
       actual: .text(actual), isMet: isMet, source: expectation.source,
       location: CallSite(file: path, line: expectation.line),
-      differences: isMet ? [] : statements.flatMap { [$0.sql] + $0.plan.lines })
+      differences: isMet || obstacle != nil
+        ? [] : statements.flatMap { [$0.sql] + $0.plan.lines })
+    result.obstacle = obstacle
+    return result
   }
 
   /// Returns the result of a block's findings, or `nil` if none are listed and none fired.

@@ -11,14 +11,23 @@ package enum IndexAdviceSource {
   ///
   /// Indexes are tried on the scenario's original data, not on the variants' copies.
   ///
+  /// - Parameter engine: The engine of the stores.
+  ///
   /// - Throws: The same errors as `ScenarioRunner.run` and `IndexAdvisor.init`.
-  package static func advice(for scenario: Scenario, scale: Int = 1) throws -> IndexAdvice {
+  package static func advice(
+    for scenario: Scenario, scale: Int = 1, on engine: any StoreEngine = SQLiteEngine()
+  ) throws -> IndexAdvice {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
-    let runner = ScenarioRunner(scenario: scenario, scale: scale, outputDirectory: folder)
-    let result = try runner.run()
-    let statements = AdvisedStatement.all(in: result.variants.flatMap(\.statements))
-    return try IndexAdvisor(storeURL: runner.storeURL).advice(on: statements)
+    var advice: IndexAdvice?
+    let runner = ScenarioRunner(
+      scenario: scenario, scale: scale, outputDirectory: folder, engine: engine)
+    _ = try runner.run(examining: { result, data in
+      let statements = AdvisedStatement.all(in: result.variants.flatMap(\.statements))
+      advice = try engine.advisor(at: data, model: scenario.dataModel).advice(on: statements)
+    })
+    guard let advice else { preconditionFailure("a run that succeeds is examined") }
+    return advice
   }
 
   /// Runs steps on a read-only store, and returns index advice for their statements.

@@ -17,6 +17,7 @@ package struct ScenarioRunner {
   private let log: RunLog?
   private let force: Bool
   private let recordsWork: Bool
+  private let engine: any StoreEngine
 
   /// Creates a runner for a scenario.
   ///
@@ -32,10 +33,11 @@ package struct ScenarioRunner {
   ///   - log: The log that receives the first iteration of each variant, in a section with its
   ///     name.
   ///   - recordsWork: Whether to record what each variant reads and leaves in the store.
+  ///   - engine: The engine of the stores; only SQLite's data is written to the output directory.
   package init(
     scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
     outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil,
-    recordsWork: Bool = false
+    recordsWork: Bool = false, engine: any StoreEngine = SQLiteEngine()
   ) {
     precondition(scale >= 1, "scale must be at least 1")
     precondition(repeats >= 1, "repeats must be at least 1")
@@ -48,6 +50,7 @@ package struct ScenarioRunner {
     self.force = force
     self.log = log
     self.recordsWork = recordsWork
+    self.engine = engine
   }
 
   /// The URL of the store in the output directory, such as `faults.sqlite`.
@@ -58,27 +61,36 @@ package struct ScenarioRunner {
   /// Runs all variants in the order of the file.
   ///
   /// This method writes to the output directory only after the data is complete. The variants'
-  /// copies are in a temporary folder, which is removed even if the process is terminated.
+  /// copies are in temporary places, which are removed even if the process is terminated.
   ///
-  /// - Parameter progress: A closure that's called with the progress of the run.
-  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, a `StepFailure`, or
-  ///   an `NSError` of the framework or the file system.
-  package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
+  /// - Parameters:
+  ///   - progress: A closure that's called with the progress of the run.
+  ///   - examine: A closure that's called with the result and the original data, before that's removed.
+  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, or if the engine can't run a
+  ///   step; a `StepFailure`; an `NSError` of the framework or the file system; or the closure's error.
+  package func run(
+    progress: (RunProgress) -> Void = { _ in },
+    examining examine: (RunResult, URL) throws -> Void = { _, _ in }
+  ) throws -> RunResult {
     do {
-      return try result(progress: progress)
+      return try result(progress: progress, examining: examine)
     } catch let error as CountExpressionError {
       throw ScenarioDiagnostics([diagnostic(error)])
     }
   }
 
-  private func result(progress: (RunProgress) -> Void) throws -> RunResult {
-    let folder = try ScratchFolders.make()
-    defer { ScratchFolders.remove(folder) }
-    let data = folder.appendingPathComponent("data.sqlite")
+  private func result(
+    progress: (RunProgress) -> Void, examining examine: (RunResult, URL) throws -> Void
+  ) throws -> RunResult {
+    try EngineCheck(scenario, on: engine).check()
+    let description = try engine.description()
+    let data = try engine.makePlace()
+    defer { engine.removePlace(data) }
     var plan = scenario.data
     plan.seed = seed
     let contents = try ScenarioData.make(
-      plan, model: scenario.dataModel, scale: scale, at: data
+      plan, model: scenario.dataModel, scale: scale, at: data, type: engine.storeType,
+      options: engine.storeOptions
     ) { progress(.data(rows: $0, of: $1)) }
     for expectation in scenario.expectations {
       _ = try expectation.constraint.bounds(in: contents.scope)
@@ -92,14 +104,14 @@ package struct ScenarioRunner {
     for (index, variant) in scenario.variants.enumerated() {
       progress(
         .variant(name: variant.name, number: index + 1, of: scenario.variants.count))
-      let copy = folder.appendingPathComponent("variant.sqlite")
       let run = VariantRun(
         variant: variant, steps: steps[index], dataModel: scenario.dataModel, model: scenario.model,
         versions: scenario.versions,
         scope: contents.scope, path: scenario.path, silence: scenario.silence, named: named,
-        recordsWork: recordsWork)
+        recordsWork: recordsWork, engine: engine)
       let results = try (0..<repeats).map { turn in
-        try StoreFile.copy(from: data, to: copy)
+        let copy = try engine.copyPlace(data)
+        defer { engine.removePlace(copy) }
         guard turn == 0, let log else { return try run.result(on: copy) }
         return try log.section(variant.name) { try run.result(on: copy, emittingTo: log.sink) }
       }
@@ -110,6 +122,7 @@ package struct ScenarioRunner {
       story: scenario.story, covers: scenario.covers, seed: seed, scale: scale,
       data: contents.counts, variants: FixVerification.noting(in: variants, steps: steps),
       environment: .current, command: command)
+    result.engine = description
     result.metric = scenario.metric
     result.headline = scenario.headline?.text { metric, name in
       result.variants.first { $0.name == name }.map { $0.value(of: metric) ?? 0 }
@@ -118,15 +131,23 @@ package struct ScenarioRunner {
       PredictionResult($0, of: result.variants)
     }
     result.exercise = scenario.exercise.map(ExerciseText.init)
+    try examine(result, data)
     return result
   }
 
   /// Copies the data to the output directory, unless it was copied from that store.
   private func keep(_ data: URL) throws {
-    guard !keepsItsSource else { return }
+    guard keepsData else { return }
     try OutputFile.makeFolder(outputDirectory)
     try OutputFile.copyStore(data, to: storeURL, marks: true, force: force)
   }
+
+  /// A Boolean value that indicates whether the data is written to the output directory: it's a file, and
+  /// not the one that was copied.
+  private var keepsData: Bool { hasFile && !keepsItsSource }
+
+  /// A Boolean value that indicates whether the data is a file in the output directory after the run.
+  package var hasFile: Bool { engine.storeType == .sqlite }
 
   /// A Boolean value that indicates whether the output store is the one that the data was copied
   /// from.
@@ -141,7 +162,7 @@ package struct ScenarioRunner {
   /// - Throws: An `InvalidInputError` if there's a file that `cdprof` didn't write, unless `force`
   ///   is set.
   package func checkOutput() throws {
-    guard !keepsItsSource else { return }
+    guard keepsData else { return }
     try OutputFile.checkStore(storeURL, force: force)
   }
 
@@ -155,8 +176,8 @@ package struct ScenarioRunner {
   }
 
   private var command: String {
-    "cdprof run \(scenario.path) --scale \(scale) --seed \(seed)"
-      + (repeats > 1 ? " --repeat \(repeats)" : "") + " --report html"
+    "\(engine.command.program) run \(scenario.path) --scale \(scale) --seed \(seed)"
+      + (repeats > 1 ? " --repeat \(repeats)" : "") + engine.command.options + " --report html"
   }
 }
 

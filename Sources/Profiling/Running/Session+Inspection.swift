@@ -75,8 +75,8 @@ extension Session {
       next = stack.shapes[name]?.parent
     }
     let saved = try ColdStack(
-      storeURL: storeURL, model: model, isReadOnly: isReadOnly, ignoresVersions: ignoresVersions,
-      skippedRows: SkippedRows(), sinks: [])
+      storeURL: storeURL, engine: engine, model: model, isReadOnly: isReadOnly,
+      ignoresVersions: ignoresVersions, skippedRows: SkippedRows(), sinks: [])
     let reader = ObjectReader(chain: chain, saved: saved.main)
     let columns = raw ? try StoredColumns(of: self) : nil
     defer { columns?.close() }

@@ -68,7 +68,8 @@ extension Session {
   /// Returns the gauges that a step's expectations need in addition to its events.
   private func gauges(for expect: ExpectBlock?) throws -> [ScopedMetric: Int] {
     guard let expect else { return [:] }
-    return expect.wantsPages ? gauges.merging(try pages()) { $1 } : gauges
+    let hasPages = engine.obstacle(to: .filepages) == nil
+    return expect.wantsPages && hasPages ? gauges.merging(try pages()) { $1 } : gauges
   }
 
   /// Performs a step, in a `performAndWait` block if it uses a context, and returns a summary.

@@ -13,6 +13,7 @@ import WorkbenchText
 /// thread at a time, and not from blocks on the main queue.
 package final class Session {
   package let storeURL: URL
+  let engine: any StoreEngine
   package private(set) var model: NSManagedObjectModel
   /// The versions that the store can be migrated to, or `nil` if there are none.
   package let versions: VersionedModel?
@@ -45,7 +46,8 @@ package final class Session {
   /// Cost: reads the store's metadata and schema, which is housekeeping that isn't counted.
   ///
   /// - Parameters:
-  ///   - storeURL: The store file.
+  ///   - storeURL: The store file, or the store's place on a server.
+  ///   - engine: The engine of the store.
   ///   - model: The model, or `nil` to use the one that the store contains.
   ///   - versions: The versions that the store can be migrated to, or `nil` if there are none.
   ///   - readOnly: Whether to open the store without modifying any file in its folder.
@@ -54,18 +56,20 @@ package final class Session {
   ///   - interruption: An object that lets another thread stop a step.
   /// - Throws: The coordinator's `NSError`.
   package init(
-    storeURL: URL, model: NSManagedObjectModel?, versions: VersionedModel? = nil, readOnly: Bool,
-    ignoresVersions: Bool = false, sinks: [any EventSink] = [],
+    storeURL: URL, on engine: any StoreEngine = SQLiteEngine(), model: NSManagedObjectModel?,
+    versions: VersionedModel? = nil, readOnly: Bool, ignoresVersions: Bool = false,
+    sinks: [any EventSink] = [],
     interruption: StepInterruption = StepInterruption()
   ) throws {
     self.storeURL = storeURL
+    self.engine = engine
     self.model = try model ?? NSManagedObjectModel.inStore(at: storeURL)
     self.versions = versions
     self.interruption = interruption
     isReadOnly = readOnly
     self.ignoresVersions = ignoresVersions
     stack = try ColdStack(
-      storeURL: storeURL, model: self.model, isReadOnly: readOnly,
+      storeURL: storeURL, engine: engine, model: self.model, isReadOnly: readOnly,
       ignoresVersions: ignoresVersions, skippedRows: skippedRows, sinks: sinks)
   }
 

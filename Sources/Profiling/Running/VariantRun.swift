@@ -26,9 +26,14 @@ struct VariantRun {
   var named: Set<ScopedMetric> = []
   /// Whether to record what the variant reads and leaves in the store.
   var recordsWork = false
+  /// The engine of the store.
+  var engine: any StoreEngine = SQLiteEngine()
 
   private var pages: Set<Metric> {
-    Set(named.filter { $0.scope == .all && $0.metric.isOfPages }.map(\.metric))
+    Set(
+      named.filter {
+        $0.scope == .all && $0.metric.isOfPages && engine.obstacle(to: $0.metric) == nil
+      }.map(\.metric))
   }
 
   /// Runs the variant and returns its result.
@@ -47,14 +52,15 @@ struct VariantRun {
     let values = recordsWork ? ReadValues() : nil
     let (recording, outcomes, plans) = try record(on: storeURL, sink, values)
     result.take(recording)
+    result.metrics = result.metrics.filter { engine.counts($0.key) }
     for metric in pages { result.metrics[metric] = recording.value(of: metric) }
     // The session is closed, so the store is complete and can be opened read-only.
     result.work = try values.map { try VariantWork(reads: $0.reads, storeURL: storeURL) }
-    result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
+    result.statements = try engine.explained(result.statements, at: storeURL)
     let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
     let found = FindingSearch.all(
       of: work, steps: outcomes.flatMap(\.findings), statements: result.statements,
-      store: storeURL, silence: silence)
+      advisor: { try engine.advisor(at: storeURL, model: model) }, silence: silence)
     result.findings = found.findings
     result.silenced = found.silencedNames
     let groups = recording.groups
@@ -75,7 +81,7 @@ struct VariantRun {
     on storeURL: URL, _ sink: (any EventSink)?, _ values: ReadValues?
   ) throws -> (Recording, [StepOutcome], StepPlans) {
     let session = try Session(
-      storeURL: storeURL, model: dataModel, versions: versions, readOnly: false,
+      storeURL: storeURL, on: engine, model: dataModel, versions: versions, readOnly: false,
       sinks: sink.map { [$0] } ?? [])
     session.readValues = values
     var plans = StepPlans()
@@ -96,8 +102,9 @@ struct VariantRun {
   }
 
   private func wantsPlans(of step: Step) -> Bool {
-    step.expect?.plans.isEmpty == false
-      || variant.expect.plans.contains { $0.step == nil || $0.step == step.name }
+    engine.obstacleToPlans == nil
+      && (step.expect?.plans.isEmpty == false
+        || variant.expect.plans.contains { $0.step == nil || $0.step == step.name })
   }
 
   private var requestSwift: [String] {
@@ -133,7 +140,7 @@ struct VariantRun {
   private func expectations(
     _ recording: Recording, _ outcomes: [StepOutcome], _ plans: StepPlans, findings: [Finding]
   ) throws -> [ExpectationResult] {
-    let evaluator = ExpectationEvaluator(scope: scope, path: path)
+    let evaluator = ExpectationEvaluator(scope: scope, path: path, engine: engine)
     var results = try variant.expect.expectations.map { expectation in
       try evaluator.result(of: expectation, in: recording, firing: findings)
     }

@@ -137,7 +137,9 @@ extension Metric {
   /// Hits and prefetches aren't costs: a hit replaces a miss, and a prefetch replaces faults.
   package var isCost: Bool {
     switch self {
-    case .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses, .peak: true
+    case .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses, .peak,
+      .roundtrips:
+      true
     case .migrations, .dml, .migratedrows, .copiedtables, .instances: true
     default: false
     }

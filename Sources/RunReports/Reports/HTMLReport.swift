@@ -208,6 +208,8 @@ struct ReportPage {
   let covers: [Cover]
   let command: String
   let environment: RunEnvironment
+  /// The engine of the run; nil for SQLite.
+  let engine: String?
   /// The version of `cdprof` that ran the scenario.
   let version: String
   let isDebugBuild: Bool
@@ -246,6 +248,7 @@ struct ReportPage {
     covers = result.covers.map { Cover(id: $0.id, mark: $0.source.label) }
     command = result.command
     environment = result.environment
+    engine = result.engine?.text
     version = result.environment.cdprof
     isDebugBuild = result.environment.build == "debug"
   }

@@ -16,13 +16,19 @@ package enum JUnitReport {
     let all = cases + scaled
     let failures = result.expectations - result.metExpectations
     let time = seconds(result.variants.reduce(0) { $0 + $1.nanoseconds })
-    let numbers = "tests=\"\(all.count)\" failures=\"\(failures)\" errors=\"0\" time=\"\(time)\""
+    let left = result.unevaluatedExpectations
+    let skipped = left == 0 ? "" : " skipped=\"\(left)\""
+    let numbers =
+      "tests=\"\(all.count)\" failures=\"\(failures)\" errors=\"0\"\(skipped) time=\"\(time)\""
     let environment = result.environment
-    let properties = [
-      ("command", result.command), ("seed", String(result.seed)), ("scale", String(result.scale)),
-      ("cdprof", environment.cdprof), ("sqlite", environment.sqlite),
-      ("swift", environment.swift), ("machine", environment.machine), ("build", environment.build),
-    ].map { "      <property name=\"\($0.0)\" value=\"\(escaped($0.1))\"/>" }
+    let engine = result.engine.map { [("engine", $0.text)] } ?? []
+    let properties =
+      ([
+        ("command", result.command), ("seed", String(result.seed)), ("scale", String(result.scale)),
+        ("cdprof", environment.cdprof), ("sqlite", environment.sqlite),
+        ("swift", environment.swift), ("machine", environment.machine),
+        ("build", environment.build),
+      ] + engine).map { "      <property name=\"\($0.0)\" value=\"\(escaped($0.1))\"/>" }
     let lines =
       [
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites name=\"cdprof\" \(numbers)>",
@@ -44,6 +50,13 @@ package enum JUnitReport {
       let open =
         head + "\"\(title)\" file=\"\(escaped(location.file))\" "
         + "line=\"\(location.line)\" time=\"0\""
+      if let obstacle = expectation.obstacle {
+        return """
+          \(open)>
+                <skipped message="\(escaped("not evaluated: \(obstacle)"))"/>
+              </testcase>
+          """
+      }
       guard !expectation.isMet else { return open + "/>" }
       let message = "expected \(expectation.expectedText), actual \(expectation.actualText)"
       let text = (["\(location): \(message)"] + expectation.differences).joined(separator: "\n")

@@ -14,6 +14,7 @@ package enum MarkdownReport {
       "## \(result.passes ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]
     blocks += missed(result)
+    blocks += unevaluated(result)
     blocks.append(headline.joined())
     if !story.isEmpty { blocks.append(MarkdownText.plain(story)) }
     blocks.append(lines(of: table).joined(separator: "\n"))
@@ -24,11 +25,17 @@ package enum MarkdownReport {
       blocks.append(findings.map(text).joined(separator: "\n"))
     }
     let environment = result.environment
+    let engine = result.engine.map { "\(MarkdownText.plain($0.text)), " } ?? ""
     blocks.append(
       "\(MarkdownText.code(result.command)), cdprof \(environment.cdprof) "
-        + "(\(environment.build)), SQLite \(environment.sqlite), "
+        + "(\(environment.build)), \(engine)SQLite \(environment.sqlite), "
         + MarkdownText.plain(environment.machine))
     return blocks.joined(separator: "\n\n") + "\n\n\(OutputMark.markdown)\n"
+  }
+
+  private static func unevaluated(_ result: RunResult) -> [String] {
+    let lines = UnevaluatedText.all(in: result).map { "- \(MarkdownText.plain($0.text))" }
+    return lines.isEmpty ? [] : [lines.joined(separator: "\n")]
   }
 
   private static func missed(_ result: RunResult) -> [String] {

@@ -49,6 +49,7 @@ struct MetricPhrase {
     case .hits: ("has", "row-cache hit", "")
     case .misses: ("has", "row-cache miss", "")
     case .prefetches: ("prefetches", "relationship", "")
+    case .roundtrips: ("makes", "round trip", "")
     case .registered: ("leaves", "object", " registered")
     case .peak: ("registers", "object", " at its peak")
     case .vmsteps, .pageins, .pageouts, .filepages, .walpages, .freepages: pageWords(for: metric)

@@ -89,6 +89,7 @@ extension EventKind {
       case .migration: ("migration", nil)
       case .migrationStep: ("migration step", nil)
       case .storeOpening: ("store opening", nil)
+      case .roundTrip: ("round trip", nil)
       }
     return NumberText.counted(number, one, many)
   }

@@ -106,7 +106,7 @@ struct ReportMiss {
 
   /// Returns nil if all expectations are met.
   private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
-    let missed = expectations.filter { !$0.isMet }
+    let missed = expectations.filter(\.isMissed)
     guard !missed.isEmpty else { return nil }
     var differences: [String] = []
     for sentence in missed.flatMap(\.differences) where !differences.contains(sentence) {

@@ -35,7 +35,8 @@ struct ReportMetrics {
       .rows, .scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts, .filepages, .walpages,
       .freepages, .copiedtables, .instances,
     ],
-    [.misses], [.faults], [.peak, .registered, .prefetches], [.transactions, .saves, .fetches],
+    [.misses, .roundtrips], [.faults], [.peak, .registered, .prefetches],
+    [.transactions, .saves, .fetches],
     [.hits, .ddl, .dml, .addedcolumns],
   ]
 

@@ -70,14 +70,15 @@ struct ReportTable {
         name: variant.name, anchor: "variant-\(index + 1)", holds: variant.passes,
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
-        formula: expectation.map(ReportTable.formula), isFormulaMissed: expectation?.isMet == false,
+        formula: expectation.map(ReportTable.formula),
+        isFormulaMissed: expectation?.isMissed == true,
         cells: columns.map { $0.cell(of: variant) }, metric: lead.description,
         why: variant.why.nonEmpty)
     }
   }
 
   private static func formula(_ expectation: ExpectationResult) -> String {
-    if expectation.isMet { return expectation.formula }
+    if !expectation.isMissed { return expectation.formula }
     let asked = expectation.expectedText
     return asked == expectation.formula
       ? "expected \(asked)" : "expected \(asked) = \(expectation.formula)"

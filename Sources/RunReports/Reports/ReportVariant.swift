@@ -12,6 +12,8 @@ struct ReportVariant {
     var value: String
     var found: String
     var holds: Bool
+    /// The reason why it wasn't evaluated; nil if it was.
+    var obstacle: String?
     var mark: String
     var location: String
   }
@@ -76,6 +78,7 @@ struct ReportVariant {
         metric: expectation.metric, formula: expectation.formulaText,
         value: expectation.expectedText,
         found: expectation.actualText, holds: expectation.isMet,
+        obstacle: expectation.obstacle,
         mark: expectation.source.label, location: expectation.location.description)
     }
     let isOurs = variant.expectations.contains { $0.source == .ours }

@@ -13,8 +13,9 @@ package enum RunText {
       .joined(separator: ", ")
     return [
       "\(result.scenario)\(chapter)   \(result.passes ? "✓" : "✗") \(result.summary)",
-      "\(data) · seed \(result.seed) · scale \(result.scale) · each variant cold",
-    ] + missed(result) + [""] + table(result)
+      "\(data) · seed \(result.seed) · scale \(result.scale) · each variant cold"
+        + (result.engine.map { " · \($0.text)" } ?? ""),
+    ] + missed(result) + unevaluated(result) + [""] + table(result)
   }
 
   /// Returns the unmet expectations, with the events that account for each difference.
@@ -29,6 +30,12 @@ package enum RunText {
       }
       return [""] + lines + miss.differences.map { "    \($0)" }
     }
+  }
+
+  /// Returns the expectations that weren't evaluated; empty on SQLite.
+  private static func unevaluated(_ result: RunResult) -> [String] {
+    let lines = UnevaluatedText.all(in: result)
+    return lines.isEmpty ? [] : [""] + lines.map { "– \($0.text)" }
   }
 
   /// Returns each variant's statements with count, rows, SQLite's counters, plan, and assessment.

@@ -35,6 +35,7 @@ package enum TraceReport {
     fields.add("verdict", result.summary)
     fields.add("cdprof", result.environment.cdprof)
     fields.add("sqlite", result.environment.sqlite)
+    fields.add("engine", result.engine?.text)
     fields.add("machine", result.environment.machine)
     fields.add("build", result.environment.build)
     return fields.object
@@ -171,6 +172,7 @@ struct TraceProcess {
     case .batchLoad: return "batch\(subject)"
     case .batchRequest: return "batch request\(subject)"
     case .storeOpening: return "open store"
+    case .roundTrip: return "round trip"
     case .migration, .migrationStep: return lane.purpose ?? lane.kind.rawValue
     case .fetch, .save, .prefetch, .transaction, .notification, .merge, .rowCacheHit, .rowCacheMiss:
       return lane.kind.rawValue + subject
@@ -245,7 +247,7 @@ enum TraceTrack: Int, CaseIterable {
     case .transaction: [.transactions]
     case .batchRequest, .notification, .merge, .migration, .migrationStep, .storeOpening,
       .rowCacheHit,
-      .rowCacheMiss:
+      .rowCacheMiss, .roundTrip:
       [.others]
     }
   }

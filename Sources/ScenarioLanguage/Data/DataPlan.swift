@@ -178,21 +178,24 @@ package enum ScenarioData {
   ///   - plan: The data to create.
   ///   - model: The model of the data.
   ///   - scale: The value of `scale`.
-  ///   - url: The location of the file, which is replaced if it exists.
+  ///   - url: The location of the file, which is replaced if it exists, or of the new store of another type.
+  ///   - type: The type of the store.
+  ///   - options: The store's options.
   ///   - progress: A closure that receives the number of rows created so far and the total.
   /// - Throws: A `CountExpressionError` if a count has no value; otherwise, the framework's
   ///   `NSError`.
   package static func make(
     _ plan: DataPlan, model: NSManagedObjectModel, scale: Int, at url: URL,
+    type: NSPersistentStore.StoreType = .sqlite, options: [String: any Sendable] = [:],
     progress: (_ rows: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> Contents {
     switch plan.source {
     case .generated(let plans):
       let counts = try plan.counts(scale: scale)
       let total = counts.reduce(0) { $0 + $1.count }
-      try StoreFile.remove(at: url)
+      if type == .sqlite { try StoreFile.remove(at: url) }
       let builder = StoreBuilder(model: model, plans: plans, counts: counts, seed: plan.seed)
-      try builder.build(at: url) { progress($0, total) }
+      try builder.build(at: url, type: type, options: options) { progress($0, total) }
       return Contents(
         counts: counts,
         scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))

@@ -35,15 +35,22 @@ package struct StoreBuilder {
   /// Creates the store.
   ///
   /// - Parameters:
-  ///   - url: The location of the store. The file must not exist.
+  ///   - url: The location of the store, which must not exist.
+  ///   - type: The type of the store.
+  ///   - options: The store's options; for a SQLite store, in addition to its own.
   ///   - progress: A closure that receives the number of rows after each save.
   /// - Throws: The framework's `NSError`, for example if generated values violate the model's
   ///   validation rules.
-  package func build(at url: URL, progress: (Int) -> Void = { _ in }) throws {
+  package func build(
+    at url: URL, type: NSPersistentStore.StoreType = .sqlite,
+    options: [String: any Sendable] = [:], progress: (Int) -> Void = { _ in }
+  ) throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    var all: [String: Any] = options
     // A partial file is useless after a crash, so don't wait for the disk.
-    try coordinator.addPersistentStore(
-      type: .sqlite, at: url, options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
+    if type == .sqlite { all[NSSQLitePragmasOption] = ["synchronous": "OFF"] }
+    let store = try coordinator.addPersistentStore(type: type, at: url, options: all)
+    defer { try? coordinator.remove(store) }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     var made: [String: [NSManagedObjectID]] = [:]

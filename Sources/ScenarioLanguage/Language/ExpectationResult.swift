@@ -31,6 +31,10 @@ package struct ExpectationResult: Sendable, Equatable {
   /// If the expectation isn't met, messages about the events that explain the difference, most
   /// significant first.
   package var differences: [String]
+  /// The reason why the engine of the run doesn't allow the expectation to be evaluated, or `nil` if it was.
+  ///
+  /// Such an expectation is neither met nor missed.
+  package var obstacle: String?
 
   package init(
     metric: String, formula: String, relation: Relation, expected: ExpectationValue,
@@ -48,12 +52,16 @@ package struct ExpectationResult: Sendable, Equatable {
     self.differences = differences
   }
 
+  /// A Boolean value that indicates whether the expectation was evaluated and isn't met.
+  package var isMissed: Bool { obstacle == nil && !isMet }
+
   /// The value of `metric` for an expected error; the result's values are error codes, 0 for no
   /// error.
   package static let fails = "fails"
 
   /// The actual value for display, such as `5,061` or `no error`.
   package var actualText: String {
+    if obstacle != nil { return "not evaluated" }
     guard metric == ExpectationResult.fails, case .number(let code) = actual else {
       return actual.description
     }
@@ -140,6 +148,7 @@ package struct JSONExpectation: Codable {
   var source: SourceMark
   var location: JSONLocation
   var differences: [String]
+  var unevaluated: String?
 
   package init(_ result: ExpectationResult) {
     metric = result.metric
@@ -151,14 +160,17 @@ package struct JSONExpectation: Codable {
     source = result.source
     location = JSONLocation(result.location)
     differences = result.differences
+    unevaluated = result.obstacle
   }
 
   /// The result that the JSON represents.
   package var result: ExpectationResult {
-    ExpectationResult(
+    var result = ExpectationResult(
       metric: metric, formula: law, relation: relation, expected: expected, actual: found,
       isMet: holds,
       source: source, location: location.site, differences: differences)
+    result.obstacle = unevaluated
+    return result
   }
 }
 

@@ -19,7 +19,7 @@ package enum AdviceText {
       ]
     }
     for (position, proposal) in advice.proposals.enumerated() {
-      lines += [""] + self.lines(proposal, number: position + 1)
+      lines += [""] + self.lines(proposal, number: position + 1, in: advice.unit)
     }
     for index in advice.redundant {
       let other = index.isServedByProposal ? "the proposed \(index.servedBy)" : index.servedBy
@@ -40,19 +40,21 @@ package enum AdviceText {
     return lines
   }
 
-  private static func lines(_ proposal: IndexProposal, number: Int) -> [String] {
+  private static func lines(
+    _ proposal: IndexProposal, number: Int, in unit: AdviceUnit
+  ) -> [String] {
     var lines = [
       "\(number)  index \(proposal.title): "
-        + "\(steps(proposal.stepsBefore, proposal.stepsAfter)) VM steps, verified"
+        + "\(steps(proposal.stepsBefore, proposal.stepsAfter)) \(unit.plural), verified"
     ]
     for gain in proposal.gains {
       lines.append(
         "   \(NumberText.grouped(gain.count)) x  \(SQLAbbreviation.short(gain.sql))")
-      lines.append("        \(steps(gain.before, gain.after)) VM steps per run")
+      lines.append("        \(steps(gain.before, gain.after)) \(unit.plural) per run")
       lines += gain.planBefore.map { "        now   \($0)" }
       lines += gain.planAfter.map { "        then  \($0)" }
     }
-    lines.append("   costs  \(costs(of: proposal).joined(separator: " · "))")
+    lines.append("   costs  \(costs(of: proposal, in: unit).joined(separator: " · "))")
     for (position, line) in proposal.modelElement.enumerated() {
       lines.append("   \(position == 0 ? "model" : "     ")  \(line)")
     }
@@ -60,10 +62,12 @@ package enum AdviceText {
   }
 
   /// Returns what an index costs: `21 → 29 VM steps per INSERT`, `24 pages, 98,304 bytes`.
-  package static func costs(of proposal: IndexProposal) -> [String] {
+  package static func costs(
+    of proposal: IndexProposal, in unit: AdviceUnit = .vmSteps
+  ) -> [String] {
     var costs: [String] = []
     if let insert = proposal.insertSteps {
-      costs.append("\(steps(insert.before, insert.after)) VM steps per INSERT")
+      costs.append("\(steps(insert.before, insert.after)) \(unit.plural) per INSERT")
     } else {
       costs.append("INSERT not measured")
     }
@@ -85,6 +89,7 @@ package enum AdviceJSON {
   package struct Document: Encodable {
     var statements: Int
     var tried: Int
+    var unit: String?
     var unmeasured: [String]
     var proposals: [Proposal]
     var redundant: [Redundant]
@@ -97,8 +102,10 @@ package enum AdviceJSON {
     var columns: [String]
     var properties: [String]
     var condition: String?
-    var vmStepsBefore: Int
-    var vmStepsAfter: Int
+    var vmStepsBefore: Int?
+    var vmStepsAfter: Int?
+    var costBefore: Int?
+    var costAfter: Int?
     var insertStepsBefore: Int?
     var insertStepsAfter: Int?
     var pages: Int?
@@ -111,8 +118,10 @@ package enum AdviceJSON {
   struct Gain: Encodable {
     var sql: String
     var count: Int
-    var vmStepsBefore: Int
-    var vmStepsAfter: Int
+    var vmStepsBefore: Int?
+    var vmStepsAfter: Int?
+    var costBefore: Int?
+    var costAfter: Int?
     var planBefore: [String]
     var planAfter: [String]
   }
@@ -142,8 +151,9 @@ package enum AdviceJSON {
   /// Returns the advice as an encodable value, which can be part of another document.
   package static func document(_ advice: IndexAdvice) -> Document {
     Document(
-      statements: advice.statements, tried: advice.testedIndexes, unmeasured: advice.unmeasured,
-      proposals: advice.proposals.map(proposal),
+      statements: advice.statements, tried: advice.testedIndexes,
+      unit: advice.unit == .vmSteps ? nil : advice.unit.name, unmeasured: advice.unmeasured,
+      proposals: advice.proposals.map { proposal($0, in: advice.unit) },
       redundant: advice.redundant.map {
         Redundant(
           name: $0.name, table: $0.table, columns: $0.columns, servedBy: $0.servedBy,
@@ -154,20 +164,26 @@ package enum AdviceJSON {
       })
   }
 
-  private static func proposal(_ proposal: IndexProposal) -> Proposal {
-    Proposal(
+  private static func proposal(_ proposal: IndexProposal, in unit: AdviceUnit) -> Proposal {
+    let isSQLite = unit == .vmSteps
+    return Proposal(
       entity: proposal.entity, table: proposal.candidate.table,
       columns: proposal.candidate.parts.map { $0.column + ($0.isDescending ? " DESC" : "") },
       properties: proposal.properties,
       condition: proposal.candidate.notNull.map { "\($0) IS NOT NULL" },
-      vmStepsBefore: proposal.stepsBefore, vmStepsAfter: proposal.stepsAfter,
+      vmStepsBefore: isSQLite ? proposal.stepsBefore : nil,
+      vmStepsAfter: isSQLite ? proposal.stepsAfter : nil,
+      costBefore: isSQLite ? nil : proposal.stepsBefore,
+      costAfter: isSQLite ? nil : proposal.stepsAfter,
       insertStepsBefore: proposal.insertSteps?.before,
       insertStepsAfter: proposal.insertSteps?.after, pages: proposal.size?.pages,
       bytes: proposal.size?.bytes, model: proposal.modelElement.joined(separator: "\n"),
       sql: proposal.sql,
       gains: proposal.gains.map {
         Gain(
-          sql: $0.sql, count: $0.count, vmStepsBefore: $0.before, vmStepsAfter: $0.after,
+          sql: $0.sql, count: $0.count, vmStepsBefore: isSQLite ? $0.before : nil,
+          vmStepsAfter: isSQLite ? $0.after : nil, costBefore: isSQLite ? nil : $0.before,
+          costAfter: isSQLite ? nil : $0.after,
           planBefore: $0.planBefore, planAfter: $0.planAfter)
       })
   }

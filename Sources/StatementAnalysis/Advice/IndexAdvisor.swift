@@ -5,16 +5,14 @@ package import SQLiteDriver
 /// Finds indexes for the statements of a piece of work by trying them on a copy of its store.
 ///
 /// Candidates come from the columns that the statements compare, sort by, and read. A candidate
-/// becomes a proposal only if SQLite uses the index on the copy and needs notably fewer VM steps
+/// becomes a proposal only if the database uses the index on the copy and needs notably less work
 /// for the whole work, including the cost of updating the index. Proposals don't overlap: each is
 /// measured together with the ones before it, and one that the others make redundant is removed.
 ///
 /// The original store isn't modified. Cost: for each candidate, builds the index on the copy and
 /// reruns the statements that read its table; nothing is recorded.
 package struct IndexAdvisor {
-  /// The minimum number of VM steps that a proposal saves for the work as a whole.
-  package static let minimumGain = 2_000
-  /// The denominator of the minimum fraction of VM steps saved by the statements that use the
+  /// The denominator of the minimum fraction of the work saved by the statements that use the
   /// index.
   package static let minimumGainDenominator = 5
   /// The maximum number of candidates to try, starting with those of the most expensive statements.
@@ -22,26 +20,29 @@ package struct IndexAdvisor {
   /// The maximum number of proposals.
   static let maximumProposals = 8
 
-  let store: ScratchStore
-  let names: PropertyNames
-  let present: [FileIndex]
-  private let url: URL
+  let store: any IndexLaboratory
+  private var present: [FileIndex] { store.present }
+  /// A closure that interrupts the running statement and can be called from any thread.
+  package let interruption: @Sendable () -> Void
 
   /// Creates an advisor that works on a copy of a store.
   ///
   /// - Throws: An `NSError` of the file system, or a `SQLiteError` if the file isn't a store.
   package init(storeURL: URL) throws {
-    url = storeURL
-    store = try ScratchStore(copying: storeURL)
-    names = PropertyNames(store.connection)
-    present = try FileIndex.all(on: store.connection)
+    let scratch = try ScratchStore(copying: storeURL)
+    let connection = scratch.connection
+    store = scratch
+    interruption = { connection.interrupt() }
   }
 
-  /// A closure that interrupts the running statement and can be called from any thread.
-  package var interruption: @Sendable () -> Void {
-    let connection = store.connection
-    return { connection.interrupt() }
+  /// Creates an advisor that works in a laboratory, whose statements can't be interrupted.
+  package init(_ laboratory: any IndexLaboratory) {
+    store = laboratory
+    interruption = {}
   }
+
+  /// What the advice measures work in.
+  package var unit: AdviceUnit { store.unit }
 
   /// Tries indexes for statements and returns those that helped.
   package func advice(on statements: [AdvisedStatement]) -> IndexAdvice {
@@ -83,7 +84,7 @@ package struct IndexAdvisor {
       },
       redundant: redundant, unused: unused(reading, used: useful, unknown: unknown),
       statements: reading.count,
-      unmeasured: unmeasured, testedIndexes: candidates.count)
+      unmeasured: unmeasured, testedIndexes: candidates.count, unit: store.unit)
   }
 
   /// Returns the number of rows that the work writes to each table.
@@ -102,7 +103,7 @@ package struct IndexAdvisor {
         let sparse = store.sparseColumns(of: needs.table, among: compared)
         for candidate in IndexCandidate.all(for: needs, sparse: sparse)
         where !candidates.contains(candidate) && !present.contains(where: candidate.isServed)
-          && names.canDescribe(candidate)
+          && store.canDescribe(candidate)
         {
           candidates.append(candidate)
         }
@@ -120,33 +121,34 @@ package struct IndexAdvisor {
     let asking = gains.first.flatMap { gain in
       trial.statements.first { $0.sql == gain.sql }?.entity
     }
-    let found = names.names(
+    let found = store.names(
       of: candidate.parts.map(\.column), in: candidate.table, preferring: asking)
     let properties = found?.properties ?? []
     let size = store.size(of: name)
-    let after = store.insertSteps(into: candidate.table)
+    let after = store.insertCost(into: candidate.table)
     store.drop(name)
-    let before = store.insertSteps(into: candidate.table)
+    let before = store.insertCost(into: candidate.table)
     _ = store.make(candidate, named: name)
-    let label = names.unusedIndexName(
+    let label = store.unusedIndexName(
       IndexProposal.modelName(
         properties.isEmpty ? candidate.parts.map(\.column) : properties,
         isPartial: candidate.notNull != nil), in: found?.entity)
     var steps: (before: Int, after: Int)?
     if let before, let after { steps = (before, after) }
+    let indexName = "Z_\(found?.entity ?? candidate.table)_\(label)"
     return IndexProposal(
-      candidate: candidate, name: "Z_\(found?.entity ?? candidate.table)_\(label)",
+      candidate: candidate, name: indexName, sql: store.sql(of: candidate, named: indexName),
       modelName: label, entity: found?.entity, properties: properties, gains: gains,
       insertSteps: steps, size: size)
   }
 
   private func redundant(with proposals: [IndexProposal]) -> [IndexAdvice.Redundant] {
     present.enumerated().compactMap { position, index -> IndexAdvice.Redundant? in
-      guard index.isExplicit, !index.isUnique, !names.isAutomatic(index) else { return nil }
+      guard index.isExplicit, !index.isUnique, !store.isAutomatic(index) else { return nil }
       let other = present.enumerated().first { other in
         guard other.offset != position, other.element.covers(index) else { return false }
         return other.element.parts.count > index.parts.count || other.offset < position
-          || names.isAutomatic(other.element) || other.element.isUnique
+          || store.isAutomatic(other.element) || other.element.isUnique
       }?.element.name
       let proposed = proposals.first { proposal in
         proposal.candidate.notNull == nil && !index.isPartial
@@ -177,7 +179,7 @@ package struct IndexAdvisor {
     let read = Set(statements.flatMap { tables($0.sql) }).subtracting(unknown.flatMap(tables))
     return present.filter { index in
       index.isExplicit && !index.isUnique && read.contains(index.table)
-        && !used.contains(index.name) && !names.isAutomatic(index)
+        && !used.contains(index.name) && !store.isAutomatic(index)
     }.map { index in
       IndexAdvice.Unused(
         name: index.name, table: index.table, columns: index.parts.map(\.column),
@@ -217,6 +219,8 @@ package struct IndexAdvice: Sendable {
   package var unmeasured: [String]
   /// The number of indexes that were tested.
   package var testedIndexes: Int
+  /// What the advice measures work in.
+  package var unit = AdviceUnit.vmSteps
 
   /// A Boolean value that indicates whether there's nothing to change.
   package var isEmpty: Bool { proposals.isEmpty && redundant.isEmpty && unused.isEmpty }
@@ -228,6 +232,8 @@ package struct AdvisedStatement: Sendable, Equatable {
   package var sql: String
   /// The bound values of one execution, or `nil` if they're unknown, as for a log of level 1.
   package var binds: [SQLiteValue]?
+  /// The same values as they were recorded.
+  package var values: [String]?
   /// The number of executions.
   package var count: Int
   /// The name of the entity that the statement was executed for, or `nil` if it's unknown.
@@ -245,6 +251,7 @@ package struct AdvisedStatement: Sendable, Equatable {
     self.init(
       sql: shape.sql, binds: shape.binds?.map(BindText.value), count: shape.count,
       entity: shape.entity)
+    values = shape.binds
   }
 
   /// A Boolean value that indicates whether the statement is a SELECT, which an index can help.
@@ -261,6 +268,7 @@ package struct AdvisedStatement: Sendable, Equatable {
         statements[position].count += shape.count
         if statements[position].binds == nil {
           statements[position].binds = shape.binds?.map(BindText.value)
+          statements[position].values = shape.binds
         }
       } else {
         positions[shape.sql] = statements.count

@@ -85,7 +85,7 @@ extension IndexCandidate {
       order.contains { $0.column == range } ? order : order + [Part(range)]
     }
     let used = Set(needs.equal + needs.ranges + needs.order.map(\.column))
-    let rest = needs.columns.filter { !used.contains($0) && $0 != "Z_PK" }
+    let rest = needs.columns.filter { !used.contains($0) && $0.uppercased() != "Z_PK" }
     if rest.count <= maximumCoveredColumns {
       let others = (needs.ranges + rest).filter { name in
         !needs.order.contains { $0.column == name }
@@ -147,6 +147,8 @@ package struct IndexProposal: Sendable {
   package var candidate: IndexCandidate
   /// The index's name in the file, as Core Data forms it.
   package var name: String
+  /// The SQL statement that creates the index.
+  package var sql: String
   /// The index's name in the model, unique in the entity: `byCountryAndDate`.
   package var modelName: String
   /// The entity to add the index to, or `nil` if the store's model doesn't have the entity.
@@ -174,9 +176,6 @@ package struct IndexProposal: Sendable {
     return "\(entity ?? candidate.table) (\(parts.joined(separator: ", ")))"
       + (condition.map { " where \($0)" } ?? "")
   }
-
-  /// The SQL statement that creates the index.
-  package var sql: String { candidate.sql(named: name) }
 
   /// Returns a name for an index of properties: `byCountryAndDate`.
   static func modelName(_ properties: [String], isPartial: Bool) -> String {

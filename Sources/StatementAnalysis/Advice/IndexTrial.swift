@@ -7,7 +7,7 @@ import WorkbenchText
 /// Measures the statements of a piece of work on a scratch store, and again with each candidate
 /// index.
 struct IndexTrial {
-  private let store: ScratchStore
+  private let store: any IndexLaboratory
   /// The statements that can be run on the scratch store.
   let statements: [AdvisedStatement]
   /// The SQL of the statements that can't be run.
@@ -15,10 +15,10 @@ struct IndexTrial {
   /// The number of rows written, by table name in uppercase.
   private let writes: [String: Int]
   private let tables: [Set<String>]
-  private let before: [ScratchStore.Measure]
-  private var now: [ScratchStore.Measure]
+  private let before: [IndexMeasure]
+  private var now: [IndexMeasure]
 
-  init(store: ScratchStore, statements: [AdvisedStatement], writes: [String: Int]) {
+  init(store: any IndexLaboratory, statements: [AdvisedStatement], writes: [String: Int]) {
     self.store = store
     self.writes = writes
     let measured = statements.map { ($0, store.measure($0)) }
@@ -40,7 +40,7 @@ struct IndexTrial {
   }
 
   /// The names of the indexes that the current plans use.
-  var usedIndexes: Set<String> { Set(now.flatMap(\.plan.indexes)) }
+  var usedIndexes: Set<String> { Set(now.flatMap(\.indexes)) }
 
   /// Returns the candidates that help, and leaves their indexes on the scratch store.
   ///
@@ -53,7 +53,7 @@ struct IndexTrial {
     var kept: [IndexCandidate] = []
     while kept.count < IndexAdvisor.maximumProposals, !open.isEmpty {
       let name = IndexTrial.name(of: kept.count)
-      var results: [(candidate: IndexCandidate, gain: Int, measures: [ScratchStore.Measure])] = []
+      var results: [(candidate: IndexCandidate, gain: Int, measures: [IndexMeasure])] = []
       for candidate in open where !kept.contains(where: { $0.covers(candidate) }) {
         try checkCancellation()
         guard let (gain, measures) = attempt(candidate, named: name) else { continue }
@@ -76,12 +76,12 @@ struct IndexTrial {
 
   /// Returns the gains of the statements that use an index, with all chosen indexes in place.
   func gains(of name: String) -> [IndexProposal.Gain] {
-    statements.indices.filter { now[$0].plan.indexes.contains(name) }
+    statements.indices.filter { now[$0].indexes.contains(name) }
       .map { position in
         IndexProposal.Gain(
           sql: statements[position].sql, count: statements[position].count,
-          before: before[position].vmSteps, after: now[position].vmSteps,
-          planBefore: before[position].plan.lines, planAfter: now[position].plan.lines)
+          before: before[position].cost, after: now[position].cost,
+          planBefore: before[position].lines, planAfter: now[position].lines)
       }
       .sorted { ($0.before - $0.after) * $0.count > ($1.before - $1.after) * $1.count }
   }
@@ -90,23 +90,23 @@ struct IndexTrial {
   /// or if the gain isn't worth the cost of updating it.
   private func attempt(
     _ candidate: IndexCandidate, named name: String
-  ) -> (gain: Int, measures: [ScratchStore.Measure])? {
+  ) -> (gain: Int, measures: [IndexMeasure])? {
     let written = writes[candidate.table.uppercased()] ?? 0
-    let insert = written > 0 ? store.insertSteps(into: candidate.table) : nil
+    let insert = written > 0 ? store.insertCost(into: candidate.table) : nil
     guard store.make(candidate, named: name) else { return nil }
     defer { store.drop(name) }
     let measures = measure(table: candidate.table)
-    let users = statements.indices.filter { measures[$0].plan.indexes.contains(name) }
+    let users = statements.indices.filter { measures[$0].indexes.contains(name) }
     let old = users.reduce(0) { $0 + cost($1, now) }
     let new = users.reduce(0) { $0 + cost($1, measures) }
     guard !users.isEmpty, (old - new) * IndexAdvisor.minimumGainDenominator >= old else {
       return nil
     }
     var gain = statements.indices.reduce(0) { $0 + cost($1, now) - cost($1, measures) }
-    if let insert, let more = store.insertSteps(into: candidate.table) {
+    if let insert, let more = store.insertCost(into: candidate.table) {
       gain -= (more - insert) * written
     }
-    return gain >= IndexAdvisor.minimumGain ? (gain, measures) : nil
+    return gain >= store.unit.minimumGain ? (gain, measures) : nil
   }
 
   /// Drops the indexes that later choices have made redundant, and returns the remaining
@@ -121,7 +121,7 @@ struct IndexTrial {
       store.drop(IndexTrial.name(of: position))
       let measures = measure(table: candidate.table)
       let loss = statements.indices.reduce(0) { $0 + cost($1, measures) - cost($1, now) }
-      if loss < IndexAdvisor.minimumGain {
+      if loss < store.unit.minimumGain {
         for later in position + 1..<remaining.count { store.drop(IndexTrial.name(of: later)) }
         remaining.remove(at: position)
         for later in position..<remaining.count {
@@ -139,14 +139,14 @@ struct IndexTrial {
   }
 
   /// Returns the current measures, with the statements that read a table measured again.
-  private func measure(table: String) -> [ScratchStore.Measure] {
+  private func measure(table: String) -> [IndexMeasure] {
     statements.indices.map { position in
       guard tables[position].contains(table.uppercased()) else { return now[position] }
       return store.measure(statements[position]) ?? now[position]
     }
   }
 
-  private func cost(_ position: Int, _ measures: [ScratchStore.Measure]) -> Int {
-    measures[position].vmSteps * statements[position].count
+  private func cost(_ position: Int, _ measures: [IndexMeasure]) -> Int {
+    measures[position].cost * statements[position].count
   }
 }

@@ -5,14 +5,11 @@ import SQLiteDriver
 import WorkbenchText
 
 /// A copy of a store to try indexes on; the original isn't modified.
-final class ScratchStore {
-  /// The cost of one execution of a statement.
-  struct Measure: Equatable {
-    var vmSteps: Int
-    var plan: QueryPlan
-  }
-
+final class ScratchStore: IndexLaboratory {
   let connection: Connection
+  let unit = AdviceUnit.vmSteps
+  let present: [FileIndex]
+  private let names: PropertyNames
   private let folder: URL
 
   /// Copies a store and opens the copy.
@@ -23,8 +20,16 @@ final class ScratchStore {
     do {
       let copy = folder.appendingPathComponent("advice.sqlite")
       try StoreFile.copy(from: url, to: copy)
-      connection = try StoreConnection.open(path: copy.path, access: .writing)
-      connection.refuseViews()
+      let opened = try StoreConnection.open(path: copy.path, access: .writing)
+      opened.refuseViews()
+      do {
+        present = try FileIndex.all(on: opened)
+      } catch {
+        opened.close()
+        throw error
+      }
+      names = PropertyNames(opened)
+      connection = opened
     } catch {
       ScratchFolders.remove(folder)
       throw error
@@ -39,7 +44,7 @@ final class ScratchStore {
   /// Runs a statement to completion and returns what SQLite counted.
   ///
   /// Returns `nil` if the statement can't be run on the copy, such as one for another schema.
-  func measure(_ statement: AdvisedStatement) -> Measure? {
+  func measure(_ statement: AdvisedStatement) -> IndexMeasure? {
     do {
       let sampler = BindSampler(connection: connection)
       try sampler.bindArrays(of: statement.sql)
@@ -52,7 +57,8 @@ final class ScratchStore {
       }
       let before = prepared.work
       while try prepared.step() {}
-      return Measure(vmSteps: (prepared.work - before).vmSteps, plan: plan)
+      return IndexMeasure(
+        cost: (prepared.work - before).vmSteps, lines: plan.lines, indexes: Set(plan.indexes))
     } catch {
       return nil
     }
@@ -79,6 +85,24 @@ final class ScratchStore {
     (try? connection.execute(candidate.sql(named: name))) != nil
   }
 
+  func sql(of candidate: IndexCandidate, named name: String) -> String {
+    candidate.sql(named: name)
+  }
+
+  func names(
+    of columns: [String], in table: String, preferring preferred: String?
+  ) -> (entity: String, properties: [String])? {
+    names.names(of: columns, in: table, preferring: preferred)
+  }
+
+  func canDescribe(_ index: IndexCandidate) -> Bool { names.canDescribe(index) }
+
+  func unusedIndexName(_ name: String, in entity: String?) -> String {
+    names.unusedIndexName(name, in: entity)
+  }
+
+  func isAutomatic(_ index: FileIndex) -> Bool { names.isAutomatic(index) }
+
   func drop(_ name: String) {
     try? connection.execute("DROP INDEX IF EXISTS \(SQLNames.quoted(name))")
   }
@@ -87,7 +111,7 @@ final class ScratchStore {
   ///
   /// Returns `nil` if the table is empty, has no primary key, or has a constraint that rejects the
   /// copy.
-  func insertSteps(into table: String) -> Int? {
+  func insertCost(into table: String) -> Int? {
     // The store's triggers run, and they might not terminate.
     connection.withStepLimit(StoreLimits.trialSteps) { stepsOfInsert(into: table) }
   }

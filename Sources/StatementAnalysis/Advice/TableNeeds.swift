@@ -59,13 +59,15 @@ package struct TableNeeds: Equatable {
     }
     order = sorted ?? []
     // Index entries with equal columns are in the order of the primary key.
-    if order.last?.column == "Z_PK", order.last?.isDescending == false { order.removeLast() }
+    if order.last?.column.uppercased() == "Z_PK", order.last?.isDescending == false {
+      order.removeLast()
+    }
   }
 
   private mutating func compare(
     _ name: String, _ words: [String], _ position: Int, _ column: (String) -> String?
   ) {
-    guard name != "Z_PK", name != "Z_ENT" else { return }
+    guard !["Z_PK", "Z_ENT"].contains(name.uppercased()) else { return }
     let next = position + 1 < words.count ? words[position + 1].uppercased() : ""
     let previous = position > 0 ? words[position - 1] : ""
     switch next {
@@ -94,7 +96,7 @@ package struct TableNeeds: Equatable {
     func take() -> Bool {
       guard let first = item.first, let name = column(first) else { return false }
       guard !item.contains(where: { $0.uppercased() == "COLLATE" }) else { return false }
-      keys.append(Key(column: name, isDescending: item.last?.uppercased() == "DESC"))
+      keys.append(Key(column: name, isDescending: item.contains { $0.uppercased() == "DESC" }))
       item = []
       return true
     }

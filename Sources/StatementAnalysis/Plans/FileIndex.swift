@@ -21,6 +21,30 @@ package struct FileIndex {
   /// constraint of its table.
   package let isExplicit: Bool
 
+  /// Creates an index of columns that are compared byte by byte, as on a server.
+  ///
+  /// - Parameter parts: The columns; an expression is an empty string.
+  package init(
+    name: String, table: String, parts: [(column: String, isDescending: Bool)], isUnique: Bool,
+    isPartial: Bool
+  ) {
+    self.name = name
+    self.table = table.uppercased()
+    self.parts = parts.map {
+      Part(column: $0.column.uppercased(), isDescending: $0.isDescending, collation: "BINARY")
+    }
+    self.isUnique = isUnique
+    self.isPartial = isPartial
+    isExplicit = true
+  }
+
+  fileprivate init(
+    name: String, table: String, parts: [Part], isUnique: Bool, isPartial: Bool, isExplicit: Bool
+  ) {
+    (self.name, self.table, self.parts) = (name, table, parts)
+    (self.isUnique, self.isPartial, self.isExplicit) = (isUnique, isPartial, isExplicit)
+  }
+
   /// Returns all indexes of a file.
   ///
   /// Cost: one SELECT.

@@ -36,6 +36,10 @@ package struct StatementShape: Sendable, Equatable {
   ///
   /// They're the user's private data. Use them only to rerun the statement, and never print them.
   package var binds: [String]?
+  /// The work of one execution on a server, in the unit of its index trials; `nil` for SQLite.
+  package var serverCost: Int?
+  /// A Boolean value that indicates whether a server's plan reads rows that it discards, or sorts.
+  package var asksForIndex = false
 
   package init(
     number: Int, kind: StatementKind, sql: String, entity: String? = nil, count: Int, rows: Int,

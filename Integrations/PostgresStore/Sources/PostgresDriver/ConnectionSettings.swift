@@ -12,6 +12,9 @@ package struct ConnectionSettings: Sendable {
   /// The number of prepared statements that a connection keeps.
   package var statementLimit = 128
 
+  /// The seconds by which each round trip is longer, to see what work costs over a slower network.
+  package var roundTripDelay = 0.0
+
   /// Creates the settings of a server.
   package init(uri: String) {
     self.uri = uri

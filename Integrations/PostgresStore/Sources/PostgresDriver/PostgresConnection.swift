@@ -16,6 +16,7 @@ package final class PostgresConnection {
   }
 
   private let settings: ConnectionSettings
+  private let monitor: ExchangeMonitor
   private var raw: OpaquePointer?
   private var statements: [StatementKey: PreparedStatement] = [:]
   private var useCount: UInt64 = 0
@@ -31,10 +32,15 @@ package final class PostgresConnection {
 
   /// Connects.
   ///
+  /// - Parameter observer: Called after each statement, on the thread that ran it.
   /// - Throws: An error of the kind `connection` if the server can't be reached in time, refuses the user, is too
   ///   old, or has a database in another encoding than UTF-8.
-  package init(_ settings: ConnectionSettings) throws(PostgresError) {
+  package init(
+    _ settings: ConnectionSettings, observer: (@Sendable (PostgresExchange) -> Void)? = nil
+  ) throws(PostgresError) {
     self.settings = settings
+    monitor = ExchangeMonitor(delay: settings.roundTripDelay)
+    monitor.observer = observer
     try connect()
   }
 
@@ -65,6 +71,7 @@ package final class PostgresConnection {
       ("fallback_application_name", "OpenCoreData"), ("dbname", settings.uri),
       ("client_encoding", "UTF8"),
     ]
+    monitor.beginRoundTrip()
     raw = withCStrings(parameters.map(\.0)) { keywords in
       withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
     }
@@ -136,7 +143,9 @@ package final class PostgresConnection {
         "The statement has \(parameters.count) values; the limit is \(Self.longestParameterList).")
     }
     return try repeating { () throws(PostgresError) in
-      try run(StatementKey(sql: sql, types: parameters.map(\.oid)), parameters)
+      try monitor.observing(sql, parameters) { () throws(PostgresError) in
+        try run(StatementKey(sql: sql, types: parameters.map(\.oid)), parameters)
+      }
     }
   }
 
@@ -174,6 +183,7 @@ package final class PostgresConnection {
     _ key: StatementKey, _ parameters: [PostgresValue]
   ) throws(PostgresError) -> PostgresResult {
     let name = try prepared(key)
+    monitor.beginRoundTrip()
     let all = parameters.flatMap { $0.bytes ?? [] }
     let result = all.withUnsafeBytes { buffer in
       // A value of no bytes needs an address too: without one it would be NULL.
@@ -190,7 +200,7 @@ package final class PostgresConnection {
         offset += bytes.count
       }
       let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
-      let formats = parameters.map { _ in Int32(1) }
+      let formats = parameters.map { Int32($0.isLiteral ? 0 : 1) }
       return PQexecPrepared(raw, name, Int32(values.count), values, lengths, formats, 1)
     }
     return PostgresResult(try checked(result))
@@ -211,13 +221,17 @@ package final class PostgresConnection {
     }
     statementCount += 1
     let name = "s\(statementCount)"
+    monitor.beginRoundTrip()
     PQclear(try checked(PQprepare(raw, name, key.sql, Int32(key.types.count), key.types)))
     statements[key] = PreparedStatement(name: name, lastUse: useCount)
     return name
   }
 
   private func runScript(_ script: String) throws(PostgresError) {
-    PQclear(try checked(PQexec(raw, script)))
+    _ = try monitor.observing(script) { () throws(PostgresError) in
+      monitor.beginRoundTrip()
+      return PostgresResult(try checked(PQexec(raw, script)))
+    }
   }
 
   /// Returns a successful result; clears another, and throws its error.

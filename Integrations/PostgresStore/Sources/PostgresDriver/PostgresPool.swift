@@ -7,6 +7,7 @@ package final class PostgresPool: @unchecked Sendable {  // the state is used un
   private let settings: ConnectionSettings
   private let size: Int
   private let wait: Double
+  private let observer: (@Sendable (PostgresExchange) -> Void)?
   private let condition = NSCondition()
   private var idle: [PostgresConnection] = []
   private var inUse = 0
@@ -17,10 +18,15 @@ package final class PostgresPool: @unchecked Sendable {  // the state is used un
   /// - Parameters:
   ///   - size: The maximum number of connections, at least 1.
   ///   - wait: The seconds that a caller waits for a free connection.
-  package init(_ settings: ConnectionSettings, size: Int, wait: Double = 30) {
+  ///   - observer: Called after each statement of a connection.
+  package init(
+    _ settings: ConnectionSettings, size: Int, wait: Double = 30,
+    observer: (@Sendable (PostgresExchange) -> Void)? = nil
+  ) {
     self.settings = settings
     self.size = max(1, size)
     self.wait = wait
+    self.observer = observer
   }
 
   /// The number of open connections.
@@ -72,7 +78,7 @@ package final class PostgresPool: @unchecked Sendable {  // the state is used un
     inUse += 1
     condition.unlock()
     do {
-      return try PostgresConnection(settings)
+      return try PostgresConnection(settings, observer: observer)
     } catch {
       give(back: nil)
       throw error

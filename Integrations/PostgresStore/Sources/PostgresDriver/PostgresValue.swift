@@ -18,6 +18,14 @@ package struct PostgresValue: Hashable, Sendable {
   /// Returns NULL of a type.
   package static func null(_ type: PostgresType) -> PostgresValue { PostgresValue(type.oid, nil) }
 
+  /// Returns a value in the text form of the type that the server infers; nil for NULL.
+  package static func literal(_ text: String?) -> PostgresValue {
+    PostgresValue(0, text.map { Array($0.utf8) + [0] })
+  }
+
+  /// Whether the bytes are text, with a zero at the end, instead of the binary format.
+  var isLiteral: Bool { oid == 0 }
+
   /// Returns a Boolean.
   package static func boolean(_ value: Bool) -> PostgresValue {
     PostgresValue(PostgresType.boolean.oid, [value ? 1 : 0])

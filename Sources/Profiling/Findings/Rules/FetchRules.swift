@@ -242,7 +242,7 @@ enum MissingIndexRule {
     search: .store(findings))
   /// The minimum number of VM steps that an index saves for the work as a whole, which is about
   /// what reading a thousand rows takes.
-  static let minimumGain = 10_000
+  static let minimumGain = AdviceUnit.vmSteps.findingGain
   /// The minimum factor by which an index reduces the VM steps.
   static let minimumFactor = 5
 
@@ -254,29 +254,31 @@ enum MissingIndexRule {
   ///
   /// - Parameters:
   ///   - shapes: The statements of the work with their plans and work.
-  ///   - storeURL: The store after the work, closed.
-  static func findings(in shapes: [StatementShape], storeURL: URL) -> [Finding] {
-    guard shapes.contains(where: isDoubtful),
-      let advisor = try? IndexAdvisor(storeURL: storeURL)
-    else { return [] }
+  ///   - makeAdvisor: Returns an advisor on a copy of the store after the work.
+  static func findings(
+    in shapes: [StatementShape], advisor makeAdvisor: () throws -> IndexAdvisor
+  ) -> [Finding] {
+    guard shapes.contains(where: isDoubtful), let advisor = try? makeAdvisor() else { return [] }
     let advice = advisor.advice(on: AdvisedStatement.all(in: shapes))
-    return advice.proposals.compactMap { finding($0, in: shapes) }
+    return advice.proposals.compactMap { finding($0, of: advice.unit, in: shapes) }
   }
 
-  private static func finding(_ proposal: IndexProposal, in shapes: [StatementShape]) -> Finding? {
+  private static func finding(
+    _ proposal: IndexProposal, of unit: AdviceUnit, in shapes: [StatementShape]
+  ) -> Finding? {
     let (before, after) = (proposal.stepsBefore, proposal.stepsAfter)
-    guard before - after >= minimumGain, after * minimumFactor <= before,
+    guard before - after >= unit.findingGain, after * minimumFactor <= before,
       let gain = proposal.gains.first, let entity = proposal.entity,
       let shape = shapes.first(where: { $0.sql == gain.sql })
     else { return nil }
     return Finding(
       rule: rule.name, subject: entity, count: before, callSite: shape.firstCallSite,
-      what: "VM steps without an index of \(proposal.title)", sql: gain.sql,
+      what: "\(unit.plural) without an index of \(proposal.title)", sql: gain.sql,
       fix: SuggestedFix(
         swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],
         advice: proposal.sql),
       verification: VerifiedFix(
-        measure: "VM steps", before: before, after: after, variant: "on a copy"))
+        measure: unit.plural, before: before, after: after, variant: "on a copy"))
   }
 
   /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the
@@ -288,6 +290,9 @@ enum MissingIndexRule {
       case .correlatedSubquery, .multiIndexOr: false
       }
     }
-    return asksForIndex && shape.kind == .select && (shape.work?.vmSteps ?? 0) >= minimumGain
+    guard shape.kind == .select else { return false }
+    // Of a server, whose unit only the advisor knows.
+    if shape.asksForIndex { return true }
+    return asksForIndex && (shape.work?.vmSteps ?? 0) >= minimumGain
   }
 }

@@ -35,6 +35,8 @@ struct JSONDocument: Codable {
   var variants: [JSONVariant]
   var scales: [JSONScale]?
   var environment: RunEnvironment
+  /// The engine of the run; missing for SQLite.
+  var engine: EngineDescription?
   var command: String
 
   init(_ result: RunResult) {
@@ -56,6 +58,7 @@ struct JSONDocument: Codable {
     variants = result.variants.map(JSONVariant.init)
     scales = result.scales.isEmpty ? nil : result.scales.map(JSONScale.init)
     environment = result.environment
+    engine = result.engine
     command = result.command
   }
 
@@ -65,6 +68,7 @@ struct JSONDocument: Codable {
       scenario: scenario, file: file, chapter: chapter, story: story,
       covers: covers, seed: seed, scale: scale, data: data, variants: variants.map(\.result),
       scales: (scales ?? []).map(\.run), environment: environment, command: command)
+    result.engine = engine
     result.headline = headline
     result.predictions = predictions ?? []
     result.exercise = exercise
@@ -105,7 +109,7 @@ struct JSONCounters: Codable {
       ("relationshipFaultHits", \.relationshipFaultHits),
       ("relationshipFaultMisses", \.relationshipFaultMisses),
       ("relationshipFaultsFromParent", \.relationshipFaultsFromParent),
-      ("prefetches", \.prefetches),
+      ("prefetches", \.prefetches), ("roundTrips", \.roundTrips),
     ]
   }
 

@@ -347,7 +347,8 @@ struct JSONStatement: Codable {
       nanoseconds: nanoseconds, firstCallSite: location?.site)
     shape.plan = plan
     shape.assessment = verdict
-    shape.notes = PlanAssessment(sql: sql, lines: plan, count: count).notes
+    shape.notes =
+      remarks.isEmpty ? [] : PlanAssessment(sql: sql, lines: plan, count: count).notes
     shape.work = work?.work
     shape.estimate = estimatedRows.map(PlanEstimate.init)
     return shape

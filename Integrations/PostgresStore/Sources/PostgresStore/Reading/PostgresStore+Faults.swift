@@ -30,12 +30,30 @@ extension PostgresStore {
     _ key: Int64, _ entity: NSEntityDescription, notOlderThan age: Double
   ) throws -> StoredRow? {
     if let row = readAhead.takeRow(key, notOlderThan: age) { return row }
-    let mapping = try open.schema.mapping(entity)
-    guard age != 0, let batch = readAhead.takeBatch(with: key) else {
-      return try rows([key], of: mapping).first
+    reportedEntity = entity.name
+    defer { reportedEntity = nil }
+    return try rows([key], of: try open.schema.mapping(entity)).first
+  }
+
+  /// Reads the rows of several objects.
+  ///
+  /// Cost: one SELECT for each table.
+  func readAhead(_ objectIDs: [NSManagedObjectID]) throws {
+    defer { reportedEntity = nil }
+    var found: [StoredRow] = []
+    let schema = try open.schema
+    let tables = Dictionary(grouping: objectIDs) {
+      schema.entities[$0.entity.name ?? ""]?.table.name
     }
-    readAhead.keep(try rows(batch, of: try open.schema.root(of: mapping)))
-    return readAhead.takeRow(key, notOlderThan: -1)
+    for members in tables.values {
+      guard let first = members.first else { continue }
+      let mapping = try schema.mapping(first.entity)
+      let isUniform = members.allSatisfy { $0.entity === first.entity }
+      reportedEntity = isUniform ? mapping.name : nil
+      found += try rows(
+        members.compactMap { key(of: $0) }, of: isUniform ? mapping : schema.root(of: mapping))
+    }
+    readAhead.keep(found)
   }
 
   /// Reads the destinations of a relationship with one SELECT.
@@ -43,6 +61,8 @@ extension PostgresStore {
     of relationship: NSRelationshipDescription, _ objectID: NSManagedObjectID
   ) throws -> Any {
     let mapping = try open.schema.mapping(objectID.entity)
+    reportedEntity = relationship.destinationEntity?.name
+    defer { reportedEntity = nil }
     guard let key = key(of: objectID) else {
       return relationship.isToMany ? [NSManagedObjectID]() : NSNull()
     }

@@ -1,6 +1,8 @@
 import OpenCoreData
 import PostgresDriver
 
+import class ManagedModel.NSRelationshipDescription
+
 extension PostgresStore {
   /// Executes a fetch request.
   ///
@@ -9,15 +11,13 @@ extension PostgresStore {
     _ request: NSFetchRequest<any NSFetchRequestResult>, _ context: NSManagedObjectContext?
   ) throws -> Any {
     let mapping = try open.schema.mapping(request.entity)
+    reportedEntity = mapping.name
+    defer { reportedEntity = nil }
     switch request.resultType {
     case .countResultType:
       return [NSNumber(value: try run(request, mapping, .count).integer(0, 0) ?? 0)]
     case .managedObjectIDResultType:
-      let ids = try objectIDs(try run(request, mapping, .keys))
-      if request.fetchBatchSize > 0 {
-        readAhead = ReadAhead(ids.compactMap { key(of: $0) }, batchSize: request.fetchBatchSize)
-      }
-      return ids
+      return try objectIDs(try run(request, mapping, .keys))
     case .dictionaryResultType:
       return try reading { connection, strings in
         let statement = try DictionaryStatement(request, mapping, of: self, strings)
@@ -71,10 +71,12 @@ extension PostgresStore {
     _ context: NSManagedObjectContext
   ) throws -> [NSManagedObject] {
     var rows = rows
+    var reached: [String: [StoredRow]] = ["": rows]
     for path in request.relationshipKeyPathsForPrefetching ?? [] {
-      let names = path.split(separator: ".").map(String.init)
-      try prefetch(names[...], &rows, context)
+      try prefetch(path, &reached)
     }
+    rows = reached[""] ?? rows
+    for (path, found) in reached where !path.isEmpty { cache(found) }
     let objects = register(rows, in: context)
     if request.shouldRefreshRefetchedObjects {
       // The framework reads these again, one by one.
@@ -95,36 +97,83 @@ extension PostgresStore {
 
   /// Reads the rows along a path of relationships, and adds to-many destinations to those that they begin at.
   ///
-  /// Cost: for each relationship, one SELECT of rows, and another of the destinations of a to-many.
+  /// - Parameter reached: The rows at the end of each path that was read, in which to-many destinations are set.
+  /// Cost: one SELECT for each relationship, two for a many-to-many.
   private func prefetch(
-    _ path: ArraySlice<String>, _ rows: inout [StoredRow], _ context: NSManagedObjectContext
+    _ path: String, _ reached: inout [String: [StoredRow]]
   ) throws {
-    guard let name = path.first else { return }
-    var found: Set<Int64> = []
-    var destination: String?
-    var toMany: ToManyMapping?
-    for row in rows {
-      if let mapping = row.mapping.toManys[name] {
-        (toMany, destination) = (mapping, mapping.destination)
-      } else if let toOne = row.mapping.toOne(name) {
-        destination = toOne.destination
-        (row.values[name] as? NSManagedObjectID).flatMap { key(of: $0) }.map {
-          _ = found.insert($0)
-        }
+    let entity = reportedEntity
+    defer { reportedEntity = entity }
+    var source = ""
+    for name in path.split(separator: ".").map(String.init) {
+      let target = source.isEmpty ? name : "\(source).\(name)"
+      defer { source = target }
+      guard reached[target] == nil, var rows = reached[source] else { continue }
+      guard let relationship = rows.lazy.compactMap({ $0.mapping.relationship(name) }).first else {
+        return
+      }
+      reportedEntity = relationship.destinationEntity?.name
+      try reportPrefetch(of: relationship) {
+        guard let found = try destinations(of: name, &rows) else { return nil }
+        reached[source] = rows
+        reached[target] = found
+        return found.map(\.objectID)
       }
     }
-    guard let mapping = destination.flatMap({ try? open.schema.entities[$0] }) else { return }
-    if let toMany {
-      let links = try destinations(toMany, of: rows.map(\.key))
-      for index in rows.indices where rows[index].mapping.toManys[name] != nil {
-        let ids = links[rows[index].key] ?? []
-        rows[index].values[name] = ids
-        found.formUnion(ids.compactMap { key(of: $0) })
-      }
+  }
+
+  /// Returns the destinations of a relationship of rows, each once; nil if there can't be one.
+  private func destinations(
+    of name: String, _ rows: inout [StoredRow]
+  ) throws -> [StoredRow]? {
+    guard let toMany = rows.lazy.compactMap({ $0.mapping.toManys[name] }).first else {
+      let toOne = rows.lazy.compactMap { $0.mapping.toOne(name) }.first
+      let keys = Set(
+        rows.compactMap { ($0.values[name] as? NSManagedObjectID).flatMap { key(of: $0) } })
+      guard !keys.isEmpty,
+        let mapping = toOne.flatMap({ try? open.schema.entities[$0.destination] })
+      else { return nil }
+      return try self.rows(keys.sorted(), of: mapping)
     }
-    guard !found.isEmpty else { return }
-    var reached = try self.rows(found.sorted(), of: mapping)
-    try prefetch(path.dropFirst(), &reached, context)
-    register(reached, in: context)
+    let owners = rows.filter { $0.mapping.toManys[name] != nil }.map(\.key)
+    var links: [Int64: [NSManagedObjectID]] = [:]
+    let found = try destinationRows(toMany, of: owners, &links)
+    for index in rows.indices where rows[index].mapping.toManys[name] != nil {
+      rows[index].values[name] = links[rows[index].key] ?? []
+    }
+    return found
+  }
+
+  /// Returns the rows of a to-many's destinations, and their IDs by the owners' keys.
+  private func destinationRows(
+    _ toMany: ToManyMapping, of owners: [Int64], _ links: inout [Int64: [NSManagedObjectID]]
+  ) throws -> [StoredRow] {
+    guard let destination = try open.schema.entities[toMany.destination] else { return [] }
+    guard case .column(let table, let column, let order) = toMany.storage else {
+      links = try destinations(toMany, of: owners)
+      let keys = Set(links.values.joined().compactMap { key(of: $0) })
+      return keys.isEmpty ? [] : try rows(keys.sorted(), of: destination)
+    }
+    let terms = [order, SystemColumn.key].compactMap { $0.map { "t0.\($0)" } }
+    return try withConnection { connection, _ in
+      let selection = destination.selection
+      let result = try connection.query(
+        "SELECT \(selection.list("t0")), t0.\(column) FROM \(table.name) t0 "
+          + "WHERE t0.\(column) = ANY($1) ORDER BY \(terms.joined(separator: ", "))",
+        [.integers(owners)])
+      let rows = try selection.rows(result, self)
+      for (index, row) in rows.enumerated() {
+        guard let owner = result.integer(index, result.columnCount - 1) else { continue }
+        links[owner, default: []].append(row.objectID)
+      }
+      return rows
+    }
+  }
+}
+
+extension EntityMapping {
+  /// Returns the relationship with a name that the store keeps.
+  fileprivate func relationship(_ name: String) -> NSRelationshipDescription? {
+    toManys[name]?.relationship ?? toOne(name)?.relationship
   }
 }

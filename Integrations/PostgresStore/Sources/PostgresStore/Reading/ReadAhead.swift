@@ -1,42 +1,15 @@
 import OpenCoreData
 
-/// The batches of a fetch, whose rows are read together when the first one is needed.
+/// Rows that were read together, because the framework asks for them one after the other.
 ///
-/// The framework asks for the rows of a batch one after the other, so rows are kept for a second, and each is used
-/// once.
+/// They're kept for a second, and each is used once.
 struct ReadAhead {
-  private var batches: [[Int64]] = []
-  private var positions: [Int64: Int] = [:]
   private var rows: [Int64: StoredRow] = [:]
   private var lastRead = Date.distantPast
 
-  private static let longestFetch = 1_000_000
   private static let lifetime = 1.0
 
-  /// Creates one without batches.
-  init() {}
-
-  /// Splits the keys of a fetch into batches.
-  init(_ keys: [Int64], batchSize: Int) {
-    guard keys.count <= Self.longestFetch else { return }
-    batches = stride(from: 0, to: keys.count, by: batchSize).map {
-      Array(keys[$0..<min($0 + batchSize, keys.count)])
-    }
-    for (index, batch) in batches.enumerated() {
-      for key in batch { positions[key] = index }
-    }
-  }
-
-  /// Returns the keys of the batch with a key, once; nil if there is none.
-  mutating func takeBatch(with key: Int64) -> [Int64]? {
-    guard let index = positions[key] else { return nil }
-    let batch = batches[index]
-    batches[index] = []
-    for key in batch { positions[key] = nil }
-    return batch
-  }
-
-  /// Keeps the rows of a batch, instead of those of the previous one.
+  /// Keeps rows, instead of earlier ones.
   mutating func keep(_ rows: [StoredRow]) {
     self.rows = Dictionary(rows.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     lastRead = Date()

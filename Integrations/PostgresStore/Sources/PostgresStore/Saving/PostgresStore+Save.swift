@@ -39,7 +39,10 @@ extension PostgresStore {
     }
     storedMetadata = metadata
     for object in (request.insertedObjects ?? []).union(request.updatedObjects ?? []) {
-      guard let key = key(of: object.objectID), let version = versions[key] else { continue }
+      guard let key = key(of: object.objectID),
+        // A row that wasn't written has its version still.
+        let version = versions[key] ?? (object.isFault ? nil : self.versions.version(of: key))
+      else { continue }
       cache([try row(of: object, key, version)])
     }
     for object in request.deletedObjects ?? [] {

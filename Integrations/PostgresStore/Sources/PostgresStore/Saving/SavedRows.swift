@@ -89,6 +89,11 @@ struct SavedRows {
       return try insert(object, after: version)
     }
     let changed = Set(object.changedValues().keys)
+    // A to-many that the destinations' rows have doesn't change the owner's.
+    let isInOtherRows = changed.allSatisfy { name in
+      mapping.toManys[name].map { !$0.needsLinks && !$0.relationship.isOrdered } ?? false
+    }
+    if !changed.isEmpty, isInOtherRows { return }
     try add(
       object, mapping, version: version, try values(of: object, mapping, only: changed),
       to: \.updated)

@@ -9,12 +9,15 @@ import class ManagedModel.NSRelationshipDescription
 final class StoreTable {
   /// The qualified name, in quotes.
   let name: String
+  /// The root entity's name.
+  let entityName: String
   /// The declarations of its columns.
   fileprivate(set) var declarations: [String]
   fileprivate var columnNames = NameAllocator()
 
-  init(_ name: String, declarations: [String]) {
+  init(_ name: String, entity: String, declarations: [String]) {
     self.name = name
+    entityName = entity
     self.declarations = declarations
   }
 

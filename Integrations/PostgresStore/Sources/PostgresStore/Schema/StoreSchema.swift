@@ -42,7 +42,7 @@ final class StoreSchema {
     let included = Set(sorted.compactMap(\.name))
     for root in sorted where root.superentity.map({ !included.contains($0.name ?? "") }) ?? true {
       let table = StoreTable(
-        qualified(root.name ?? ""),
+        qualified(root.name ?? ""), entity: root.name ?? "",
         declarations: [
           "\(SystemColumn.key) bigint NOT NULL", "\(SystemColumn.entity) integer NOT NULL",
           "\(SystemColumn.version) bigint NOT NULL",

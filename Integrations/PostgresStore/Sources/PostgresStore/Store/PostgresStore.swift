@@ -32,8 +32,11 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
   /// The versions of the rows that the row cache has.
   var versions = RowVersions()
 
-  /// The batches of the last fetch with a batch size.
+  /// The rows that the framework is about to ask for.
   var readAhead = ReadAhead()
+
+  /// The entity of the fetch or the fault that runs statements; nil for that of the first table they name.
+  var reportedEntity: String?
 
   /// What a store has while it's open.
   struct OpenStore {
@@ -54,7 +57,9 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
       ? model?.entities : model?.entities(forConfigurationName: configurationName)
     let new = try StoreSchema(entities ?? [], schema: location.schema)
     let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey].flatMap(ModelValue.integer) ?? 2
-    let pool = PostgresPool(location.settings, size: Int(clamping: size))
+    let pool = PostgresPool(location.settings, size: Int(clamping: size)) { [weak self] in
+      self?.report($0, in: location)
+    }
     let names = Set(new.entities.keys)
     let hashes = model?.entityVersionHashesByName.filter { names.contains($0.key) } ?? [:]
     let initial: [String: Any] = [
@@ -78,6 +83,12 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
     }
     metadata = storedMetadata
   }
+
+  /// True: the store reports each statement with its round trips.
+  public override class var reportsStatements: Bool { true }
+
+  /// True: the rows of a batch are read with one SELECT.
+  public override class var loadsBatches: Bool { true }
 
   /// Closes the connections.
   public override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
@@ -110,6 +121,13 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
   ) throws -> NSIncrementalStoreNode {
     try node(of: objectID, context)
+  }
+
+  /// Reads the rows of a batch with one SELECT.
+  public override func prepareValues(
+    forObjectsWith objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
+  ) throws {
+    try readAhead(objectIDs)
   }
 
   /// Reads the destinations of a relationship with one SELECT.

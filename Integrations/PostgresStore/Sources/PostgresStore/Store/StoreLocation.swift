@@ -1,6 +1,17 @@
 import OpenCoreData
 import PostgresDriver
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The option with the seconds by which each round trip to the server is longer, 0 by default.
+///
+/// It shows what a program's work costs over a slower network.
+public let PostgresRoundTripDelayOption = "PostgresRoundTripDelay"
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The option with a Boolean value that indicates whether statements are reported without the schema's name, so that
+/// those of stores in several schemas are equal.
+package let PostgresOmitsSchemaOption = "PostgresOmitsSchema"
+
 /// A store's place: a schema of a database.
 ///
 /// A URL is a connection URI of libpq, and may have the query item `schema` in addition, `public` by default:
@@ -8,6 +19,8 @@ import PostgresDriver
 struct StoreLocation {
   let settings: ConnectionSettings
   let schema: String
+  /// Whether statements are reported without the schema's name.
+  let omitsSchema: Bool
 
   private static let schemes = ["postgres", "postgresql"]
   private static let schemaItem = "schema"
@@ -34,6 +47,7 @@ struct StoreLocation {
     }
     let others = components.percentEncodedQueryItems?.filter { $0.name != Self.schemaItem } ?? []
     components.percentEncodedQueryItems = others.isEmpty ? nil : others
+    omitsSchema = options?[PostgresOmitsSchemaOption].flatMap(ModelValue.integer) == 1
     var settings = ConnectionSettings(uri: components.string ?? "")
     if let timeout = options?[NSPersistentStoreTimeoutOption].flatMap(ModelValue.real), timeout > 0
     {
@@ -41,6 +55,8 @@ struct StoreLocation {
       settings.connectTimeout = Int(min(timeout, longest).rounded(.up))
       settings.statementTimeout = Int((min(timeout, longest) * 1000).rounded(.up))
     }
+    settings.roundTripDelay =
+      options?[PostgresRoundTripDelayOption].flatMap(ModelValue.real).map { max(0, $0) } ?? 0
     settings.isReadOnly =
       options?[NSReadOnlyPersistentStoreOption].flatMap(ModelValue.integer) == 1
     self.settings = settings

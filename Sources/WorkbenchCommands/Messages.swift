@@ -21,10 +21,12 @@ enum Messages {
     Show a model:          cdprof model MODEL
     """
 
-  static func unknownCommand(_ word: String, commands: [String]) -> String {
+  static func unknownCommand(
+    _ word: String, commands: [String], of program: String = "cdprof"
+  ) -> String {
     let near = NearestName.of(word, among: commands).map { "; did you mean `\($0)`?" } ?? ""
     return "unknown command `\(word)`\(near)\n"
-      + "the commands are: \(commands.joined(separator: ", ")); see `cdprof help`"
+      + "the commands are: \(commands.joined(separator: ", ")); see `\(program) help`"
   }
 
   /// The first of two names in `sameName(_:_:_:)`.

@@ -19,6 +19,7 @@ struct ScenarioRuns: Sendable {
   private let sqlLevel: Int
   private let showsBinds: Bool
   private let force: Bool
+  private let engine: any StoreEngine
 
   /// The result of the runs, the files they wrote, and the error that ended them.
   private struct Outcome: Sendable {
@@ -33,7 +34,10 @@ struct ScenarioRuns: Sendable {
   ///   - scenario: The scenario to run.
   ///   - name: The path of the reports in the output folder, without an extension.
   ///   - command: The command, whose options apply.
-  init(_ scenario: Scenario, named name: String, _ command: Run) {
+  ///   - engine: The engine of the stores.
+  init(
+    _ scenario: Scenario, named name: String, _ command: Run, on engine: any StoreEngine
+  ) {
     self.scenario = scenario
     path = name
     let url = URL(fileURLWithPath: command.out, isDirectory: true)
@@ -46,13 +50,15 @@ struct ScenarioRuns: Sendable {
     sqlLevel = command.sqlLevel
     showsBinds = command.showBinds
     force = command.force
+    self.engine = engine
   }
 
-  /// Checks that every output file can be written.
+  /// Checks that every output file can be written, and that the engine can run each step.
   ///
   /// - Throws: An `InvalidInputError` if a file exists that `cdprof` didn't write, unless --force
-  ///   is given.
+  ///   is given; `ScenarioDiagnostics` with the steps that the engine can't run.
   func checkOutput() throws {
+    try EngineCheck(scenario, on: engine).check()
     for scale in scales { try runner(at: scale).checkOutput() }
     for format in formats {
       try OutputFile.check(format.url(named: name, in: folder), force: force)
@@ -62,7 +68,8 @@ struct ScenarioRuns: Sendable {
   private func runner(at scale: Int, log: RunLog? = nil) -> ScenarioRunner {
     ScenarioRunner(
       scenario: scenario, scale: scale, seed: seed, repeats: repeats, outputDirectory: folder,
-      name: scale == scales[0] ? name : "\(name)-scale\(scale)", force: force, log: log)
+      name: scale == scales[0] ? name : "\(name)-scale\(scale)", force: force, log: log,
+      engine: engine)
   }
 
   /// Runs scenarios, prints the results in order, and returns the most severe status.
@@ -149,7 +156,7 @@ struct ScenarioRuns: Sendable {
       for scale in scales {
         let runner = runner(at: scale, log: log)
         results.append(try runner.run(progress: progress))
-        stores.append(runner.storeURL.relativePath)
+        if runner.hasFile { stores.append(runner.storeURL.relativePath) }
       }
       let result = RunResult(joining: results)
       outcome.result = result
@@ -163,7 +170,7 @@ struct ScenarioRuns: Sendable {
       if outcome.result == nil {
         outcome.entry = RunIndex.Entry(
           failed: scenario.name, chapter: scenario.chapter, named: path,
-          message: Failure(error).text)
+          message: Secrets.hidden(in: Failure(error).text))
       }
     }
     outcome.written += stores

@@ -67,11 +67,16 @@ struct Advise: Executable {
       isScenario
       ? try IndexAdviceSource.advice(for: ScenarioReader.read(url, path: file), scale: scale)
       : try IndexAdviceSource.advice(forStore: url, lines: steps, sql: sql)
-    if json {
+    try Advise.write(advice, asJSON: json, console)
+    return .success
+  }
+
+  /// Writes index advice.
+  static func write(_ advice: IndexAdvice, asJSON: Bool, _ console: Console) throws {
+    if asJSON {
       console.write(try AdviceJSON.data(advice))
     } else {
       console.write(AdviceText.lines(advice))
     }
-    return .success
   }
 }

@@ -130,6 +130,11 @@ struct Run: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
+    try execute(on: SQLiteEngine(), console)
+  }
+
+  /// Runs the command on an engine.
+  func execute(on engine: any StoreEngine, _ console: Console) throws -> ExitStatus {
     // All files are read, and all outputs are checked, before anything runs, so that an error in
     // the last file is reported immediately.
     var status = ExitStatus.success
@@ -160,7 +165,7 @@ struct Run: Executable {
     for scenario in scenarios {
       console.warn(of: scenario.model, path: scenario.modelURL?.relativePath ?? scenario.path)
     }
-    let runs = scenarios.map { ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self) }
+    let runs = scenarios.map { ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self, on: engine) }
     for run in runs {
       do { try run.checkOutput() } catch { status = status.worse(report(error, console)) }
     }
@@ -174,7 +179,7 @@ struct Run: Executable {
   func report(_ error: any Error, _ console: Console) -> ExitStatus {
     console.endProgress()
     let failure = Failure(error)
-    console.writeError(failure.text)
+    console.writeError(Secrets.hidden(in: failure.text))
     return failure.status
   }
 }

@@ -1,0 +1,92 @@
+public import OpenCoreData
+
+/// A database server that scenarios can run on, through a program's own store, instead of SQLite.
+///
+/// A package that has such a store adopts it, and makes a program of `WorkbenchCommands.ServerProgram`, which has the
+/// commands of `cdprof` over that store. Any thread may use it; a place is used by one thread at a time.
+///
+/// All stores are in places that the server makes itself, under names that nothing else has, so that nothing else is
+/// ever changed or removed.
+public protocol DatabaseServer: AnyObject, Sendable {
+  /// The name of the database for reports, such as `PostgreSQL`.
+  var name: String { get }
+
+  /// The version of the server that runs, such as `17.2`.
+  ///
+  /// - Throws: An error if the server can't be reached; it contains no password.
+  var version: String { get throws }
+
+  /// The URL of its database, for the command that repeats a run; it contains no password.
+  var address: String { get }
+
+  /// What makes its costs differ from those of another server, such as `20 ms for each round trip`; nil for nothing.
+  var conditions: String? { get }
+
+  /// The registered type of its stores.
+  var storeType: NSPersistentStore.StoreType { get }
+
+  /// The options of its stores.
+  var storeOptions: [String: any Sendable] { get }
+
+  /// Whether its stores execute batch requests.
+  var executesBatchRequests: Bool { get }
+
+  /// Makes a place for a new store, and returns its URL.
+  func makePlace() throws -> URL
+
+  /// Copies a closed store to a new place, and returns its URL.
+  func copyPlace(_ url: URL) throws -> URL
+
+  /// Removes a place that it made, with the store; does nothing if that's already removed.
+  func removePlace(_ url: URL)
+
+  /// Removes all places that are left, before the process ends, also after a signal.
+  func removeAllPlaces()
+
+  /// Returns the plans of statements that ran on a store, in their order.
+  ///
+  /// A query may be run again to measure it; other statements must not be.
+  func plans(of statements: [ServerStatement], at url: URL) throws -> [ServerPlan]
+
+  /// Copies a closed store to try indexes on the copy, which is removed with the result.
+  ///
+  /// - Parameter model: The store's model.
+  func makeIndexTrials(at url: URL, model: NSManagedObjectModel) throws -> any IndexTrials
+}
+
+/// A statement that a store has reported.
+public struct ServerStatement: Sendable, Hashable {
+  /// The text with its placeholders.
+  public let sql: String
+  /// The bound values of one execution, as the store has reported them; nil if they're unknown.
+  public let values: [String]?
+  /// Whether it only reads.
+  public let isQuery: Bool
+
+  /// Creates a statement.
+  public init(sql: String, values: [String]?, isQuery: Bool) {
+    (self.sql, self.values, self.isQuery) = (sql, values, isQuery)
+  }
+}
+
+/// How a server executes a statement.
+public struct ServerPlan: Sendable, Hashable {
+  /// The plan as the server prints it, or one line with the reason why there's none.
+  public var lines: [String]
+  /// The plan in a sentence: what costs more than it must; empty if there's nothing to say.
+  public var assessment: String
+  /// Whether an index might help: the plan reads rows that it discards, or sorts.
+  public var asksForIndex: Bool
+  /// The work of one execution, in the unit of the server's `IndexTrials`; nil if it wasn't measured.
+  public var cost: Int?
+
+  /// Creates a plan.
+  public init(
+    lines: [String], assessment: String = "", asksForIndex: Bool = false, cost: Int? = nil
+  ) {
+    self.lines = lines
+    self.assessment = assessment
+    self.asksForIndex = asksForIndex
+    self.cost = cost
+  }
+}

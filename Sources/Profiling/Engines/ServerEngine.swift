@@ -1,0 +1,185 @@
+package import EngineInterface
+package import Foundation
+package import OpenCoreData
+package import ProfileEvents
+package import ScenarioLanguage
+package import StatementAnalysis
+
+/// A database server that another package connects to.
+package struct ServerEngine: StoreEngine {
+  private let server: any DatabaseServer
+  private let program: String
+
+  /// Creates an engine.
+  ///
+  /// - Parameter program: The name of the program that runs.
+  package init(_ server: any DatabaseServer, program: String) {
+    self.server = server
+    self.program = program
+  }
+
+  package func description() throws -> EngineDescription? {
+    EngineDescription(
+      name: server.name, version: try server.version, conditions: server.conditions)
+  }
+
+  package var command: (program: String, options: String) {
+    (program, " --store \(LineWords.plain(server.address))")
+  }
+
+  package var storeType: NSPersistentStore.StoreType { server.storeType }
+  package var storeOptions: [String: any Sendable] { server.storeOptions }
+
+  package func obstacle(to step: Step) -> EngineObstacle? {
+    let word = "`\(step.verb.rawValue)`"
+    switch step.verb {
+    case .sql, .index, .pragma, .analyze, .migrate, .finishMigration:
+      return EngineObstacle(
+        "\(word) works on a SQLite file, and \(server.name) has none",
+        nextStep: "run it on SQLite with `cdprof run`, or leave the step out")
+    case .pin:
+      return EngineObstacle(
+        "\(word) pins a query generation, which stores in \(server.name) don't have",
+        nextStep: "run it on SQLite with `cdprof run`, or leave the step out")
+    case .batchInsert, .batchUpdate, .batchDelete:
+      guard !server.executesBatchRequests else { return nil }
+      return EngineObstacle(
+        "\(word) is a batch request, which stores in \(server.name) don't execute",
+        nextStep: "run it on SQLite with `cdprof run`, or change objects and save them")
+    case .fetch, .count, .touch, .walk, .insert, .set, .relate, .delete, .save, .rollback, .undo,
+      .refresh, .drop, .reset, .context, .merge:
+      return nil
+    }
+  }
+
+  package func obstacle(to data: DataPlan) -> EngineObstacle? {
+    switch data.source {
+    case .copied:
+      EngineObstacle(
+        "the data is a SQLite file, which can't be copied to \(server.name)",
+        nextStep: "specify the number of rows of each entity, or run it with `cdprof run`")
+    case .generated: nil
+    }
+  }
+
+  package func obstacle(to metric: Metric) -> String? {
+    switch metric {
+    case .fetches, .saves, .selects, .rows, .faults, .hits, .misses, .prefetches, .roundtrips,
+      .registered, .peak, .time:
+      nil
+    case .inserts, .updates, .deletes, .transactions:
+      "\(server.name) gets the rows of a save in other statements and transactions than SQLite"
+    case .scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts, .filepages, .walpages, .freepages:
+      "it's a count of SQLite"
+    case .migrations, .ddl, .dml, .migratedrows, .copiedtables, .addedcolumns, .createdindexes,
+      .instances:
+      "it's a count of migrations of SQLite files"
+    }
+  }
+
+  package func counts(_ metric: Metric) -> Bool {
+    switch metric {
+    case .inserts, .updates, .deletes, .transactions: true
+    default: obstacle(to: metric) == nil
+    }
+  }
+
+  package var obstacleToPlans: String? { "it's a requirement of SQLite's plans" }
+
+  package func makePlace() throws -> URL { try server.makePlace() }
+  package func copyPlace(_ url: URL) throws -> URL { try server.copyPlace(url) }
+  package func removePlace(_ url: URL) { server.removePlace(url) }
+
+  package func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape] {
+    let statements = shapes.map { shape in
+      ServerStatement(sql: shape.sql, values: shape.binds, isQuery: shape.kind == .select)
+    }
+    return zip(shapes, try server.plans(of: statements, at: url)).map { shape, plan in
+      var shape = shape
+      shape.plan = plan.lines
+      shape.assessment = plan.assessment
+      shape.serverCost = plan.cost
+      shape.asksForIndex = plan.asksForIndex
+      return shape
+    }
+  }
+
+  package func advisor(at url: URL, model: NSManagedObjectModel) throws -> IndexAdvisor {
+    IndexAdvisor(ServerLaboratory(try server.makeIndexTrials(at: url, model: model)))
+  }
+}
+
+/// Index trials on a server.
+final class ServerLaboratory: IndexLaboratory {
+  private let trials: any IndexTrials
+  let unit: AdviceUnit
+  let present: [FileIndex]
+  private let automatic: Set<String>
+
+  init(_ trials: any IndexTrials) {
+    self.trials = trials
+    let gains = trials.minimumGains
+    unit = AdviceUnit(
+      name: trials.unit, minimumGain: gains.proposal, findingGain: gains.finding)
+    let indexes = trials.presentIndexes
+    automatic = Set(indexes.filter(\.isAutomatic).map(\.name))
+    present = indexes.map { index in
+      FileIndex(
+        name: index.name, table: index.table,
+        parts: zip(index.columns, index.isDescending).map { ($0, isDescending: $1) },
+        isUnique: index.isUnique, isPartial: index.isPartial)
+    }
+  }
+
+  private func measured(_ statement: AdvisedStatement) -> TrialMeasure? {
+    trials.measure(
+      ServerStatement(sql: statement.sql, values: statement.values, isQuery: statement.reads))
+  }
+
+  func measure(_ statement: AdvisedStatement) -> IndexMeasure? {
+    measured(statement).map { measure in
+      IndexMeasure(cost: measure.cost, lines: measure.lines, indexes: measure.indexes)
+    }
+  }
+
+  func indexes(usedBy statement: AdvisedStatement) -> [String]? { nil }
+
+  private func index(_ candidate: IndexCandidate) -> TrialIndex {
+    TrialIndex(
+      table: candidate.table, columns: candidate.parts.map(\.column),
+      isDescending: candidate.parts.map(\.isDescending), notNull: candidate.notNull)
+  }
+
+  func make(_ candidate: IndexCandidate, named name: String) -> Bool {
+    trials.makeIndex(index(candidate), named: name)
+  }
+
+  func drop(_ name: String) { trials.dropIndex(named: name) }
+
+  func sql(of candidate: IndexCandidate, named name: String) -> String {
+    trials.sql(of: index(candidate), named: name)
+  }
+
+  /// A server's cost of an INSERT isn't measured.
+  func insertCost(into table: String) -> Int? { nil }
+
+  func size(of index: String) -> (pages: Int, bytes: Int)? { trials.size(ofIndexNamed: index) }
+
+  func sparseColumns(of table: String, among columns: [String]) -> Set<String> {
+    trials.sparseColumns(of: table, among: columns)
+  }
+
+  func names(
+    of columns: [String], in table: String, preferring preferred: String?
+  ) -> (entity: String, properties: [String])? {
+    trials.properties(of: columns, in: table)
+  }
+
+  func canDescribe(_ index: IndexCandidate) -> Bool {
+    trials.properties(of: index.parts.map(\.column), in: index.table) != nil
+  }
+
+  func unusedIndexName(_ name: String, in entity: String?) -> String { name }
+
+  func isAutomatic(_ index: FileIndex) -> Bool { automatic.contains(index.name) }
+}

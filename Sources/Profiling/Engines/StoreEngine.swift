@@ -1,0 +1,76 @@
+package import Foundation
+package import OpenCoreData
+package import ProfileEvents
+package import ScenarioLanguage
+package import StatementAnalysis
+
+/// The database that a scenario runs on: SQLite, or the server of another package.
+package protocol StoreEngine: Sendable {
+  /// The name and the version for reports; `nil` for SQLite, whose version is always reported.
+  ///
+  /// - Throws: An error if a server can't be reached.
+  func description() throws -> EngineDescription?
+
+  /// The program that runs scenarios on it, and the options that it needs for that.
+  var command: (program: String, options: String) { get }
+
+  /// The type and the options of its stores.
+  var storeType: NSPersistentStore.StoreType { get }
+  var storeOptions: [String: any Sendable] { get }
+
+  /// The words of steps that it can't run, each with the reason and the next step.
+  func obstacle(to step: Step) -> EngineObstacle?
+  /// The reason why it can't use a scenario's data, or `nil` if it can.
+  func obstacle(to data: DataPlan) -> EngineObstacle?
+  /// The reason why a metric's counts don't mean the same as for SQLite, or `nil` if they do.
+  func obstacle(to metric: Metric) -> String?
+  /// Returns whether the engine has a count for a metric; a result doesn't contain others.
+  func counts(_ metric: Metric) -> Bool
+  /// The reason why requirements of plans can't be evaluated, or `nil` if they can.
+  var obstacleToPlans: String? { get }
+
+  /// Makes a place for the data of a scenario.
+  func makePlace() throws -> URL
+  /// Makes a place with a copy of a closed store.
+  func copyPlace(_ url: URL) throws -> URL
+  /// Removes a place with its store.
+  func removePlace(_ url: URL)
+
+  /// Returns the statements that ran on a closed store with their plans and assessments.
+  func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape]
+  /// Returns an advisor that tries indexes on a copy of a closed store.
+  ///
+  /// - Parameter model: The store's model.
+  func advisor(at url: URL, model: NSManagedObjectModel) throws -> IndexAdvisor
+}
+
+/// The engine of a run that didn't use SQLite.
+package struct EngineDescription: Sendable, Equatable, Codable {
+  /// The name of the database, `PostgreSQL`.
+  package var name: String
+  package var version: String
+  /// What makes its costs differ from those of another server; `nil` for nothing.
+  package var conditions: String?
+
+  package init(name: String, version: String, conditions: String? = nil) {
+    self.name = name
+    self.version = version
+    self.conditions = conditions
+  }
+
+  /// The engine for display: `PostgreSQL 17.2, 20 ms for each round trip`.
+  package var text: String {
+    "\(name) \(version)" + (conditions.map { ", \($0)" } ?? "")
+  }
+}
+
+/// The reason why an engine can't do something, and what to do about it.
+package struct EngineObstacle: Sendable, Equatable {
+  package var reason: String
+  package var nextStep: String
+
+  package init(_ reason: String, nextStep: String) {
+    self.reason = reason
+    self.nextStep = nextStep
+  }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import Foundation
+import OpenCoreData
+import Synchronization
+import WorkbenchText
+
+/// The program's entry point: parses the arguments, runs a command, and exits with its status.
+package struct Program {
+  private let root: any ParsableCommand.Type
+  /// Called before the process ends, on any thread.
+  private let cleanUp: @Sendable () -> Void
+
+  init(_ root: any ParsableCommand.Type, cleanUp: @escaping @Sendable () -> Void = {}) {
+    self.root = root
+    self.cleanUp = cleanUp
+  }
+
+  /// Runs `cdprof` with the process's arguments.
+  package static func start() -> Never {
+    Program(CDProf.self).start()
+  }
+
+  /// Runs the program with the process's arguments.
+  func start() -> Never {
+    // Commands run on a separate thread with a large stack, which leaves the main queue to main-queue
+    // contexts, as in an app.
+    Console.occupyClosedDescriptors()
+    Signals.listen()
+    Ending.cleanUp.withLock { $0 = cleanUp }
+    let program = ProgramRun(program: self)
+    let worker = Thread {
+      exit(program.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+    worker.stackSize = 8 << 20
+    worker.start()
+    dispatchMain()
+  }
+
+  /// Runs a command, prints its errors, and returns the exit status.
+  ///
+  /// - Parameter arguments: The arguments, without the name of the program.
+  func run(_ arguments: [String]) -> ExitStatus {
+    let console = Console()
+    InputLimits.limitProcess()
+    atexit {
+      Ending.cleanUp.withLock { $0 }()
+      ScratchFolders.removeAll()
+    }
+    ScratchFolders.removeLeftBehind()
+    // This process never contains an app's classes, so a warning about a missing class is noise.
+    ManagedObjectClasses.silenceWarnings()
+    if let wrong = unknownCommand(in: arguments) {
+      console.writeError(wrong)
+      return .usage
+    }
+    do {
+      var command = try root.parseAsRoot(arguments)
+      if let executable = command as? any Executable {
+        return try executable.execute(console)
+      }
+      try command.run()
+      return .success
+    } catch let error where isParserError(error) {
+      return report(error, of: arguments, console)
+    } catch {
+      let failure = Failure(error)
+      console.writeError(Secrets.hidden(in: failure.text))
+      return failure.status
+    }
+  }
+
+  /// Returns the error message for an unknown command, or nil if the first word is a command or an
+  /// option.
+  private func unknownCommand(in arguments: [String]) -> String? {
+    let commands = root.configuration.subcommands.map { $0._commandName }
+    var words = arguments[...]
+    if words.first == "help" { words = words.dropFirst() }
+    guard let word = words.first, !word.hasPrefix("-"), !commands.contains(word) else { return nil }
+    return Secrets.hidden(
+      in: Messages.unknownCommand(
+        PrintableText.line(word), commands: commands, of: root._commandName))
+  }
+
+  private func isParserError(_ error: any Error) -> Bool {
+    error is ExitCode || error is CleanExit || error is ValidationError
+      || String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
+  }
+
+  /// Prints help, the version, or a usage error.
+  private func report(
+    _ error: any Error, of arguments: [String], _ console: Console
+  ) -> ExitStatus {
+    // The parser quotes arguments unescaped; a line feed in one must not start a new line.
+    let message = arguments.filter { PrintableText.line($0) != $0 }
+      .reduce(root.fullMessage(for: error)) {
+        $0.replacing($1, with: PrintableText.line($1))
+      }
+    guard root.exitCode(for: error) != .success else {
+      console.write(message)
+      return .success
+    }
+    console.writeError(Secrets.hidden(in: message))
+    return .usage
+  }
+}
+
+/// A program, as the thread that runs it gets it.
+private struct ProgramRun: @unchecked Sendable {  // metatypes are immutable
+  let program: Program
+
+  func run(_ arguments: [String]) -> ExitStatus { program.run(arguments) }
+}
+
+/// What a process does before it ends, also after a signal.
+private enum Ending {
+  static let cleanUp = Mutex<@Sendable () -> Void> {}
+}
+
+/// Hides passwords in messages.
+enum Secrets {
+  /// Returns a text in which the password of each URL is replaced.
+  static func hidden(in text: String) -> String {
+    text.replacing(/(\w+:\/\/[^\s:\/@]*):[^\s@]*@/) { "\($0.1):…@" }
+      .replacing(/([?&]password=)[^\s&]*/) { "\($0.1)…" }
+  }
+}
