@@ -9,7 +9,8 @@
  * This target defines the C library's file functions and sqlite3_step. The symbols of a program precede
  * those of its shared libraries, so SQLite, Foundation, and the tested code call these definitions. They
  * forward to the next definition, unless a rule is set and the file is below its folder. SQLite's memory
- * allocator is replaced when the program is loaded; an allocation has no file and belongs to any folder.
+ * allocator is replaced when the program is loaded; an allocation has no file and belongs to any folder,
+ * but only a rule for one thread counts it.
  */
 
 /* The kinds of calls. A rule's mask has the bit `1 << kind` for each kind that it counts. */
