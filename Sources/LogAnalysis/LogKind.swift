@@ -66,6 +66,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
     case .cloudKit: "cloudkit"
     case .rowCacheHit: "row-cache-hit"
     case .saveTime: "save-time"
+    case .cdprof: "ours"
     default: "\(self)"
     }
   }

@@ -90,7 +90,7 @@ void failing_files_end(int number, struct failing_files_report *report) {
 
 #ifndef IS_SANITIZED
 
-// Counts a call on a file. Returns 0 to forward it, or the error of a rule.
+// Counts a call on a file, or on none. Returns 0 to forward it, or the error of a rule.
 static int decide(int kind, const char *path) {
   int error = 0;
   pid_t thread = gettid();
@@ -99,14 +99,16 @@ static int decide(int kind, const char *path) {
     struct slot *slot = &slots[index];
     if (!slot->is_used || !(slot->kinds & (1u << kind))) continue;
     if (slot->thread && slot->thread != thread) continue;
-    if (strncmp(path, slot->folder, slot->length) != 0) continue;
-    if (path[slot->length] != '/' && path[slot->length] != 0) continue;
+    // Other tests allocate memory as well.
+    if (!path && !slot->thread) continue;
+    if (path && strncmp(path, slot->folder, slot->length) != 0) continue;
+    if (path && path[slot->length] != '/' && path[slot->length] != 0) continue;
     slot->count++;
     slot->report.counts[kind]++;
     if (slot->first == 0 || slot->count < slot->first || slot->count > slot->last) continue;
     if (slot->report.failures++ == 0) {
       slot->report.failed_kind = kind;
-      snprintf(slot->report.failed_path, sizeof slot->report.failed_path, "%s", path);
+      if (path) snprintf(slot->report.failed_path, sizeof slot->report.failed_path, "%s", path);
     }
     error = slot->error;
   }
@@ -442,6 +444,30 @@ int sqlite3_step(sqlite3_stmt *statement) {
     if (error) return error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR;
   }
   return find_sqlite3_step()(statement);
+}
+
+// SQLite's memory.
+
+static sqlite3_mem_methods usual;
+
+static int fails_to_allocate(void) {
+  return atomic_load(&rule_count) && decide(failing_files_allocation, 0);
+}
+
+static void *allocate(int size) { return fails_to_allocate() ? 0 : usual.xMalloc(size); }
+
+// SQLite expects that memory can be made smaller.
+static void *reallocate(void *memory, int size) {
+  if (size > usual.xSize(memory) && fails_to_allocate()) return 0;
+  return usual.xRealloc(memory, size);
+}
+
+__attribute__((constructor)) static void replace_allocator(void) {
+  sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual);
+  sqlite3_mem_methods methods = usual;
+  methods.xMalloc = allocate;
+  methods.xRealloc = reallocate;
+  sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 }
 
 #endif

@@ -1,14 +1,15 @@
 import CFailingFiles
 package import Foundation
 
-/// Failures of file operations and SQL statements on files below a folder, for tests.
+/// Failures of file operations and SQL statements on files below a folder, and of SQLite's memory
+/// allocations, for tests.
 ///
 /// All of them in the process are reached: those of SQLite, Foundation, and the tested code.
 package enum FailingFiles {
   /// The kinds of operations; see `CFailingFiles.h`.
   package enum Kind: Int, CaseIterable, Sendable {
     case readOpen, writeOpen, create, read, write, sync, truncate, rename, link, remove, make
-    case lock, list, attribute, statement
+    case lock, list, attribute, statement, allocation
   }
 
   /// What fails, and how.
@@ -27,16 +28,19 @@ package enum FailingFiles {
     case statement
     /// A statement that isn't executed, with SQLITE_FULL.
     case fullStatement
+    /// Memory that SQLite can't allocate.
+    case memory
 
     /// The operations that fail.
     package var kinds: Set<Kind> {
       switch self {
-      case .inputOutput: Set(Kind.allCases).subtracting([.statement])
+      case .inputOutput: Set(Kind.allCases).subtracting([.statement, .allocation])
       case .fullDisk: [.create, .write, .sync, .truncate, .rename, .link, .make]
       case .shortWrite: [.write]
       case .denied: [.create, .rename, .link, .remove, .make]
       case .readOnly: [.writeOpen, .create, .rename, .link, .remove, .make, .attribute]
       case .statement, .fullStatement: [.statement]
+      case .memory: [.allocation]
       }
     }
 
@@ -47,6 +51,7 @@ package enum FailingFiles {
       case .shortWrite: FAILING_FILES_SHORT
       case .denied: EACCES
       case .readOnly: EROFS
+      case .memory: ENOMEM
       }
     }
   }

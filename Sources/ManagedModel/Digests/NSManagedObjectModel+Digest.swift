@@ -1,3 +1,5 @@
+import Synchronization
+
 extension NSManagedObjectModel {
   private static let hashesKey = "NSStoreModelVersionHashes"
 
@@ -14,7 +16,7 @@ extension NSManagedObjectModel {
   /// them.
   ///
   /// They're Core Data's for entities that were read from a `.momd` and haven't changed, and
-  /// OpenCoreData's for others; see `NSEntityDescription.versionHash`. Computed at each call.
+  /// OpenCoreData's for others; see `NSEntityDescription.versionHash`.
   public var entityVersionHashesByName: [String: Data] {
     entitiesByName.mapValues(\.versionHash)
   }
@@ -148,7 +150,7 @@ extension NSEntityDescription {
   /// whether the entity is abstract, the hash modifier, the uniqueness constraints, the hash of the
   /// superentity, and those of the properties that the entity declares. The class name, indexes,
   /// and `userInfo` aren't part of it: set a `versionHashModifier` if such a change must make
-  /// stores incompatible. **Cost:** computed at each call.
+  /// stores incompatible. **Cost:** computed at each call until the model is in use.
   public var versionHash: Data {
     let digest = digest
     return recordedHash(matching: digest) ?? digest
@@ -186,6 +188,14 @@ extension NSEntityDescription {
   }
 
   private func digestBytes(_ formula: DigestFormula) -> [UInt8] {
+    guard isFrozen, formula == .current else { return computedDigest(formula) }
+    if let known = frozenDigest.withLock({ $0 }) { return known }
+    let digest = computedDigest(formula)
+    frozenDigest.withLock { $0 = digest }
+    return digest
+  }
+
+  private func computedDigest(_ formula: DigestFormula) -> [UInt8] {
     var text = DigestText("entity 1")
     text.add(name)
     text.add(isAbstract)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Describes an entity: the properties of a kind of object, and its position in the hierarchy.
 ///
 /// Counterpart: `NSEntityDescription`.
@@ -53,6 +55,10 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   /// A string that changes the version hash even if nothing else differs.
   public var versionHashModifier: String? { willSet { requireMutable() } }
+
+  /// The digest of the entity by the current formula, which can't change anymore once the entity is
+  /// frozen; nil before its first use then.
+  let frozenDigest = Mutex<[UInt8]?>(nil)
 
   /// Core Data's version hash of the entity, and the state that it's valid for.
   package var recordedVersionHash: RecordedVersionHash? { willSet { requireMutable() } }

@@ -128,6 +128,8 @@ struct SaveOperation {
       // Changes that the policy made are posted before they are saved.
       if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
       context.processPendingChanges()
+      try fulfillChangedFaults()
+      context.processPendingChanges()
       context.endReadTransaction()
     }
   }

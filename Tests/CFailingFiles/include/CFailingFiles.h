@@ -4,11 +4,13 @@
 #include <stdint.h>
 
 /*
- * A file system that fails, for tests.
+ * A file system that fails, and memory that SQLite can't allocate, for tests.
  *
  * This target defines the C library's file functions and sqlite3_step. The symbols of a program precede
  * those of its shared libraries, so SQLite, Foundation, and the tested code call these definitions. They
- * forward to the next definition, unless a rule is set and the file is below its folder.
+ * forward to the next definition, unless a rule is set and the file is below its folder. SQLite's memory
+ * allocator is replaced when the program is loaded; an allocation has no file and belongs to any folder,
+ * but only a rule for one thread counts it.
  */
 
 /* The kinds of calls. A rule's mask has the bit `1 << kind` for each kind that it counts. */
@@ -28,6 +30,7 @@ enum failing_files_kind {
   failing_files_list,        /* open a folder to list it */
   failing_files_attribute,   /* set access permissions */
   failing_files_step,        /* begin to execute an SQL statement; fails with SQLITE_IOERR or SQLITE_FULL */
+  failing_files_allocation,  /* allocate or enlarge memory in SQLite; fails with any error of the rule */
   failing_files_kind_count
 };
 

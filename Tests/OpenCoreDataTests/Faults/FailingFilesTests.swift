@@ -80,6 +80,7 @@ struct FailingFilesTests {
       case .inputOutput, .statement: [.inputOutput, .cantOpen]
       case .fullDisk, .fullStatement, .shortWrite: [.full, .cantOpen]
       case .denied, .readOnly: [.cantOpen, .readOnly]
+      case .memory: [.outOfMemory]
       }
     #expect(error.map { codes.contains($0.code.primary) } == true, "\(String(describing: error))")
   }
