@@ -66,7 +66,6 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
     case .cloudKit: "cloudkit"
     case .rowCacheHit: "row-cache-hit"
     case .saveTime: "save-time"
-    case .cdprof: "ours"
     default: "\(self)"
     }
   }
