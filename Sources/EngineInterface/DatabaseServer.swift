@@ -31,6 +31,10 @@ public protocol DatabaseServer: AnyObject, Sendable {
   /// Whether its stores execute batch requests.
   var executesBatchRequests: Bool { get }
 
+  /// Returns the reason why its stores can't have a model, such as `'total' of 'Order' is a derived attribute`; nil if
+  /// they can.
+  func obstacle(to model: NSManagedObjectModel) -> String?
+
   /// Makes a place for a new store, and returns its URL.
   func makePlace() throws -> URL
 

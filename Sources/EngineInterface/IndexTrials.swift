@@ -53,8 +53,9 @@ public struct TrialMeasure: Sendable, Hashable {
 public struct TrialIndex: Sendable, Hashable {
   /// The table as statements name it, without quotes: `schema.table`.
   public let table: String
-  /// The columns, leftmost first, and whether each is in descending order.
+  /// The columns, leftmost first.
   public let columns: [String]
+  /// Whether each column is in descending order.
   public let isDescending: [Bool]
   /// The column that isn't NULL in the rows of a partial index; nil for an index of all rows.
   public let notNull: String?
@@ -68,13 +69,17 @@ public struct TrialIndex: Sendable, Hashable {
 
 /// An index that a store has.
 public struct PresentIndex: Sendable, Hashable {
+  /// The index's name.
   public let name: String
   /// The table as statements name it, without quotes: `schema.table`.
   public let table: String
-  /// The columns, leftmost first, and whether each is in descending order; an expression is an empty string.
+  /// The columns, leftmost first; an expression is an empty string.
   public let columns: [String]
+  /// Whether each column is in descending order.
   public let isDescending: [Bool]
+  /// Whether no two rows can have the same values.
   public let isUnique: Bool
+  /// Whether it has some of the rows only.
   public let isPartial: Bool
   /// Whether the store makes it itself: for primary keys, relationships, and constraints.
   public let isAutomatic: Bool

@@ -165,7 +165,9 @@ struct Run: Executable {
     for scenario in scenarios {
       console.warn(of: scenario.model, path: scenario.modelURL?.relativePath ?? scenario.path)
     }
-    let runs = scenarios.map { ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self, on: engine) }
+    let runs = scenarios.map {
+      ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self, on: engine)
+    }
     for run in runs {
       do { try run.checkOutput() } catch { status = status.worse(report(error, console)) }
     }

@@ -66,7 +66,7 @@ final class IncrementalReader: StoreReader {
     return objects.map(\.identity)
   }
 
-  /// Fills an object for a fetch that returns no faults: none is counted. One without a row stays a fault.
+  /// Fills an object for a fetch that returns no faults, without counting one; an object without a row stays a fault.
   private func realize(_ object: NSManagedObject) throws {
     let row =
       try context.cachedRow(of: object, in: source, notBefore: context.oldestAccepted)

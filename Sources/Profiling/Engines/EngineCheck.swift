@@ -37,10 +37,13 @@ package struct EngineCheck {
         report(engine.obstacle(to: step), "\(keyPath)[\(index)]", at: step.ranges.verb)
       }
     }
-    let data = lines.firstIndex { $0.hasPrefix("data:") } ?? 0
-    report(
-      engine.obstacle(to: scenario.data), "data",
-      at: SourceRange(line: data + 1, column: 1, length: 4))
+    for (key, obstacle) in [
+      ("model", engine.obstacle(to: scenario.dataModel)),
+      ("data", engine.obstacle(to: scenario.data)),
+    ] {
+      let line = lines.firstIndex { $0.hasPrefix("\(key):") } ?? 0
+      report(obstacle, key, at: SourceRange(line: line + 1, column: 1, length: key.count))
+    }
     check(scenario.steps, "steps")
     for (index, variant) in scenario.variants.enumerated() {
       check(variant.first, "variants[\(index)].first")

@@ -17,6 +17,7 @@ package struct SQLiteEngine: StoreEngine {
   package var storeOptions: [String: any Sendable] { [:] }
 
   package func obstacle(to step: Step) -> EngineObstacle? { nil }
+  package func obstacle(to model: NSManagedObjectModel) -> EngineObstacle? { nil }
   package func obstacle(to data: DataPlan) -> EngineObstacle? { nil }
   package func obstacle(to metric: Metric) -> String? { nil }
   package func counts(_ metric: Metric) -> Bool { true }

@@ -52,6 +52,12 @@ package struct ServerEngine: StoreEngine {
     }
   }
 
+  package func obstacle(to model: NSManagedObjectModel) -> EngineObstacle? {
+    server.obstacle(to: model).map {
+      EngineObstacle($0, nextStep: "run it on SQLite with `cdprof run`, or use another model")
+    }
+  }
+
   package func obstacle(to data: DataPlan) -> EngineObstacle? {
     switch data.source {
     case .copied:

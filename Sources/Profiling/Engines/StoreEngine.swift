@@ -20,6 +20,8 @@ package protocol StoreEngine: Sendable {
 
   /// The words of steps that it can't run, each with the reason and the next step.
   func obstacle(to step: Step) -> EngineObstacle?
+  /// The reason why its stores can't have a model, or `nil` if they can.
+  func obstacle(to model: NSManagedObjectModel) -> EngineObstacle?
   /// The reason why it can't use a scenario's data, or `nil` if it can.
   func obstacle(to data: DataPlan) -> EngineObstacle?
   /// The reason why a metric's counts don't mean the same as for SQLite, or `nil` if they do.

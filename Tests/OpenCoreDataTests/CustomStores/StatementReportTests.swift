@@ -1,5 +1,6 @@
 import CoreDataCosts
 import OpenCoreData
+import ProfileEvents
 import Testing
 
 @testable import OpenCoreData
@@ -15,9 +16,9 @@ struct StatementReportTests {
       var employees: [NSManagedObject] = []
       let fetch = try costs(of: context) { employees = try ShelfStack.employees(context) }
       #expect((fetch.fetches, fetch.selects, fetch.roundTrips) == (1, 0, 1))
-      let fault = try costs(of: context) { _ = employees[0].value(forKey: "name") }
+      let fault = costs(of: context) { _ = employees[0].value(forKey: "name") }
       #expect((fault.misses, fault.roundTrips) == (1, 1))
-      let hit = try costs(of: context) { _ = employees[0].value(forKey: "name") }
+      let hit = costs(of: context) { _ = employees[0].value(forKey: "name") }
       #expect(hit.roundTrips == 0)
       let save = try costs(of: context) {
         let new = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
@@ -83,7 +84,7 @@ struct StatementReportTests {
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     store.rollsBack = true
-    let saved = try costs(of: context) {
+    let saved = costs(of: context) {
       _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
       #expect(throws: (any Error).self) { try context.save() }
     }

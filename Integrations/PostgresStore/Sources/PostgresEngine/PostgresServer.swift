@@ -3,6 +3,8 @@ public import OpenCoreData
 import PostgresDriver
 import PostgresStore
 
+public import class ManagedModel.NSManagedObjectModel
+
 /// A PostgreSQL server that scenarios run on: each store is in a schema of its own, which is dropped at the end.
 ///
 /// The names of the schemas begin with `cdprof_` and a number that's random for each process. Other schemas are
@@ -17,9 +19,13 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
   private let delay: Duration
   private let schemas: SchemaNames
 
+  /// `PostgreSQL`.
   public let name = "PostgreSQL"
+  /// The server's version, without that of a distribution.
   public let version: String
+  /// The type `postgres`, which is registered.
   public let storeType = NSPersistentStore.StoreType.postgres
+  /// False.
   public let executesBatchRequests = false
 
   /// Connects to a database, and drops the schemas that killed processes have left.
@@ -57,6 +63,7 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     }
   }
 
+  /// The connection URI without its password.
   public var address: String {
     var components = base
     components.password = nil
@@ -68,6 +75,7 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     return components.string ?? "postgres://…"
   }
 
+  /// The delay of each round trip; nil for none.
   public var conditions: String? {
     guard delay > .zero else { return nil }
     let milliseconds = delay / .milliseconds(1)
@@ -75,6 +83,18 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     return "each round trip delayed by \(text) ms"
   }
 
+  /// Returns the reason why a PostgreSQL store can't have a model, such as a derived attribute.
+  public func obstacle(to model: NSManagedObjectModel) -> String? {
+    do {
+      _ = try StoreNames(model)
+      return nil
+    } catch {
+      let text = (error as NSError).localizedDescription
+      return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+  }
+
+  /// The options for the delay, and for statements without the schema's name.
   public var storeOptions: [String: any Sendable] {
     [
       PostgresOmitsSchemaOption: true,
@@ -84,6 +104,7 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
 
   // MARK: Places
 
+  /// Creates a schema.
   public func makePlace() throws -> URL {
     try working { connection in
       let schema = nextSchema()
@@ -92,6 +113,7 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     }
   }
 
+  /// Copies the tables of a schema into a new one, and updates their statistics.
   public func copyPlace(_ url: URL) throws -> URL {
     let source = try schema(of: url)
     return try working { connection in
@@ -111,11 +133,13 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     }
   }
 
+  /// Drops a schema that this object has made.
   public func removePlace(_ url: URL) {
     guard let schema = try? schema(of: url) else { return }
     _ = try? working { try $0.execute(schemas.removal(of: schema)) }
   }
 
+  /// Drops all schemas that this object has made, after ending the connections that might use them.
   public func removeAllPlaces() {
     // Another thread may use the control connection, and hold locks, until the process ends.
     guard let connection = try? PostgresConnection(ConnectionSettings(uri: base.string ?? ""))
@@ -161,6 +185,7 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
 
   // MARK: Plans
 
+  /// Returns the plans of `EXPLAIN (ANALYZE, BUFFERS)`, which runs each query again; none for other statements.
   public func plans(of statements: [ServerStatement], at url: URL) throws -> [ServerPlan] {
     let connection = try connection(to: schema(of: url))
     return statements.map { statement in
@@ -173,6 +198,7 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     }
   }
 
+  /// Copies a store into a schema in which indexes are tried.
   public func makeIndexTrials(
     at url: URL, model: NSManagedObjectModel
   ) throws -> any IndexTrials {
