@@ -3,12 +3,8 @@ import PostgresDriver
 import Testing
 
 /// Runs every scenario on both engines, which takes some minutes: only if `POSTGRES_STORE_SWEEP` is set.
-@Suite("All scenarios on PostgreSQL", .enabled(if: ScenarioSweepTests.isRequested))
+@Suite("All scenarios on PostgreSQL", .enabled(if: TestServer.runsAllScenarios))
 struct ScenarioSweepTests {
-  static var isRequested: Bool {
-    ProcessInfo.processInfo.environment["POSTGRES_STORE_SWEEP"] != nil
-  }
-
   /// The scenarios whose counts differ, as the README explains.
   private static let differing: Set<String> = [
     "a-conflict-solved", "a-merge-meets-changes", "a-row-that-went", "batches-with-a-prefetch",

@@ -7,6 +7,10 @@ enum TestServer {
   /// The URI of its database.
   static let uri = ProcessInfo.processInfo.environment["POSTGRES_STORE_TEST_URL"] ?? ""
 
+  /// Whether the test that takes some minutes is requested.
+  static let runsAllScenarios =
+    ProcessInfo.processInfo.environment["POSTGRES_STORE_SWEEP"] != nil
+
   /// The settings of a connection to it.
   static var settings: ConnectionSettings { ConnectionSettings(uri: uri) }
 
