@@ -39,7 +39,9 @@ final class IncrementalReader: StoreReader {
         return id.identity
       }
     }
-    let objects: [NSManagedObject] = try items(plan, .managedObjectResultType)
+    let result = try result(of: plan, .managedObjectResultType)
+    if let rows = result as? IncrementalStoreRows { return try register(rows, plan) }
+    guard let objects = result as? [NSManagedObject] else { throw unexpected(result, plan) }
     for object in objects {
       guard object.context === context, object.primaryKey > 0, plan.covers(object.layout),
         object.layout.storeIndex == source.storeIndex
@@ -53,6 +55,33 @@ final class IncrementalReader: StoreReader {
       }
     }
     return objects.map(\.identity)
+  }
+
+  /// Registers the objects of rows, and caches the rows.
+  private func register(
+    _ rows: IncrementalStoreRows, _ plan: FetchPlan
+  ) throws -> [FetchedIdentity] {
+    let identities = Array(rows.identities)
+    var covered: EntityLayout?
+    for identity in identities where covered.map({ !identity.isOf($0) }) ?? true {
+      let layout = identity.layout
+      guard layout.storeIndex == source.storeIndex, plan.covers(layout) else {
+        throw unexpected(rows, plan)
+      }
+      covered = layout
+    }
+    guard let rootIndex = covered?.rootIndex else { return [] }
+    let isObserved = type(of: source).observesRegistrations
+    let new = isObserved ? Set(identities.filter(isNew).map(\.primaryKey)) : []
+    _ = context.makeObjects(rows.take(), from: self, plan)
+    if !new.isEmpty { source.didRegister(rootIndex: rootIndex, keys: new.sorted()) }
+    return identities
+  }
+
+  private func isNew(_ identity: FetchedIdentity) -> Bool {
+    let object = context.registry.object(
+      rootIndex: identity.layout.rootIndex, key: identity.primaryKey)
+    return object.map { !identity.isOf($0.layout) } ?? true
   }
 
   func dictionaries(
@@ -85,10 +114,14 @@ final class IncrementalReader: StoreReader {
   private func items<Item>(
     _ plan: FetchPlan, _ resultType: NSFetchRequestResultType
   ) throws -> [Item] {
-    let request = plan.request(resultType, from: source)
-    let result = try calling { try $0.execute(request, with: context) }
+    let result = try result(of: plan, resultType)
     guard let items = result as? [Item] else { throw unexpected(result, plan) }
     return items
+  }
+
+  private func result(of plan: FetchPlan, _ resultType: NSFetchRequestResultType) throws -> Any {
+    let request = plan.request(resultType, from: source)
+    return try calling { try $0.execute(request, with: context) }
   }
 
   private func unexpected(_ result: Any, _ plan: FetchPlan) -> NSError {

@@ -54,19 +54,24 @@ extension NSIncrementalStore {
   ) throws -> [Row] {
     try beforeCommit()
     let context = (plan.written.first ?? plan.deleted.first)?.context
-    let nodes: [RowKey: NSIncrementalStoreNode]
+    let reported: SavedNodes
     do {
-      nodes = try saving { _ = try execute(NSSaveChangesRequest(plan, for: self), with: context) }
+      reported = try saving {
+        _ = try execute(NSSaveChangesRequest(plan, for: self), with: context)
+      }
     } catch {
       throw conflicts(of: error as NSError) ?? error
     }
+    let (nodes, versions) = (reported.nodes, reported.versions)
     let rows = newRows(of: plan.written) { object in
-      nodes[RowKey(object.identity)].map { Int64(bitPattern: $0.version) } ?? Row.unknownVersion
+      let key = RowKey(object.identity)
+      return versions[key] ?? nodes[key].map { Int64(bitPattern: $0.version) }
+        ?? Row.unknownVersion
     }
     let commit = countCommit()
     let saved = remember(plan, rows: rows, commit: commit)
     withShared { shared in
-      for object in plan.written {
+      for object in plan.written where versions[RowKey(object.identity)] == nil {
         shared.rows.forget(
           rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
       }

@@ -13,13 +13,13 @@ import ProfileEvents
 /// object is saved or the context's staleness interval has passed. Saved rows are read again, unless the store
 /// updates the node. Apple counterpart: the same.
 open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
-  // `savedNodes` is used under `callLock`
-  private let callLock = NSRecursiveLock()
+  // `saved` is used under `callLock`
+  let callLock = NSRecursiveLock()
   private let references: ObjectReferences
   /// The layouts of root entities, or of any entity below, by root index.
   private let roots: [Int: EntityLayout]
-  /// The nodes that the store has updated since a save began; nil while none is running.
-  private var savedNodes: [RowKey: NSIncrementalStoreNode]?
+  /// What the store has reported since a save began; nil while none is running.
+  var saved: SavedNodes?
 
   /// Creates the store; called by the coordinator when a store of the registered type is added.
   ///
@@ -69,7 +69,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   ///     `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`; a batch request, or one of the program's own.
   ///   - context: The context to create objects in, with `object(with:)`; below a child, its parent.
   /// - Returns: For a fetch, an array of `NSManagedObject`, `NSManagedObjectID`, or `[String: Any]`, in the
-  ///   request's order and within its limits, or of one number for a count. For a save, an empty array. For a
+  ///   request's order and within its limits, or of one number for a count; instead of an array of objects, also
+  ///   `IncrementalStoreRows`. For a save, an empty array. For a
   ///   batch request, the value of its result type. For any other request, an `NSPersistentStoreResult`.
   /// - Throws: Any error, which fails the fetch or the save. A save whose objects were changed by others throws
   ///   133020 with `NSMergeConflict`s, and 133021 with `NSConstraintConflict`s for duplicate values, under
@@ -117,6 +118,11 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// Contexts release unused objects at the end of a `perform` block. Does nothing by default.
   open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
+  /// Whether the store is told which objects contexts register; true by default.
+  ///
+  /// A store that keeps nothing of them overrides it, and saves an object ID for each. Apple counterpart: none.
+  open class var observesRegistrations: Bool { true }
+
   /// Returns the identifier of a store whose metadata has no `NSStoreUUIDKey`; a new UUID by default.
   open class func identifierForNewStore(at storeURL: URL) -> Any {
     UUID().uuidString
@@ -143,6 +149,11 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return references.object(for: RowKey(objectID.identity))
   }
 
+  /// Returns the key for an integer reference object.
+  final func key(of referenceObject: Int64, _ layout: EntityLayout) -> Int64 {
+    references.key(ofInteger: referenceObject, layout)
+  }
+
   private func missing(_ method: String) -> NSError {
     NSError.store("\(Swift.type(of: self)) must override \(method) of NSIncrementalStore.")
   }
@@ -159,13 +170,13 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return try body()
   }
 
-  /// Runs a save, and returns the nodes that the store has updated in it.
-  final func saving(_ body: () throws -> Void) throws -> [RowKey: NSIncrementalStoreNode] {
+  /// Runs a save, and returns what the store has reported in it.
+  final func saving(_ body: () throws -> Void) throws -> SavedNodes {
     try calling {
-      savedNodes = [:]
-      defer { savedNodes = nil }
+      saved = SavedNodes()
+      defer { saved = nil }
       try body()
-      return savedNodes ?? [:]
+      return saved ?? SavedNodes()
     }
   }
 
@@ -173,8 +184,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   final func nodeDidUpdate(_ node: NSIncrementalStoreNode) {
     callLock.lock()
     defer { callLock.unlock() }
-    guard savedNodes == nil else {
-      savedNodes?[RowKey(node.objectID.identity)] = node
+    guard saved == nil else {
+      saved?.nodes[RowKey(node.objectID.identity)] = node
       return
     }
     let layout = node.objectID.layout
@@ -231,10 +242,12 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   }
 
   override func didRegister(rootIndex: Int, keys: [Int64]) {
+    guard Swift.type(of: self).observesRegistrations else { return }
     notify(rootIndex, keys) { managedObjectContextDidRegisterObjects(with: $0) }
   }
 
   override func didUnregister(rootIndex: Int, keys: [Int64]) {
+    guard Swift.type(of: self).observesRegistrations else { return }
     notify(rootIndex, keys) { managedObjectContextDidUnregisterObjects(with: $0) }
   }
 
