@@ -23,8 +23,23 @@ let package = Package(
     .target(
       name: "PostgresStore", dependencies: ["PostgresDriver", openCoreData],
       swiftSettings: settings),
+    // What tests and the comparison with libpq share.
+    .target(
+      name: "PostgresFixtures", dependencies: ["PostgresStore", "PostgresDriver", openCoreData],
+      path: "Tests/PostgresFixtures", swiftSettings: settings),
+    .target(name: "CPostgresFloor", dependencies: ["CPostgres"]),
+    .executableTarget(
+      name: "postgres-bench", dependencies: ["CPostgresFloor", "PostgresFixtures"],
+      swiftSettings: settings),
+    // Runs in several processes while a test kills the server.
+    .executableTarget(
+      name: "chaos-client", dependencies: ["PostgresFixtures", openCoreData],
+      path: "Tests/ChaosClient", swiftSettings: settings),
     .testTarget(
-      name: "PostgresStoreTests", dependencies: ["PostgresStore", "PostgresDriver", openCoreData],
+      name: "PostgresStoreTests",
+      dependencies: [
+        "PostgresStore", "PostgresDriver", "PostgresFixtures", "chaos-client", openCoreData,
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
