@@ -135,7 +135,16 @@ final class IncrementalReader: StoreReader {
 
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
     let id = NSManagedObjectID(layout: layout, primaryKey: key, store: source)
-    let node = try calling { try $0.newValuesForObject(with: id, with: context) }
+    let node: NSIncrementalStoreNode
+    do {
+      node = try calling { try $0.newValuesForObject(with: id, with: context) }
+    } catch let error as NSError
+      where error.domain == NSCocoaErrorDomain
+      && error.code == NSManagedObjectReferentialIntegrityError
+    {
+      // There are no values: a fault is inaccessible, as one without a row.
+      return nil
+    }
     guard node.objectID.isEqual(id) else {
       throw NSError.store(
         "newValuesForObject(with:with:) of \(type(of: source)) returned the node of "

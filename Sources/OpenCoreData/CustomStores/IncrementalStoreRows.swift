@@ -66,12 +66,31 @@ public struct IncrementalRowPosition {
 public final class IncrementalRowWriter {
   private let layout: EntityLayout
   private unowned let store: NSIncrementalStore
+  private let isOfRootEntity: Bool
+  /// By the index of the slot; nil for attributes.
+  private let destinations: [Destination?]
   @exclusivity(unchecked) private var builder: RowBuilder
+
+  /// The entity of a relationship's destinations.
+  private struct Destination {
+    unowned(unsafe) let layout: EntityLayout
+    let isOfRootEntity: Bool
+    let number: Int64
+  }
 
   /// Creates a writer of rows of an entity of the store.
   public init(entity: NSEntityDescription, of store: NSIncrementalStore) {
     layout = EntityLayout.of(entity).at(store.storeIndex)
     self.store = store
+    isOfRootEntity = entity.superentity == nil
+    destinations = layout.slots.map { slot in
+      guard slot.kind.isToOne, let entity = slot.relationship.destinationEntity else { return nil }
+      // The store retains its layouts.
+      let layout = EntityLayout.of(entity).at(store.storeIndex)
+      return Destination(
+        layout: layout, isOfRootEntity: entity.superentity == nil,
+        number: Int64(store.layouts.entityNumber(layout)))
+    }
     builder = RowBuilder(layout: layout)
   }
 
@@ -124,13 +143,20 @@ public final class IncrementalRowWriter {
     at position: IncrementalRowPosition
   ) throws {
     let slot = position.slot(in: layout)
-    precondition(slot.kind.isToOne, "'\(slot.name)' is an attribute")
-    guard let declared = slot.relationship.destinationEntity else { return }
-    let entity = entity ?? declared
-    guard entity === declared || entity.isKind(of: declared) else {
+    guard let declared = destinations[slot.index] else {
+      preconditionFailure("'\(slot.name)' is an attribute")
+    }
+    guard let entity, entity !== declared.layout.entity else {
+      builder.set(
+        key(of: referenceObject, declared.layout, isOfRootEntity: declared.isOfRootEntity),
+        at: slot)
+      if slot.kind == .toOnePolymorphic { builder.set(entityNumber: declared.number, at: slot) }
+      return
+    }
+    guard entity.isKind(of: declared.layout.entity) else {
       throw NSError.store(
         "A destination of '\(slot.name)' is of the entity '\(entity.name ?? "")', but must be of "
-          + "'\(declared.name ?? "")'.")
+          + "'\(declared.layout.entity.name ?? "")'.")
     }
     let layout = EntityLayout.of(entity).at(self.layout.storeIndex)
     builder.set(store.key(of: referenceObject, layout), at: slot)
@@ -146,8 +172,19 @@ public final class IncrementalRowWriter {
     _ referenceObject: Int64, version: UInt64, into rows: IncrementalStoreRows
   ) {
     let row = builder.finish(version: Int64(bitPattern: version))
-    rows.append(
-      FetchedRow(layout: layout, primaryKey: store.key(of: referenceObject, layout), row: row))
+    let key = key(of: referenceObject, layout, isOfRootEntity: isOfRootEntity)
+    rows.append(FetchedRow(layout: layout, primaryKey: key, row: row))
     builder.reset()
+  }
+
+  /// Returns the key for a reference object: the store has to know only the entities of those below root entities.
+  @inline(__always)
+  private func key(
+    of referenceObject: Int64, _ layout: EntityLayout, isOfRootEntity: Bool
+  ) -> Int64 {
+    guard isOfRootEntity, referenceObject > 0, referenceObject < ObjectReferences.firstKey else {
+      return store.key(of: referenceObject, layout)
+    }
+    return referenceObject
   }
 }

@@ -23,8 +23,13 @@ extension NSIncrementalStore {
     throw NSError.store("The store has no external data file '\(file.name)'.")
   }
 
-  /// An incremental store writes its metadata itself.
-  func saveMetadata() throws { hasUnsavedMetadata = false }
+  /// Executes an `NSSaveChangesRequest` without objects, with which the store writes its metadata.
+  func saveMetadata() throws {
+    let request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil)
+    request.affectedStores = [self]
+    _ = try saving { _ = try execute(request, with: nil) }
+    hasUnsavedMetadata = false
+  }
 
   func close() { markRemoved() }
 
@@ -62,6 +67,7 @@ extension NSIncrementalStore {
     } catch {
       throw conflicts(of: error as NSError) ?? error
     }
+    hasUnsavedMetadata = false
     let (nodes, versions) = (reported.nodes, reported.versions)
     let rows = newRows(of: plan.written) { object in
       let key = RowKey(object.identity)

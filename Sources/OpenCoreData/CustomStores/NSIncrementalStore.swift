@@ -66,7 +66,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - request: An `NSFetchRequest<any NSFetchRequestResult>`, whose result type determines the result; an
-  ///     `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`; a batch request, or one of the program's own.
+  ///     `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`, or without objects to save `metadata` that was set;
+  ///     a batch request, or one of the program's own.
   ///   - context: The context to create objects in, with `object(with:)`; below a child, its parent.
   /// - Returns: For a fetch, an array of `NSManagedObject`, `NSManagedObjectID`, or `[String: Any]`, in the
   ///   request's order and within its limits, or of one number for a count; instead of an array of objects, also
@@ -83,7 +84,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Returns the values of an object: a fault fired, and the row cache doesn't have them.
   ///
-  /// - Throws: 133000 if the object no longer exists.
+  /// - Throws: 133000 if the object no longer exists: the fault is inaccessible then, and becomes deleted.
   open func newValuesForObject(
     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
   ) throws -> NSIncrementalStoreNode {
