@@ -42,11 +42,14 @@ final class Bed {
     try? store.destroy()
   }
 
-  /// Returns the workloads.
+  /// Returns the workloads by name.
   ///
   /// - Parameter count: The number of faults, and of saved objects.
-  func workloads(_ count: Int) throws -> [Workload] {
-    [try fetch(), try faults(count), try insertion(count), try update(count)]
+  func workloads(_ count: Int) -> [(name: String, make: () throws -> Workload)] {
+    [
+      ("fetch", fetch), ("faults", { [self] in try faults(count) }),
+      ("insert", { [self] in try insertion(count) }), ("update", { [self] in try update(count) }),
+    ]
   }
 
   // MARK: Workloads

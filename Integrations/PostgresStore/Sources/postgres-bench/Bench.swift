@@ -14,7 +14,7 @@ struct Bench {
   private var rounds = 7
 
   private static let usage = """
-    postgres-bench --url URI --log FILE [--only NAME] [--rows N] [--operations N] [--rounds N]
+    postgres-bench --url URI --log FILE [--only fetch|faults|insert|update] [--rows N] [--operations N] [--rounds N]
 
     """
 
@@ -45,22 +45,26 @@ struct Bench {
 
   private func run() throws {
     let bed = try Bed(uri: uri, log: URL(fileURLWithPath: log), rows: rows)
-    print("workload                        libpq      store   ratio  limit  statements")
-    for workload in try bed.workloads(operations)
-    where only.map({ workload.name.contains($0) }) ?? true {
-      var (floor, ours) = (UInt64.max, UInt64.max)
+    print("workload                        libpq      store   ratio  limit  statements  median")
+    for (name, make) in bed.workloads(operations) where only.map({ name == $0 }) ?? true {
+      let workload = try make()
+      var (floors, times): ([UInt64], [UInt64]) = ([], [])
       for round in 0...rounds {
         let (first, second) = (try workload.floor(), try workload.ours())
         guard round > 0 else { continue }
-        (floor, ours) = (min(floor, first), min(ours, second))
+        floors.append(first)
+        times.append(second)
       }
+      (floors, times) = (floors.sorted(), times.sorted())
+      let (floor, ours) = (floors[0], times[0])
+      let median = Double(times[rounds / 2]) / Double(floors[rounds / 2])
       let ratio = Double(ours) / Double(floor)
       print(
         workload.name.padding(toLength: 26, withPad: " ", startingAt: 0)
           + String(format: "%8.1f ms", Double(floor) / 1e6)
           + String(format: "%8.1f ms", Double(ours) / 1e6)
           + String(format: "%8.2f", ratio) + String(format: "%7.1f", Workload.limit)
-          + String(format: "%12d", workload.statements))
+          + String(format: "%12d", workload.statements) + String(format: "%8.2f", median))
     }
   }
 }

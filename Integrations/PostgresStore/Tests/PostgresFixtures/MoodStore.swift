@@ -140,11 +140,10 @@ package final class MoodStore {
   private static func model() -> NSManagedObjectModel {
     let (mood, country) = (NSEntityDescription(), NSEntityDescription())
     (mood.name, country.name) = ("Mood", "Country")
-    let (owner, moods) = (NSRelationshipDescription(), NSRelationshipDescription())
+    // Without an inverse, a new mood doesn't change its country.
+    let owner = NSRelationshipDescription()
     (owner.name, owner.destinationEntity, owner.maxCount) = ("country", country, 1)
-    (moods.name, moods.destinationEntity) = ("moods", mood)
-    (owner.inverseRelationship, moods.inverseRelationship) = (moods, owner)
-    (owner.isOptional, moods.isOptional) = (true, true)
+    owner.isOptional = true
     mood.properties = [
       attribute("rank", .integer64AttributeType), attribute("stamp", .integer64AttributeType),
       attribute("votes", .integer32AttributeType), attribute("flags", .integer32AttributeType),
@@ -152,7 +151,7 @@ package final class MoodStore {
       attribute("longitude", .doubleAttributeType), attribute("name", .stringAttributeType),
       attribute("note", .stringAttributeType), owner,
     ]
-    country.properties = [attribute("name", .stringAttributeType), moods]
+    country.properties = [attribute("name", .stringAttributeType)]
     let model = NSManagedObjectModel()
     model.entities = [country, mood]
     return model

@@ -8,8 +8,8 @@ final class RowDecoder {
     case smallint, int, bigint, boolean, single, double
     /// The bytes of a string, a URI, data, or a UUID.
     case bytes
-    /// A value that is converted first.
-    case converted(AttributeColumn)
+    /// A value that is converted first: the index of the attribute.
+    case converted(Int)
     case destination
     /// A destination, with the column of its entity's number.
     case destinationOf(entityColumn: Int)
@@ -23,6 +23,7 @@ final class RowDecoder {
 
   private let writer: IncrementalRowWriter
   private unowned let schema: StoreSchema
+  private let attributes: [AttributeColumn]
   private let steps: [Step]
   /// The steps if the columns have other types than the store has created.
   private let tolerantSteps: [Step]
@@ -38,12 +39,12 @@ final class RowDecoder {
     let writer = IncrementalRowWriter(entity: mapping.entity, of: store)
     var (steps, tolerant): ([Step], [Step]) = ([], [])
     var types: [(column: Int, oid: UInt32)] = []
-    for attribute in mapping.attributes {
+    for (index, attribute) in mapping.attributes.enumerated() {
       guard
         let place = IncrementalRowPosition(attribute.keyPath, of: mapping.entity, in: store)
       else { continue }
       let column = position(attribute.name)
-      let converted = Step(source: .converted(attribute), column: column, position: place)
+      let converted = Step(source: .converted(index), column: column, position: place)
       tolerant.append(converted)
       if let (source, oid) = Self.source(of: attribute) {
         steps.append(Step(source: source, column: column, position: place))
@@ -63,7 +64,7 @@ final class RowDecoder {
       steps.append(step)
       tolerant.append(step)
     }
-    (self.writer, self.schema) = (writer, schema)
+    (self.writer, self.schema, attributes) = (writer, schema, mapping.attributes)
     (self.steps, tolerantSteps, expectedTypes) = (steps, tolerant, types)
   }
 
@@ -103,9 +104,8 @@ final class RowDecoder {
   private func read(_ step: Step, _ result: PostgresResult, _ row: Int) throws {
     let position = step.position
     switch step.source {
-    case .converted(let attribute):
-      try writer.set(attribute.value(result, row, step.column), at: position)
-      return
+    case .converted(let index):
+      return try writer.set(attributes[index].value(result, row, step.column), at: position)
     case .destination, .destinationOf:
       guard let key = result.integer(row, step.column) else { return }
       guard case .destinationOf(let column) = step.source else {

@@ -138,9 +138,18 @@ struct StoredRow {
   /// By property; a to-one is an object ID or `NSNull`, and a nil attribute is missing.
   var values: [String: Any]
 
-  /// The values as a conflict has them: nil attributes are `NSNull`.
+  /// The values as a conflict has them: numbers are `NSNumber`s, and nil attributes `NSNull`.
   var snapshot: [String: Any] {
-    var snapshot = values
+    var snapshot = values.mapValues { value -> Any in
+      switch value {
+      case let number as Int64: NSNumber(value: number)
+      case let number as Double: NSNumber(value: number)
+      case let number as Float: NSNumber(value: number)
+      case let flag as Bool: NSNumber(value: flag)
+      case let number as Decimal: NSDecimalNumber(decimal: number)
+      default: value
+      }
+    }
     for attribute in mapping.attributes where snapshot[attribute.path[0]] == nil {
       snapshot[attribute.path[0]] = NSNull()
     }

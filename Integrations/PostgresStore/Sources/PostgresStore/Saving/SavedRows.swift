@@ -133,7 +133,10 @@ struct SavedRows {
       object: object, key: key, entity: mapping.number, version: version, isRestored: false)
     try Self.add(row, columns, to: &updated, of: store)
     for name in changed {
-      guard let toMany = mapping.toManys[name] else { continue }
+      // The rows of the destinations have most relationships: the former destinations aren't read for those.
+      guard let toMany = mapping.toManys[name],
+        toMany.needsLinks || toMany.relationship.isOrdered
+      else { continue }
       let committed = object.committedValues(forKeys: [name])[name]
       try addLinks(of: object, toMany, before: try keys(committed, toMany))
     }
