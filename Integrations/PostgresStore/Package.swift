@@ -34,11 +34,32 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "cdprof-postgres", dependencies: ["PostgresEngine", workbench], swiftSettings: settings),
+    // What tests and the comparison with libpq share.
+    .target(
+      name: "PostgresFixtures", dependencies: ["PostgresStore", "PostgresDriver", openCoreData],
+      path: "Tests/PostgresFixtures", swiftSettings: settings),
+    .target(name: "CPostgresFloor", dependencies: ["CPostgres"]),
+    .executableTarget(
+      name: "postgres-bench", dependencies: ["CPostgresFloor", "PostgresFixtures"],
+      swiftSettings: settings),
+    // Runs in several processes while a test kills the server.
+    .executableTarget(
+      name: "chaos-client", dependencies: ["PostgresFixtures", openCoreData],
+      path: "Tests/ChaosClient", swiftSettings: settings),
+    // The framework's tests of behavior, through links to their files. They use what is internal to the framework,
+    // so they're compiled without access control.
+    .testTarget(
+      name: "SharedSuites",
+      dependencies: [
+        "PostgresStore", "PostgresDriver", openCoreData,
+        .product(name: "CoreDataCosts", package: "cdprof"),
+      ],
+      swiftSettings: settings + [.unsafeFlags(["-Xfrontend", "-disable-access-control"])]),
     .testTarget(
       name: "PostgresStoreTests",
       dependencies: [
-        "PostgresStore", "PostgresEngine", "PostgresDriver", "cdprof-postgres", openCoreData,
-        .product(name: "CoreDataCosts", package: "cdprof"),
+        "PostgresStore", "PostgresEngine", "PostgresDriver", "PostgresFixtures", "cdprof-postgres",
+        "chaos-client", openCoreData, .product(name: "CoreDataCosts", package: "cdprof"),
       ],
       swiftSettings: settings),
   ],

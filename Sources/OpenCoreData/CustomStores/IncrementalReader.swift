@@ -44,8 +44,12 @@ final class IncrementalReader: StoreReader {
     }
     let paths = Set(plan.delegated?.prefetchPaths ?? [])
     let prefetched = paths.isEmpty ? nil : PrefetchedRows(store: source, paths: paths)
-    let objects: [NSManagedObject] = try items(
-      plan, .managedObjectResultType, prefetching: prefetched, in: scope)
+    let result = try result(
+      of: plan, .managedObjectResultType, prefetching: prefetched, in: scope)
+    if let rows = result as? IncrementalStoreRows {
+      return try register(rows, plan, retaining: prefetched)
+    }
+    guard let objects = result as? [NSManagedObject] else { throw unexpected(result, plan) }
     for object in objects {
       guard object.context === context, object.primaryKey > 0, plan.covers(object.layout),
         object.layout.storeIndex == source.storeIndex
@@ -58,11 +62,7 @@ final class IncrementalReader: StoreReader {
         try realize(object)
       }
     }
-    if let prefetched {
-      for object in objects {
-        object.prefetched = object.prefetched.map { $0.joined(with: prefetched) } ?? prefetched
-      }
-    }
+    retain(prefetched, by: objects)
     return objects.map(\.identity)
   }
 
@@ -72,6 +72,41 @@ final class IncrementalReader: StoreReader {
       try context.cachedRow(of: object, in: source, notBefore: context.oldestAccepted)
       ?? context.storedRow(of: object, in: source)
     if let row { object.fulfill(with: row) }
+  }
+
+  /// Registers the objects of rows, and caches the rows.
+  private func register(
+    _ rows: IncrementalStoreRows, _ plan: FetchPlan, retaining prefetched: PrefetchedRows?
+  ) throws -> [FetchedIdentity] {
+    let identities = Array(rows.identities)
+    var covered: EntityLayout?
+    for identity in identities where covered.map({ !identity.isOf($0) }) ?? true {
+      let layout = identity.layout
+      guard layout.storeIndex == source.storeIndex, plan.covers(layout) else {
+        throw unexpected(rows, plan)
+      }
+      covered = layout
+    }
+    guard let rootIndex = covered?.rootIndex else { return [] }
+    let isObserved = type(of: source).observesRegistrations
+    let new = isObserved ? Set(identities.filter(isNew).map(\.primaryKey)) : []
+    retain(prefetched, by: context.makeObjects(rows.take(), from: self, plan))
+    if !new.isEmpty { source.didRegister(rootIndex: rootIndex, keys: new.sorted()) }
+    return identities
+  }
+
+  /// Lets objects retain the rows that were prefetched for their fetch.
+  private func retain(_ prefetched: PrefetchedRows?, by objects: [NSManagedObject]) {
+    guard let prefetched else { return }
+    for object in objects {
+      object.prefetched = object.prefetched.map { $0.joined(with: prefetched) } ?? prefetched
+    }
+  }
+
+  private func isNew(_ identity: FetchedIdentity) -> Bool {
+    let object = context.registry.object(
+      rootIndex: identity.layout.rootIndex, key: identity.primaryKey)
+    return object.map { !identity.isOf($0.layout) } ?? true
   }
 
   func dictionaries(
@@ -102,15 +137,19 @@ final class IncrementalReader: StoreReader {
   }
 
   private func items<Item>(
-    _ plan: FetchPlan, _ resultType: NSFetchRequestResultType,
-    prefetching owner: PrefetchedRows? = nil, in scope: ProfileScope
+    _ plan: FetchPlan, _ resultType: NSFetchRequestResultType, in scope: ProfileScope
   ) throws -> [Item] {
-    let request = plan.request(resultType, from: source)
-    let result = try calling(in: scope, prefetching: owner) {
-      try $0.execute(request, with: context)
-    }
+    let result = try result(of: plan, resultType, in: scope)
     guard let items = result as? [Item] else { throw unexpected(result, plan) }
     return items
+  }
+
+  private func result(
+    of plan: FetchPlan, _ resultType: NSFetchRequestResultType,
+    prefetching owner: PrefetchedRows? = nil, in scope: ProfileScope
+  ) throws -> Any {
+    let request = plan.request(resultType, from: source)
+    return try calling(in: scope, prefetching: owner) { try $0.execute(request, with: context) }
   }
 
   private func unexpected(_ result: Any, _ plan: FetchPlan) -> NSError {
@@ -124,7 +163,16 @@ final class IncrementalReader: StoreReader {
 
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
     let id = NSManagedObjectID(layout: layout, primaryKey: key, store: source)
-    let node = try calling(in: scope) { try $0.newValuesForObject(with: id, with: context) }
+    let node: NSIncrementalStoreNode
+    do {
+      node = try calling(in: scope) { try $0.newValuesForObject(with: id, with: context) }
+    } catch let error as NSError
+      where error.domain == NSCocoaErrorDomain
+      && error.code == NSManagedObjectReferentialIntegrityError
+    {
+      // There are no values: a fault is inaccessible, as one without a row.
+      return nil
+    }
     guard node.objectID.isEqual(id) else {
       throw NSError.store(
         "newValuesForObject(with:with:) of \(type(of: source)) returned the node of "

@@ -93,7 +93,10 @@ enum NodeRow {
     return builder.finish(version: version)
   }
 
-  private static func raw(
+  /// Returns an attribute's value in a row.
+  ///
+  /// - Throws: 134070 if it isn't of the attribute's type.
+  static func raw(
     _ value: Any?, _ slot: RowSlot, _ layout: EntityLayout
   ) throws -> RowValue {
     guard let value, !(value is NSNull) else { return .null }

@@ -23,8 +23,14 @@ extension NSIncrementalStore {
     throw NSError.store("The store has no external data file '\(file.name)'.")
   }
 
-  /// An incremental store writes its metadata itself.
-  func saveMetadata() throws { hasUnsavedMetadata = false }
+  /// Executes an `NSSaveChangesRequest` without objects, with which the store writes its metadata.
+  func saveMetadata() throws {
+    let request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil)
+    request.affectedStores = [self]
+    let scope = ProfileScope(hub: persistentStoreCoordinator?.eventHub ?? EventHub())
+    _ = try saving(in: scope) { _ = try execute(request, with: nil) }
+    hasUnsavedMetadata = false
+  }
 
   func close() { markRemoved() }
 
@@ -55,21 +61,25 @@ extension NSIncrementalStore {
   ) throws -> [Row] {
     try beforeCommit()
     let context = (plan.written.first ?? plan.deleted.first)?.context
-    let nodes: [RowKey: NSIncrementalStoreNode]
+    let reported: SavedNodes
     do {
-      nodes = try saving(in: scope) {
+      reported = try saving(in: scope) {
         _ = try execute(NSSaveChangesRequest(plan, for: self), with: context)
       }
     } catch {
       throw conflicts(of: error as NSError) ?? error
     }
+    hasUnsavedMetadata = false
+    let (nodes, versions) = (reported.nodes, reported.versions)
     let rows = newRows(of: plan.written) { object in
-      nodes[RowKey(object.identity)].map { Int64(bitPattern: $0.version) } ?? Row.unknownVersion
+      let key = RowKey(object.identity)
+      return versions[key] ?? nodes[key].map { Int64(bitPattern: $0.version) }
+        ?? Row.unknownVersion
     }
     let commit = countCommit()
     let saved = remember(plan, rows: rows, commit: commit)
     withShared { shared in
-      for object in plan.written {
+      for object in plan.written where versions[RowKey(object.identity)] == nil {
         shared.rows.forget(
           rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
       }

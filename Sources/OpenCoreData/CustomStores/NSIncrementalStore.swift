@@ -14,15 +14,15 @@ import ProfileEvents
 /// registered, until the object is saved or the context's staleness interval has passed. Saved rows
 /// are read again, unless the store updates the node. Apple counterpart: the same.
 open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
-  // `savedNodes` and `call` are used under `callLock`
+  // `saved` and `call` are used under `callLock`
   let callLock = NSRecursiveLock()
   /// The framework's call that the store executes; nil outside of calls.
   var call: StoreCall?
   private let references: ObjectReferences
   /// The layouts of root entities, or of any entity below, by root index.
   private let roots: [Int: EntityLayout]
-  /// The nodes that the store has updated since a save began; nil while none is running.
-  private var savedNodes: [RowKey: NSIncrementalStoreNode]?
+  /// What the store has reported since a save began; nil while none is running.
+  var saved: SavedNodes?
 
   /// Creates the store; called by the coordinator when a store of the registered type is added.
   ///
@@ -69,14 +69,15 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - request: An `NSFetchRequest<any NSFetchRequestResult>`, whose result type determines the
-  ///     result; an `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`; a batch request, or
-  ///     one of the program's own.
+  ///     result; an `NSSaveChangesRequest`, after `obtainPermanentIDs(for:)`, or without objects to
+  ///     save `metadata` that was set; a batch request, or one of the program's own.
   ///   - context: The context to create objects in, with `object(with:)`; below a child, its
   ///     parent.
   /// - Returns: For a fetch, an array of `NSManagedObject`, `NSManagedObjectID`, or
   ///   `[String: Any]`, in the request's order and within its limits, or of one number for a count.
-  ///   For a save, an empty array. For a batch request, the value of its result type. For any other
-  ///   request, an `NSPersistentStoreResult`.
+  ///   Instead of an array of objects, also `IncrementalStoreRows`. For a save, an empty array. For
+  ///   a batch request, the value of its result type. For any other request, an
+  ///   `NSPersistentStoreResult`.
   /// - Throws: Any error, which fails the fetch or the save. A save whose objects were changed by
   ///   others throws 133020 with `NSMergeConflict`s, and 133021 with `NSConstraintConflict`s for
   ///   duplicate values, under `NSPersistentStoreSaveConflictsErrorKey`: the merge policy resolves
@@ -89,7 +90,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Returns the values of an object: a fault fired, and the row cache doesn't have them.
   ///
-  /// - Throws: 133000 if the object no longer exists.
+  /// - Throws: 133000 if the object no longer exists: the fault is inaccessible then, and becomes deleted.
   open func newValuesForObject(
     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
   ) throws -> NSIncrementalStoreNode {
@@ -124,6 +125,11 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   ///
   /// Contexts release unused objects at the end of a `perform` block. Does nothing by default.
   open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+  /// Whether the store is told which objects contexts register; true by default.
+  ///
+  /// A store that keeps nothing of them overrides it, and saves an object ID for each. Apple counterpart: none.
+  open class var observesRegistrations: Bool { true }
 
   /// Returns the identifier of a store whose metadata has no `NSStoreUUIDKey`; a new UUID by
   /// default.
@@ -174,6 +180,11 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return references.object(for: RowKey(objectID.identity))
   }
 
+  /// Returns the key for an integer reference object.
+  final func key(of referenceObject: Int64, _ layout: EntityLayout) -> Int64 {
+    references.key(ofInteger: referenceObject, layout)
+  }
+
   private func missing(_ method: String) -> NSError {
     NSError.store("\(Swift.type(of: self)) must override \(method) of NSIncrementalStore.")
   }
@@ -204,15 +215,13 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return try body()
   }
 
-  /// Runs a save, and returns the nodes that the store has updated in it.
-  final func saving(
-    in scope: ProfileScope, _ body: () throws -> Void
-  ) throws -> [RowKey: NSIncrementalStoreNode] {
+  /// Runs a save, and returns what the store has reported in it.
+  final func saving(in scope: ProfileScope, _ body: () throws -> Void) throws -> SavedNodes {
     try calling(in: scope) {
-      savedNodes = [:]
-      defer { savedNodes = nil }
+      saved = SavedNodes()
+      defer { saved = nil }
       try body()
-      return savedNodes ?? [:]
+      return saved ?? SavedNodes()
     }
   }
 
@@ -220,8 +229,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   final func nodeDidUpdate(_ node: NSIncrementalStoreNode) {
     callLock.lock()
     defer { callLock.unlock() }
-    guard savedNodes == nil else {
-      savedNodes?[RowKey(node.objectID.identity)] = node
+    guard saved == nil else {
+      saved?.nodes[RowKey(node.objectID.identity)] = node
       return
     }
     let layout = node.objectID.layout
@@ -278,10 +287,12 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   }
 
   override func didRegister(rootIndex: Int, keys: [Int64]) {
+    guard Swift.type(of: self).observesRegistrations else { return }
     notify(rootIndex, keys) { managedObjectContextDidRegisterObjects(with: $0) }
   }
 
   override func didUnregister(rootIndex: Int, keys: [Int64]) {
+    guard Swift.type(of: self).observesRegistrations else { return }
     notify(rootIndex, keys) { managedObjectContextDidUnregisterObjects(with: $0) }
   }
 

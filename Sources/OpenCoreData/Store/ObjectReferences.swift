@@ -20,18 +20,26 @@ final class ObjectReferences: @unchecked Sendable {  // `table` is used under `l
 
   private let lock = NSLock()
   private var table = Table()
-  private static let firstKey: Int64 = 1 << 62
+  /// The first key of a reference object that isn't its own key.
+  static let firstKey: Int64 = 1 << 62
 
   /// Returns the key for a reference object of an entity; the same for equal objects.
   func key(for object: Any, _ layout: EntityLayout) -> Int64 {
-    let integer = ObjectReferences.integer(object)
-    if let integer, integer > 0, integer < ObjectReferences.firstKey {
-      remember(layout, integer)
-      return integer
+    if let integer = ObjectReferences.integer(object) { return key(ofInteger: integer, layout) }
+    return key(of: ObjectReferences.hashable(object), layout)
+  }
+
+  /// Returns the key for an integer.
+  func key(ofInteger integer: Int64, _ layout: EntityLayout) -> Int64 {
+    guard integer > 0, integer < ObjectReferences.firstKey else {
+      return key(of: AnyHashable(integer), layout)
     }
-    let reference = Reference(
-      rootIndex: layout.rootIndex,
-      object: integer.map { AnyHashable($0) } ?? ObjectReferences.hashable(object))
+    remember(layout, integer)
+    return integer
+  }
+
+  private func key(of object: AnyHashable, _ layout: EntityLayout) -> Int64 {
+    let reference = Reference(rootIndex: layout.rootIndex, object: object)
     let key = lock.withLock {
       if let key = table.keys[reference] { return key }
       let key = ObjectReferences.firstKey + Int64(table.keys.count)

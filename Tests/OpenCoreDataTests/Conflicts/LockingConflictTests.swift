@@ -63,7 +63,8 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S7.29, S11-2, S11-3, S11-4, S-G03 a newer stored row fails the UPDATE until a refresh"
+    "S7.29, S11-2, S11-3, S11-4, S-G03 a newer stored row fails the UPDATE until a refresh",
+    .ofOwnStores
   )
   func newerStoredRowFailsTheUpdateUntilARefresh() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
@@ -129,6 +130,7 @@ struct LockingConflictTests {
 
   @Test(
     "S11-9, S11-10 rollback keeps the other objects' changes; overwrite writes every column",
+    .ofOwnStores,
     arguments: [true, false])
   func rollbackKeepsOtherObjectsChangesAndOverwriteWritesEveryColumn(overwrites: Bool) throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
@@ -201,7 +203,7 @@ struct LockingConflictTests {
     }
   }
 
-  @Test("S7.33, S11-14, S-G04 one context never conflicts; k saves make version k")
+  @Test("S7.33, S11-14, S-G04 one context never conflicts; k saves make version k", .ofOwnStores)
   func eachSaveIncrementsTheVersionWithoutConflicts() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
     let context = stack.context()

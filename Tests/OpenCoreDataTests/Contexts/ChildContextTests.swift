@@ -75,7 +75,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test("Batch size and prefetching have no effect in a child unless enabled")
+  @Test("Batch size and prefetching have no effect in a child unless enabled", .ofOwnStores)
   func childIgnoresBatchSizeAndPrefetchingUnlessEnabled() throws {
     let bed = try ContextBed(.sqlite)
     try bed.addPeople(50)

@@ -22,7 +22,8 @@ final class ContextBed {
   func secondCoordinator(sharingModel: Bool = false) throws -> NSPersistentStoreCoordinator {
     let second = NSPersistentStoreCoordinator(
       managedObjectModel: sharingModel ? stack.model : WorkshopModel.make())
-    try second.addPersistentStore(type: .sqlite, at: stack.storeURL)
+    try second.addPersistentStore(
+      type: kind.type, at: kind.url(stack.storeURL) ?? stack.storeURL)
     return second
   }
 

@@ -252,7 +252,8 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-2, S10-3, S-G13, S-G14 another coordinator needs the URI, and reads the row again")
+    "S10-2, S10-3, S-G13, S-G14 another coordinator needs the URI, and reads the row again",
+    .ofOwnStores)
   func idOfAnotherCoordinatorIsConvertedThroughItsURI() async throws {
     let pair = try Pair(.sqlite)
     // With the same model, only the coordinator differs.
@@ -282,7 +283,7 @@ struct MergeTests {
   }
 
   @Test(
-    "S10-13 IDs of another coordinator's save are converted, its rows read again")
+    "S10-13 IDs of another coordinator's save are converted, its rows read again", .ofOwnStores)
   func saveOfAnotherCoordinatorIsMergedWithConvertedIDs() throws {
     let pair = try Pair(.sqlite)
     let other = pair.bed.context(try pair.bed.secondCoordinator())

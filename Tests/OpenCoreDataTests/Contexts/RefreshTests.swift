@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Refreshing and releasing objects")
 struct RefreshTests {
-  @Test("S6.13, S-D16 the staleness interval limits the use of cached rows")
+  @Test("S6.13, S-D16 the staleness interval limits the use of cached rows", .ofOwnStores)
   func stalenessIntervalLimitsTheUseOfCachedRows() throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(1)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Object faults")
 struct ObjectFaultTests {
-  @Test("S6.01 a plain fetch is one SELECT of whole rows and returns faults")
+  @Test("S6.01 a plain fetch is one SELECT of whole rows and returns faults", .ofOwnStores)
   func plainFetchIsOneSelectAndReturnsFaults() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(12, countries: 3)
@@ -113,6 +113,7 @@ struct ObjectFaultTests {
 
   @Test(
     "S6.05 faults hit the row cache while the IDs fetched with their rows are retained",
+    .ofOwnStores,
     arguments: StoreKind.allCases)
   func faultsHitTheRowCacheWhileFetchedIDsAreRetained(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)

@@ -140,7 +140,7 @@ struct RelationshipFaultTests {
     }
   }
 
-  @Test("S-C33 a list's departments take a SELECT each, or one if they're prefetched")
+  @Test("S-C33 a list's departments take a SELECT each, or one if they're prefetched", .ofOwnStores)
   func departmentsTakeASelectEachOrOneIfPrefetched() throws {
     let stack = try TestStack(model: TestModels.company())
     let rows = [

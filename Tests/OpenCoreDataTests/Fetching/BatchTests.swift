@@ -41,6 +41,7 @@ struct BatchTests {
 
   @Test(
     "S6.36, S-C15 batches of faults cost a row-cache hit per object, realized batches nothing",
+    .ofOwnStores,
     arguments: StoreKind.allCases, [true, false])
   func batchesOfFaultsCostARowCacheHitForEachObject(kind: StoreKind, asFaults: Bool) throws {
     let bed = try ContextBed(kind)

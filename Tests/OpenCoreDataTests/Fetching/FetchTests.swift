@@ -9,7 +9,7 @@ import Testing
 @Suite("Fetching")
 struct FetchTests {
   @Test(
-    "S6.24 an ID fetch caches whole rows and creates no objects",
+    "S6.24 an ID fetch caches whole rows and creates no objects", .ofOwnStores,
     arguments: StoreKind.allCases)
   func idFetchCachesRowsAndCreatesNoObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -130,7 +130,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.30 S6.32 S6.33 a batched fetch loads object IDs, then one batch at a time",
+    "S6.30 S6.32 S6.33 a batched fetch loads object IDs, then one batch at a time", .ofOwnStores,
     arguments: StoreKind.allCases)
   func batchedFetchLoadsObjectIDsThenBatches(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -213,6 +213,7 @@ struct FetchTests {
 
   @Test(
     "S6.46 existingObject(with:) costs nothing, one SELECT, or one SELECT and an error",
+    .ofOwnStores,
     arguments: StoreKind.ofRows)
   func existingObjectReadsTheStoreOnlyIfNeeded(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -274,7 +275,9 @@ struct FetchTests {
     }
   }
 
-  @Test("S6.30 S6.33 100,000 objects in batches of 20 cost 1 SELECT, and 5,001 to iterate")
+  @Test(
+    "S6.30 S6.33 100,000 objects in batches of 20 cost 1 SELECT, and 5,001 to iterate", .ofOwnStores
+  )
   func iteratingOverAHundredThousandObjectsCosts5001Selects() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)

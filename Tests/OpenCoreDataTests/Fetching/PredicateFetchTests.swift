@@ -102,7 +102,7 @@ struct PredicateFetchTests {
     }
   }
 
-  @Test("S12-1, S12-8, S12-26 equivalent formats have the same SQL")
+  @Test("S12-1, S12-8, S12-26 equivalent formats have the same SQL", .ofOwnStores)
   func equivalentFormatsHaveTheSameSQL() throws {
     let store = try CityStore(.sqlite)
     let age = NSExpression(forKeyPath: "age")
@@ -145,7 +145,7 @@ struct PredicateFetchTests {
   }
 
   @Test(
-    "S12-3, S-C22 nil in a fetch and in memory: only != differs",
+    "S12-3, S-C22 nil in a fetch and in memory: only != differs", .ofOwnStores,
     arguments: [
       ("carsOwnedCount == 1", ["Dan"], ["Dan"]),
       (
@@ -171,7 +171,8 @@ struct PredicateFetchTests {
     #expect(try CityStore(.memory).names("Person", predicate) == evaluated)
   }
 
-  @Test("S12-6, S12-7, S-C27 dates are stored as seconds since 2001 and compared exactly")
+  @Test(
+    "S12-6, S12-7, S-C27 dates are stored as seconds since 2001 and compared exactly", .ofOwnStores)
   func datesMatchExactly() throws {
     let store = try CityStore(.sqlite)
     let exact = Date(timeIntervalSinceReferenceDate: 25.0 / 3)
@@ -188,7 +189,7 @@ struct PredicateFetchTests {
   }
 
   @Test(
-    "S-C19 blocks and methods are errors in SQLite and evaluated in memory",
+    "S-C19 blocks and methods are errors in SQLite and evaluated in memory", .ofOwnStores,
     arguments: StoreKind.allCases)
   func blocksAndMethodsAreErrorsOnlyInSQLite(kind: StoreKind) throws {
     let store = try CityStore(kind)

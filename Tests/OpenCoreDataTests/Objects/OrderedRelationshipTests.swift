@@ -36,6 +36,7 @@ struct OrderedRelationshipTests {
 
   @Test(
     "S4.12 S-E19 an ordered relationship keeps its order, sorts a fetch, and has no duplicates",
+    .ofOwnStores,
     arguments: StoreKind.allCases)
   func orderedRelationshipKeepsItsOrderAndSortsAFetch(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
@@ -138,7 +139,8 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
-    "Order keys begin at 2048, grow by 1024, are halved between, and are renumbered if exhausted")
+    "Order keys begin at 2048, grow by 1024, are halved between, and are renumbered if exhausted",
+    .ofOwnStores)
   func orderKeysAreSpacedHalvedAndRenumbered() throws {
     let stack = try GraphStack(.sqlite, model: KinshipModel.make())
     let context = try stack.context()

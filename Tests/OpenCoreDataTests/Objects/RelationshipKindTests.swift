@@ -202,7 +202,7 @@ struct RelationshipKindTests {
     }
   }
 
-  @Test("S4.11 only a many-to-many has a join table")
+  @Test("S4.11 only a many-to-many has a join table", .ofOwnStores)
   func onlyManyToManyHasAJoinTable() throws {
     let (stack, context) = try context(.sqlite)
     try context.performAndWait { try context.save() }
@@ -217,7 +217,9 @@ struct RelationshipKindTests {
     #expect(columns == [[.integer(2)]])
   }
 
-  @Test("S-E10 a many-to-many has a join row of two keys for each pair, and is read through a join")
+  @Test(
+    "S-E10 a many-to-many has a join row of two keys for each pair, and is read through a join",
+    .ofOwnStores)
   func manyToManyHasAJoinRowPerPairAndIsReadThroughAJoin() throws {
     let stack = try TestStack(model: TestModels.library())
     let writer = try stack.coldContext()
@@ -283,7 +285,7 @@ struct RelationshipKindTests {
   }
 
   @Test(
-    "S4.14 S-E09 without an inverse, a deletion leaves a dangling reference",
+    "S4.14 S-E09 without an inverse, a deletion leaves a dangling reference", .ofOwnStores,
     arguments: StoreKind.allCases)
   func deletionWithoutInverseLeavesADanglingReference(kind: StoreKind) throws {
     let (stack, writer) = try context(kind)

@@ -18,7 +18,7 @@ struct StaleListTests {
   }
 
   @Test(
-    "A many-to-many omits a row deleted by a context with a stale relationship",
+    "A many-to-many omits a row deleted by a context with a stale relationship", .ofOwnStores,
     arguments: StoreKind.allCases)
   func manyToManyOmitsRowDeletedByAStaleContext(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)

@@ -276,7 +276,7 @@ struct ValidationTests {
     }
   }
 
-  @Test("A required derived attribute needs a value only when its object is inserted")
+  @Test("A required derived attribute needs a value only when its object is inserted", .ofOwnStores)
   func requiredDerivedAttributeNeedsAValueOnlyAtInsertion() throws {
     let entity = NSEntityDescription()
     entity.name = "Book"

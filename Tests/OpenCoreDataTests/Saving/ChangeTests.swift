@@ -246,7 +246,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "Fetched object IDs keep their rows cached, with unsaved changes too",
+    "Fetched object IDs keep their rows cached, with unsaved changes too", .ofOwnStores,
     arguments: StoreKind.allCases)
   func fetchedIDsKeepTheirRowsCachedWithUnsavedChanges(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
@@ -267,7 +267,7 @@ struct ChangeTests {
   }
 
   @Test(
-    "Rows prefetched along different paths are retained",
+    "Rows prefetched along different paths are retained", .ofOwnStores,
     arguments: StoreKind.allCases)
   func rowsPrefetchedAlongDifferentPathsAreRetained(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)

@@ -35,7 +35,7 @@ struct SaveTests {
     }
   }
 
-  @Test("S15-9 a new mood and its region are saved in two transactions")
+  @Test("S15-9 a new mood and its region are saved in two transactions", .ofOwnStores)
   func newMoodAndItsRegionAreSavedInTwoTransactions() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 1)
@@ -67,7 +67,7 @@ struct SaveTests {
   }
 
   @Test(
-    "A cold stack reads saved values of every type",
+    "A cold stack reads saved values of every type", .ofOwnStores,
     arguments: StoreKind.allCases)
   func savedValuesOfEveryTypeAreReadByAColdStack(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.library())

@@ -19,6 +19,9 @@ enum StoreKind: CaseIterable, Sendable {
   /// Whether the store exists only as long as its coordinator.
   var isInMemory: Bool { self == .memory || self == .sqliteInMemory }
 
+  /// Whether each save writes the whole file.
+  var isDocument: Bool { self == .xml || self == .binary }
+
   /// The store's URL: a file, `/dev/null`, or nil.
   func url(_ file: URL) -> URL? {
     switch self {
@@ -35,57 +38,5 @@ enum StoreKind: CaseIterable, Sendable {
     case .xml: .xml
     case .binary: .binary
     }
-  }
-}
-
-/// A store of any kind with new contexts.
-final class GraphStack {
-  let kind: StoreKind
-  private let stack: TestStack
-
-  /// An empty store of a model.
-  init(_ kind: StoreKind, model: NSManagedObjectModel) throws {
-    self.kind = kind
-    stack = try TestStack(kind, model: model)
-  }
-
-  /// The file, for tests that read its tables.
-  var storeURL: URL { stack.storeURL }
-
-  /// A new context without registered objects.
-  func context() throws -> NSManagedObjectContext {
-    try stack.coldContext()
-  }
-
-  /// The number of statements, which is 0 if the store doesn't run SQL.
-  func statements(_ count: Int) -> Int {
-    stack.statements(count)
-  }
-}
-
-extension NSManagedObjectContext {
-  /// All objects of an entity, sorted by a key.
-  func all(_ entity: String, by key: String = "name") throws -> [NSManagedObject] {
-    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-    request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
-    return try fetch(request)
-  }
-
-  /// The error of a save; nil when it succeeds.
-  func saveError() -> NSError? {
-    do {
-      try save()
-      return nil
-    } catch {
-      return error as NSError
-    }
-  }
-}
-
-extension NSError {
-  /// The code, or the codes of the detailed errors, in ascending order.
-  var codes: [Int] {
-    guard let details = userInfo[NSDetailedErrorsKey] as? [NSError] else { return [code] }
-    return details.map(\.code).sorted()
   }
 }

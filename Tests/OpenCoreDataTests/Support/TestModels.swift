@@ -4,7 +4,7 @@ import OpenCoreData
 /// The models of the tests.
 enum TestModels {
   /// The repository's folder.
-  static let root = URL(fileURLWithPath: #filePath)
+  static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 

@@ -25,6 +25,9 @@ package final class PostgresConnection {
   package private(set) var isInTransaction = false
   /// The number of times that the connection was established.
   package private(set) var connectCount = 0
+  /// What is different after each start of the server, and after it has recovered from a crash; nil if the user may
+  /// not see it.
+  package private(set) var serverRun: String?
 
   /// The oldest server with `pg_xact_status` and `pg_current_xact_id`.
   private static let oldestVersion: Int32 = 130_000
@@ -95,6 +98,19 @@ package final class PostgresConnection {
         + "SET standard_conforming_strings = on; "
         + "SET default_transaction_isolation = 'read committed'; "
         + "SET default_transaction_read_only = \(settings.isReadOnly ? "on" : "off")")
+    serverRun = try currentRun()
+  }
+
+  /// Returns when the server was started, and its checkpointer, which the server starts again after a crash.
+  private func currentRun() throws(PostgresError) -> String? {
+    let result = try checked(
+      PQexec(
+        raw,
+        "SELECT pg_postmaster_start_time() || ' ' || backend_start FROM pg_stat_activity "
+          + "WHERE backend_type = 'checkpointer'"))
+    defer { PQclear(result) }
+    guard PQntuples(result) == 1, PQgetisnull(result, 0, 0) == 0 else { return nil }
+    return String(cString: PQgetvalue(result, 0, 0))
   }
 
   private func withCStrings<R>(
@@ -291,22 +307,43 @@ package final class PostgresConnection {
       guard error.kind == .connection else { throw error }
       isInTransaction = false
       let lost = error
-      let outcome: String?
-      do {
-        outcome = try query("SELECT pg_xact_status($1::text::xid8)", [.text(transaction)]).text(
-          0, 0)
-      } catch {
-        outcome = nil
-      }
-      switch outcome {
-      case "committed": return
-      case "aborted": throw lost
-      default:
+      switch outcome(of: transaction, in: serverRun) {
+      case .committed: return
+      case .aborted: throw lost
+      case .unknown:
         throw PostgresError(
           .unknownOutcome,
           "The connection was lost during COMMIT, and it isn't known whether the transaction was "
             + "committed: \(lost.message)")
       }
+    }
+  }
+
+  /// The outcome of a transaction.
+  package enum Outcome: Hashable, Sendable {
+    case committed, aborted, unknown
+  }
+
+  /// Asks the server for the outcome of a transaction whose COMMIT wasn't answered.
+  ///
+  /// A server that crashes before it has written a transaction gives its number to another one, so a commit counts
+  /// only if the server has run since then. A number of a transaction that is lost or was rolled back isn't that of
+  /// a committed one.
+  ///
+  /// - Parameters:
+  ///   - transaction: The number of the transaction; empty if it has changed nothing.
+  ///   - run: The value of `serverRun` in the transaction.
+  package func outcome(of transaction: String, in run: String?) -> Outcome {
+    let status: String?
+    do {
+      status = try query("SELECT pg_xact_status($1::text::xid8)", [.text(transaction)]).text(0, 0)
+    } catch {
+      return .unknown
+    }
+    switch status {
+    case "committed": return run != nil && run == serverRun ? .committed : .unknown
+    case "aborted": return .aborted
+    default: return .unknown
     }
   }
 }

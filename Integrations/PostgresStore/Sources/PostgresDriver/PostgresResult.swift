@@ -34,14 +34,24 @@ package final class PostgresResult {
     return PQgetisnull(raw, Int32(row), Int32(column)) == 1
   }
 
+  /// Returns the bytes of a value, which are valid while the result is; nil for NULL.
+  package func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
+    precondition(row < rowCount && column < columnCount, "the result has no such value")
+    let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+    // NULL has no length, so that most values need no other test.
+    let length = PQgetlength(raw, row, column)
+    if length == 0, PQgetisnull(raw, row, column) == 1 { return nil }
+    return UnsafeRawBufferPointer(start: PQgetvalue(raw, row, column), count: Int(length))
+  }
+
+  /// Returns the type of a column.
+  package func type(_ column: Int) -> UInt32 { types[column] }
+
   private func read<R>(
     _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer, UInt32) -> R?
   ) -> R? {
-    guard !isNull(row, column) else { return nil }
-    let length = Int(PQgetlength(raw, Int32(row), Int32(column)))
-    return body(
-      UnsafeRawBufferPointer(start: PQgetvalue(raw, Int32(row), Int32(column)), count: length),
-      types[column])
+    guard let bytes = bytes(row, column) else { return nil }
+    return body(bytes, types[column])
   }
 
   /// Returns an integer of any width, or a Boolean as 0 or 1; nil for NULL and for other types.

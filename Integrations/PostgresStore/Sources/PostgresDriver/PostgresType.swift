@@ -16,7 +16,7 @@ package struct PostgresType: Hashable, Sendable {
   package static let uuid = PostgresType(oid: 2950, arrayOID: 2951)
 
   /// The other numeric types, of results only.
-  static let smallint: UInt32 = 21
-  static let int: UInt32 = 23
-  static let float4: UInt32 = 700
+  package static let smallint: UInt32 = 21
+  package static let int: UInt32 = 23
+  package static let float4: UInt32 = 700
 }

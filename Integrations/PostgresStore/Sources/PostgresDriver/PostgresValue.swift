@@ -12,6 +12,11 @@ package struct PostgresValue: Hashable, Sendable {
     self.bytes = bytes
   }
 
+  /// Creates an array of a type from its bytes.
+  init(array type: PostgresType, _ bytes: [UInt8]) {
+    self.init(type.arrayOID, bytes)
+  }
+
   /// Whether it's NULL.
   package var isNull: Bool { bytes == nil }
 
@@ -67,30 +72,23 @@ package struct PostgresValue: Hashable, Sendable {
   package static func array(
     _ type: PostgresType, _ elements: some Collection<PostgresValue>
   ) -> PostgresValue {
-    let hasNull = elements.contains { $0.isNull }
-    var bytes: [UInt8] = []
-    bytes.append(network: Int32(elements.isEmpty ? 0 : 1))
-    bytes.append(network: Int32(hasNull ? 1 : 0))
-    bytes.append(network: type.oid)
-    if !elements.isEmpty {
-      bytes.append(network: Int32(elements.count))
-      bytes.append(network: Int32(1))
+    guard !elements.isEmpty else {
+      var bytes: [UInt8] = []
+      bytes.append(network: Int32(0))
+      bytes.append(network: Int32(0))
+      bytes.append(network: type.oid)
+      return PostgresValue(array: type, bytes)
     }
-    for element in elements {
-      precondition(element.oid == type.oid, "an array's elements are of its type")
-      guard let value = element.bytes else {
-        bytes.append(network: Int32(-1))
-        continue
-      }
-      bytes.append(network: Int32(value.count))
-      bytes += value
-    }
-    return PostgresValue(type.arrayOID, bytes)
+    var array = PostgresArray(type, capacity: elements.count)
+    for element in elements { array.append(element) }
+    return array.finished()
   }
 
   /// Returns an array of `bigint`.
   package static func integers(_ values: some Sequence<Int64>) -> PostgresValue {
-    array(.integer, values.map { .integer($0) })
+    var array = PostgresArray(.integer, capacity: values.underestimatedCount)
+    for value in values { array.append(value) }
+    return array.finished()
   }
 }
 
@@ -109,7 +107,8 @@ extension FixedWidthInteger {
 
 extension [UInt8] {
   /// Appends an integer in the protocol's order.
+  @inline(__always)
   mutating func append(network value: some FixedWidthInteger) {
-    append(contentsOf: value.networkBytes)
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
   }
 }

@@ -1,4 +1,5 @@
 import OpenCoreData
+import PostgresFixtures
 import PostgresStore
 import Testing
 

@@ -14,13 +14,11 @@ extension PostgresStore {
     let age = context.stalenessInterval
     guard let key = key(of: objectID), let row = try row(key, objectID.entity, notOlderThan: age)
     else {
-      if let key = key(of: objectID) { versions.setLookedUp(key) }
       throw StoreError.make(
         NSManagedObjectReferentialIntegrityError,
         "The row of \(objectID) doesn't exist in the PostgreSQL store.",
         [NSAffectedObjectsErrorKey: [objectID]])
     }
-    versions.set(row.version, of: key)
     return NSIncrementalStoreNode(
       objectID: objectID, withValues: row.values, version: UInt64(clamping: row.version))
   }
@@ -77,12 +75,8 @@ extension PostgresStore {
   /// Cost: one SELECT.
   func rows(_ keys: [Int64], of mapping: EntityMapping) throws -> [StoredRow] {
     try withConnection { connection, _ in
-      let selection = mapping.selection
-      let result = try connection.query(
-        "SELECT \(selection.list("t0")) FROM \(mapping.table.name) t0 "
-          + "WHERE t0.\(SystemColumn.key) = ANY($1)",
-        [.integers(keys)])
-      return try selection.rows(result, self)
+      let result = try connection.query(mapping.selectionByKeys, [.integers(keys)])
+      return try mapping.selection.rows(result, self)
     }
   }
 
@@ -128,7 +122,6 @@ extension PostgresStore {
   /// Puts rows into the row cache, which keeps those of registered objects.
   func cache(_ rows: [StoredRow]) {
     for row in rows {
-      versions.set(row.version, of: row.key)
       NSIncrementalStoreNode(objectID: row.objectID, withValues: [:], version: 0)
         .update(withValues: row.values, version: UInt64(clamping: row.version))
     }

@@ -29,8 +29,11 @@ extension PostgresStore {
       guard request.includesPropertyValues else {
         return try objectIDs(try run(request, mapping, .keys)).map { context.object(with: $0) }
       }
-      let rows = try mapping.selection.rows(try run(request, mapping, .rows), self)
-      return try objects(rows, request, context)
+      let result = try run(request, mapping, .rows)
+      guard let paths = request.relationshipKeyPathsForPrefetching, !paths.isEmpty else {
+        return try mapping.selection.cacheRows(result, self)
+      }
+      return try objects(try mapping.selection.rows(result, self), paths, request, context)
     }
   }
 
@@ -67,12 +70,12 @@ extension PostgresStore {
 
   /// Returns the objects of rows, and puts the rows into the row cache, with those to prefetch.
   private func objects(
-    _ rows: [StoredRow], _ request: NSFetchRequest<any NSFetchRequestResult>,
-    _ context: NSManagedObjectContext
+    _ rows: [StoredRow], _ paths: [String],
+    _ request: NSFetchRequest<any NSFetchRequestResult>, _ context: NSManagedObjectContext
   ) throws -> [NSManagedObject] {
     var rows = rows
     var reached: [String: [StoredRow]] = ["": rows]
-    for path in request.relationshipKeyPathsForPrefetching ?? [] {
+    for path in paths {
       try prefetch(path, &reached)
     }
     rows = reached[""] ?? rows

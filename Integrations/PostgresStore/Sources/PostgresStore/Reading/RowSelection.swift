@@ -6,6 +6,8 @@ final class RowSelection {
   /// The columns after the key, the entity's number, and the version.
   private let columns: [String]
   private let positions: [String: Int]
+  /// By the number of the entity, created when its first row is read.
+  private var decoders: [Int64: RowDecoder] = [:]
 
   /// The number of columns before the others.
   private static let systemCount = 3
@@ -48,6 +50,43 @@ final class RowSelection {
         version: version, mapping: mapping,
         values: values(result, row, mapping, schema, store))
     }
+  }
+
+  /// Reads the rows of a result whose columns begin with the list into the row cache's form.
+  ///
+  /// - Throws: 134070 for a row of an unknown entity.
+  func cacheRows(
+    _ result: PostgresResult, _ store: PostgresStore
+  ) throws -> IncrementalStoreRows {
+    let schema = try store.open.schema
+    let rows = IncrementalStoreRows(capacity: result.rowCount)
+    var last: (number: Int64, decoder: RowDecoder, isExact: Bool)?
+    for row in 0..<result.rowCount {
+      let number = result.integer(row, 1)
+      if last?.number != number {
+        let decoder = try decoder(number, schema, store)
+        last = (number ?? 0, decoder, decoder.isExact(result))
+      }
+      guard let (_, decoder, isExact) = last, let key = result.integer(row, 0),
+        let version = result.integer(row, 2)
+      else { throw PostgresStore.unknownEntity(number) }
+      try decoder.append(result, row, key: key, version: version, isExact: isExact, to: rows)
+    }
+    return rows
+  }
+
+  private func decoder(
+    _ number: Int64?, _ schema: StoreSchema, _ store: PostgresStore
+  ) throws -> RowDecoder {
+    if let number, let known = decoders[number] { return known }
+    guard let number, let mapping = schema.mapping(number: number) else {
+      throw PostgresStore.unknownEntity(number)
+    }
+    let decoder = RowDecoder(mapping, schema, of: store) { column in
+      (positions[column] ?? 0) + Self.systemCount
+    }
+    decoders[number] = decoder
+    return decoder
   }
 
   private func values(
@@ -99,9 +138,18 @@ struct StoredRow {
   /// By property; a to-one is an object ID or `NSNull`, and a nil attribute is missing.
   var values: [String: Any]
 
-  /// The values as a conflict has them: nil attributes are `NSNull`.
+  /// The values as a conflict has them: numbers are `NSNumber`s, and nil attributes `NSNull`.
   var snapshot: [String: Any] {
-    var snapshot = values
+    var snapshot = values.mapValues { value -> Any in
+      switch value {
+      case let number as Int64: NSNumber(value: number)
+      case let number as Double: NSNumber(value: number)
+      case let number as Float: NSNumber(value: number)
+      case let flag as Bool: NSNumber(value: flag)
+      case let number as Decimal: NSDecimalNumber(decimal: number)
+      default: value
+      }
+    }
     for attribute in mapping.attributes where snapshot[attribute.path[0]] == nil {
       snapshot[attribute.path[0]] = NSNull()
     }

@@ -10,20 +10,34 @@ extension PostgresStore {
   ) throws -> NSError {
     let schema = try open.schema
     let written = (request.insertedObjects ?? []).union(request.updatedObjects ?? [])
-    let own = Set(
-      written.union(request.deletedObjects ?? []).compactMap { key(of: $0.objectID) })
+    let own = Dictionary(
+      written.union(request.deletedObjects ?? []).compactMap { object in
+        key(of: object.objectID).map { ($0, object) }
+      }, uniquingKeysWith: { first, _ in first })
     var conflicts: [NSConstraintConflict] = []
     for constraint in SchemaCreation(schema).constraints {
       let members = Set(constraint.mapping.family.map(\.name))
       for object in written.filter({ members.contains($0.entity.name ?? "") }) {
         guard let values = try values(of: object, constraint),
-          let row = try row(with: values, constraint), !own.contains(row.key)
+          let row = try row(with: values, constraint)
+        else { continue }
+        guard let other = own[row.key] else {
+          conflicts.append(
+            NSConstraintConflict(
+              constraint: constraint.properties, database: context?.object(with: row.objectID),
+              databaseSnapshot: row.snapshot, conflictingObjects: [object],
+              conflictingSnapshots: [snapshot(object)]))
+          continue
+        }
+        // Two objects of the save, one of which keeps the value.
+        guard other !== object, written.contains(other),
+          try self.values(of: other, constraint) == values
         else { continue }
         conflicts.append(
           NSConstraintConflict(
-            constraint: constraint.properties, database: context?.object(with: row.objectID),
-            databaseSnapshot: row.snapshot, conflictingObjects: [object],
-            conflictingSnapshots: [object.isInserted ? [:] : object.committedValues(forKeys: nil)]))
+            constraint: constraint.properties, database: nil, databaseSnapshot: nil,
+            conflictingObjects: [other, object],
+            conflictingSnapshots: [snapshot(other), snapshot(object)]))
       }
     }
     guard !conflicts.isEmpty else {
@@ -35,6 +49,10 @@ extension PostgresStore {
         NSPersistentStoreSaveConflictsErrorKey: conflicts,
         PostgresSQLStateErrorKey: error.sqlState ?? "",
       ])
+  }
+
+  private func snapshot(_ object: NSManagedObject) -> [String: Any] {
+    object.isInserted ? [:] : object.committedValues(forKeys: nil)
   }
 
   /// Returns an object's values of a constraint; nil if one is nil, which is equal to no other.

@@ -40,34 +40,11 @@ extension PostgresStore {
     storedMetadata = metadata
     for object in (request.insertedObjects ?? []).union(request.updatedObjects ?? []) {
       guard let key = key(of: object.objectID),
-        // A row that wasn't written has its version still.
-        let version = versions[key] ?? (object.isFault ? nil : self.versions.version(of: key))
+        // A row that wasn't written still has its version.
+        let version = versions[key] ?? (object.isFault ? nil : knownVersion(of: object))
       else { continue }
-      cache([try row(of: object, key, version)])
+      setVersion(UInt64(clamping: version), ofSaved: object)
     }
-    for object in request.deletedObjects ?? [] {
-      key(of: object.objectID).map { self.versions.remove($0) }
-    }
-  }
-
-  /// Returns the row that an object was saved with.
-  private func row(
-    of object: NSManagedObject, _ key: Int64, _ version: Int64
-  ) throws -> StoredRow {
-    let mapping = try open.schema.mapping(object.entity)
-    var values: [String: Any] = [:]
-    for attribute in mapping.attributes where values[attribute.path[0]] == nil {
-      values[attribute.path[0]] =
-        attribute.path.count > 1
-        ? object.value(forKey: attribute.path[0])
-        : object.primitiveValue(forKey: attribute.path[0])
-    }
-    for toOne in mapping.toOnes {
-      guard let name = toOne.relationship?.name else { continue }
-      values[name] = object.objectIDs(forRelationshipNamed: name).first ?? NSNull()
-    }
-    return StoredRow(
-      objectID: object.objectID, key: key, version: version, mapping: mapping, values: values)
   }
 
   /// Returns the error for objects whose rows have other versions than those that were read.
@@ -86,8 +63,7 @@ extension PostgresStore {
     let conflicts = objects.map { object in
       let key = key(of: object.objectID) ?? 0
       let row = present[key]
-      let old = versions.version(of: key) ?? 0
-      if row == nil { versions.setMissing(key) }
+      let old = knownVersion(of: object) ?? 0
       return NSMergeConflict(
         source: object, newVersion: Int(row?.version ?? 0), oldVersion: Int(old),
         cachedSnapshot: snapshot(of: object), persistedSnapshot: row?.snapshot)

@@ -9,8 +9,6 @@ struct RowWriter {
   /// The objects whose rows have other versions than expected.
   private(set) var changed: [NSManagedObject] = []
 
-  private static let longestBatch = 1_000
-  private static let largestBatch = 8 << 20
   private static let key = SystemColumn.key
   private static let entity = SystemColumn.entity
   private static let version = SystemColumn.version
@@ -30,10 +28,10 @@ struct RowWriter {
     }
     for (_, group) in rows.deleted.sorted(by: { $0.key < $1.key }) { try delete(group) }
     for (_, group) in rows.updated.sorted(by: { $0.key < $1.key }) {
-      for batch in Self.batches(group.rows) { try update(group, batch) }
+      for batch in group.batches { try update(group, batch) }
     }
     for (_, group) in rows.inserted.sorted(by: { $0.key < $1.key }) {
-      for batch in Self.batches(group.rows) { try insert(group, batch) }
+      for batch in group.batches { try insert(group, batch) }
     }
     guard changed.isEmpty else { return }
     let links = rows.links.sorted { $0.key < $1.key }.map(\.value)
@@ -42,25 +40,10 @@ struct RowWriter {
     for link in links { try order(link) }
   }
 
-  private static func batches(_ rows: [SavedRows.Row]) -> [[SavedRows.Row]] {
-    var batches: [[SavedRows.Row]] = []
-    var size = 0
-    for row in rows.sorted(by: { $0.key < $1.key }) {
-      let bytes = row.values.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
-      if let last = batches.last, last.count < longestBatch, size + bytes <= largestBatch {
-        batches[batches.count - 1].append(row)
-        size += bytes
-      } else {
-        batches.append([row])
-        size = bytes
-      }
-    }
-    return batches
-  }
-
   // MARK: Rows
 
-  private mutating func insert(_ group: SavedRows.Group, _ rows: [SavedRows.Row]) throws {
+  private mutating func insert(_ group: SavedRows.Group, _ batch: SavedRows.Batch) throws {
+    let rows = batch.rows
     let columns = [Self.key, Self.entity, Self.version] + group.columns
     let marks = (1...columns.count).map { "$\($0)" }.joined(separator: ", ")
     let result = try connection.query(
@@ -69,7 +52,7 @@ struct RowWriter {
       [
         .integers(rows.map(\.key)), .integers(rows.map(\.entity)),
         .integers(rows.map { ($0.version ?? 0) + 1 }),
-      ] + arrays(group, rows))
+      ] + batch.parameters)
     let written = Set(result.integers(0))
     for row in rows {
       if written.contains(row.key) {
@@ -86,7 +69,8 @@ struct RowWriter {
     }
   }
 
-  private mutating func update(_ group: SavedRows.Group, _ rows: [SavedRows.Row]) throws {
+  private mutating func update(_ group: SavedRows.Group, _ batch: SavedRows.Batch) throws {
+    let rows = batch.rows
     let names = group.columns.indices.map { "c\($0)" }
     let marks = (1...(names.count + 2)).map { "$\($0)" }.joined(separator: ", ")
     let sets = zip(group.columns, names).map { ", \($0) = v.\($1)" }.joined()
@@ -97,18 +81,20 @@ struct RowWriter {
         + "AND (v.opt IS NULL OR t.\(Self.version) = v.opt) RETURNING t.\(Self.key), t.\(Self.version)",
       [
         .integers(rows.map(\.key)),
-        .array(.integer, rows.map { $0.version.map { .integer($0) } ?? .null(.integer) }),
-      ] + arrays(group, rows))
+        Self.versions(rows.map(\.version)),
+      ] + batch.parameters)
     for row in 0..<result.rowCount {
       if let key = result.integer(row, 0) { versions[key] = result.integer(row, 1) }
     }
     changed += rows.filter { versions[$0.key] == nil }.map(\.object)
   }
 
-  private func arrays(_ group: SavedRows.Group, _ rows: [SavedRows.Row]) -> [PostgresValue] {
-    group.types.enumerated().map { index, type in
-      .array(type, rows.map { $0.values[index] })
+  private static func versions(_ versions: [Int64?]) -> PostgresValue {
+    var array = PostgresArray(.integer, capacity: versions.count)
+    for version in versions {
+      if let version { array.append(version) } else { array.appendNull() }
     }
+    return array.finished()
   }
 
   /// Deletes rows; one that no longer exists isn't a conflict.
@@ -121,7 +107,7 @@ struct RowWriter {
         + "AND (v.opt IS NULL OR t.\(Self.version) = v.opt) RETURNING t.\(Self.key)",
       [
         .integers(rows.map(\.key)),
-        .array(.integer, rows.map { $0.version.map { .integer($0) } ?? .null(.integer) }),
+        Self.versions(rows.map(\.version)),
       ])
     let deleted = Set(result.integers(0))
     let others = rows.filter { !deleted.contains($0.key) }

@@ -7,8 +7,22 @@ struct SavedRows {
   struct Group {
     let table: StoreTable
     let columns: [String]
-    let types: [PostgresType]
-    var rows: [Row] = []
+    fileprivate(set) var batches: [Batch] = []
+  }
+
+  /// Rows that one statement writes, in the order of their keys.
+  struct Batch {
+    fileprivate(set) var rows: [Row] = []
+    /// The values: an array for each column.
+    fileprivate(set) var values: [PostgresArray]
+
+    /// The parameters for the values.
+    var parameters: [PostgresValue] { values.map { $0.finished() } }
+
+    fileprivate var isFull: Bool {
+      rows.count >= SavedRows.longestBatch
+        || values.reduce(0) { $0 + $1.size } >= SavedRows.largestBatch
+    }
   }
 
   /// A row to insert or to update.
@@ -20,7 +34,6 @@ struct SavedRows {
     let version: Int64?
     /// Whether the row is inserted again after others have deleted it.
     let isRestored: Bool
-    let values: [PostgresValue]
   }
 
   /// A row to delete, or whose version is compared.
@@ -55,6 +68,17 @@ struct SavedRows {
 
   private let store: PostgresStore
   private let schema: StoreSchema
+  /// The columns of entities: of all properties, and of changed ones.
+  private var columns: [String: WrittenColumns] = [:]
+  private var changedColumns: [ChangedProperties: WrittenColumns] = [:]
+
+  private struct ChangedProperties: Hashable {
+    let entity: String
+    let properties: Set<String>
+  }
+
+  private static let longestBatch = 1_000
+  private static let largestBatch = 8 << 20
 
   /// Reads the objects of a request.
   ///
@@ -62,8 +86,8 @@ struct SavedRows {
   init(_ request: NSSaveChangesRequest, of store: PostgresStore) throws {
     self.store = store
     schema = try store.open.schema
-    for object in request.insertedObjects ?? [] { try insert(object) }
-    for object in request.updatedObjects ?? [] { try update(object) }
+    for (object, key) in try sorted(request.insertedObjects) { try insert(object, key) }
+    for (object, key) in try sorted(request.updatedObjects) { try update(object, key) }
     for object in request.deletedObjects ?? [] { try delete(object) }
     for object in request.lockedObjects ?? [] {
       let (mapping, comparison) = try comparison(object)
@@ -73,32 +97,51 @@ struct SavedRows {
 
   // MARK: Rows
 
-  private mutating func insert(_ object: NSManagedObject, after version: Int64? = nil) throws {
+  /// Returns objects in the order of their keys.
+  private func sorted(
+    _ objects: Set<NSManagedObject>?
+  ) throws -> [(object: NSManagedObject, key: Int64)] {
+    try (objects ?? []).map { ($0, try key(of: $0)) }.sorted { $0.key < $1.key }
+  }
+
+  private mutating func insert(
+    _ object: NSManagedObject, _ key: Int64, after version: Int64? = nil
+  ) throws {
     let mapping = try schema.mapping(object.entity)
-    try add(
-      object, mapping, version: version, try values(of: object, mapping, only: nil), to: \.inserted)
+    let columns =
+      columns[mapping.name] ?? WrittenColumns(mapping, nil, schema, of: store)
+    self.columns[mapping.name] = columns
+    let row = Row(
+      object: object, key: key, entity: mapping.number, version: version,
+      isRestored: !object.isInserted)
+    try Self.add(row, columns, to: &inserted, of: store)
     for toMany in mapping.toManys.values {
       try addLinks(of: object, toMany, before: [])
     }
   }
 
-  private mutating func update(_ object: NSManagedObject) throws {
+  private mutating func update(_ object: NSManagedObject, _ key: Int64) throws {
     let mapping = try schema.mapping(object.entity)
-    let version = store.versions.version(of: try key(of: object))
-    guard !store.versions.isRestored(try key(of: object)) else {
-      return try insert(object, after: version)
-    }
+    let version = store.knownVersion(of: object)
+    guard !store.isRestored(object) else { return try insert(object, key, after: version) }
     let changed = Set(object.changedValues().keys)
     // A to-many that the destinations' rows have doesn't change the owner's.
     let isInOtherRows = changed.allSatisfy { name in
       mapping.toManys[name].map { !$0.needsLinks && !$0.relationship.isOrdered } ?? false
     }
     if !changed.isEmpty, isInOtherRows { return }
-    try add(
-      object, mapping, version: version, try values(of: object, mapping, only: changed),
-      to: \.updated)
+    let properties = ChangedProperties(entity: mapping.name, properties: changed)
+    let columns =
+      changedColumns[properties] ?? WrittenColumns(mapping, changed, schema, of: store)
+    changedColumns[properties] = columns
+    let row = Row(
+      object: object, key: key, entity: mapping.number, version: version, isRestored: false)
+    try Self.add(row, columns, to: &updated, of: store)
     for name in changed {
-      guard let toMany = mapping.toManys[name] else { continue }
+      // The rows of the destinations have most relationships: the former destinations aren't read for those.
+      guard let toMany = mapping.toManys[name],
+        toMany.needsLinks || toMany.relationship.isOrdered
+      else { continue }
       let committed = object.committedValues(forKeys: [name])[name]
       try addLinks(of: object, toMany, before: try keys(committed, toMany))
     }
@@ -125,51 +168,25 @@ struct SavedRows {
     let key = try key(of: object)
     return (
       try schema.mapping(object.entity),
-      Comparison(object: object, key: key, version: store.versions.version(of: key))
+      Comparison(object: object, key: key, version: store.knownVersion(of: object))
     )
   }
 
-  private mutating func add(
-    _ object: NSManagedObject, _ mapping: EntityMapping, version: Int64?,
-    _ columns: [(name: String, type: PostgresType, value: PostgresValue)],
-    to groups: WritableKeyPath<SavedRows, [String: Group]>
+  private static func add(
+    _ row: Row, _ columns: WrittenColumns, to groups: inout [String: Group],
+    of store: PostgresStore
   ) throws {
-    let names = columns.map(\.name)
-    let identity = ([mapping.table.name] + names).joined(separator: ",")
-    self[keyPath: groups][
-      identity, default: Group(table: mapping.table, columns: names, types: columns.map(\.type))
-    ].rows.append(
-      Row(
-        object: object, key: try key(of: object), entity: mapping.number, version: version,
-        isRestored: !object.isInserted && groups == \.inserted, values: columns.map(\.value)))
-  }
-
-  private func values(
-    of object: NSManagedObject, _ mapping: EntityMapping, only names: Set<String>?
-  ) throws -> [(name: String, type: PostgresType, value: PostgresValue)] {
-    var columns: [(name: String, type: PostgresType, value: PostgresValue)] = []
-    for attribute in mapping.attributes where names?.contains(attribute.path[0]) ?? true {
-      let value = PostgresStore.value(of: object, attribute.path)
-      guard let parameter = attribute.parameter(value) else {
-        throw failure(object, attribute.keyPath, "has a value that can't be stored")
+    // In place: a copy of a batch for each object would take quadratic time.
+    func change(_ group: inout Group) throws {
+      if group.batches.last?.isFull ?? true {
+        group.batches.append(Batch(values: columns.newArrays(capacity: longestBatch)))
       }
-      if attribute.type == .text || attribute.type == .uri, parameter.bytes?.contains(0) == true {
-        throw failure(
-          object, attribute.keyPath,
-          "contains the character NUL, which PostgreSQL can't store in a string")
-      }
-      columns.append((attribute.name, attribute.type.parameterType, parameter))
+      let last = group.batches.count - 1
+      group.batches[last].rows.append(row)
+      try columns.append(row.object, to: &group.batches[last].values, of: store)
     }
-    for toOne in mapping.toOnes {
-      guard let name = toOne.relationship?.name, names?.contains(name) ?? true else { continue }
-      let destination = object.objectIDs(forRelationshipNamed: name).first
-      let key = try destination.map { try self.key(of: $0, object, name) }
-      columns.append((toOne.column, .integer, key.map { .integer($0) } ?? .null(.integer)))
-      guard let entityColumn = toOne.entityColumn else { continue }
-      let number = try destination.map { try schema.mapping($0.entity).number }
-      columns.append((entityColumn, .integer, number.map { .integer($0) } ?? .null(.integer)))
-    }
-    return columns
+    try change(
+      &groups[columns.identity, default: Group(table: columns.table, columns: columns.names)])
   }
 
   // MARK: Links
@@ -254,6 +271,11 @@ extension ToManyMapping {
 }
 
 extension PostgresStore {
+  /// Returns the version that an object's row must have; nil if any will do.
+  func knownVersion(of object: NSManagedObject) -> Int64? {
+    version(of: object).map { Int64(clamping: $0) }
+  }
+
   /// Returns the value of an attribute, or of an element of a composite attribute.
   static func value(of object: NSManagedObject, _ path: [String]) -> Any? {
     guard path.count > 1 else { return object.primitiveValue(forKey: path[0]) }

@@ -105,6 +105,9 @@ final class EntityMapping {
   fileprivate(set) var toManys: [String: ToManyMapping] = [:]
   /// The columns to select for rows of the family.
   private(set) lazy var selection = RowSelection(self)
+  /// The SELECT of the family's rows with some keys.
+  private(set) lazy var selectionByKeys =
+    "SELECT \(selection.list("t0")) FROM \(table.name) t0 WHERE t0.\(SystemColumn.key) = ANY($1)"
   /// Whether the table has no other entities.
   fileprivate(set) var isWholeTable = true
 

@@ -29,9 +29,6 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
   var storedMetadata: [String: Any] = [:]
   /// Primary keys that were obtained and not used, in order.
   var freeKeys: [Int64] = []
-  /// The versions of the rows that the row cache has.
-  var versions = RowVersions()
-
   /// The rows that the framework is about to ask for.
   var readAhead = ReadAhead()
 
@@ -145,17 +142,8 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
     try newObjectIDs(of: array)
   }
 
-  /// Keeps the versions of the objects' rows.
-  public override func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {
-    for objectID in objectIDs { key(of: objectID).map { versions.addOwner($0) } }
-  }
-
-  /// Forgets the versions of the objects' rows, if no other context has them.
-  public override func managedObjectContextDidUnregisterObjects(
-    with objectIDs: [NSManagedObjectID]
-  ) {
-    for objectID in objectIDs { key(of: objectID).map { versions.removeOwner($0) } }
-  }
+  /// The framework has the versions of rows, so the store keeps nothing of registered objects.
+  public override class var observesRegistrations: Bool { false }
 
   /// The open store.
   ///

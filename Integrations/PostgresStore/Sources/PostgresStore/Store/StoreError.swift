@@ -5,6 +5,13 @@ import PostgresDriver
 /// The key of the SQLSTATE, a string of five characters, in the errors of a PostgreSQL store.
 public let PostgresSQLStateErrorKey = "PostgresSQLState"
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The key of the value `true` in the error of a save whose outcome isn't known: the connection was lost during the
+/// COMMIT, and the server can't tell.
+///
+/// Reset the context, and read what was saved.
+public let PostgresUnknownOutcomeErrorKey = "PostgresUnknownOutcome"
+
 /// Makes the errors that a store throws.
 enum StoreError {
   /// Returns an error of Core Data's domain.
@@ -20,6 +27,7 @@ enum StoreError {
     guard let error = error as? PostgresError else { return error as NSError }
     var info: [String: Any] = [:]
     info[PostgresSQLStateErrorKey] = error.sqlState
+    if error.kind == .unknownOutcome { info[PostgresUnknownOutcomeErrorKey] = true }
     let code =
       switch error.kind {
       case .connection: NSPersistentStoreOpenError

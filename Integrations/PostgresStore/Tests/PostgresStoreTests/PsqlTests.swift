@@ -1,0 +1,50 @@
+import OpenCoreData
+import PostgresDriver
+import PostgresStore
+import Testing
+
+@Suite("Other programs")
+struct PsqlTests {
+  @Test("psql reads what the store has written, and the store what psql has")
+  func psqlReadsAndWrites() throws {
+    let stack = try PostgresStack(SampleModels.company())
+    let context = stack.context()
+    try context.performAndWait {
+      let sales = context.insert("Department", ["name": "Sales"])
+      let skills = ["C", "SQL"].map { context.insert("Skill", ["name": $0]) }
+      let ada = context.insert(
+        "Manager",
+        [
+          "name": "Ada 'the \u{e9}lite'", "age": 36, "score": 1.5, "level": 2, "active": true,
+          "wage": Decimal(string: "1234567890.25"), "department": sales,
+          "hired": Date(timeIntervalSinceReferenceDate: 60),
+        ])
+      ada.setValue(Set(skills), forKey: "skills")
+      context.insert("Person", ["name": "Ben", "boss": ada])
+      try context.save()
+    }
+    let (uri, schema) = (TestServer.uri, stack.quoted)
+    let people = try LocalServer.psql(
+      uri,
+      "SELECT p.name, p.age, p.score, p.level, p.active, p.wage, p.hired, d.name, e.z_name, b.name "
+        + "FROM \(schema).\"Person\" p JOIN \(schema).z_entity e USING (z_ent) "
+        + "LEFT JOIN \(schema).\"Department\" d ON d.z_pk = p.department "
+        + "LEFT JOIN \(schema).\"Person\" b ON b.z_pk = p.boss ORDER BY p.name")
+    #expect(
+      people == [
+        "Ada 'the \u{e9}lite'|36|1.5|2|t|1234567890.25|60|Sales|Manager|",
+        "Ben||||||||Person|Ada 'the \u{e9}lite'",
+      ])
+    let skills = try LocalServer.psql(
+      uri, "SELECT s.name FROM \(schema).\"Skill\" s ORDER BY s.name")
+    #expect(skills == ["C", "SQL"])
+    _ = try LocalServer.psql(
+      uri, "UPDATE \(schema).\"Person\" SET age = 37, z_opt = z_opt + 1 WHERE level = 2")
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let ada = try #require(try cold.all("Manager").first)
+      #expect((ada.value(forKey: "age") as? NSNumber)?.intValue == 37)
+      #expect(ada.names("reports") == ["Ben"])
+    }
+  }
+}

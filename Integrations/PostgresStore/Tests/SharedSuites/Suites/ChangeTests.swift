@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Saving/ChangeTests.swift

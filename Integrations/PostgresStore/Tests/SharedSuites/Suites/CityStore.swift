@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Fetching/CityStore.swift

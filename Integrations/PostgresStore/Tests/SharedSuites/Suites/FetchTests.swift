@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Fetching/FetchTests.swift

@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Objects/FetchedPropertyTests.swift

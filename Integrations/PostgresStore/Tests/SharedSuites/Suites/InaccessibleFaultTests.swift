@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Faulting/InaccessibleFaultTests.swift

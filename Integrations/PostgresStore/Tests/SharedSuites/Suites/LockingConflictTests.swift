@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Conflicts/LockingConflictTests.swift

@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Faulting/ObjectFaultTests.swift

@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Results/ResultsListener.swift

@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Schema/SchemaModels.swift

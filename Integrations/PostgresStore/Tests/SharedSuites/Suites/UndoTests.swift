@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Contexts/UndoTests.swift

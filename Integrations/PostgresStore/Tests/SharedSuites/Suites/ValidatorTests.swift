@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Objects/ValidatorTests.swift

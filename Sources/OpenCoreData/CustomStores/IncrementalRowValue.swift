@@ -1,0 +1,54 @@
+import ManagedModel
+
+/// A value of an object, in the form in which rows have it.
+///
+/// Apple counterpart: none.
+public enum IncrementalRowValue {
+  case null
+  /// Integers of every width, and Booleans as 0 or 1.
+  case integer(Int64)
+  /// Doubles, floats, and dates in seconds since 2001.
+  case real(Double)
+  /// Strings, and absolute strings of URIs.
+  case text(String)
+  /// Data, and the 16 bytes of a UUID.
+  case bytes(Data)
+  /// The destination of a to-one relationship, by its reference object.
+  case destination(Int64, NSEntityDescription)
+  /// What has another form in rows: a decimal number, a transformable value, data that may be stored externally,
+  /// and the object ID of a destination whose reference object isn't a positive integer.
+  case other(Any)
+}
+
+extension NSIncrementalStore {
+  /// Returns the value that a save writes for a property of an object.
+  ///
+  /// It's what `primitiveValue(forKey:)` returns, without a box and without looking for the key. It's a
+  /// programmer error to pass a position of another entity. Apple counterpart: none.
+  public final func rowValue(
+    of object: NSManagedObject, at position: IncrementalRowPosition
+  ) -> IncrementalRowValue {
+    let slot = position.slot(in: object.layout)
+    switch slot.kind {
+    case .int16, .int32, .int64, .bool, .double, .float, .date, .string, .uri, .data, .uuid:
+      switch object.rawValue(slot) {
+      case .int64(let value): return .integer(value)
+      case .double(let value): return .real(value)
+      case .text(let value): return .text(value)
+      case .bytes(let value): return .bytes(value)
+      case .null, .toOne: return .null
+      }
+    case .decimal, .transformable, .external:
+      return object.attribute(slot).map { .other($0) } ?? .null
+    case .toOne, .toOnePolymorphic:
+      guard case .toOne(let key, let number) = object.rawValue(slot) else { return .null }
+      guard key > 0, key < ObjectReferences.firstKey else {
+        let id = object.objectIDs(forRelationshipNamed: slot.name).first
+        return id.map { .other($0) } ?? .null
+      }
+      let layout = layouts.layout(entityNumber: Int(truncatingIfNeeded: number))
+      guard let entity = layout?.entity ?? slot.relationship.destinationEntity else { return .null }
+      return .destination(key, entity)
+    }
+  }
+}
