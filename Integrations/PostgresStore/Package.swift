@@ -46,8 +46,8 @@ let package = Package(
     .executableTarget(
       name: "chaos-client", dependencies: ["PostgresFixtures", openCoreData],
       path: "Tests/ChaosClient", swiftSettings: settings),
-    // The framework's tests of behavior, through links to their files. They use what is internal to the framework,
-    // so they're compiled without access control.
+    // The framework's tests of behavior, through links to their files. They use what is internal to
+    // the framework, so they're compiled without access control.
     .testTarget(
       name: "SharedSuites",
       dependencies: [

@@ -2,11 +2,12 @@ public import OpenCoreData
 
 /// A database server that scenarios can run on, through a program's own store, instead of SQLite.
 ///
-/// A package that has such a store adopts it, and makes a program of `WorkbenchCommands.ServerProgram`, which has the
-/// commands of `cdprof` over that store. Any thread may use it; a place is used by one thread at a time.
+/// A package that has such a store adopts it, and makes a program of
+/// `WorkbenchCommands.ServerProgram`, which has the commands of `cdprof` over that store. Any
+/// thread may use it; a place is used by one thread at a time.
 ///
-/// All stores are in places that the server makes itself, under names that nothing else has, so that nothing else is
-/// ever changed or removed.
+/// All stores are in places that the server makes itself, under names that nothing else has, so
+/// that nothing else is ever changed or removed.
 public protocol DatabaseServer: AnyObject, Sendable {
   /// The name of the database for reports, such as `PostgreSQL`.
   var name: String { get }
@@ -19,7 +20,8 @@ public protocol DatabaseServer: AnyObject, Sendable {
   /// The URL of its database, for the command that repeats a run; it contains no password.
   var address: String { get }
 
-  /// What makes its costs differ from those of another server, such as `20 ms for each round trip`; nil for nothing.
+  /// What makes its costs differ from those of another server, such as `20 ms for each round trip`;
+  /// nil for nothing.
   var conditions: String? { get }
 
   /// The registered type of its stores.
@@ -31,8 +33,8 @@ public protocol DatabaseServer: AnyObject, Sendable {
   /// Whether its stores execute batch requests.
   var executesBatchRequests: Bool { get }
 
-  /// Returns the reason why its stores can't have a model, such as `'total' of 'Order' is a derived attribute`; nil if
-  /// they can.
+  /// Returns the reason why its stores can't have a model, such as `'total' of 'Order' is a derived
+  /// attribute`; nil if they can.
   func obstacle(to model: NSManagedObjectModel) -> String?
 
   /// Makes a place for a new store, and returns its URL.
@@ -81,7 +83,8 @@ public struct ServerPlan: Sendable, Hashable {
   public var assessment: String
   /// Whether an index might help: the plan reads rows that it discards, or sorts.
   public var asksForIndex: Bool
-  /// The work of one execution, in the unit of the server's `IndexTrials`; nil if it wasn't measured.
+  /// The work of one execution, in the unit of the server's `IndexTrials`; nil if it wasn't
+  /// measured.
   public var cost: Int?
 
   /// Creates a plan.

@@ -26,8 +26,8 @@ public protocol IndexTrials: AnyObject {
   /// Returns the columns of a table that are NULL in more than half of its rows.
   func sparseColumns(of table: String, among columns: [String]) -> Set<String>
 
-  /// Returns the entity of a table that has all columns, and the properties of these; nil if there's none, as for a
-  /// join table or a column of the store's own.
+  /// Returns the entity of a table that has all columns, and the properties of these; nil if
+  /// there's none, as for a join table or a column of the store's own.
   func properties(of columns: [String], in table: String) -> (entity: String, properties: [String])?
 
   /// The indexes that the store has.

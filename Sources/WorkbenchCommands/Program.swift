@@ -22,8 +22,8 @@ package struct Program {
 
   /// Runs the program with the process's arguments.
   func start() -> Never {
-    // Commands run on a separate thread with a large stack, which leaves the main queue to main-queue
-    // contexts, as in an app.
+    // Commands run on a separate thread with a large stack, which leaves the main queue to
+    // main-queue contexts, as in an app.
     Console.occupyClosedDescriptors()
     Signals.listen()
     Ending.cleanUp.withLock { $0 = cleanUp }

@@ -7,7 +7,8 @@ import ScenarioLanguage
 import Synchronization
 import WorkbenchText
 
-/// A program with the commands of `cdprof` that run scenarios, over a database server instead of SQLite.
+/// A program with the commands of `cdprof` that run scenarios, over a database server instead of
+/// SQLite.
 ///
 /// The main file of a package's program is one call:
 ///
@@ -28,8 +29,8 @@ public struct ServerProgram: Sendable {
   ///   - name: The name of the program.
   ///   - database: The name of the database for the help.
   ///   - example: A value of `--store` for the help.
-  ///   - connect: Returns the server for the value of `--store`, on which each round trip takes longer by a delay.
-  ///     Errors are printed, with passwords in URLs replaced.
+  ///   - connect: Returns the server for the value of `--store`, on which each round trip takes
+  ///     longer by a delay. Errors are printed, with passwords in URLs replaced.
   public init(
     name: String, database: String, example: String,
     connect:
@@ -41,8 +42,8 @@ public struct ServerProgram: Sendable {
     self.connect = connect
   }
 
-  /// Runs the program with the process's arguments, and exits with the status of the command: the same as
-  /// `cdprof`'s.
+  /// Runs the program with the process's arguments, and exits with the status of the command: the
+  /// same as `cdprof`'s.
   ///
   /// The server's places are removed before the process ends, also after Ctrl-C.
   public func start() -> Never {

@@ -66,7 +66,8 @@ final class IncrementalReader: StoreReader {
     return objects.map(\.identity)
   }
 
-  /// Fills an object for a fetch that returns no faults, without counting one; an object without a row stays a fault.
+  /// Fills an object for a fetch that returns no faults, without counting one; an object without a
+  /// row stays a fault.
   private func realize(_ object: NSManagedObject) throws {
     let row =
       try context.cachedRow(of: object, in: source, notBefore: context.oldestAccepted)
@@ -225,7 +226,8 @@ final class IncrementalReader: StoreReader {
     return rows
   }
 
-  /// Returns the row that the row cache has of an object of this very entity, retained for the caller.
+  /// Returns the row that the row cache has of an object of this very entity, retained for the
+  /// caller.
   private func cachedRow(_ identity: FetchedIdentity) -> Row? {
     let (layout, key) = (identity.layout, identity.primaryKey)
     let cached = source.withShared {

@@ -15,16 +15,17 @@ public enum IncrementalRowValue {
   case bytes(Data)
   /// The destination of a to-one relationship, by its reference object.
   case destination(Int64, NSEntityDescription)
-  /// What has another form in rows: a decimal number, a transformable value, data that may be stored externally,
-  /// and the object ID of a destination whose reference object isn't a positive integer.
+  /// What has another form in rows: a decimal number, a transformable value, data that may be
+  /// stored externally, and the object ID of a destination whose reference object isn't a positive
+  /// integer.
   case other(Any)
 }
 
 extension NSIncrementalStore {
   /// Returns the value that a save writes for a property of an object.
   ///
-  /// It's what `primitiveValue(forKey:)` returns, without a box and without looking for the key. It's a
-  /// programmer error to pass a position of another entity. Apple counterpart: none.
+  /// It's what `primitiveValue(forKey:)` returns, without a box and without looking for the key.
+  /// It's a programmer error to pass a position of another entity. Apple counterpart: none.
   public final func rowValue(
     of object: NSManagedObject, at position: IncrementalRowPosition
   ) -> IncrementalRowValue {

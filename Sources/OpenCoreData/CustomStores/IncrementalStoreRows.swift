@@ -1,11 +1,13 @@
 import ManagedModel
 
-/// The rows of objects that an incremental store has read, in the form in which the row cache keeps them.
+/// The rows of objects that an incremental store has read, in the form in which the row cache keeps
+/// them.
 ///
-/// `execute(_:with:)` may return them for a fetch of objects, in the order of the request, instead of the
-/// objects: the framework registers the objects and caches the rows, so that faults fire without a call. It's
-/// what updating a node for each object does, without a dictionary for each row and a box for each value.
-/// Written by one thread, with an `IncrementalRowWriter` for each entity. Apple counterpart: none.
+/// `execute(_:with:)` may return them for a fetch of objects, in the order of the request, instead
+/// of the objects: the framework registers the objects and caches the rows, so that faults fire
+/// without a call. It's what updating a node for each object does, without a dictionary for each
+/// row and a box for each value. Written by one thread, with an `IncrementalRowWriter` for each
+/// entity. Apple counterpart: none.
 public final class IncrementalStoreRows {
   /// Each is owned until it's taken.
   private var rows: [FetchedRow] = []
@@ -42,8 +44,8 @@ public struct IncrementalRowPosition {
   /// The layout of the rows.
   let layoutNumber: UInt32
 
-  /// Creates the position of an attribute, of an element of a composite attribute as a path, or of a to-one
-  /// relationship.
+  /// Creates the position of an attribute, of an element of a composite attribute as a path, or of
+  /// a to-one relationship.
   ///
   /// - Returns: Nil for other properties, and for transient ones.
   public init?(_ name: String, of entity: NSEntityDescription, in store: NSIncrementalStore) {
@@ -62,7 +64,8 @@ public struct IncrementalRowPosition {
 
 /// Writes rows of one entity for an incremental store: set the values, then finish the row.
 ///
-/// A value that isn't set is nil. Used by one thread, and not after its store. Apple counterpart: none.
+/// A value that isn't set is nil. Used by one thread, and not after its store. Apple counterpart:
+/// none.
 public final class IncrementalRowWriter {
   private let layout: EntityLayout
   private unowned let store: NSIncrementalStore
@@ -103,8 +106,8 @@ public final class IncrementalRowWriter {
     }
   }
 
-  /// Sets a floating-point number, or a date in seconds since 2001; it's a programmer error to pass the
-  /// position of another type.
+  /// Sets a floating-point number, or a date in seconds since 2001; it's a programmer error to pass
+  /// the position of another type.
   public func set(_ number: Double, at position: IncrementalRowPosition) {
     let slot = position.slot(in: layout)
     switch slot.kind {
@@ -113,8 +116,8 @@ public final class IncrementalRowWriter {
     }
   }
 
-  /// Sets the UTF-8 of a string or a URI, the bytes of data that isn't stored externally, or the 16 bytes of a
-  /// UUID; it's a programmer error to pass the position of another type.
+  /// Sets the UTF-8 of a string or a URI, the bytes of data that isn't stored externally, or the 16
+  /// bytes of a UUID; it's a programmer error to pass the position of another type.
   public func set(_ bytes: UnsafeRawBufferPointer, at position: IncrementalRowPosition) {
     let slot = position.slot(in: layout)
     switch slot.kind {
@@ -167,7 +170,8 @@ public final class IncrementalRowWriter {
 
   /// Appends the row with the values that were set, and begins the next one.
   ///
-  /// - Parameter referenceObject: The object's reference object, as for `newObjectID(for:referenceObject:)`.
+  /// - Parameter referenceObject: The object's reference object, as for
+  ///   `newObjectID(for:referenceObject:)`.
   public func finish(
     _ referenceObject: Int64, version: UInt64, into rows: IncrementalStoreRows
   ) {
@@ -177,7 +181,8 @@ public final class IncrementalRowWriter {
     builder.reset()
   }
 
-  /// Returns the key for a reference object: the store has to know only the entities of those below root entities.
+  /// Returns the key for a reference object: the store has to know only the entities of those below
+  /// root entities.
   @inline(__always)
   private func key(
     of referenceObject: Int64, _ layout: EntityLayout, isOfRootEntity: Bool

@@ -2,26 +2,30 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// A call of the framework that an incremental store executes: what it reports belongs to the call's context.
+/// A call of the framework that an incremental store executes: what it reports belongs to the
+/// call's context.
 struct StoreCall {
   let scope: ProfileScope
-  /// The event of the transaction that the store has begun; nil outside of one, and without an observer.
+  /// The event of the transaction that the store has begun; nil outside of one, and without an
+  /// observer.
   var transaction: OpenEvent?
   /// What keeps the rows that the store prefetches for a fetch of objects; nil for other calls.
   var prefetched: PrefetchedRows?
 }
 
 extension NSIncrementalStore {
-  /// Whether an observer needs the bound values of statements; otherwise, the store may leave them out.
+  /// Whether an observer needs the bound values of statements; otherwise, the store may leave them
+  /// out.
   ///
   /// Cost: a load.
   public final var reportsValues: Bool { hub?.detail.contains(.binds) ?? false }
 
   /// Reports a statement that the store has run, right after it has run.
   ///
-  /// Inside of a call of the framework, on the call's thread, it's counted for the call's context, and appears in
-  /// the SQLDebug log and in `cdprof` below the fetch, fault, or save. Elsewhere, as in `loadMetadata()`, it belongs
-  /// to the opening of the store: it's logged at most. Cost: a few additions, if there's no observer.
+  /// Inside of a call of the framework, on the call's thread, it's counted for the call's context,
+  /// and appears in the SQLDebug log and in `cdprof` below the fetch, fault, or save. Elsewhere, as
+  /// in `loadMetadata()`, it belongs to the opening of the store: it's logged at most. Cost: a few
+  /// additions, if there's no observer.
   public final func report(_ statement: ReportedStatement) {
     guard callLock.try() else { return emitOpening(statement) }
     defer { callLock.unlock() }
@@ -53,8 +57,8 @@ extension NSIncrementalStore {
     }
   }
 
-  /// Reports exchanges with the server that belong to no statement, such as connecting, or a request of a protocol
-  /// other than SQL.
+  /// Reports exchanges with the server that belong to no statement, such as connecting, or a
+  /// request of a protocol other than SQL.
   ///
   /// - Parameter duration: The time they took.
   public final func reportRoundTrips(_ count: Int, duration: Duration = .zero) {
@@ -64,13 +68,13 @@ extension NSIncrementalStore {
     emitRoundTrips(count, nanoseconds: duration.nanoseconds, in: scope)
   }
 
-  /// Runs a body that prefetches a relationship for a fetch, and reports it with the statements that the body
-  /// reports.
+  /// Runs a body that prefetches a relationship for a fetch, and reports it with the statements
+  /// that the body reports.
   ///
-  /// In a fetch of objects, the row cache keeps the rows of the prefetched objects as long as the objects of the
-  /// fetch exist, without registering them: update their nodes afterward.
-  /// - Parameter body: Returns the IDs of the prefetched objects; nil if there was nothing to read, which isn't
-  ///   counted.
+  /// In a fetch of objects, the row cache keeps the rows of the prefetched objects as long as the
+  /// objects of the fetch exist, without registering them: update their nodes afterward.
+  /// - Parameter body: Returns the IDs of the prefetched objects; nil if there was nothing to read,
+  ///   which isn't counted.
   public final func reportPrefetch(
     of relationship: NSRelationshipDescription, _ body: () throws -> [NSManagedObjectID]?
   ) rethrows {

@@ -7,10 +7,11 @@ struct SavedNodes {
 }
 
 extension NSIncrementalStore {
-  /// Returns the version that an object's values were read or saved with, which a save must find in the store;
-  /// nil for a new object, and if the version isn't known.
+  /// Returns the version that an object's values were read or saved with, which a save must find in
+  /// the store; nil for a new object, and if the version isn't known.
   ///
-  /// After a conflict, the merge policy has the object adopt the newest version. Apple counterpart: none.
+  /// After a conflict, the merge policy has the object adopt the newest version. Apple counterpart:
+  /// none.
   public final func version(of object: NSManagedObject) -> UInt64? {
     guard object.primaryKey > 0, !object.isInserted else { return nil }
     let version: Int64? =
@@ -22,18 +23,19 @@ extension NSIncrementalStore {
     return UInt64(bitPattern: version)
   }
 
-  /// Returns whether the merge policy has kept an object although its values no longer exist: a save inserts
-  /// them again.
+  /// Returns whether the merge policy has kept an object although its values no longer exist: a
+  /// save inserts them again.
   ///
   /// Apple counterpart: none.
   public final func isRestored(_ object: NSManagedObject) -> Bool {
     object.state.contains(.restored)
   }
 
-  /// Records the version that a save gives to an object: the row cache then has the saved values with it.
+  /// Records the version that a save gives to an object: the row cache then has the saved values
+  /// with it.
   ///
-  /// It's what updating the object's node does, without a node. Ignored outside of `execute(_:with:)` for a
-  /// save, and if that fails. Apple counterpart: none.
+  /// It's what updating the object's node does, without a node. Ignored outside of
+  /// `execute(_:with:)` for a save, and if that fails. Apple counterpart: none.
   public final func setVersion(_ version: UInt64, ofSaved object: NSManagedObject) {
     callLock.lock()
     defer { callLock.unlock() }

@@ -90,7 +90,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Returns the values of an object: a fault fired, and the row cache doesn't have them.
   ///
-  /// - Throws: 133000 if the object no longer exists: the fault is inaccessible then, and becomes deleted.
+  /// - Throws: 133000 if the object no longer exists: the fault is inaccessible then, and becomes
+  ///   deleted.
   open func newValuesForObject(
     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
   ) throws -> NSIncrementalStoreNode {
@@ -128,7 +129,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
 
   /// Whether the store is told which objects contexts register; true by default.
   ///
-  /// A store that keeps nothing of them overrides it, and saves an object ID for each. Apple counterpart: none.
+  /// A store that keeps nothing of them overrides it, and saves an object ID for each. Apple
+  /// counterpart: none.
   open class var observesRegistrations: Bool { true }
 
   /// Returns the identifier of a store whose metadata has no `NSStoreUUIDKey`; a new UUID by
@@ -137,21 +139,22 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     UUID().uuidString
   }
 
-  /// Whether the store reports its statements and round trips with `report(_:)` and `reportRoundTrips(_:)`; false by
-  /// default.
+  /// Whether the store reports its statements and round trips with `report(_:)` and
+  /// `reportRoundTrips(_:)`; false by default.
   ///
-  /// For a store that doesn't, each call that reads, saves, or obtains IDs is counted as a round trip.
+  /// For a store that doesn't, each call that reads, saves, or obtains IDs is counted as a round
+  /// trip.
   open class var reportsStatements: Bool { false }
 
-  /// Whether the store reads the values of several objects together, in `prepareValues(forObjectsWith:with:)`; false
-  /// by default.
+  /// Whether the store reads the values of several objects together, in
+  /// `prepareValues(forObjectsWith:with:)`; false by default.
   ///
-  /// The framework then loads the batches of a fetch, as it does for a SQLite store. Otherwise the objects of a
-  /// batch are faults.
+  /// The framework then loads the batches of a fetch, as it does for a SQLite store. Otherwise the
+  /// objects of a batch are faults.
   open class var loadsBatches: Bool { false }
 
-  /// Called before the values of several objects are asked for one by one, as those of a batch: the store may read
-  /// them together, and keep them until then.
+  /// Called before the values of several objects are asked for one by one, as those of a batch: the
+  /// store may read them together, and keep them until then.
   ///
   /// Does nothing by default, and is called only if `loadsBatches` is true.
   open func prepareValues(

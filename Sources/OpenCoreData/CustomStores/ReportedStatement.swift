@@ -1,7 +1,8 @@
 /// A statement that a program's own store has run, for the SQLDebug log, the costs, and `cdprof`.
 ///
 /// A store whose class returns `true` from `reportsStatements` passes each one to
-/// `NSIncrementalStore.report(_:)`. Core Data has no counterpart: it knows the statements of its own store only.
+/// `NSIncrementalStore.report(_:)`. Core Data has no counterpart: it knows the statements of its
+/// own store only.
 public struct ReportedStatement: Sendable {
   /// The purpose of a statement, which determines how it's counted.
   public enum Kind: Sendable {
@@ -16,8 +17,8 @@ public struct ReportedStatement: Sendable {
     /// Commits such a transaction, which is counted.
     case commit
     case rollBack
-    /// Anything else, such as metadata, primary keys, settings, and the beginning of a transaction that only reads:
-    /// it's logged, but only its round trips are counted.
+    /// Anything else, such as metadata, primary keys, settings, and the beginning of a transaction
+    /// that only reads: it's logged, but only its round trips are counted.
     case other
   }
 
@@ -25,7 +26,8 @@ public struct ReportedStatement: Sendable {
   public var kind: Kind
   /// The statement with its placeholders.
   public var sql: String
-  /// The bound values as text, which are the user's data: they're written only where a SQLite store's are.
+  /// The bound values as text, which are the user's data: they're written only where a SQLite
+  /// store's are.
   ///
   /// `NSIncrementalStore.reportsValues` tells whether they're needed.
   public var values: [String] = []
@@ -35,8 +37,8 @@ public struct ReportedStatement: Sendable {
   public var entityName: String?
   /// The time it took, until its last row was received.
   public var duration = Duration.zero
-  /// The exchanges with the server: one, two if the statement was prepared first, and none if it was sent together
-  /// with another one whose answer the store has waited for.
+  /// The exchanges with the server: one, two if the statement was prepared first, and none if it
+  /// was sent together with another one whose answer the store has waited for.
   public var roundTrips = 1
 
   /// Creates a statement of one round trip.

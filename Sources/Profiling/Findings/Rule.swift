@@ -13,8 +13,8 @@ package struct Rule: Sendable {
     case step(@Sendable (Recording, StepContext) -> [Finding])
     /// Searches all steps after the last one.
     case work(@Sendable (FinishedWork) -> [Finding])
-    /// Searches the statements of the work, and can try indexes on a copy of the store, after the last
-    /// step.
+    /// Searches the statements of the work, and can try indexes on a copy of the store, after the
+    /// last step.
     case store(@Sendable ([StatementShape], () throws -> IndexAdvisor) -> [Finding])
   }
 

@@ -80,7 +80,8 @@ extension Recording {
 
   /// The values of all metrics except `time` and those of pages, for the whole recording.
   ///
-  /// Those of migrations are included only if a store was migrated, and `roundtrips` only if there are some.
+  /// Those of migrations are included only if a store was migrated, and `roundtrips` only if there
+  /// are some.
   /// Cost: one pass over the events.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]

@@ -89,8 +89,8 @@ package struct RunResult: Sendable {
   }
 
   /// The number of variants and expectations that are met,
-  /// `6 of 6 variants, 23 of 23 expectations`, the number of those that weren't evaluated, and the number of
-  /// scales if there are several.
+  /// `6 of 6 variants, 23 of 23 expectations`, the number of those that weren't evaluated, and the
+  /// number of scales if there are several.
   package var summary: String {
     NumberText.counted(passingVariants, of: variants.count, "variant") + ", "
       + NumberText.counted(metExpectations, of: expectations, "expectation")

@@ -65,9 +65,11 @@ package struct ScenarioRunner {
   ///
   /// - Parameters:
   ///   - progress: A closure that's called with the progress of the run.
-  ///   - examine: A closure that's called with the result and the original data, before that's removed.
-  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, or if the engine can't run a
-  ///   step; a `StepFailure`; an `NSError` of the framework or the file system; or the closure's error.
+  ///   - examine: A closure that's called with the result and the original data, before that's
+  ///     removed.
+  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, or if the engine
+  ///   can't run a step; a `StepFailure`; an `NSError` of the framework or the file system; or the
+  ///   closure's error.
   package func run(
     progress: (RunProgress) -> Void = { _ in },
     examining examine: (RunResult, URL) throws -> Void = { _, _ in }
@@ -142,11 +144,12 @@ package struct ScenarioRunner {
     try OutputFile.copyStore(data, to: storeURL, marks: true, force: force)
   }
 
-  /// A Boolean value that indicates whether the data is written to the output directory: it's a file, and
-  /// not the one that was copied.
+  /// A Boolean value that indicates whether the data is written to the output directory: it's a
+  /// file, and not the one that was copied.
   private var keepsData: Bool { hasFile && !keepsItsSource }
 
-  /// A Boolean value that indicates whether the data is a file in the output directory after the run.
+  /// A Boolean value that indicates whether the data is a file in the output directory after the
+  /// run.
   package var hasFile: Bool { engine.storeType == .sqlite }
 
   /// A Boolean value that indicates whether the output store is the one that the data was copied

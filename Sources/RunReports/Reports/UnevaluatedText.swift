@@ -1,9 +1,11 @@
 import Profiling
 import ScenarioLanguage
 
-/// The expectations that the engine of a run doesn't allow to be evaluated, with one line for each reason.
+/// The expectations that the engine of a run doesn't allow to be evaluated, with one line for each
+/// reason.
 struct UnevaluatedText {
-  /// The metrics of a variant with the same reason: `realized · inserts, transactions not evaluated: …`.
+  /// The metrics of a variant with the same reason: `realized · inserts, transactions not
+  /// evaluated: …`.
   let text: String
 
   /// Returns the lines of all variants in the order of the file.

@@ -178,7 +178,8 @@ package enum ScenarioData {
   ///   - plan: The data to create.
   ///   - model: The model of the data.
   ///   - scale: The value of `scale`.
-  ///   - url: The location of the file, which is replaced if it exists, or of the new store of another type.
+  ///   - url: The location of the file, which is replaced if it exists, or of the new store of
+  ///     another type.
   ///   - type: The type of the store.
   ///   - options: The store's options.
   ///   - progress: A closure that receives the number of rows created so far and the total.

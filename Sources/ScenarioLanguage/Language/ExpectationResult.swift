@@ -31,7 +31,8 @@ package struct ExpectationResult: Sendable, Equatable {
   /// If the expectation isn't met, messages about the events that explain the difference, most
   /// significant first.
   package var differences: [String]
-  /// The reason why the engine of the run doesn't allow the expectation to be evaluated, or `nil` if it was.
+  /// The reason why the engine of the run doesn't allow the expectation to be evaluated, or `nil`
+  /// if it was.
   ///
   /// Such an expectation is neither met nor missed.
   package var obstacle: String?

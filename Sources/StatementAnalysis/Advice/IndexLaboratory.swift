@@ -9,7 +9,8 @@ package protocol IndexLaboratory: AnyObject {
   ///
   /// Returns `nil` if the statement can't be run on the copy, such as one for another schema.
   func measure(_ statement: AdvisedStatement) -> IndexMeasure?
-  /// Returns the names of the indexes that a statement would use, without running it, or `nil` if they're unknown.
+  /// Returns the names of the indexes that a statement would use, without running it, or `nil` if
+  /// they're unknown.
   func indexes(usedBy statement: AdvisedStatement) -> [String]?
 
   /// Creates an index, and returns whether that succeeded.
@@ -33,7 +34,8 @@ package protocol IndexLaboratory: AnyObject {
   ) -> (entity: String, properties: [String])?
   /// Returns whether a fetch index of a model can describe an index.
   func canDescribe(_ index: IndexCandidate) -> Bool
-  /// Returns a name that no index of the entity has: the given name, with a number appended if it's taken.
+  /// Returns a name that no index of the entity has: the given name, with a number appended if it's
+  /// taken.
   func unusedIndexName(_ name: String, in entity: String?) -> String
   /// Returns whether the store creates the index itself.
   func isAutomatic(_ index: FileIndex) -> Bool

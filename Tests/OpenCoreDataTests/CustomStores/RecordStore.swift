@@ -1,6 +1,7 @@
 import OpenCoreData
 
-/// An incremental store in memory that returns rows instead of objects, and saves values without boxes.
+/// An incremental store in memory that returns rows instead of objects, and saves values without
+/// boxes.
 ///
 /// Its reference objects are positive integers. Used by one thread at a time.
 final class RecordStore: NSIncrementalStore, @unchecked Sendable {

@@ -47,7 +47,8 @@ struct StatementReportTests {
     #expect((counted.fetches, counted.prefetches, counted.saves) == (1, 1, 1))
     #expect((counted.selects, counted.rows, counted.inserts) == (3, 4, 1))
     #expect((counted.transactions, counted.misses) == (1, 1))
-    // Two for the fetch, one each for the prefetch and the fault, three for the save, five without a statement.
+    // Two for the fetch, one each for the prefetch and the fault, three for the save, five without
+    // a statement.
     #expect(counted.roundTrips == 12)
   }
 

@@ -54,7 +54,8 @@ extension NSError {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Runs a test on the framework's own stores only, because it verifies SQL, a file, or what they cost or accept.
+  /// Runs a test on the framework's own stores only, because it verifies SQL, a file, or what they
+  /// cost or accept.
   ///
   /// Other packages run the suites on stores of their own.
   static var ofOwnStores: Self {

@@ -4,8 +4,8 @@ package struct ConnectionSettings: Sendable {
   package let uri: String
   /// The seconds to wait for a connection; libpq waits at least 2.
   package var connectTimeout = 10
-  /// The milliseconds after which the server cancels a statement, and the network gives up on sent data; 0 for
-  /// no limit.
+  /// The milliseconds after which the server cancels a statement, and the network gives up on sent
+  /// data; 0 for no limit.
   package var statementTimeout = 240_000
   /// Whether the server refuses to write.
   package var isReadOnly = false

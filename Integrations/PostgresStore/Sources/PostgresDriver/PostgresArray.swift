@@ -5,7 +5,8 @@ package struct PostgresArray {
   private var count: Int32 = 0
   private var hasNull = false
 
-  /// The bytes before the elements: the dimensions, whether there is NULL, the type, the count, and the first index.
+  /// The bytes before the elements: the dimensions, whether there is NULL, the type, the count, and
+  /// the first index.
   private static let headerSize = 20
 
   /// Creates an empty array with room for a number of elements.
@@ -19,7 +20,8 @@ package struct PostgresArray {
   /// The number of bytes.
   package var size: Int { bytes.count }
 
-  /// Appends a `bigint`; it's a programmer error if the elements have another type, as for the other functions.
+  /// Appends a `bigint`; it's a programmer error if the elements have another type, as for the
+  /// other functions.
   package mutating func append(_ value: Int64) {
     precondition(type == .integer, "an array's elements are of its type")
     count += 1

@@ -10,8 +10,8 @@ extension PostgresConnection {
   /// - Parameters:
   ///   - mode: Words that follow BEGIN, such as `READ ONLY`.
   ///   - body: Must have no effect but that of its statements: it may be called several times.
-  /// - Throws: The error of the body, after a ROLLBACK; the error of COMMIT, whose outcome is known unless the kind
-  ///   is `unknownOutcome`.
+  /// - Throws: The error of the body, after a ROLLBACK; the error of COMMIT, whose outcome is known
+  ///   unless the kind is `unknownOutcome`.
   @discardableResult
   package func transaction<R>(_ mode: String = "", _ body: () throws -> R) throws -> R {
     for _ in 1..<Self.attempts {

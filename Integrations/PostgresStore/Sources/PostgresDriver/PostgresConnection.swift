@@ -1,8 +1,10 @@
 internal import CPostgres
 
-/// A connection to a PostgreSQL server, which is connected again once if it was lost outside of transactions.
+/// A connection to a PostgreSQL server, which is connected again once if it was lost outside of
+/// transactions.
 ///
-/// Used by one thread at a time. Statements are prepared at their first use, and the most recently used are kept.
+/// Used by one thread at a time. Statements are prepared at their first use, and the most recently
+/// used are kept.
 package final class PostgresConnection {
   /// A statement's text and the types of its parameters.
   private struct StatementKey: Hashable {
@@ -25,8 +27,8 @@ package final class PostgresConnection {
   package private(set) var isInTransaction = false
   /// The number of times that the connection was established.
   package private(set) var connectCount = 0
-  /// What is different after each start of the server, and after it has recovered from a crash; nil if the user may
-  /// not see it.
+  /// What is different after each start of the server, and after it has recovered from a crash; nil
+  /// if the user may not see it.
   package private(set) var serverRun: String?
 
   /// The oldest server with `pg_xact_status` and `pg_current_xact_id`.
@@ -36,8 +38,8 @@ package final class PostgresConnection {
   /// Connects.
   ///
   /// - Parameter observer: Called after each statement, on the thread that ran it.
-  /// - Throws: An error of the kind `connection` if the server can't be reached in time, refuses the user, is too
-  ///   old, or has a database in another encoding than UTF-8.
+  /// - Throws: An error of the kind `connection` if the server can't be reached in time, refuses
+  ///   the user, is too old, or has a database in another encoding than UTF-8.
   package init(
     _ settings: ConnectionSettings, observer: (@Sendable (PostgresExchange) -> Void)? = nil
   ) throws(PostgresError) {
@@ -67,7 +69,8 @@ package final class PostgresConnection {
     raw = nil
     statements = [:]
     isInTransaction = false
-    // A later keyword precedes an earlier one: the URI may have its own timeouts, but no other encoding.
+    // A later keyword precedes an earlier one: the URI may have its own timeouts, but no other
+    // encoding.
     let parameters: [(String, String)] = [
       ("connect_timeout", "\(max(2, settings.connectTimeout))"), ("keepalives_idle", "30"),
       ("tcp_user_timeout", "\(settings.statementTimeout)"),
@@ -101,7 +104,8 @@ package final class PostgresConnection {
     serverRun = try currentRun()
   }
 
-  /// Returns when the server was started, and its checkpointer, which the server starts again after a crash.
+  /// Returns when the server was started, and its checkpointer, which the server starts again after
+  /// a crash.
   private func currentRun() throws(PostgresError) -> String? {
     let result = try checked(
       PQexec(
@@ -147,8 +151,9 @@ package final class PostgresConnection {
   /// - Parameters:
   ///   - sql: One statement, with `$1`, `$2` … for the parameters.
   ///   - parameters: The values, at most 65,535.
-  /// - Throws: The server's error. A lost connection is established again, and the statement repeated once, unless
-  ///   a transaction is open: so outside of one, run only statements that can be repeated.
+  /// - Throws: The server's error. A lost connection is established again, and the statement
+  ///   repeated once, unless a transaction is open: so outside of one, run only statements that can
+  ///   be repeated.
   @discardableResult
   package func query(
     _ sql: String, _ parameters: [PostgresValue] = []
@@ -170,7 +175,8 @@ package final class PostgresConnection {
     try repeating { () throws(PostgresError) in try runScript(script) }
   }
 
-  /// Runs a body, and again after connecting if the connection was lost, or if prepared statements are outdated.
+  /// Runs a body, and again after connecting if the connection was lost, or if prepared statements
+  /// are outdated.
   private func repeating<R>(
     _ body: () throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
@@ -326,9 +332,9 @@ package final class PostgresConnection {
 
   /// Asks the server for the outcome of a transaction whose COMMIT wasn't answered.
   ///
-  /// A server that crashes before it has written a transaction gives its number to another one, so a commit counts
-  /// only if the server has run since then. A number of a transaction that is lost or was rolled back isn't that of
-  /// a committed one.
+  /// A server that crashes before it has written a transaction gives its number to another one, so
+  /// a commit counts only if the server has run since then. A number of a transaction that is lost
+  /// or was rolled back isn't that of a committed one.
   ///
   /// - Parameters:
   ///   - transaction: The number of the transaction; empty if it has changed nothing.

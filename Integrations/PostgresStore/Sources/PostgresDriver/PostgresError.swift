@@ -2,7 +2,8 @@
 package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What failed.
   package enum Kind: Hashable, Sendable {
-    /// There is no connection, or it was lost: the statement may be repeated after connecting again.
+    /// There is no connection, or it was lost: the statement may be repeated after connecting
+    /// again.
     case connection
     /// The server rejected a statement.
     case statement
@@ -30,7 +31,8 @@ package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible
     self.sqlState = sqlState
   }
 
-  /// Whether a new attempt of the same transaction can succeed: a deadlock or a serialization failure.
+  /// Whether a new attempt of the same transaction can succeed: a deadlock or a serialization
+  /// failure.
   package var isTransient: Bool { sqlState == "40001" || sqlState == "40P01" }
 
   /// Whether two rows would have the same value of a unique constraint.

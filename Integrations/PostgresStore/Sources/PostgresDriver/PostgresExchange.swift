@@ -8,8 +8,8 @@ package struct PostgresExchange: Sendable {
   /// The rows that it has returned or, if there are none, those that it has changed.
   package let rows: Int
   package let duration: Duration
-  /// The round trips since the last exchange was observed: one for the statement, and one each for preparing it
-  /// and for connecting.
+  /// The round trips since the last exchange was observed: one for the statement, and one each for
+  /// preparing it and for connecting.
   package let roundTrips: Int
 }
 

@@ -38,8 +38,8 @@ package final class PostgresPool: @unchecked Sendable {  // the state is used un
 
   /// Calls a body with a connection that no other thread uses.
   ///
-  /// - Throws: The body's errors; those of connecting; an error of the kind `exhausted` after the wait. A call inside
-  ///   of another one uses a second connection.
+  /// - Throws: The body's errors; those of connecting; an error of the kind `exhausted` after the
+  ///   wait. A call inside of another one uses a second connection.
   package func withConnection<R>(_ body: (PostgresConnection) throws -> R) throws -> R {
     let connection = try take()
     defer { give(back: connection) }

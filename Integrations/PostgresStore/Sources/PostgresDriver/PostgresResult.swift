@@ -3,7 +3,8 @@ package import Foundation
 
 /// The rows that a statement returned, in the binary format.
 ///
-/// Rows and columns are counted from 0. Valid after the connection was closed. Cost: all rows are in memory.
+/// Rows and columns are counted from 0. Valid after the connection was closed. Cost: all rows are
+/// in memory.
 package final class PostgresResult {
   private let raw: OpaquePointer
   /// The number of rows.
@@ -86,8 +87,8 @@ package final class PostgresResult {
     }
   }
 
-  /// Returns a `numeric` or an integer; nil for NULL, for other types, and for a number that a `Decimal` can't
-  /// represent.
+  /// Returns a `numeric` or an integer; nil for NULL, for other types, and for a number that a
+  /// `Decimal` can't represent.
   package func decimal(_ row: Int, _ column: Int) -> Decimal? {
     read(row, column) { bytes, type in
       type == PostgresType.numeric.oid

@@ -1,7 +1,8 @@
 import Foundation
 
 extension PostgresValue {
-  /// The value as text: a number, a string in double quotes, `(null)`, `<0aff>` for bytes, and `{1,2}` for an array.
+  /// The value as text: a number, a string in double quotes, `(null)`, `<0aff>` for bytes, and
+  /// `{1,2}` for an array.
   package var text: String {
     guard let bytes else { return "(null)" }
     return bytes.withUnsafeBytes { buffer in Self.text(buffer, oid, isElement: false) }

@@ -5,7 +5,8 @@ package enum QuotedIdentifier {
 
   /// Returns an identifier in quotes, whose own quotes are doubled.
   ///
-  /// It's a programmer error to pass one that the server would shorten, or that contains the character NUL.
+  /// It's a programmer error to pass one that the server would shorten, or that contains the
+  /// character NUL.
   package static func of(_ name: String) -> String {
     precondition(
       !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains(0),

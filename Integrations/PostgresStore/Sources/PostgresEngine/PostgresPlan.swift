@@ -108,7 +108,8 @@ struct PostgresPlan {
 }
 
 extension PostgresValue {
-  /// Creates a value of the type that the server infers, from a value in the form of a store's report.
+  /// Creates a value of the type that the server infers, from a value in the form of a store's
+  /// report.
   init(reported text: String) {
     if text == "(null)" {
       self = .literal(nil)

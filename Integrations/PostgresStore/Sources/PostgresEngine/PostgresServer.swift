@@ -5,10 +5,11 @@ import PostgresStore
 
 public import class ManagedModel.NSManagedObjectModel
 
-/// A PostgreSQL server that scenarios run on: each store is in a schema of its own, which is dropped at the end.
+/// A PostgreSQL server that scenarios run on: each store is in a schema of its own, which is
+/// dropped at the end.
 ///
-/// The names of the schemas begin with `cdprof_` and a number that's random for each process. Other schemas are
-/// never changed. Schemas of processes that were killed are dropped by the next one.
+/// The names of the schemas begin with `cdprof_` and a number that's random for each process. Other
+/// schemas are never changed. Schemas of processes that were killed are dropped by the next one.
 public final class PostgresServer: DatabaseServer, @unchecked Sendable {
   // `control` and `count` are used under `lock`
   private let lock = NSLock()
@@ -33,7 +34,8 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
   /// - Parameters:
   ///   - store: A connection URI of libpq, such as `postgres://user@host/database`.
   ///   - delay: The time by which each round trip of the stores is longer.
-  /// - Throws: 134080 if it isn't such a URI, or the server can't be reached; the error contains no password.
+  /// - Throws: 134080 if it isn't such a URI, or the server can't be reached; the error contains no
+  ///   password.
   public init(_ store: String, delay: Duration = .zero) throws {
     NSPersistentStoreCoordinator.registerStoreClass(PostgresStore.self, type: .postgres)
     guard let url = URL(string: store), var base = URLComponents(string: store) else {
@@ -185,7 +187,8 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
 
   // MARK: Plans
 
-  /// Returns the plans of `EXPLAIN (ANALYZE, BUFFERS)`, which runs each query again; none for other statements.
+  /// Returns the plans of `EXPLAIN (ANALYZE, BUFFERS)`, which runs each query again; none for other
+  /// statements.
   public func plans(of statements: [ServerStatement], at url: URL) throws -> [ServerPlan] {
     let connection = try connection(to: schema(of: url))
     return statements.map { statement in

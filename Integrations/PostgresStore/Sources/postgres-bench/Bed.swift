@@ -2,7 +2,8 @@ import CPostgresFloor
 import Foundation
 import PostgresFixtures
 
-/// A store with moods, the statements that its workloads run, and the floor's connection to the same server.
+/// A store with moods, the statements that its workloads run, and the floor's connection to the
+/// same server.
 final class Bed {
   private let store: MoodStore
   private let traced: MoodStore

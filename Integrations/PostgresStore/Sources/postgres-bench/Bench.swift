@@ -3,7 +3,8 @@ import PostgresFixtures
 
 /// Compares the store with a C program on libpq that runs the same statements.
 ///
-/// Both run in turn in this process, in several rounds after one that isn't counted, and the minima are compared.
+/// Both run in turn in this process, in several rounds after one that isn't counted, and the minima
+/// are compared.
 @main
 struct Bench {
   private var uri = ""

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// What a context did, and what it was told: a line for each event, which is on the disk before the next one.
+/// What a context did, and what it was told: a line for each event, which is on the disk before the
+/// next one.
 ///
 /// Used by one thread.
 package final class ChaosJournal {

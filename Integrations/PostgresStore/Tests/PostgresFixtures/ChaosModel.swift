@@ -7,8 +7,8 @@ import class ManagedModel.NSEntityDescription
 import class ManagedModel.NSManagedObjectModel
 import class ManagedModel.NSRelationshipDescription
 
-/// The store that processes share while its server is killed: groups of entries, each of one writer, and counters
-/// that all change.
+/// The store that processes share while its server is killed: groups of entries, each of one
+/// writer, and counters that all change.
 package enum ChaosModel {
   /// The number of entries of a group, which one save inserts, changes, or deletes.
   package static let groupSize = 3

@@ -2,13 +2,15 @@ import Foundation
 package import OpenCoreData
 import PostgresStore
 
-/// A context that saves, changes, deletes, and reads at random, until it's told to stop, and notes what it was told.
+/// A context that saves, changes, deletes, and reads at random, until it's told to stop, and notes
+/// what it was told.
 package final class ChaosWriter {
   private let context: NSManagedObjectContext
   private let journal: ChaosJournal
   private let writer: Int
   private var generator: SeededGenerator
-  /// The states of the groups; nil for one that must be read, because its last save has an unknown outcome.
+  /// The states of the groups; nil for one that must be read, because its last save has an unknown
+  /// outcome.
   private var groups: [Int: Int?] = [:]
   private var lastNumber = 0
 
@@ -142,7 +144,8 @@ package final class ChaosWriter {
 
   // MARK: Reading
 
-  /// Reads all groups, compares them with what was saved, and learns the outcome of saves with an unknown one.
+  /// Reads all groups, compares them with what was saved, and learns the outcome of saves with an
+  /// unknown one.
   ///
   /// - Returns: Whether they were read.
   private func readGroups() -> Bool {

@@ -122,7 +122,8 @@ struct ChaosTests {
   }
 }
 
-/// The groups of entries that a store has: for each writer and number, the state and whether it's whole.
+/// The groups of entries that a store has: for each writer and number, the state and whether it's
+/// whole.
 struct StoredGroups {
   struct Key: Hashable {
     let writer, number: Int
@@ -173,7 +174,8 @@ struct ChaosOutcome {
   /// The values that each counter may have.
   private var increments: [String: (saved: Int, unknown: Int)] = [:]
 
-  /// The errors that a save or a fetch may report without a server, after a conflict, or with an unknown outcome.
+  /// The errors that a save or a fetch may report without a server, after a conflict, or with an
+  /// unknown outcome.
   private static let expectedCodes: Set<Int> = [
     NSPersistentStoreOpenError, NSPersistentStoreTimeoutError, NSPersistentStoreSaveError,
     NSPersistentStoreOperationError, NSManagedObjectMergeError,

@@ -52,7 +52,8 @@ final class LocalServer {
 
   /// Runs a program, and returns its output; fails the test if it fails.
   ///
-  /// Foundation's `Process` takes a program for running as long as a process that it has started is, as the server.
+  /// Foundation's `Process` takes a program for running as long as a process that it has started
+  /// is, as the server.
   private static func output(_ program: String, _ arguments: [String]) throws -> String {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("LocalServer-\(UUID().uuidString)")

@@ -108,7 +108,8 @@ func expectEqual<Value: Equatable>(
 
 /// Calls a body on threads of their own, and waits for all of them.
 ///
-/// Tests may block all threads of Swift's tasks and of Dispatch, so that theirs would run one after the other.
+/// Tests may block all threads of Swift's tasks and of Dispatch, so that theirs would run one after
+/// the other.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let group = DispatchGroup()
   for index in 0..<count {

@@ -32,8 +32,8 @@ struct RandomSaveTests {
     }
   }
 
-  // A to-many without an inverse isn't changed: a destination in two of them has one owner in the store, of which
-  // the saving context doesn't know.
+  // A to-many without an inverse isn't changed: a destination in two of them has one owner in the
+  // store, of which the saving context doesn't know.
   private static let toOnes = [
     ("Person", "department", "Department"), ("Person", "boss", "Person"),
     ("Person", "badge", "Badge"),
@@ -63,8 +63,8 @@ struct RandomSaveTests {
     var sides = [Side(context: stack.context()), Side(context: stack.context(sqlite))]
     var names: [String: [String]] = [:]
     for round in 0..<25 {
-      // While a relationship wasn't read, it isn't known whether an object that is removed and added is in it, so
-      // each pair is changed once.
+      // While a relationship wasn't read, it isn't known whether an object that is removed and
+      // added is in it, so each pair is changed once.
       var pairs: Set<Set<String>> = []
       let changes = (0..<12).compactMap { step in
         Self.change("\(round)-\(step)", &names, &generator)

@@ -2,7 +2,8 @@ import Foundation
 import PostgresDriver
 import Testing
 
-/// Runs every scenario on both engines, which takes some minutes: only if `POSTGRES_STORE_SWEEP` is set.
+/// Runs every scenario on both engines, which takes some minutes: only if `POSTGRES_STORE_SWEEP` is
+/// set.
 @Suite("All scenarios on PostgreSQL", .enabled(if: TestServer.runsAllScenarios))
 struct ScenarioSweepTests {
   /// The scenarios whose counts differ, as the README explains.

@@ -142,7 +142,8 @@ struct SchemaTests {
     try expectEqual(stack.newCoordinator().metadata(for: store)["app"] as? String, "first")
   }
 
-  /// A model whose names are hostile: quotes, long, equal in their first 63 bytes, and the server's own.
+  /// A model whose names are hostile: quotes, long, equal in their first 63 bytes, and the server's
+  /// own.
   private static func hostileModel() -> (NSManagedObjectModel, [String], [String]) {
     let long = String(repeating: "ä", count: 60)
     let attributes = [

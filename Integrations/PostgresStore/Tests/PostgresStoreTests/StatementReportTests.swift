@@ -24,7 +24,8 @@ struct StatementReportTests {
     var people: [NSManagedObject] = []
     let fetch = try costs(of: context) { people = try context.all("Person") }
     expectEqual([fetch.fetches, fetch.selects, fetch.rows, fetch.faults], [1, 1, 2, 0])
-    // The statement is prepared, then run, on a connection that was established when the store was opened.
+    // The statement is prepared, then run, on a connection that was established when the store was
+    // opened.
     expectEqual(fetch.roundTrips, 2)
     let hits = costs(of: context) { for person in people { _ = person.name } }
     expectEqual([hits.hits, hits.misses, hits.selects, hits.roundTrips], [2, 0, 0, 0])
@@ -55,7 +56,8 @@ struct StatementReportTests {
     expectEqual([costs.prefetches, costs.misses, costs.selects], [prefetches, misses, 3])
   }
 
-  /// Each round trip takes at least the delay: the time has a lower bound, whatever the machine does.
+  /// Each round trip takes at least the delay: the time has a lower bound, whatever the machine
+  /// does.
   @Test func everyRoundTripIsDelayed() throws {
     let stack = try Self.stack()
     let delay = 0.005

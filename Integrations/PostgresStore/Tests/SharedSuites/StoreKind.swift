@@ -3,8 +3,8 @@ import PostgresStore
 
 /// The kind of stores that the framework's tests of behavior run on in this package.
 ///
-/// The other files are those tests: links to `Tests/OpenCoreDataTests`, where the type has the kinds of stores that
-/// the framework has itself.
+/// The other files are those tests: links to `Tests/OpenCoreDataTests`, where the type has the
+/// kinds of stores that the framework has itself.
 enum StoreKind: CaseIterable, Sendable {
   case postgres
 
@@ -23,7 +23,8 @@ enum StoreKind: CaseIterable, Sendable {
   func url(_ file: URL) -> URL? {
     let uri = ProcessInfo.processInfo.environment["POSTGRES_STORE_TEST_URL"] ?? ""
     var components = URLComponents(string: uri)
-    // A schema's name has up to 63 characters: those that differ are at the end of the folder's name.
+    // A schema's name has up to 63 characters: those that differ are at the end of the folder's
+    // name.
     let name = "\(file.deletingLastPathComponent().lastPathComponent)/\(file.lastPathComponent)"
     components?.queryItems?.append(
       URLQueryItem(name: "schema", value: String(name.suffix(60))))

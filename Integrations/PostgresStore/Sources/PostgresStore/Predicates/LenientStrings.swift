@@ -4,10 +4,12 @@ import PostgresDriver
 import class ManagedModel.NSComparisonPredicate
 import class ManagedModel.NSExpression
 
-/// The strings of columns that are compared with options such as `[c]`, for which Foundation's rules apply.
+/// The strings of columns that are compared with options such as `[c]`, for which Foundation's
+/// rules apply.
 ///
-/// The server compares strings of ASCII characters; the others are read, each once, and compared by the framework,
-/// so the result is the same as in memory. All statements of the fetch then see one snapshot.
+/// The server compares strings of ASCII characters; the others are read, each once, and compared by
+/// the framework, so the result is the same as in memory. All statements of the fetch then see one
+/// snapshot.
 final class LenientStrings {
   private let connection: PostgresConnection
   private var strings: [String: [String]] = [:]
@@ -28,7 +30,8 @@ final class LenientStrings {
   /// Returns the different strings of a column.
   ///
   /// - Parameter ascii: Whether strings of ASCII characters are included.
-  /// - Throws: A `TranslationError` if there are more than 10,000. Cost: one SELECT for each column.
+  /// - Throws: A `TranslationError` if there are more than 10,000. Cost: one SELECT for each
+  ///   column.
   func strings(
     of column: StoredColumn, includingASCII ascii: Bool, _ piece: String
   ) throws -> [String] {

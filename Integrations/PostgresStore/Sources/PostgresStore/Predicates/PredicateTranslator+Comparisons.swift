@@ -247,7 +247,8 @@ extension PredicateTranslator {
     }
   }
 
-  /// Returns conditions of which one is true for an element of a list: values of one type are one array.
+  /// Returns conditions of which one is true for an element of a list: values of one type are one
+  /// array.
   private func list(
     _ left: PredicateOperand, _ values: [Any], _ rules: ComparisonRules
   ) throws -> [SQLText] {
@@ -273,7 +274,8 @@ extension PredicateTranslator {
 
   // MARK: Entities and composite attributes
 
-  /// Returns a comparison of an object's entity, or of its name, by the numbers of the entities that satisfy it.
+  /// Returns a comparison of an object's entity, or of its name, by the numbers of the entities
+  /// that satisfy it.
   private func entity(
     _ column: SQLText, _ mapping: EntityMapping, isName: Bool, _ other: PredicateOperand,
     _ rules: ComparisonRules
@@ -301,8 +303,8 @@ extension PredicateTranslator {
     return "\(column) = ANY(\(bind: .integers(numbers)))"
   }
 
-  /// Returns a comparison of a whole composite attribute with nil, which means all its elements; nil for another
-  /// comparison.
+  /// Returns a comparison of a whole composite attribute with nil, which means all its elements;
+  /// nil for another comparison.
   private func wholeGroup(
     _ comparison: NSComparisonPredicate, in scopes: [PredicateScope]
   ) throws -> SQLText? {

@@ -151,7 +151,8 @@ extension PredicateTranslator {
     }
   }
 
-  /// Returns the key of a constant object: 0, which no row has, for one without a row in the entity's table.
+  /// Returns the key of a constant object: 0, which no row has, for one without a row in the
+  /// entity's table.
   func objectKey(_ value: Any?, _ mapping: EntityMapping, _ piece: String) throws -> Int64 {
     guard let objectID = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID
     else {

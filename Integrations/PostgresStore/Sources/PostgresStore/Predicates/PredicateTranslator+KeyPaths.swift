@@ -120,7 +120,8 @@ extension PredicateTranslator {
 
   /// Returns the condition that an element of a to-many satisfies a test.
   ///
-  /// - Parameter skipsNil: Whether the test may be true for nil, which a key path over a set leaves out.
+  /// - Parameter skipsNil: Whether the test may be true for nil, which a key path over a set leaves
+  ///   out.
   func some(
     of path: ToManyPath, in scopes: [PredicateScope], skipsNil: Bool, _ test: @escaping ElementTest
   ) throws -> SQLText {

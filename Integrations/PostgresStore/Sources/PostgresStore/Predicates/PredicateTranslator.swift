@@ -8,8 +8,8 @@ import class ManagedModel.NSPredicate
 
 /// Translates the predicates of one statement into SQL conditions.
 ///
-/// Conditions have three values, as in SQL and in Core Data's SQLite store: `!=` and NOT don't find rows without a
-/// value, `ANY` is never unknown.
+/// Conditions have three values, as in SQL and in Core Data's SQLite store: `!=` and NOT don't find
+/// rows without a value, `ANY` is never unknown.
 final class PredicateTranslator {
   let store: PostgresStore
   let schema: StoreSchema

@@ -1,7 +1,9 @@
-/// A regular expression of `MATCHES`, in the part of its language that has the same meaning in PostgreSQL.
+/// A regular expression of `MATCHES`, in the part of its language that has the same meaning in
+/// PostgreSQL.
 ///
-/// Both match code points, and the whole string is matched, so it doesn't matter which alternative is tried first.
-/// Classes such as `\d`, anchors, options, lookaround, and references differ, or can't be compared in general.
+/// Both match code points, and the whole string is matched, so it doesn't matter which alternative
+/// is tried first. Classes such as `\d`, anchors, options, lookaround, and references differ, or
+/// can't be compared in general.
 struct RegularExpression {
   private let scalars: [Unicode.Scalar]
   private var position = 0

@@ -119,7 +119,8 @@ struct DictionaryStatement {
     return Column(name: entry.name, source: source, resultType: entry.type)
   }
 
-  /// Returns the column that a key path ends at, whose type determines the value's; nil for a computed value.
+  /// Returns the column that a key path ends at, whose type determines the value's; nil for a
+  /// computed value.
   private static func attribute(
     _ expression: NSExpression, _ mapping: EntityMapping, _ translator: PredicateTranslator
   ) -> AttributeColumn? {

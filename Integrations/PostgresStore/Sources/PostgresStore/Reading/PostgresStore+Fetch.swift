@@ -98,9 +98,11 @@ extension PostgresStore {
     return objects
   }
 
-  /// Reads the rows along a path of relationships, and adds to-many destinations to those that they begin at.
+  /// Reads the rows along a path of relationships, and adds to-many destinations to those that they
+  /// begin at.
   ///
-  /// - Parameter reached: The rows at the end of each path that was read, in which to-many destinations are set.
+  /// - Parameter reached: The rows at the end of each path that was read, in which to-many
+  ///   destinations are set.
   /// Cost: one SELECT for each relationship, two for a many-to-many.
   private func prefetch(
     _ path: String, _ reached: inout [String: [StoredRow]]

@@ -2,7 +2,8 @@ import OpenCoreData
 import PostgresDriver
 
 extension PostgresStore {
-  /// Returns the error for a save that would violate a uniqueness constraint, with the rows that have the values.
+  /// Returns the error for a save that would violate a uniqueness constraint, with the rows that
+  /// have the values.
   ///
   /// Cost: one SELECT for each constraint.
   func constraintConflicts(

@@ -10,8 +10,9 @@ extension PostgresStore {
 
   /// Writes the changes of a save in one transaction.
   ///
-  /// - Throws: 133020 with the conflicts if rows have changed since they were read, and 133021 for duplicate values;
-  ///   134030 for values that can't be stored, and other errors of the server. Nothing is written then.
+  /// - Throws: 133020 with the conflicts if rows have changed since they were read, and 133021 for
+  ///   duplicate values; 134030 for values that can't be stored, and other errors of the server.
+  ///   Nothing is written then.
   func save(_ request: NSSaveChangesRequest, _ context: NSManagedObjectContext?) throws {
     readAhead.forgetRows()
     let rows = try SavedRows(request, of: self)

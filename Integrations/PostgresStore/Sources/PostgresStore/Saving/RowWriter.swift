@@ -1,7 +1,8 @@
 import OpenCoreData
 import PostgresDriver
 
-/// Writes the rows of a save, with a statement for many rows at once, in a transaction that is open.
+/// Writes the rows of a save, with a statement for many rows at once, in a transaction that is
+/// open.
 struct RowWriter {
   private let connection: PostgresConnection
   /// The versions of the written rows, by key.
@@ -19,8 +20,8 @@ struct RowWriter {
 
   /// Writes all rows and links.
   ///
-  /// Tables are written in the order of their names, and rows in that of their keys, so that transactions rarely
-  /// wait for each other in a circle.
+  /// Tables are written in the order of their names, and rows in that of their keys, so that
+  /// transactions rarely wait for each other in a circle.
   mutating func write(_ rows: SavedRows) throws {
     for (_, group) in rows.locked.sorted(by: { $0.key < $1.key }) { try compare(group) }
     for (_, links) in rows.cleared.sorted(by: { $0.key < $1.key }) {
@@ -120,7 +121,8 @@ struct RowWriter {
     changed += others.filter { present.contains($0.key) }.map(\.object)
   }
 
-  /// Compares the versions of rows that aren't written, and keeps others from changing them before the COMMIT.
+  /// Compares the versions of rows that aren't written, and keeps others from changing them before
+  /// the COMMIT.
   private mutating func compare(
     _ group: (table: StoreTable, rows: [SavedRows.Comparison])
   ) throws {

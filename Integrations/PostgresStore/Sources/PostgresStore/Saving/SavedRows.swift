@@ -1,7 +1,8 @@
 import OpenCoreData
 import PostgresDriver
 
-/// The rows and links that a save writes, as plain values, read from its objects before the transaction begins.
+/// The rows and links that a save writes, as plain values, read from its objects before the
+/// transaction begins.
 struct SavedRows {
   /// Rows of one table that are written with the same columns.
   struct Group {
@@ -82,7 +83,8 @@ struct SavedRows {
 
   /// Reads the objects of a request.
   ///
-  /// - Throws: 134030 for a value that the server can't have, and for a destination in another store.
+  /// - Throws: 134030 for a value that the server can't have, and for a destination in another
+  ///   store.
   init(_ request: NSSaveChangesRequest, of store: PostgresStore) throws {
     self.store = store
     schema = try store.open.schema
@@ -138,7 +140,8 @@ struct SavedRows {
       object: object, key: key, entity: mapping.number, version: version, isRestored: false)
     try Self.add(row, columns, to: &updated, of: store)
     for name in changed {
-      // The rows of the destinations have most relationships: the former destinations aren't read for those.
+      // The rows of the destinations have most relationships: the former destinations aren't read
+      // for those.
       guard let toMany = mapping.toManys[name],
         toMany.needsLinks || toMany.relationship.isOrdered
       else { continue }
@@ -253,7 +256,8 @@ struct SavedRows {
 }
 
 extension ToManyMapping {
-  /// Whether a change of the relationship itself is written, because the destinations' rows don't have it.
+  /// Whether a change of the relationship itself is written, because the destinations' rows don't
+  /// have it.
   var needsLinks: Bool {
     switch storage {
     case .join: true

@@ -71,7 +71,8 @@ final class WrittenColumns {
 
   /// Appends an object's values to the arrays, one for each column.
   ///
-  /// - Throws: 134030 for a value that the server can't have, and for a destination in another store.
+  /// - Throws: 134030 for a value that the server can't have, and for a destination in another
+  ///   store.
   func append(
     _ object: NSManagedObject, to arrays: inout [PostgresArray], of store: PostgresStore
   ) throws {

@@ -3,9 +3,10 @@ import PostgresDriver
 
 /// Makes identifiers of a model's names, which may be long and may contain anything.
 ///
-/// A name that the server can keep is its own identifier. Others are shortened, with a digest; if two have the same
-/// identifier, the second gets a number. Names that begin with `z_`, the store's own, begin with `_z_` instead. The
-/// same names in the same order always have the same identifiers.
+/// A name that the server can keep is its own identifier. Others are shortened, with a digest; if
+/// two have the same identifier, the second gets a number. Names that begin with `z_`, the store's
+/// own, begin with `_z_` instead. The same names in the same order always have the same
+/// identifiers.
 struct NameAllocator {
   private var used: Set<[UInt8]>
 

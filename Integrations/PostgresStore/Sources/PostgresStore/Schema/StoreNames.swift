@@ -14,7 +14,8 @@ package struct StoreNames {
     schema = try StoreSchema(model.entities, schema: "public")
   }
 
-  /// Returns an entity of a table whose properties have all columns, and these properties; a root entity first.
+  /// Returns an entity of a table whose properties have all columns, and these properties; a root
+  /// entity first.
   package func properties(
     of columns: [String], in table: String
   ) -> (entity: String, properties: [String])? {
@@ -25,8 +26,8 @@ package struct StoreNames {
     return nil
   }
 
-  /// Returns whether the store makes an index that begins with a column itself: a relationship, or a column that
-  /// stands for no property.
+  /// Returns whether the store makes an index that begins with a column itself: a relationship, or
+  /// a column that stands for no property.
   package func isOwn(_ column: String, in table: String) -> Bool {
     !mappings(of: table).contains { mapping in
       mapping.attributes.contains { Self.unquoted($0.name) == column }

@@ -27,9 +27,10 @@ final class StoreSchema {
 
   /// Maps entities.
   ///
-  /// - Parameter known: The numbers of the entities of an existing store; nil for a new one. An entity that the store
-  ///   doesn't have gets a negative number, which no row has.
-  /// - Throws: 134020 for a property that the store can't have, and for a relationship to another store.
+  /// - Parameter known: The numbers of the entities of an existing store; nil for a new one. An
+  ///   entity that the store doesn't have gets a negative number, which no row has.
+  /// - Throws: 134020 for a property that the store can't have, and for a relationship to another
+  ///   store.
   init(
     _ all: [NSEntityDescription], schema: String, numbers known: [String: Int64]? = nil
   ) throws {

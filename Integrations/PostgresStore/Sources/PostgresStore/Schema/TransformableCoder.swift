@@ -2,7 +2,8 @@ import OpenCoreData
 
 import class ManagedModel.NSAttributeDescription
 
-/// Converts the values of a transformable attribute to bytes and back, in the same way as the framework's stores.
+/// Converts the values of a transformable attribute to bytes and back, in the same way as the
+/// framework's stores.
 struct TransformableCoder {
   private let transformer: ValueTransformer
   /// Whether the transformer's forward direction reads bytes.
@@ -10,7 +11,8 @@ struct TransformableCoder {
   /// Whether the attribute names no transformer: data that isn't an archive is stored unchanged.
   private let isDefault: Bool
 
-  /// Creates the coder of an attribute; nil if its values are data, because its transformer isn't registered.
+  /// Creates the coder of an attribute; nil if its values are data, because its transformer isn't
+  /// registered.
   init?(_ attribute: NSAttributeDescription) {
     guard attribute.attributeType == .transformableAttributeType else { return nil }
     isDefault = attribute.valueTransformerName == nil

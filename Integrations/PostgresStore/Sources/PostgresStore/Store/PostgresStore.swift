@@ -10,8 +10,8 @@ extension NSPersistentStore.StoreType {
 
 /// A store in a schema of a PostgreSQL database.
 ///
-/// Register the class for the type `postgres`, then add a store with a connection URI of libpq, whose query item
-/// `schema` names the schema, `public` by default:
+/// Register the class for the type `postgres`, then add a store with a connection URI of libpq,
+/// whose query item `schema` names the schema, `public` by default:
 ///
 /// ```swift
 /// NSPersistentStoreCoordinator.registerStoreClass(PostgresStore.self, type: .postgres)
@@ -19,11 +19,13 @@ extension NSPersistentStore.StoreType {
 ///   type: .postgres, at: URL(string: "postgres://user@host/database?schema=library")!)
 /// ```
 ///
-/// The tables are created when a store is added for the first time. A schema has one store. Several coordinators,
-/// also of several processes, may use it at the same time. `NSPersistentStoreTimeoutOption` limits the seconds to
-/// wait for a connection and for each statement.
+/// The tables are created when a store is added for the first time. A schema has one store. Several
+/// coordinators, also of several processes, may use it at the same time.
+/// `NSPersistentStoreTimeoutOption` limits the seconds to wait for a connection and for each
+/// statement.
 public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
-  // The framework calls the store for one context at a time; `connection` is set before the other calls.
+  // The framework calls the store for one context at a time; `connection` is set before the other
+  // calls.
   private var connection: OpenStore?
   /// The metadata that the database has.
   var storedMetadata: [String: Any] = [:]
@@ -32,7 +34,8 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
   /// The rows that the framework is about to ask for.
   var readAhead = ReadAhead()
 
-  /// The entity of the fetch or the fault that runs statements; nil for that of the first table they name.
+  /// The entity of the fetch or the fault that runs statements; nil for that of the first table
+  /// they name.
   var reportedEntity: String?
 
   /// What a store has while it's open.
@@ -44,8 +47,8 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
 
   /// Connects, and creates the tables if the schema has none.
   ///
-  /// - Throws: 134080 if the server can't be reached, or the schema can't be used; 134020 for a model that the store
-  ///   can't have.
+  /// - Throws: 134080 if the server can't be reached, or the schema can't be used; 134020 for a
+  ///   model that the store can't have.
   public override func loadMetadata() throws {
     let location = try StoreLocation(url ?? URL(fileURLWithPath: "/"), options)
     let model = persistentStoreCoordinator?.managedObjectModel
@@ -185,10 +188,11 @@ public final class PostgresStore: NSIncrementalStore, @unchecked Sendable {
     }
   }
 
-  /// Writes the metadata of the store at a URL immediately, except for its UUID, type, and version hashes.
+  /// Writes the metadata of the store at a URL immediately, except for its UUID, type, and version
+  /// hashes.
   ///
-  /// - Throws: 134080 if there is no store, or the server can't be reached; 134030 for values that aren't of a
-  ///   property list.
+  /// - Throws: 134080 if there is no store, or the server can't be reached; 134030 for values that
+  ///   aren't of a property list.
   public override class func setMetadata(
     _ metadata: [String: Any]?, forPersistentStoreAt url: URL
   ) throws {

@@ -6,8 +6,8 @@ import PostgresDriver
 public let PostgresSQLStateErrorKey = "PostgresSQLState"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The key of the value `true` in the error of a save whose outcome isn't known: the connection was lost during the
-/// COMMIT, and the server can't tell.
+/// The key of the value `true` in the error of a save whose outcome isn't known: the connection was
+/// lost during the COMMIT, and the server can't tell.
 ///
 /// Reset the context, and read what was saved.
 public let PostgresUnknownOutcomeErrorKey = "PostgresUnknownOutcome"
@@ -21,8 +21,8 @@ enum StoreError {
     return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
   }
 
-  /// Returns an error of the server as one of Core Data: 134080 without a connection, 134090 after a timeout, or
-  /// else a given code.
+  /// Returns an error of the server as one of Core Data: 134080 without a connection, 134090 after
+  /// a timeout, or else a given code.
   static func make(_ error: any Error, otherwise code: Int) -> NSError {
     guard let error = error as? PostgresError else { return error as NSError }
     var info: [String: Any] = [:]

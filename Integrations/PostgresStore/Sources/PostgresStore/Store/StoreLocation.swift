@@ -8,14 +8,14 @@ import PostgresDriver
 public let PostgresRoundTripDelayOption = "PostgresRoundTripDelay"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The option with a Boolean value that indicates whether statements are reported without the schema's name, so that
-/// those of stores in several schemas are equal.
+/// The option with a Boolean value that indicates whether statements are reported without the
+/// schema's name, so that those of stores in several schemas are equal.
 package let PostgresOmitsSchemaOption = "PostgresOmitsSchema"
 
 /// A store's place: a schema of a database.
 ///
-/// A URL is a connection URI of libpq, and may have the query item `schema` in addition, `public` by default:
-/// `postgres://user@host/database?schema=library`.
+/// A URL is a connection URI of libpq, and may have the query item `schema` in addition, `public`
+/// by default: `postgres://user@host/database?schema=library`.
 struct StoreLocation {
   let settings: ConnectionSettings
   let schema: String
