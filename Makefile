@@ -19,7 +19,7 @@ help:
 	@echo 'make test       run all tests'
 	@echo 'make agreement  compare 20,000 random predicates in a store, in memory, and in plain Swift; five minutes'
 	@echo 'make fuzz       read randomly corrupted stores and models for fifteen minutes'
-	@echo 'make faults     fail file operations and statements of everything that writes; LONG=1: each one'
+	@echo 'make faults     fail file operations, statements, and allocations of everything that writes; LONG=1: each one'
 	@echo 'make exports    compile and run every scenario as a Swift program, and check its log'
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
 	@echo 'make server     build the server of the sample app, and test it with two clients'
