@@ -7,26 +7,39 @@ import WorkbenchText
 
 /// SQLite: each store is a file in a temporary folder.
 package struct SQLiteEngine: StoreEngine {
+  /// Creates the engine.
   package init() {}
 
+  /// Nothing: reports state the version of SQLite anyway.
   package func description() -> EngineDescription? { nil }
 
+  /// `cdprof`, without options.
   package var command: (program: String, options: String) { ("cdprof", "") }
 
+  /// The type of SQLite stores.
   package var storeType: NSPersistentStore.StoreType { .sqlite }
+  /// None.
   package var storeOptions: [String: any Sendable] { [:] }
 
+  /// Nothing: SQLite runs every step.
   package func obstacle(to step: Step) -> EngineObstacle? { nil }
+  /// Nothing: SQLite stores can have every model.
   package func obstacle(to model: NSManagedObjectModel) -> EngineObstacle? { nil }
+  /// Nothing: SQLite stores can have all data.
   package func obstacle(to data: DataPlan) -> EngineObstacle? { nil }
+  /// Nothing: every metric is defined for SQLite.
   package func obstacle(to metric: Metric) -> String? { nil }
+  /// True: SQLite has every count.
   package func counts(_ metric: Metric) -> Bool { true }
+  /// Nothing: requirements are those of SQLite's plans.
   package var obstacleToPlans: String? { nil }
 
+  /// Returns a file in a new temporary folder.
   package func makePlace() throws -> URL {
     try ScratchFolders.make().appendingPathComponent("data.sqlite")
   }
 
+  /// Copies a file to a new temporary folder.
   package func copyPlace(_ url: URL) throws -> URL {
     let folder = try ScratchFolders.make()
     let copy = folder.appendingPathComponent("variant.sqlite")
@@ -39,14 +52,17 @@ package struct SQLiteEngine: StoreEngine {
     return copy
   }
 
+  /// Removes the temporary folder of a file.
   package func removePlace(_ url: URL) {
     ScratchFolders.remove(url.deletingLastPathComponent())
   }
 
+  /// Returns the statements with `EXPLAIN QUERY PLAN`, which runs none of them.
   package func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape] {
     try PlanReader(storeURL: url).explain(shapes)
   }
 
+  /// Returns an advisor that copies the file to a temporary folder.
   package func advisor(at url: URL, model: NSManagedObjectModel) throws -> IndexAdvisor {
     try IndexAdvisor(storeURL: url)
   }

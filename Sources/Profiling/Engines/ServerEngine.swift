@@ -18,18 +18,23 @@ package struct ServerEngine: StoreEngine {
     self.program = program
   }
 
+  /// The name, the version, and the conditions of the server.
   package func description() throws -> EngineDescription? {
     EngineDescription(
       name: server.name, version: try server.version, conditions: server.conditions)
   }
 
+  /// The program and the server's address, without a password.
   package var command: (program: String, options: String) {
     (program, " --store \(LineWords.plain(server.address))")
   }
 
+  /// The type of the server's stores.
   package var storeType: NSPersistentStore.StoreType { server.storeType }
+  /// The options of the server's stores.
   package var storeOptions: [String: any Sendable] { server.storeOptions }
 
+  /// Returns an obstacle for steps that work on a SQLite file, and for requests that the stores don't execute.
   package func obstacle(to step: Step) -> EngineObstacle? {
     let word = "`\(step.verb.rawValue)`"
     switch step.verb {
@@ -52,12 +57,14 @@ package struct ServerEngine: StoreEngine {
     }
   }
 
+  /// Returns the server's own reason.
   package func obstacle(to model: NSManagedObjectModel) -> EngineObstacle? {
     server.obstacle(to: model).map {
       EngineObstacle($0, nextStep: "run it on SQLite with `cdprof run`, or use another model")
     }
   }
 
+  /// Returns an obstacle for a copy of a SQLite file.
   package func obstacle(to data: DataPlan) -> EngineObstacle? {
     switch data.source {
     case .copied:
@@ -68,6 +75,7 @@ package struct ServerEngine: StoreEngine {
     }
   }
 
+  /// Returns the reason why a metric of SQLite isn't evaluated.
   package func obstacle(to metric: Metric) -> String? {
     switch metric {
     case .fetches, .saves, .selects, .rows, .faults, .hits, .misses, .prefetches, .roundtrips,
@@ -83,6 +91,7 @@ package struct ServerEngine: StoreEngine {
     }
   }
 
+  /// Returns whether the server's stores report what the metric counts.
   package func counts(_ metric: Metric) -> Bool {
     switch metric {
     case .inserts, .updates, .deletes, .transactions: true
@@ -90,12 +99,17 @@ package struct ServerEngine: StoreEngine {
     }
   }
 
+  /// Requirements are those of SQLite's plans.
   package var obstacleToPlans: String? { "it's a requirement of SQLite's plans" }
 
+  /// Makes a place on the server.
   package func makePlace() throws -> URL { try server.makePlace() }
+  /// Copies a place on the server.
   package func copyPlace(_ url: URL) throws -> URL { try server.copyPlace(url) }
+  /// Removes a place from the server.
   package func removePlace(_ url: URL) { server.removePlace(url) }
 
+  /// Returns the statements with the server's plans, for which it may run queries again.
   package func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape] {
     let statements = shapes.map { shape in
       ServerStatement(sql: shape.sql, values: shape.binds, isQuery: shape.kind == .select)
@@ -110,6 +124,7 @@ package struct ServerEngine: StoreEngine {
     }
   }
 
+  /// Returns an advisor that tries indexes on a copy on the server.
   package func advisor(at url: URL, model: NSManagedObjectModel) throws -> IndexAdvisor {
     IndexAdvisor(ServerLaboratory(try server.makeIndexTrials(at: url, model: model)))
   }

@@ -104,10 +104,10 @@ enum ReportColumn {
 
   /// Returns the columns to show.
   ///
-  /// They are every metric that an expectation names, and the time; furthermore, statements,
-  /// faults, hits, misses, and rows, if there are any; the peak, if it was measured; and what
-  /// differs between the migrations. If these are too many, only what's named and faults, hits,
-  /// misses, and rows are shown.
+  /// They are every metric that an expectation names, and the time; furthermore, statements, faults,
+  /// hits, misses, rows, and round trips, if there are any; the peak, if it was measured; and what differs between
+  /// the migrations. If these are too many, only what's named and faults, hits, misses, rows, and round
+  /// trips are shown.
   static func all(for variants: [VariantResult], _ metrics: ReportMetrics) -> [ReportColumn] {
     var shown: [ScopedMetric] = []
     func add(_ metric: ScopedMetric, if isRelevant: Bool = true) {
@@ -125,6 +125,7 @@ enum ReportColumn {
     let hasFaults = faults.contains { metrics.named.contains($0) || isCounted($0.metric) }
     for metric in faults { add(metric, if: hasFaults) }
     add(ScopedMetric(.rows), if: isCounted(.rows))
+    add(ScopedMetric(.roundtrips), if: isCounted(.roundtrips))
     if let peak = peak(in: variants) { add(peak) }
     for metric in Metric.allCases where metric.isOfMigration {
       add(ScopedMetric(metric), if: Set(variants.map { $0.metrics[metric] ?? 0 }).count > 1)
@@ -135,7 +136,7 @@ enum ReportColumn {
     for metric in metrics.named { add(metric) }
     shown.removeAll { $0 == metrics.lead }
     if shown.count + 1 > limit {
-      let kept = metrics.named + faults + [ScopedMetric(.rows)]
+      let kept = metrics.named + faults + [ScopedMetric(.rows), ScopedMetric(.roundtrips)]
       shown.removeAll { !kept.contains($0) }
     }
     var columns = shown.map(ReportColumn.metric)
