@@ -202,9 +202,9 @@ struct LogBudgetTests {
     #expect(budget.isScenario && budget.sections.count == 6)
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
       of: SampleLogs.report(
-        "cdprof: begin held\n" + SampleLogs.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
+        "cdprof: begin countries retained\n" + SampleLogs.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
     #expect(evaluation.missing.count == 5)
     #expect(evaluation.results[0]?.map(\.metric) == ["selects", "misses"])
-    #expect(evaluation.notEvaluated.contains { $0.hasPrefix("held · faults") })
+    #expect(evaluation.notEvaluated.contains { $0.hasPrefix("countries retained · faults") })
   }
 }
