@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz faults exports examples server postgres checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
+.PHONY: help demo test agreement fuzz faults exports examples server postgres postgres-bench checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
 # The same switches everywhere: a target may import only what Package.swift says it depends on, and no
 # index is written, which editors make for themselves and which takes a fifth of a debug build.
@@ -24,6 +24,7 @@ help:
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
 	@echo 'make server     build the server of the sample app, and test it with two clients'
 	@echo 'make postgres   build the PostgreSQL store, and test it with a server in a temporary folder'
+	@echo 'make postgres-bench  compare the PostgreSQL store with a C program on libpq'
 	@echo 'make checked    test the core with checked rows, the address sanitizer, and the thread sanitizer'
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
 	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer, and test Moody'
@@ -98,6 +99,9 @@ server: prepare
 # The store in PostgreSQL requires a server, which CI doesn't have.
 postgres: prepare
 	sh Integrations/PostgresStore/test.sh
+
+postgres-bench: prepare
+	sh Integrations/PostgresStore/bench.sh
 
 # Each in a separate folder, so that neither build invalidates the other.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests

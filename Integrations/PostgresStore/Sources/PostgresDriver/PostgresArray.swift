@@ -24,17 +24,23 @@ package struct PostgresArray {
   /// other functions.
   package mutating func append(_ value: Int64) {
     precondition(type == .integer, "an array's elements are of its type")
+    append(UInt64(bitPattern: value))
+  }
+
+  /// Appends an element of eight bytes with its length, in one step.
+  private mutating func append(_ bits: UInt64) {
     count += 1
-    bytes.append(network: Int32(8))
-    bytes.append(network: value)
+    let words = (
+      UInt32(8).bigEndian, UInt32(truncatingIfNeeded: bits >> 32).bigEndian,
+      UInt32(truncatingIfNeeded: bits).bigEndian
+    )
+    Swift.withUnsafeBytes(of: words) { bytes.append(contentsOf: $0) }
   }
 
   /// Appends a `double precision`.
   package mutating func append(_ value: Double) {
     precondition(type == .real, "an array's elements are of its type")
-    count += 1
-    bytes.append(network: Int32(8))
-    bytes.append(network: value.bitPattern)
+    append(value.bitPattern)
   }
 
   /// Appends a string, and returns false for one with the character NUL, which the server rejects.

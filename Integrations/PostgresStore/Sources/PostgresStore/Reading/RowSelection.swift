@@ -8,6 +8,13 @@ final class RowSelection {
   private let positions: [String: Int]
   /// By the number of the entity, created when its first row is read.
   private var decoders: [Int64: RowDecoder] = [:]
+  /// The positions of an entity's columns in the results, by its number: attributes, then to-one relationships.
+  private var columnsOfEntities: [Int64: EntityColumns] = [:]
+
+  private struct EntityColumns {
+    let attributes: [Int]
+    let toOnes: [(key: Int, entity: Int?)]
+  }
 
   /// The number of columns before the others.
   private static let systemCount = 3
@@ -93,25 +100,43 @@ final class RowSelection {
     _ result: PostgresResult, _ row: Int, _ mapping: EntityMapping, _ schema: StoreSchema,
     _ store: PostgresStore
   ) -> [String: Any] {
+    let columns = columns(of: mapping)
     var values: [String: Any] = [:]
-    func position(_ column: String) -> Int { (positions[column] ?? 0) + Self.systemCount }
-    for attribute in mapping.attributes {
-      guard let value = attribute.value(result, row, position(attribute.name)) else { continue }
-      Self.set(value, at: attribute.path[...], in: &values)
+    values.reserveCapacity(columns.attributes.count + columns.toOnes.count)
+    for (index, attribute) in mapping.attributes.enumerated() {
+      guard let value = attribute.value(result, row, columns.attributes[index]) else { continue }
+      if attribute.path.count == 1 {
+        values[attribute.path[0]] = value
+      } else {
+        Self.set(value, at: attribute.path[...], in: &values)
+      }
     }
-    for toOne in mapping.toOnes {
+    for (index, toOne) in mapping.toOnes.enumerated() {
       guard let relationship = toOne.relationship else { continue }
-      guard let key = result.integer(row, position(toOne.column)) else {
+      let positions = columns.toOnes[index]
+      guard let key = result.integer(row, positions.key) else {
         values[relationship.name] = NSNull()
         continue
       }
-      let number = toOne.entityColumn.flatMap { result.integer(row, position($0)) }
+      let number = positions.entity.flatMap { result.integer(row, $0) }
       let destination = schema.mapping(number: number) ?? schema.entities[toOne.destination]
       values[relationship.name] = destination.map {
         store.newObjectID(for: $0.entity, referenceObject: key)
       }
     }
     return values
+  }
+
+  private func columns(of mapping: EntityMapping) -> EntityColumns {
+    if let known = columnsOfEntities[mapping.number] { return known }
+    func position(_ column: String) -> Int { (positions[column] ?? 0) + Self.systemCount }
+    let columns = EntityColumns(
+      attributes: mapping.attributes.map { position($0.name) },
+      toOnes: mapping.toOnes.map { toOne in
+        (toOne.relationship == nil ? 0 : position(toOne.column), toOne.entityColumn.map(position))
+      })
+    columnsOfEntities[mapping.number] = columns
+    return columns
   }
 
   /// Sets the value of an attribute, or of an element in the dictionary of a composite attribute.

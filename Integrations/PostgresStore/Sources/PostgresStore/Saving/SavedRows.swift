@@ -21,8 +21,10 @@ struct SavedRows {
     var parameters: [PostgresValue] { values.map { $0.finished() } }
 
     fileprivate var isFull: Bool {
-      rows.count >= SavedRows.longestBatch
-        || values.reduce(0) { $0 + $1.size } >= SavedRows.largestBatch
+      guard rows.count < SavedRows.longestBatch else { return true }
+      var size = 0
+      for array in values { size += array.size }
+      return size >= SavedRows.largestBatch
     }
   }
 
