@@ -34,7 +34,8 @@ package struct ServerEngine: StoreEngine {
   /// The options of the server's stores.
   package var storeOptions: [String: any Sendable] { server.storeOptions }
 
-  /// Returns an obstacle for steps that work on a SQLite file, and for requests that the stores don't execute.
+  /// Returns an obstacle for steps that work on a SQLite file, and for requests that the stores
+  /// don't execute.
   package func obstacle(to step: Step) -> EngineObstacle? {
     let word = "`\(step.verb.rawValue)`"
     switch step.verb {

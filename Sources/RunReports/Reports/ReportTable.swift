@@ -104,10 +104,10 @@ enum ReportColumn {
 
   /// Returns the columns to show.
   ///
-  /// They are every metric that an expectation names, and the time; furthermore, statements, faults,
-  /// hits, misses, rows, and round trips, if there are any; the peak, if it was measured; and what differs between
-  /// the migrations. If these are too many, only what's named and faults, hits, misses, rows, and round
-  /// trips are shown.
+  /// They are every metric that an expectation names, and the time; furthermore, statements,
+  /// faults, hits, misses, rows, and round trips, if there are any; the peak, if it was measured;
+  /// and what differs between the migrations. If these are too many, only what's named and faults,
+  /// hits, misses, rows, and round trips are shown.
   static func all(for variants: [VariantResult], _ metrics: ReportMetrics) -> [ReportColumn] {
     var shown: [ScopedMetric] = []
     func add(_ metric: ScopedMetric, if isRelevant: Bool = true) {

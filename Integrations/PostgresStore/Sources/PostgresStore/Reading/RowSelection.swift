@@ -8,7 +8,8 @@ final class RowSelection {
   private let positions: [String: Int]
   /// By the number of the entity, created when its first row is read.
   private var decoders: [Int64: RowDecoder] = [:]
-  /// The positions of an entity's columns in the results, by its number: attributes, then to-one relationships.
+  /// The positions of an entity's columns in the results, by its number: attributes, then to-one
+  /// relationships.
   private var columnsOfEntities: [Int64: EntityColumns] = [:]
 
   private struct EntityColumns {
