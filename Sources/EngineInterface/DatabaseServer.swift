@@ -21,7 +21,7 @@ public protocol DatabaseServer: AnyObject, Sendable {
   var address: String { get }
 
   /// What makes its costs differ from those of another server, such as `20 ms for each round trip`;
-  /// nil for nothing.
+  /// `nil` for nothing.
   var conditions: String? { get }
 
   /// The registered type of its stores.
@@ -33,8 +33,8 @@ public protocol DatabaseServer: AnyObject, Sendable {
   /// Whether its stores execute batch requests.
   var executesBatchRequests: Bool { get }
 
-  /// Returns the reason why its stores can't have a model, such as `'total' of 'Order' is a derived
-  /// attribute`; nil if they can.
+  /// Returns the reason why its stores can't have a model, such as
+  /// `'total' of 'Order' is a derived attribute`; `nil` if they can.
   func obstacle(to model: NSManagedObjectModel) -> String?
 
   /// Makes a place for a new store, and returns its URL.
@@ -64,7 +64,7 @@ public protocol DatabaseServer: AnyObject, Sendable {
 public struct ServerStatement: Sendable, Hashable {
   /// The text with its placeholders.
   public let sql: String
-  /// The bound values of one execution, as the store has reported them; nil if they're unknown.
+  /// The bound values of one execution, as the store has reported them; `nil` if they're unknown.
   public let values: [String]?
   /// Whether it only reads.
   public let isQuery: Bool
@@ -83,7 +83,7 @@ public struct ServerPlan: Sendable, Hashable {
   public var assessment: String
   /// Whether an index might help: the plan reads rows that it discards, or sorts.
   public var asksForIndex: Bool
-  /// The work of one execution, in the unit of the server's `IndexTrials`; nil if it wasn't
+  /// The work of one execution, in the unit of the server's `IndexTrials`; `nil` if it wasn't
   /// measured.
   public var cost: Int?
 

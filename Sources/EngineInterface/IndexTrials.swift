@@ -8,7 +8,7 @@ public protocol IndexTrials: AnyObject {
   /// The costs that an index must save for the whole work to be proposed, and for a finding.
   var minimumGains: (proposal: Int, finding: Int) { get }
 
-  /// Runs a query, and returns what it took; nil if it can't be run on the copy.
+  /// Runs a query, and returns what it took; `nil` if it can't be run on the copy.
   func measure(_ statement: ServerStatement) -> TrialMeasure?
 
   /// Creates an index, and returns whether that succeeded.
@@ -20,13 +20,13 @@ public protocol IndexTrials: AnyObject {
   /// Returns the statement that creates an index.
   func sql(of index: TrialIndex, named name: String) -> String
 
-  /// Returns the size of an index; nil if it's unknown.
+  /// Returns the size of an index; `nil` if it's unknown.
   func size(ofIndexNamed name: String) -> (pages: Int, bytes: Int)?
 
   /// Returns the columns of a table that are NULL in more than half of its rows.
   func sparseColumns(of table: String, among columns: [String]) -> Set<String>
 
-  /// Returns the entity of a table that has all columns, and the properties of these; nil if
+  /// Returns the entity of a table that has all columns, and the properties of these; `nil` if
   /// there's none, as for a join table or a column of the store's own.
   func properties(of columns: [String], in table: String) -> (entity: String, properties: [String])?
 
@@ -57,7 +57,7 @@ public struct TrialIndex: Sendable, Hashable {
   public let columns: [String]
   /// Whether each column is in descending order.
   public let isDescending: [Bool]
-  /// The column that isn't NULL in the rows of a partial index; nil for an index of all rows.
+  /// The column that isn't NULL in the rows of a partial index; `nil` for an index of all rows.
   public let notNull: String?
 
   /// Creates an index of as many columns as orders.

@@ -8,10 +8,10 @@ import WorkbenchText
 /// All output to a terminal or pipe is written by this type. It escapes control sequences
 /// (`PrintableText`), except for the few that the program itself sends.
 struct Console: Sendable {
-  /// A Boolean value that indicates whether standard error is a terminal.
+  /// Whether standard error is a terminal.
   let showsProgress = isatty(STDERR_FILENO) == 1
 
-  /// A Boolean value that indicates whether findings and errors are written in color.
+  /// Whether findings and errors are written in color.
   private(set) var usesColor = false
 
   /// The console with colors, if the terminal and the user accept them.
@@ -21,7 +21,7 @@ struct Console: Sendable {
     return console
   }
 
-  /// A Boolean value that indicates whether the terminal and the user accept colors.
+  /// Whether the terminal and the user accept colors.
   ///
   /// `NO_COLOR` and `TERM=dumb` turn them off; see https://no-color.org.
   private static var acceptsColor: Bool {
@@ -60,7 +60,7 @@ struct Console: Sendable {
       Array("\(Console.colored(String(lines[0]), 31))\(rest)\n".utf8), to: STDERR_FILENO)
   }
 
-  /// Shows text on the current line until the next call replaces it; nil removes it.
+  /// Shows text on the current line until the next call replaces it; `nil` removes it.
   func show(passing text: String?) {
     Console.print(Console.passing(text ?? ""), to: STDOUT_FILENO)
   }

@@ -10,7 +10,7 @@ struct IndexOutput {
   private let command: String
   private let force: Bool
 
-  /// Returns nil if no argument is a folder, or if no pages are written.
+  /// Returns `nil` if no argument is a folder, or if no pages are written.
   init?(_ run: Run) {
     guard run.report.formats.contains(.html),
       let folder = run.files.first(where: IndexOutput.isFolder)

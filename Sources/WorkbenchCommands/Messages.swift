@@ -54,7 +54,7 @@ enum Messages {
     "written: \(paths.joined(separator: ", "))"
   }
 
-  /// Returns the error message for an option's value that isn't between 1 and a limit, or nil if
+  /// Returns the error message for an option's value that isn't between 1 and a limit, or `nil` if
   /// the value is valid.
   static func outOfRange(_ option: String, _ value: Int, upTo limit: Int) -> String? {
     guard value >= 1 else { return "\(option) must be at least 1, not \(value)." }

@@ -15,7 +15,7 @@ struct Pager {
   /// Shows lines and waits for a key at the end of each screen.
   ///
   /// - Returns: The key that ended the pager if it's the start of the next line of input;
-  ///   otherwise, nil.
+  ///   otherwise, `nil`.
   func show(_ lines: [String]) -> UInt8? {
     let lines = lines.map(PrintableText.line)
     guard let size = Pager.screen, Pager.height(of: lines[...], on: size) >= size.rows else {
@@ -76,7 +76,7 @@ struct Pager {
     lines.reduce(0) { $0 + max(1, ($1.count + size.columns - 1) / size.columns) }
   }
 
-  /// The terminal's size, or nil if standard output isn't a terminal or the size is unknown.
+  /// The terminal's size, or `nil` if standard output isn't a terminal or the size is unknown.
   static var screen: (rows: Int, columns: Int)? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 0

@@ -9,7 +9,7 @@ struct PipedLines: IteratorProtocol {
   private var waiting: ArraySlice<UInt8> = []
   private var isAtEnd = false
 
-  /// Returns the next line without its line feed or CRLF, with invalid UTF-8 replaced, or nil at
+  /// Returns the next line without its line feed or CRLF, with invalid UTF-8 replaced, or `nil` at
   /// the end of the input.
   mutating func next() -> String? {
     var line: [UInt8] = []

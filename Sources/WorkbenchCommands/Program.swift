@@ -69,8 +69,8 @@ package struct Program {
     }
   }
 
-  /// Returns the error message for an unknown command, or nil if the first word is a command or an
-  /// option.
+  /// Returns the error message for an unknown command, or `nil` if the first word is a command or
+  /// an option.
   private func unknownCommand(in arguments: [String]) -> String? {
     let commands = root.configuration.subcommands.map { $0._commandName }
     var words = arguments[...]

@@ -190,7 +190,7 @@ struct Run: Executable {
 struct ScaleList: ExpressibleByArgument {
   let scales: [Int]
 
-  /// Returns nil if the argument isn't a list of integers.
+  /// Returns `nil` if the argument isn't a list of integers.
   init?(argument: String) {
     let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
       .map { Int($0.trimmingCharacters(in: .whitespaces)) }

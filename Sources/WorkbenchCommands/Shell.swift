@@ -118,7 +118,7 @@ struct Shell: Executable {
     return status
   }
 
-  /// The user's `.cdprofrc`, or nil if there's none.
+  /// The user's `.cdprofrc`, or `nil` if there's none.
   ///
   /// Only the home folder is searched: a file in a folder of someone else's isn't run.
   private static var startFile: String? {

@@ -27,7 +27,7 @@ final class TerminalInput: Sendable {
     if let history { read_history(history.path) }
   }
 
-  /// Returns the next line, or nil at the end of the input.
+  /// Returns the next line, or `nil` at the end of the input.
   ///
   /// - Parameters:
   ///   - prompt: The text before the cursor.
@@ -126,8 +126,8 @@ extension TerminalInput {
   /// Returns the completions at the cursor, in readline's format.
   ///
   /// - Parameter end: The cursor's position in readline's line, in bytes.
-  /// - Returns: An array that readline frees, or nil if there are no completions or if readline is
-  ///   to complete file names.
+  /// - Returns: An array that readline frees, or `nil` if there are no completions or if readline
+  ///   is to complete file names.
   static func completions(upTo end: Int32) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
     let line = String(
       decoding: UnsafeRawBufferPointer(start: cdprof_readline_line(), count: Int(end)),
@@ -144,7 +144,7 @@ extension TerminalInput {
     }
   }
 
-  /// Returns words in readline's format: the longest common prefix, the words, and nil.
+  /// Returns words in readline's format: the longest common prefix, the words, and `nil`.
   private static func matches(
     _ words: [String]
   ) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
@@ -167,7 +167,7 @@ struct HistoryFile {
 
   /// Locates the file under `$XDG_STATE_HOME`, or under `~/.local/state` if that isn't set.
   ///
-  /// Returns nil if `HOME` isn't set either.
+  /// Returns `nil` if `HOME` isn't set either.
   init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
     // The XDG specification requires that relative paths be ignored.
     let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }

@@ -137,7 +137,7 @@ package struct TimeSpread: Sendable, Equatable {
   /// The number of runs.
   package let count: Int
 
-  /// Creates the range of times in nanoseconds; returns nil if there are none.
+  /// Creates the range of times in nanoseconds; returns `nil` if there are none.
   package init?(_ times: [UInt64]) {
     let sorted = times.sorted()
     guard let first = sorted.first, let last = sorted.last else { return nil }

@@ -57,7 +57,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
   /// The digest of the entity by the current formula, which can't change anymore once the entity is
-  /// frozen; nil before its first use then.
+  /// frozen; `nil` before its first use then.
   let frozenDigest = Mutex<[UInt8]?>(nil)
 
   /// Core Data's version hash of the entity, and the state that it's valid for.

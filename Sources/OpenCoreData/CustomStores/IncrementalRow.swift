@@ -32,7 +32,7 @@ struct IncrementalRow {
     fetched = FetchedRow(layout: layout, primaryKey: node.objectID.primaryKey, row: row)
   }
 
-  /// Returns the object ID that a store gave for a to-one; nil for none.
+  /// Returns the object ID that a store gave for a to-one; `nil` for none.
   static func destination(
     _ value: Any, _ relationship: NSRelationshipDescription, _ store: NSIncrementalStore
   ) throws -> NSManagedObjectID? {
@@ -63,7 +63,7 @@ enum NodeRow {
   /// Returns a row, retained for the caller.
   ///
   /// - Parameters:
-  ///   - value: Returns the value of an attribute by name; `NSNull` is nil.
+  ///   - value: Returns the value of an attribute by name; `NSNull` is `nil`.
   ///   - destination: Returns the destination of a to-one.
   /// - Throws: 134070 for a value that isn't of its attribute's type; the errors of `destination`.
   static func row(

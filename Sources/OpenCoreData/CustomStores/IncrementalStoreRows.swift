@@ -47,7 +47,7 @@ public struct IncrementalRowPosition {
   /// Creates the position of an attribute, of an element of a composite attribute as a path, or of
   /// a to-one relationship.
   ///
-  /// - Returns: Nil for other properties, and for transient ones.
+  /// - Returns: `nil` for other properties, and for transient ones.
   public init?(_ name: String, of entity: NSEntityDescription, in store: NSIncrementalStore) {
     let layout = EntityLayout.of(entity).at(store.storeIndex)
     guard case .slot(let index)? = layout.position(of: name) else { return nil }
@@ -64,13 +64,13 @@ public struct IncrementalRowPosition {
 
 /// Writes rows of one entity for an incremental store: set the values, then finish the row.
 ///
-/// A value that isn't set is nil. Used by one thread, and not after its store. Apple counterpart:
+/// A value that isn't set is `nil`. Used by one thread, and not after its store. Apple counterpart:
 /// none.
 public final class IncrementalRowWriter {
   private let layout: EntityLayout
   private unowned let store: NSIncrementalStore
   private let isOfRootEntity: Bool
-  /// By the index of the slot; nil for attributes.
+  /// By the index of the slot; `nil` for attributes.
   private let destinations: [Destination?]
   @exclusivity(unchecked) private var builder: RowBuilder
 
@@ -126,7 +126,7 @@ public final class IncrementalRowWriter {
     }
   }
 
-  /// Sets an attribute's value, as a node has it; nil or `NSNull` for nil.
+  /// Sets an attribute's value, as a node has it; `nil` or `NSNull` for `nil`.
   ///
   /// - Throws: 134070 for a value that isn't of the attribute's type.
   public func set(_ value: Any?, at position: IncrementalRowPosition) throws {
@@ -139,7 +139,7 @@ public final class IncrementalRowWriter {
   ///
   /// It's a programmer error to pass the position of an attribute.
   ///
-  /// - Parameter entity: The destination's entity; nil for that of the relationship.
+  /// - Parameter entity: The destination's entity; `nil` for that of the relationship.
   /// - Throws: 134070 if no destination can be of the entity.
   public func setDestination(
     _ referenceObject: Int64, _ entity: NSEntityDescription? = nil,

@@ -88,7 +88,8 @@ extension NSIncrementalStore {
     return saved
   }
 
-  /// Returns the conflicts that a failed save reports, for the merge policy; nil for other errors.
+  /// Returns the conflicts that a failed save reports, for the merge policy; `nil` for other
+  /// errors.
   ///
   /// The rows in conflict are removed from the row cache, so that the policy reads the newest.
   private func conflicts(of error: NSError) -> (any Error)? {
@@ -121,7 +122,8 @@ extension SaveConflict {
 }
 
 extension NSConstraintConflict {
-  /// The violation of a constraint that a store has found; nil if the model has no such constraint.
+  /// The violation of a constraint that a store has found; `nil` if the model has no such
+  /// constraint.
   fileprivate var violation: ConstraintViolation? {
     guard let object = conflictingObjects.first,
       let known = object.layout.constraints.first(where: { $0.names == constraint })

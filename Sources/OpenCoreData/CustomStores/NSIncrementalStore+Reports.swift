@@ -6,10 +6,10 @@ import SQLiteDriver
 /// call's context.
 struct StoreCall {
   let scope: ProfileScope
-  /// The event of the transaction that the store has begun; nil outside of one, and without an
+  /// The event of the transaction that the store has begun; `nil` outside of one, and without an
   /// observer.
   var transaction: OpenEvent?
-  /// What keeps the rows that the store prefetches for a fetch of objects; nil for other calls.
+  /// What keeps the rows that the store prefetches for a fetch of objects; `nil` for other calls.
   var prefetched: PrefetchedRows?
 }
 
@@ -17,15 +17,15 @@ extension NSIncrementalStore {
   /// Whether an observer needs the bound values of statements; otherwise, the store may leave them
   /// out.
   ///
-  /// Cost: a load.
+  /// **Cost:** a load.
   public final var reportsValues: Bool { hub?.detail.contains(.binds) ?? false }
 
   /// Reports a statement that the store has run, right after it has run.
   ///
   /// Inside of a call of the framework, on the call's thread, it's counted for the call's context,
   /// and appears in the SQLDebug log and in `cdprof` below the fetch, fault, or save. Elsewhere, as
-  /// in `loadMetadata()`, it belongs to the opening of the store: it's logged at most. Cost: a few
-  /// additions, if there's no observer.
+  /// in `loadMetadata()`, it belongs to the opening of the store: it's logged at most. **Cost:** a
+  /// few additions, if there's no observer.
   public final func report(_ statement: ReportedStatement) {
     guard callLock.try() else { return emitOpening(statement) }
     defer { callLock.unlock() }
@@ -73,8 +73,8 @@ extension NSIncrementalStore {
   ///
   /// In a fetch of objects, the row cache keeps the rows of the prefetched objects as long as the
   /// objects of the fetch exist, without registering them: update their nodes afterward.
-  /// - Parameter body: Returns the IDs of the prefetched objects; nil if there was nothing to read,
-  ///   which isn't counted.
+  /// - Parameter body: Returns the IDs of the prefetched objects; `nil` if there was nothing to
+  ///   read, which isn't counted.
   public final func reportPrefetch(
     of relationship: NSRelationshipDescription, _ body: () throws -> [NSManagedObjectID]?
   ) rethrows {

@@ -8,7 +8,7 @@ struct SavedNodes {
 
 extension NSIncrementalStore {
   /// Returns the version that an object's values were read or saved with, which a save must find in
-  /// the store; nil for a new object, and if the version isn't known.
+  /// the store; `nil` for a new object, and if the version isn't known.
   ///
   /// After a conflict, the merge policy has the object adopt the newest version. Apple counterpart:
   /// none.

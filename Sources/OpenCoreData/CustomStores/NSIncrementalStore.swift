@@ -16,12 +16,12 @@ import ProfileEvents
 open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   // `saved` and `call` are used under `callLock`
   let callLock = NSRecursiveLock()
-  /// The framework's call that the store executes; nil outside of calls.
+  /// The framework's call that the store executes; `nil` outside of calls.
   var call: StoreCall?
   private let references: ObjectReferences
   /// The layouts of root entities, or of any entity below, by root index.
   private let roots: [Int: EntityLayout]
-  /// What the store has reported since a save began; nil while none is running.
+  /// What the store has reported since a save began; `nil` while none is running.
   var saved: SavedNodes?
 
   /// Creates the store; called by the coordinator when a store of the registered type is added.

@@ -5,7 +5,7 @@ import ManagedModel
 extension NSManagedObjectContext {
   /// Passes a request to the coordinator's incremental store, if that's the only store it affects.
   ///
-  /// - Returns: Nil if there's another store.
+  /// - Returns: `nil` if there's another store.
   /// - Throws: The store's errors; 134070 if its result isn't that of the request.
   final func delegate(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult? {
     let stores = requiredCoordinator.rowStores.filter { store in

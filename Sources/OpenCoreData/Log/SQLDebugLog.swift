@@ -121,7 +121,7 @@ extension SQLDebugLog {
 struct StoreOpeningLogger: Sendable {
   private let hub: EventHub
 
-  /// Nil if no sink requires it.
+  /// `nil` if no sink requires it.
   init?(_ hub: EventHub) {
     guard hub.detail.contains(.opening) else { return nil }
     self.hub = hub
@@ -197,7 +197,7 @@ struct SQLDebugLines {
     explain(select)
   }
 
-  /// Writes the end of an event, with its last SELECT; nil if none is open.
+  /// Writes the end of an event, with its last SELECT; `nil` if none is open.
   mutating func end(_ event: Event, with select: SQLDebugSelect?) {
     switch event.kind {
     case .storeOpening:

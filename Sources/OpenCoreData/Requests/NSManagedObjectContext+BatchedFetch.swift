@@ -4,8 +4,8 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Fetches object IDs now and objects in batches, on demand.
   ///
-  /// Without a batch size, one batch contains everything. Cost: one SELECT of object IDs; then one
-  /// SELECT for each batch that is used, and one for each prefetched step of it.
+  /// Without a batch size, one batch contains everything. **Cost:** one SELECT of object IDs; then
+  /// one SELECT for each batch that is used, and one for each prefetched step of it.
   /// - Throws: As `fetch`.
   public final func fetchBatched<T>(
     _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line

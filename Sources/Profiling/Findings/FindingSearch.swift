@@ -25,7 +25,7 @@ package enum FindingSearch {
 
   /// Returns all findings in a piece of work.
   ///
-  /// Cost: one pass over the events for each rule; with a store, also the cost of
+  /// **Cost:** one pass over the events for each rule; with a store, also the cost of
   /// `MissingIndexRule`.
   ///
   /// - Parameters:
@@ -50,7 +50,7 @@ package enum FindingSearch {
 
   /// Returns the findings in the events of one step.
   ///
-  /// Cost: one pass over the events for each rule for single steps.
+  /// **Cost:** one pass over the events for each rule for single steps.
   package static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Rule.all.flatMap { rule -> [Finding] in
       if case .step(let search) = rule.search { search(recording, context) } else { [] }

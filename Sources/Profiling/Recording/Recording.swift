@@ -63,7 +63,7 @@ extension Recording {
   /// Returns the value of a metric within a scope; a gauge without a value is 0.
   ///
   /// `time` is the sum of the steps' durations or, without steps, the time from the beginning of
-  /// the first event to the end of the last. Cost: one pass over the events.
+  /// the first event to the end of the last. **Cost:** one pass over the events.
   package func value(of metric: Metric, scope: MetricScope = .all) -> Int {
     switch metric {
     case .registered, .peak, .filepages, .walpages, .freepages:
@@ -81,8 +81,7 @@ extension Recording {
   /// The values of all metrics except `time` and those of pages, for the whole recording.
   ///
   /// Those of migrations are included only if a store was migrated, and `roundtrips` only if there
-  /// are some.
-  /// Cost: one pass over the events.
+  /// are some. **Cost:** one pass over the events.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]
     let totals = totals(in: .all)
@@ -367,7 +366,7 @@ struct StatementTexts {
 }
 
 extension StatementKind {
-  /// A Boolean value that indicates whether the counters include statements of this kind.
+  /// Whether the counters include statements of this kind.
   var isCounted: Bool {
     switch self {
     case .select, .insert, .update, .delete: true

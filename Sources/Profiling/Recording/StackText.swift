@@ -10,8 +10,8 @@ package enum StackText {
 
   /// Returns the functions of a stack, innermost first, starting with the caller of the framework.
   ///
-  /// Thunks and the C library's functions below `main` that have no symbol are omitted. Cost: looks
-  /// up symbols.
+  /// Thunks and the C library's functions below `main` that have no symbol are omitted. **Cost:**
+  /// looks up symbols.
   package static func frames(_ stack: [UInt]) -> [String] {
     frames(
       stack.map { address in
@@ -74,7 +74,7 @@ extension Recording {
   /// Returns the distinct call stacks of fetches, saves, merges, faults, and batch requests, most
   /// frequent first.
   ///
-  /// The array is empty if no stacks were recorded. Cost: looks up symbols, so don't call this
+  /// The array is empty if no stacks were recorded. **Cost:** looks up symbols, so don't call this
   /// method while the measured work runs.
   ///
   /// - Parameter limit: The maximum number of stacks.
@@ -104,8 +104,7 @@ extension Recording {
 }
 
 extension EventKind {
-  /// A Boolean value that indicates whether the stack of an event adds information to that of its
-  /// parent event.
+  /// Whether the stack of an event adds information to that of its parent event.
   fileprivate var hasStack: Bool {
     switch self {
     case .fetch, .save, .objectFault, .relationshipFault, .batchRequest, .batchLoad, .merge: true

@@ -62,7 +62,7 @@ package struct RunResult: Sendable {
     scales += runs.dropFirst().map(ScaledRun.init)
   }
 
-  /// A Boolean value that indicates whether all expectations of all variants are met at all scales.
+  /// Whether all expectations of all variants are met at all scales.
   package var passes: Bool {
     variants.allSatisfy(\.passes) && scales.allSatisfy(\.passes)
   }
@@ -144,7 +144,7 @@ package struct ScaledRun: Sendable, Equatable {
       self.expectations = expectations
     }
 
-    /// A Boolean value that indicates whether all expectations are met.
+    /// Whether all expectations are met.
     package var passes: Bool { !expectations.contains(where: \.isMissed) }
 
     /// Returns the value of a metric, or `nil` if it wasn't measured.
@@ -175,6 +175,6 @@ package struct ScaledRun: Sendable, Equatable {
     }
   }
 
-  /// A Boolean value that indicates whether all expectations are met.
+  /// Whether all expectations are met.
   package var passes: Bool { variants.allSatisfy(\.passes) }
 }

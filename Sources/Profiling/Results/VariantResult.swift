@@ -97,7 +97,7 @@ package struct VariantResult: Sendable {
     TimeSpread(repeats) ?? TimeSpread(once: nanoseconds)
   }
 
-  /// A Boolean value that indicates whether all expectations are met.
+  /// Whether all expectations are met.
   package var passes: Bool { !expectations.contains(where: \.isMissed) }
 }
 

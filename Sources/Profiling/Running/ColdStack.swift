@@ -23,7 +23,7 @@ final class ColdStack {
   private let engine: any StoreEngine
   private var model: NSManagedObjectModel
   private let isReadOnly: Bool
-  /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
+  /// Whether the store is opened with a model that isn't its own.
   private let ignoresVersions: Bool
   /// Receives the rows that are skipped in a read-only store.
   private let skippedRows: SkippedRows

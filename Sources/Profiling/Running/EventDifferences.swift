@@ -36,8 +36,8 @@ struct EventDifferences {
     return lines
   }
 
-  /// A Boolean value that indicates whether to list steps because groups of events aren't
-  /// sufficient: they contain no COMMIT, and they don't contain their context.
+  /// Whether to list steps because groups of events aren't sufficient: they contain no COMMIT, and
+  /// they don't contain their context.
   private var isOfSteps: Bool {
     if case .context = metric.scope { return true }
     return metric.metric == .transactions || metric.metric == .pageouts
@@ -139,8 +139,7 @@ struct EventDifferences {
 }
 
 extension EventGroup {
-  /// A Boolean value that indicates whether the group changes rows of a join table, whose name
-  /// starts with an entity ID.
+  /// Whether the group changes rows of a join table, whose name starts with an entity ID.
   fileprivate var changesJoinRows: Bool {
     guard let sql, ["insert", "update", "delete"].contains(word),
       let table = SQLOutline(sql).tables.first?.table

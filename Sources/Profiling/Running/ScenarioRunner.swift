@@ -144,16 +144,14 @@ package struct ScenarioRunner {
     try OutputFile.copyStore(data, to: storeURL, marks: true, force: force)
   }
 
-  /// A Boolean value that indicates whether the data is written to the output directory: it's a
-  /// file, and not the one that was copied.
+  /// Whether the data is written to the output directory: it's a file, and not the one that was
+  /// copied.
   private var keepsData: Bool { hasFile && !keepsItsSource }
 
-  /// A Boolean value that indicates whether the data is a file in the output directory after the
-  /// run.
+  /// Whether the data is a file in the output directory after the run.
   package var hasFile: Bool { engine.storeType == .sqlite }
 
-  /// A Boolean value that indicates whether the output store is the one that the data was copied
-  /// from.
+  /// Whether the output store is the one that the data was copied from.
   private var keepsItsSource: Bool {
     guard case .copied(let store) = scenario.data.source else { return false }
     return store.resolvingSymlinksInPath().standardizedFileURL

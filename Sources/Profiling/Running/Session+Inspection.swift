@@ -9,18 +9,17 @@ package struct InspectedObject: Sendable {
   /// A value at the end of a key path.
   package struct Value: Sendable {
     package let text: RowText
-    /// A Boolean value that indicates whether reading the property would fire a fault: the
-    /// object's, the to-many relationship's, or that of a to-one relationship's destination.
+    /// Whether reading the property would fire a fault: the object's, the to-many relationship's,
+    /// or that of a to-one relationship's destination.
     package let isFault: Bool
-    /// A Boolean value that indicates whether the object has an unsaved change of the property.
+    /// Whether the object has an unsaved change of the property.
     package let isChanged: Bool
   }
 
   /// The object's URI.
   package let uri: String
   package let isFault: Bool
-  /// A Boolean value that indicates whether the object was inserted, changed, or deleted since the
-  /// last save.
+  /// Whether the object was inserted, changed, or deleted since the last save.
   package let hasChanges: Bool
   /// The values of the key paths, in their order.
   package let values: [Value]
@@ -54,8 +53,8 @@ extension Session {
   ///
   /// The values of a realized object are those that the context's program would read, with unsaved
   /// changes. Those of a fault are the parent context's, or else those that were last saved, which
-  /// a separate stack reads. Cost: no statement, row, or fault is counted; the separate stack runs
-  /// a SELECT for each fault, destination, and to-many relationship.
+  /// a separate stack reads. **Cost:** no statement, row, or fault is counted; the separate stack
+  /// runs a SELECT for each fault, destination, and to-many relationship.
   ///
   /// - Parameters:
   ///   - name: The name of a result with objects or object IDs.

@@ -20,8 +20,8 @@ extension Session {
 
   /// Runs a step.
   ///
-  /// The step's numbers must have been resolved with `Step.resolved(in:)`. Cost: only that of the
-  /// step itself; recording it runs no statements.
+  /// The step's numbers must have been resolved with `Step.resolved(in:)`. **Cost:** only that of
+  /// the step itself; recording it runs no statements.
   ///
   /// - Throws: A `LanguageProblem`, before anything runs, if the step isn't valid for the model or
   ///   the existing names; a `StepFailure` if the step fails and has no `fails`. If a step with

@@ -17,10 +17,10 @@ package final class Session {
   package private(set) var model: NSManagedObjectModel
   /// The versions that the store can be migrated to, or `nil` if there are none.
   package let versions: VersionedModel?
-  /// A Boolean value that indicates whether the store is open read-only, so that no file in its
-  /// folder is modified and saving fails.
+  /// Whether the store is open read-only, so that no file in its folder is modified and saving
+  /// fails.
   package let isReadOnly: Bool
-  /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
+  /// Whether the store is opened with a model that isn't its own.
   package let ignoresVersions: Bool
   /// The unmappable rows that were skipped; none if the store is writable.
   package let skippedRows = SkippedRows()
@@ -43,7 +43,7 @@ package final class Session {
 
   /// Opens a store.
   ///
-  /// Cost: reads the store's metadata and schema, which is housekeeping that isn't counted.
+  /// **Cost:** reads the store's metadata and schema, which is housekeeping that isn't counted.
   ///
   /// - Parameters:
   ///   - storeURL: The store file, or the store's place on a server.
@@ -94,7 +94,7 @@ package final class Session {
 
   /// A recording of everything since the session began.
   ///
-  /// Cost: copies and sorts the events.
+  /// **Cost:** copies and sorts the events.
   package var recording: Recording {
     stack.recorder.recording(steps: recordedSteps, gauges: gauges)
   }
@@ -172,7 +172,7 @@ extension Session {
 extension Session {
   /// Returns a recording of one step.
   ///
-  /// Cost: linear in the number of the step's events, regardless of the session's length.
+  /// **Cost:** linear in the number of the step's events, regardless of the session's length.
   package func recording(of step: RecordedStep) -> Recording {
     stack.recorder.recording(of: step, gauges: gauges)
   }
@@ -242,8 +242,8 @@ extension Session {
   /// Returns the current numbers of pages in the store file, of pages in its WAL, and of free
   /// pages.
   ///
-  /// Cost: the sizes of two files, and two pragmas on the session's own connection, which aren't
-  /// counted.
+  /// **Cost:** the sizes of two files, and two pragmas on the session's own connection, which
+  /// aren't counted.
   ///
   /// - Throws: An `NSError` if the connection can't be opened.
   package func pages() throws -> [ScopedMetric: Int] {

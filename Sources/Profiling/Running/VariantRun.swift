@@ -275,8 +275,7 @@ package struct StepOutcome: Sendable {
   /// The error code of a step with `fails`, or `nil` if it didn't fail.
   package var failureCode: Int?
 
-  /// A Boolean value that indicates whether the step failed with the code in `fails`, or succeeded
-  /// if it has no `fails`.
+  /// Whether the step failed with the code in `fails`, or succeeded if it has no `fails`.
   package var endedAsExpected: Bool { failureCode == step.fails }
 }
 

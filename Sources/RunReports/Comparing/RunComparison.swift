@@ -132,7 +132,7 @@ package struct ComparedCount: Sendable, Equatable {
 }
 
 extension Metric {
-  /// A Boolean value that indicates whether an increase of the metric is a regression.
+  /// Whether an increase of the metric is a regression.
   ///
   /// Hits and prefetches aren't costs: a hit replaces a miss, and a prefetch replaces faults.
   package var isCost: Bool {

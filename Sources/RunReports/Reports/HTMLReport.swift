@@ -23,7 +23,7 @@ package enum HTMLReport {
   ///
   /// - Parameters:
   ///   - result: The result of the lesson's run.
-  ///   - navigation: The links to other pages; nil if the page stands alone.
+  ///   - navigation: The links to other pages; `nil` if the page stands alone.
   ///   - terms: The terms to link where they're first used.
   /// - Throws: An error of the template's parser, which a test rules out.
   static func page(
@@ -182,24 +182,24 @@ struct ReportPage {
   let misses: [ReportMiss]
   let lesson: ReportHeadline
   let story: [TermLinks.Part]
-  /// The links to other lessons; nil outside of a course.
+  /// The links to other lessons; `nil` outside of a course.
   let course: CourseNavigation?
-  /// The questions; nil if the scenario has none.
+  /// The questions; `nil` if the scenario has none.
   let predict: ReportPredictions?
-  /// A Boolean value that indicates whether the page asks before it shows the result.
+  /// Whether the page asks before it shows the result.
   ///
   /// It doesn't if an expectation isn't met, because that's what the page must show first.
   let asks: Bool
-  /// The task for the reader; nil if there's none.
+  /// The task for the reader; `nil` if there's none.
   let exercise: ExerciseText?
   let data: [DataCount]
   let seed: String
   let scale: Int
   let table: ReportTable
-  /// The variants' plans side by side; nil if they aren't what the scenario is about.
+  /// The variants' plans side by side; `nil` if they aren't what the scenario is about.
   let plans: ReportPlans?
   let tracks: ReportTracks
-  /// The charts; nil for a run at a single scale.
+  /// The charts; `nil` for a run at a single scale.
   let curves: ReportCurves?
   let findings: [ReportFinding]
   /// The message to show if there are no findings.
@@ -208,7 +208,7 @@ struct ReportPage {
   let covers: [Cover]
   let command: String
   let environment: RunEnvironment
-  /// The engine of the run; nil for SQLite.
+  /// The engine of the run; `nil` for SQLite.
   let engine: String?
   /// The version of `cdprof` that ran the scenario.
   let version: String

@@ -20,7 +20,7 @@ struct ReportEvents {
 
   /// The number and kind of all events, such as `5,060 object faults`.
   let counted: String
-  /// A prefix such as `first 200 of`; nil if all events are shown.
+  /// A prefix such as `first 200 of`; `nil` if all events are shown.
   let cut: String?
   let lines: [Row]
 

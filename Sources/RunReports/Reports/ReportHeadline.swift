@@ -75,7 +75,7 @@ struct ReportHeadline {
 struct ReportMiss {
   struct Line {
     var metric: String
-    /// The formula; nil if it's the same as the expected number.
+    /// The formula; `nil` if it's the same as the expected number.
     var formula: String?
     var expected: String
     var found: String
@@ -104,7 +104,7 @@ struct ReportMiss {
     return here + elsewhere
   }
 
-  /// Returns nil if all expectations are met.
+  /// Returns `nil` if all expectations are met.
   private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
     let missed = expectations.filter(\.isMissed)
     guard !missed.isEmpty else { return nil }

@@ -40,7 +40,7 @@ struct ReportMetrics {
     [.hits, .ddl, .dml, .addedcolumns],
   ]
 
-  /// Returns the metric in which variants differ most, or nil if none differs.
+  /// Returns the metric in which variants differ most, or `nil` if none differs.
   ///
   /// That's the metric with the highest ratio, but a more significant one is preferred if the
   /// square of its ratio is at least as high: a fetch's thousand faults are the consequence of its

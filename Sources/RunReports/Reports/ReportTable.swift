@@ -9,7 +9,7 @@ struct ReportTable {
   let lead: ScopedMetric
   let leadHeading: String
   let headings: [Heading]
-  /// A Boolean value that indicates whether there are too many columns for wide bars.
+  /// Whether there are too many columns for wide bars.
   let isWide: Bool
   let rows: [Row]
 
@@ -23,20 +23,20 @@ struct ReportTable {
     var name: String
     var anchor: String
     var holds: Bool
-    /// The number of findings; nil if there are none.
+    /// The number of findings; `nil` if there are none.
     var findings: Int?
     var value: Int
     var text: String
     /// The width of the bar, in percent of the widest one.
     var width: String
-    /// A Boolean value that indicates whether the bar is too narrow to be visible.
+    /// Whether the bar is too narrow to be visible.
     var isDot: Bool
     /// The expected formula; if the expectation isn't met, with its value.
     var formula: String?
     var isFormulaMissed: Bool
     var cells: [Cell]
     var metric: String
-    /// The explanation of the variant; nil if there's none.
+    /// The explanation of the variant; `nil` if there's none.
     var why: String?
   }
 

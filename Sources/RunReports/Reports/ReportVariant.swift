@@ -12,7 +12,7 @@ struct ReportVariant {
     var value: String
     var found: String
     var holds: Bool
-    /// The reason why it wasn't evaluated; nil if it was.
+    /// The reason why it wasn't evaluated; `nil` if it was.
     var obstacle: String?
     var mark: String
     var location: String
@@ -51,13 +51,13 @@ struct ReportVariant {
   let differences: [String]
   let request: String
   let expectations: [Expectation]
-  /// What Core Data does on Apple platforms; nil if no expectation's source is `ours`.
+  /// What Core Data does on Apple platforms; `nil` if no expectation's source is `ours`.
   let apple: String?
   let steps: [Step]
   let statements: [ReportStatement]
   let moreStatements: String?
   let kinds: [ReportEvents]
-  /// The call stacks; nil if none were recorded.
+  /// The call stacks; `nil` if none were recorded.
   let stacks: Stacks?
   /// The median and range of the times.
   let time: String

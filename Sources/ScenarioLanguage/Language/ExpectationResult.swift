@@ -23,7 +23,7 @@ package struct ExpectationResult: Sendable, Equatable {
   package var expected: ExpectationValue
   /// The actual value.
   package var actual: ExpectationValue
-  /// A Boolean value that indicates whether the expectation is met.
+  /// Whether the expectation is met.
   package var isMet: Bool
   package var source: SourceMark
   /// The source file and line of the expectation.
@@ -53,7 +53,7 @@ package struct ExpectationResult: Sendable, Equatable {
     self.differences = differences
   }
 
-  /// A Boolean value that indicates whether the expectation was evaluated and isn't met.
+  /// Whether the expectation was evaluated and isn't met.
   package var isMissed: Bool { obstacle == nil && !isMet }
 
   /// The value of `metric` for an expected error; the result's values are error codes, 0 for no

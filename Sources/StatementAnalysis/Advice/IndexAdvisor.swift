@@ -9,8 +9,8 @@ package import SQLiteDriver
 /// for the whole work, including the cost of updating the index. Proposals don't overlap: each is
 /// measured together with the ones before it, and one that the others make redundant is removed.
 ///
-/// The original store isn't modified. Cost: for each candidate, builds the index on the copy and
-/// reruns the statements that read its table; nothing is recorded.
+/// The original store isn't modified. **Cost:** for each candidate, builds the index on the copy
+/// and reruns the statements that read its table; nothing is recorded.
 package struct IndexAdvisor {
   /// The denominator of the minimum fraction of the work saved by the statements that use the
   /// index.
@@ -197,7 +197,7 @@ package struct IndexAdvice: Sendable {
     package var columns: [String]
     /// The index that serves the same searches.
     package var servedBy: String
-    /// A Boolean value that indicates whether that index is only proposed.
+    /// Whether that index is only proposed.
     package var isServedByProposal: Bool
   }
 
@@ -222,7 +222,7 @@ package struct IndexAdvice: Sendable {
   /// What the advice measures work in.
   package var unit = AdviceUnit.vmSteps
 
-  /// A Boolean value that indicates whether there's nothing to change.
+  /// Whether there's nothing to change.
   package var isEmpty: Bool { proposals.isEmpty && redundant.isEmpty && unused.isEmpty }
 }
 
@@ -254,7 +254,7 @@ package struct AdvisedStatement: Sendable, Equatable {
     values = shape.binds
   }
 
-  /// A Boolean value that indicates whether the statement is a SELECT, which an index can help.
+  /// Whether the statement is a SELECT, which an index can help.
   package var reads: Bool {
     sql.drop(while: \.isWhitespace).prefix(7).uppercased().hasPrefix("SELECT")
   }

@@ -17,8 +17,7 @@ package struct FileIndex {
   package var parts: [Part]
   package let isUnique: Bool
   let isPartial: Bool
-  /// A Boolean value that indicates whether a `CREATE INDEX` statement created the index, not a
-  /// constraint of its table.
+  /// Whether a `CREATE INDEX` statement created the index, not a constraint of its table.
   package let isExplicit: Bool
 
   /// Creates an index of columns that are compared byte by byte, as on a server.
@@ -47,7 +46,7 @@ package struct FileIndex {
 
   /// Returns all indexes of a file.
   ///
-  /// Cost: one SELECT.
+  /// **Cost:** one SELECT.
   package static func all(on connection: Connection) throws -> [FileIndex] {
     var indexes: [FileIndex] = []
     for row in try connection.values(

@@ -38,7 +38,7 @@ package struct StatementShape: Sendable, Equatable {
   package var binds: [String]?
   /// The work of one execution on a server, in the unit of its index trials; `nil` for SQLite.
   package var serverCost: Int?
-  /// A Boolean value that indicates whether a server's plan reads rows that it discards, or sorts.
+  /// Whether a server's plan reads rows that it discards, or sorts.
   package var asksForIndex = false
 
   package init(

@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     return try fetch(request)
   }
 
-  /// The error of a save; nil when it succeeds.
+  /// The error of a save; `nil` when it succeeds.
   func saveError() -> NSError? {
     do {
       try save()

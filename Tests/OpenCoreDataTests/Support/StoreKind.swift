@@ -22,7 +22,7 @@ enum StoreKind: CaseIterable, Sendable {
   /// Whether each save writes the whole file.
   var isDocument: Bool { self == .xml || self == .binary }
 
-  /// The store's URL: a file, `/dev/null`, or nil.
+  /// The store's URL: a file, `/dev/null`, or `nil`.
   func url(_ file: URL) -> URL? {
     switch self {
     case .sqliteInMemory: URL(fileURLWithPath: "/dev/null")

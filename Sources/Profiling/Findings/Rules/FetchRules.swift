@@ -133,8 +133,7 @@ enum FetchToCountRule {
 }
 
 extension Step {
-  /// A Boolean value that indicates whether the step only enumerates a result from its first object
-  /// to its last.
+  /// Whether the step only enumerates a result from its first object to its last.
   fileprivate var goesThroughAll: Bool {
     verb == .walk && reads.isEmpty && option(.sort) == nil
       && [.limit, .offset, .every].allSatisfy { number(of: $0) ?? 0 <= ($0 == .every ? 1 : 0) }
@@ -249,8 +248,8 @@ enum MissingIndexRule {
   /// Tries indexes for the statements whose plans suggest one, and returns findings for those that
   /// help.
   ///
-  /// Cost: none if no plan suggests an index; otherwise, copies the store and runs `IndexAdvisor`
-  /// on the copy.
+  /// **Cost:** none if no plan suggests an index; otherwise, copies the store and runs
+  /// `IndexAdvisor` on the copy.
   ///
   /// - Parameters:
   ///   - shapes: The statements of the work with their plans and work.

@@ -186,7 +186,7 @@ struct JSONKey: CodingKey {
 }
 
 extension ScopedMetric {
-  /// Parses the format of `description`; returns nil for any other string.
+  /// Parses the format of `description`; returns `nil` for any other string.
   ///
   /// The names of steps and entities are written the same way; the name of an entity starts with an
   /// uppercase letter.

@@ -18,13 +18,13 @@ struct JSONVariant: Codable {
   var request: [String]
   var metrics: JSONMetrics
   var nanoseconds: UInt64
-  /// The CPU time; nil in results of versions that didn't record it.
+  /// The CPU time; `nil` in results of versions that didn't record it.
   var processorNanoseconds: UInt64?
   var repeats: [UInt64]?
   var steps: [JSONStep]
   var expectations: [JSONExpectation]
   var findings: [JSONFinding]
-  /// The suppressed findings; nil if there are none.
+  /// The suppressed findings; `nil` if there are none.
   var silenced: [String]?
   var statements: [JSONStatement]
   var tracks: [JSONTrack]
@@ -123,7 +123,7 @@ struct JSONScale: Codable {
 }
 
 extension Array {
-  /// The array, or nil if it's empty, so that its key is omitted.
+  /// The array, or `nil` if it's empty, so that its key is omitted.
   var nonEmpty: [Element]? { isEmpty ? nil : self }
 }
 
@@ -181,7 +181,7 @@ struct JSONWork: Codable {
   var autoIndexRows: Int
   var functionCalls: Int
   var collationCalls: Int
-  /// The pages read; nil in results of versions that didn't count them.
+  /// The pages read; `nil` in results of versions that didn't count them.
   var pagesRead: Int?
   var pagesWritten: Int?
 
