@@ -4,9 +4,8 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help demo test agreement fuzz faults exports examples server postgres postgres-bench checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
-# The same switches everywhere: a target may import only what Package.swift says it depends on, and no
-# index is written, which editors make for themselves and which takes a fifth of a debug build.
-SWIFT_FLAGS := --explicit-target-dependency-import-check error --disable-index-store
+# The same switch everywhere: a target may import only what Package.swift says it depends on.
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
 SCENARIO := Scenarios/faults.yml
 REPORTS := Reports
 SAMPLE := Scenarios/mood-list.yml

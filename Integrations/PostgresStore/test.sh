@@ -9,4 +9,4 @@ cd "$(dirname "$0")"
 # In the repository's scratch folder, so that what its tests have compiled isn't compiled again.
 POSTGRES_STORE_TEST_URL=$url POSTGRES_STORE_TEST_LOG=$folder/server.log \
   swift test --scratch-path ../../.build --disable-xctest --disable-build-manifest-caching \
-  --explicit-target-dependency-import-check error --disable-index-store "$@"
+  --explicit-target-dependency-import-check error "$@"
