@@ -48,7 +48,7 @@ struct PredicateExplanationTests {
   }
 
   @Test(arguments: [
-    ("date > 3 AND", 13, "ends too early"), ("dat > 3", 1, "did you mean `date`?"),
+    ("date > 3 AND", 13, "is incomplete"), ("dat > 3", 1, "did you mean `date`?"),
     ("date > 3 AND country.nme == 'x'", 22, "no property `nme`"),
     ("date != nil AND date isEqual: country", 17, "can't be translated to SQL"),
     ("country.moods.count > 2", 15, "did you mean `country.moods.@count`?"),
