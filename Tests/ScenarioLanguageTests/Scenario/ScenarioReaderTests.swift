@@ -27,7 +27,7 @@ struct ScenarioReaderTests {
     #expect(scenario.steps[1].location == CallSite(file: "Scenarios/faults.yml", line: 16))
     #expect(
       scenario.variants.map(\.name) == [
-        "fault storm", "plain", "realized", "prefetched", "held", "batched",
+        "fault storm", "plain", "realized", "prefetched", "countries retained", "batched",
       ])
 
     let batched = try #require(scenario.variants.last)
