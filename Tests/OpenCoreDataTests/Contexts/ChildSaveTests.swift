@@ -7,7 +7,7 @@ import Testing
 @Suite("Saves of child contexts")
 struct ChildSaveTests {
   @Test(
-    "S10-14, S-G09, S10-20 a save overwrites changes one level up and runs no SQL",
+    "S10-14, S-G09, S10-20 a save overwrites changes one level up and runs no SQL", .ofOwnStores,
     arguments: StoreKind.allCases)
   func saveOverwritesTheParentsChangesAndRunsNoSQL(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -113,7 +113,7 @@ struct ChildSaveTests {
   }
 
   @Test(
-    "S10-17, S7.18 obtaining a permanent ID before the save reserves a primary key",
+    "S10-17, S7.18 obtaining a permanent ID before the save reserves a primary key", .ofOwnStores,
     arguments: StoreKind.allCases)
   func obtainingAPermanentIDReservesAPrimaryKey(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)

@@ -87,7 +87,7 @@ struct ObjectFaultTests {
   }
 
   @Test(
-    "S6.04 after a fetch of object IDs only, each fault takes its own SELECT",
+    "S6.04 after a fetch of object IDs only, each fault takes its own SELECT", .ofOwnStores,
     arguments: StoreKind.allCases)
   func eachFaultTakesASelectAfterAFetchOfObjectIDsOnly(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)

@@ -29,7 +29,7 @@ struct RelationshipFaultTests {
   }
 
   @Test(
-    "S6.41 a to-many takes one SELECT of object IDs, then one for each object",
+    "S6.41 a to-many takes one SELECT of object IDs, then one for each object", .ofOwnStores,
     arguments: StoreKind.allCases)
   func toManyTakesASelectOfObjectIDsAndOnePerObject(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -186,7 +186,7 @@ struct RelationshipFaultTests {
   }
 
   @Test(
-    "A many-to-many is saved once for both sides, read, and prefetched",
+    "A many-to-many is saved once for both sides, read, and prefetched", .ofOwnStores,
     arguments: StoreKind.allCases)
   func manyToManyIsSavedOnceForBothSidesReadAndPrefetched(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.library())

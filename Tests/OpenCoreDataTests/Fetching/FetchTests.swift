@@ -33,7 +33,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.25 an ID fetch without values loads only IDs and caches nothing",
+    "S6.25 an ID fetch without values loads only IDs and caches nothing", .ofOwnStores,
     arguments: StoreKind.allCases)
   func idFetchWithoutValuesCachesNothing(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -53,7 +53,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.27 a count is one SELECT COUNT; counting a fetch loads everything",
+    "S6.27 a count is one SELECT COUNT; counting a fetch loads everything", .ofOwnStores,
     arguments: StoreKind.allCases)
   func countIsOneSelectAndCreatesNoObjects(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -81,7 +81,7 @@ struct FetchTests {
   }
 
   @Test(
-    "S-C45 without a sort descriptor, the plan determines the order",
+    "S-C45 without a sort descriptor, the plan determines the order", .ofOwnStores,
     arguments: StoreKind.allCases)
   func queryPlanDeterminesTheOrderOfUnsortedFetches(kind: StoreKind) throws {
     let model = SavingModels.items()

@@ -69,7 +69,7 @@ struct DeletionTests {
     }
   }
 
-  @Test("S-E03 cascade fetches the objects to delete", arguments: StoreKind.allCases)
+  @Test("S-E03 cascade fetches the objects to delete", .ofOwnStores, arguments: StoreKind.allCases)
   func cascadeFetchesTheObjectsToDelete(kind: StoreKind) throws {
     try list("songs", of: "Song", kind) { stack, context, list in
       let cost = try costs(of: context) {

@@ -248,6 +248,7 @@ struct RelationshipKindTests {
 
   @Test(
     "S4.09 nullify clears, cascade deletes, deny prevents, no action leaves a dangling reference",
+    .ofOwnStores,
     arguments: StoreKind.allCases)
   func deleteRulesClearDeletePreventOrLeaveDanglingReferences(kind: StoreKind) throws {
     let (stack, context) = try context(kind)

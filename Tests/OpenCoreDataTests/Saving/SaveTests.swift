@@ -6,7 +6,7 @@ import Testing
 @Suite("Saving")
 struct SaveTests {
   @Test(
-    "S7.17 a saved object gets a permanent ID, reserved before its row is written",
+    "S7.17 a saved object gets a permanent ID, reserved before its row is written", .ofOwnStores,
     arguments: StoreKind.allCases)
   func savedObjectGetsAPermanentIDReservedBeforeItsRowIsWritten(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -131,6 +131,7 @@ struct SaveTests {
 
   @Test(
     "Setting an equal value writes only the version; a save without changes writes nothing",
+    .ofOwnStores,
     arguments: StoreKind.allCases)
   func equalValueWritesOnlyTheVersion(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
@@ -213,7 +214,7 @@ struct SaveTests {
   }
 
   @Test(
-    "Deleting applies the delete rules and removes the rows",
+    "Deleting applies the delete rules and removes the rows", .ofOwnStores,
     arguments: StoreKind.allCases)
   func deletionAppliesDeleteRulesAndRemovesRows(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: TestModels.company())

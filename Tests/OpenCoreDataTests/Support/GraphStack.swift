@@ -59,6 +59,6 @@ extension Trait where Self == ConditionTrait {
   ///
   /// Other packages run the suites on stores of their own.
   static var ofOwnStores: Self {
-    .enabled(if: StoreKind.sqlite.runsSQL, "the test is about the framework's own stores")
+    .enabled(if: StoreKind.sqlite.isOwn, "the test is about the framework's own stores")
   }
 }

@@ -15,6 +15,8 @@ enum StoreKind: CaseIterable, Sendable {
 
   /// Whether SQL statements run.
   var runsSQL: Bool { self == .sqlite || self == .sqliteInMemory }
+  /// Whether the framework has the store itself.
+  var isOwn: Bool { true }
 
   /// Whether the store exists only as long as its coordinator.
   var isInMemory: Bool { self == .memory || self == .sqliteInMemory }

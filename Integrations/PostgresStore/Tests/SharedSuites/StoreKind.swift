@@ -13,7 +13,9 @@ enum StoreKind: CaseIterable, Sendable {
   static let ofRows = [postgres]
 
   /// Whether SQL statements run that the framework counts.
-  var runsSQL: Bool { false }
+  var runsSQL: Bool { true }
+  /// Whether the framework has the store itself.
+  var isOwn: Bool { false }
   /// Whether the store exists only as long as its coordinator.
   var isInMemory: Bool { false }
   /// Whether each save writes the whole file.
