@@ -172,6 +172,7 @@ final class IncrementalReader: StoreReader {
       && error.code == NSManagedObjectReferentialIntegrityError
     {
       // There are no values: a fault is inaccessible, as one without a row.
+      source.noteMissing(id, error)
       return nil
     }
     guard node.objectID.isEqual(id) else {
@@ -207,6 +208,7 @@ final class IncrementalReader: StoreReader {
     let cached = identities.map(cachedRow)
     var rows: [FetchedRow] = []
     rows.reserveCapacity(identities.count)
+    var reached = 0
     do {
       try prepare(zip(identities, cached).filter { $0.1 == nil }.map(\.0), in: scope)
       for (identity, cached) in zip(identities, cached) {
@@ -216,11 +218,11 @@ final class IncrementalReader: StoreReader {
         } else if let row = try row(layout, key, in: scope) {
           rows.append(row)
         }
+        reached += 1
       }
     } catch {
       for row in rows { row.row.release() }
-      // Those that weren't reached.
-      for (index, cached) in cached.enumerated() where index >= rows.count { cached?.release() }
+      for row in cached[reached...] { row?.release() }
       throw error
     }
     return rows

@@ -14,7 +14,7 @@ import ProfileEvents
 /// registered, until the object is saved or the context's staleness interval has passed. Saved rows
 /// are read again, unless the store updates the node. Apple counterpart: the same.
 open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
-  // `saved` and `call` are used under `callLock`
+  // `saved`, `call`, and `missing` are used under `callLock`
   let callLock = NSRecursiveLock()
   /// The framework's call that the store executes; `nil` outside of calls.
   var call: StoreCall?
@@ -23,6 +23,9 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   private let roots: [Int: EntityLayout]
   /// What the store has reported since a save began; `nil` while none is running.
   var saved: SavedNodes?
+
+  /// The last object that the store didn't have, and its error.
+  private var missing: (id: NSManagedObjectID, error: NSError)?
 
   /// Creates the store; called by the coordinator when a store of the registered type is added.
   ///
@@ -216,6 +219,19 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
       if !Self.reportsStatements { emitCall(since: begin, in: scope) }
     }
     return try body()
+  }
+
+  /// Keeps the error of an object that the store doesn't have, for the caller who needs it.
+  final func noteMissing(_ id: NSManagedObjectID, _ error: NSError) {
+    callLock.lock()
+    defer { callLock.unlock() }
+    missing = (id, error)
+  }
+
+  override func missingObjectError(_ objectID: NSManagedObjectID) -> NSError? {
+    callLock.lock()
+    defer { callLock.unlock() }
+    return missing.flatMap { $0.id.isEqual(objectID) ? $0.error : nil }
   }
 
   /// Runs a save, and returns what the store has reported in it.

@@ -128,6 +128,7 @@ struct SaveOperation {
       // Changes that the policy made are posted before they are saved.
       if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
       context.processPendingChanges()
+      // A fault that couldn't be read in between has no values to write.
       try fulfillChangedFaults()
       context.processPendingChanges()
       context.endReadTransaction()

@@ -57,6 +57,10 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
     persistentStoreCoordinator = nil
   }
 
+  /// Returns the error with which the store has said that it doesn't have an object; `nil` if it
+  /// only had no row.
+  func missingObjectError(_ objectID: NSManagedObjectID) -> NSError? { nil }
+
   // MARK: What contexts share
 
   /// The number of commits made through this store; a snapshot taken at a lower number is older.

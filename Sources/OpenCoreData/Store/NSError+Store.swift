@@ -42,9 +42,12 @@ extension NSError {
       "The coordinator has no store: add one before fetching or saving.")
   }
 
-  /// Returns the error for an object whose row doesn't exist.
+  /// Returns the error for an object whose row doesn't exist: that of its store, if it has thrown
+  /// one.
   static func missingObject(_ objectID: NSManagedObjectID) -> NSError {
-    coreData(
+    let store = objectID.persistentStore as? CachingStore
+    if let error = store?.missingObjectError(objectID) { return error }
+    return coreData(
       NSManagedObjectReferentialIntegrityError, "No row exists for \(objectID).",
       [NSAffectedObjectsErrorKey: [objectID]])
   }

@@ -1,3 +1,4 @@
+import CoreDataCosts
 import OpenCoreData
 import Testing
 
@@ -92,6 +93,35 @@ struct IncrementalFetchTests {
     }
   }
 
+  @Test("A batch that can't be read leaves the rows that another context uses in the row cache")
+  func failedBatchLeavesCachedRows() throws {
+    let coordinator = try BatchStore.coordinator()
+    let contexts = (0..<2).map { _ in
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      return context
+    }
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+    try contexts[0].performAndWait {
+      let kept = try contexts[0].fetch(request)[1]
+      #expect(kept.value(forKey: "name") as? String == "b")
+      try contexts[1].performAndWait {
+        request.fetchBatchSize = 3
+        let batch = try contexts[1].fetchBatched(request)
+        #expect(batch.count == 3 && batch[0].isFault)
+        contexts[1].reset()
+      }
+      #expect(kept.value(forKey: "name") as? String == "b")
+      contexts[0].refresh(kept, mergeChanges: false)
+      let hit = costs(of: contexts[0]) {
+        #expect(kept.value(forKey: "name") as? String == "b")
+      }
+      #expect((hit.hits, hit.misses) == (1, 0))
+      // Releases the row that a failed batch must not have released.
+      contexts[0].reset()
+    }
+  }
+
   @Test("The error of each call reaches the caller, or the context's fault error")
   func errorsReachTheCaller() throws {
     let stack = try ShelfStack()
@@ -115,6 +145,7 @@ struct IncrementalFetchTests {
         try context.existingObject(with: missingID)
       }
       #expect(missing?.code == NSManagedObjectReferentialIntegrityError)
+      #expect(missing?.userInfo["reference"] as? String == "d9")
     }
   }
 
@@ -315,5 +346,50 @@ struct IncrementalFetchTests {
       return call.dropFirst("unregister ".count).split(separator: ",")
     }
     #expect(released.sorted() == ["d1", "e1", "e2", "e3"])
+  }
+}
+
+/// A store of three items that reads the values of a batch together: the first is missing, and the
+/// last can't be read.
+private final class BatchStore: NSIncrementalStore, @unchecked Sendable {
+  static let batchType = NSPersistentStore.StoreType(rawValue: "BatchStore")
+
+  static func coordinator() throws -> NSPersistentStoreCoordinator {
+    let (item, name) = (NSEntityDescription(), NSAttributeDescription())
+    (item.name, name.name, name.attributeType) = ("Item", "name", .stringAttributeType)
+    item.properties = [name]
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    NSPersistentStoreCoordinator.registerStoreClass(BatchStore.self, type: batchType)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: batchType, at: URL(fileURLWithPath: "/batch"))
+    return coordinator
+  }
+
+  override class var loadsBatches: Bool { true }
+
+  override func loadMetadata() throws {
+    metadata = [NSStoreUUIDKey: "batch", NSStoreTypeKey: BatchStore.batchType.rawValue]
+  }
+
+  override func execute(
+    _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?
+  ) throws -> Any {
+    guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>,
+      let entity = fetch.entity, let context
+    else { return [Any]() }
+    let ids = ["a", "b", "c"].map { newObjectID(for: entity, referenceObject: $0) }
+    return fetch.resultType == .managedObjectIDResultType ? ids : ids.map(context.object(with:))
+  }
+
+  override func newValuesForObject(
+    with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+  ) throws -> NSIncrementalStoreNode {
+    switch referenceObject(for: objectID) as? String {
+    case "a": throw CocoaError(CocoaError.Code(rawValue: NSManagedObjectReferentialIntegrityError))
+    case "b":
+      return NSIncrementalStoreNode(objectID: objectID, withValues: ["name": "b"], version: 1)
+    default: throw NSError(domain: "batch", code: 1)
+    }
   }
 }

@@ -125,13 +125,11 @@ final class Bed {
             moods[index].entity = entity
             moods[index].version = 1
           }
-          isDone = isDone && pgfloor_run(floor, "BEGIN") == 0
-          for batch in stride(from: 0, to: count, by: Self.batch) {
-            let size = min(Self.batch, count - batch)
-            isDone = isDone && pgfloor_insert(floor, insert, moods + batch, size) == size
-          }
-          isDone = isDone && pgfloor_execute(floor, transaction) == 0
-          isDone = isDone && pgfloor_run(floor, "COMMIT") == 0
+          isDone =
+            isDone
+            && save(count, ending: transaction) {
+              pgfloor_insert(floor, insert, moods + $0, $1) == $1
+            }
         }
         guard isDone else { throw failure }
         return time
@@ -157,13 +155,9 @@ final class Bed {
         for index in 0..<count { moods[index].rank += 1 }
         var isDone = true
         let time = measured {
-          isDone = pgfloor_run(floor, "BEGIN") == 0
-          for batch in stride(from: 0, to: count, by: Self.batch) {
-            let size = min(Self.batch, count - batch)
-            isDone = isDone && pgfloor_update(floor, update, moods + batch, size) == size
+          isDone = save(count, ending: transaction) {
+            pgfloor_update(floor, update, moods + $0, $1) == $1
           }
-          isDone = isDone && pgfloor_execute(floor, transaction) == 0
-          isDone = isDone && pgfloor_run(floor, "COMMIT") == 0
         }
         guard isDone else { throw failure }
         return time
@@ -172,6 +166,21 @@ final class Bed {
         try store.clean()
         return try timed { try store.update(count, measuring: $0) }
       })
+  }
+
+  /// Writes moods with the C program in one transaction, and returns whether that succeeded.
+  ///
+  /// - Parameters:
+  ///   - transaction: The statement that precedes the COMMIT.
+  ///   - write: Writes a batch: the position of its first mood, and its size.
+  private func save(
+    _ count: Int, ending transaction: String, _ write: (_ first: Int, _ size: Int) -> Bool
+  ) -> Bool {
+    guard pgfloor_run(floor, "BEGIN") == 0 else { return false }
+    for first in stride(from: 0, to: count, by: Self.batch) {
+      guard write(first, min(Self.batch, count - first)) else { return false }
+    }
+    return pgfloor_execute(floor, transaction) == 0 && pgfloor_run(floor, "COMMIT") == 0
   }
 
   /// Returns the first moods.

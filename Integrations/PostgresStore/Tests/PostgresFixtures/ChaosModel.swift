@@ -42,26 +42,17 @@ package enum ChaosModel {
     (owner.inverseRelationship, entries.inverseRelationship) = (entries, owner)
     (owner.isOptional, entries.isOptional) = (true, true)
     entry.properties = [
-      attribute("name", .stringAttributeType), attribute("writer", .integer64AttributeType),
-      attribute("number", .integer64AttributeType), attribute("state", .integer64AttributeType),
+      .attribute("name", .stringAttributeType), .attribute("writer", .integer64AttributeType),
+      .attribute("number", .integer64AttributeType), .attribute("state", .integer64AttributeType),
       owner,
     ]
     entry.uniquenessConstraints = [["name"]]
     counter.properties = [
-      attribute("name", .stringAttributeType), attribute("value", .integer64AttributeType),
-      attribute("note", .stringAttributeType), entries,
+      .attribute("name", .stringAttributeType), .attribute("value", .integer64AttributeType),
+      .attribute("note", .stringAttributeType), entries,
     ]
     let model = NSManagedObjectModel()
     model.entities = [entry, counter]
     return model
-  }
-
-  private static func attribute(
-    _ name: String, _ type: NSAttributeType
-  ) -> NSAttributeDescription {
-    let attribute = NSAttributeDescription()
-    attribute.name = name
-    attribute.attributeType = type
-    return attribute
   }
 }

@@ -145,25 +145,27 @@ package final class MoodStore {
     (owner.name, owner.destinationEntity, owner.maxCount) = ("country", country, 1)
     owner.isOptional = true
     mood.properties = [
-      attribute("rank", .integer64AttributeType), attribute("stamp", .integer64AttributeType),
-      attribute("votes", .integer32AttributeType), attribute("flags", .integer32AttributeType),
-      attribute("kind", .integer16AttributeType), attribute("latitude", .doubleAttributeType),
-      attribute("longitude", .doubleAttributeType), attribute("name", .stringAttributeType),
-      attribute("note", .stringAttributeType), owner,
+      .attribute("rank", .integer64AttributeType), .attribute("stamp", .integer64AttributeType),
+      .attribute("votes", .integer32AttributeType), .attribute("flags", .integer32AttributeType),
+      .attribute("kind", .integer16AttributeType), .attribute("latitude", .doubleAttributeType),
+      .attribute("longitude", .doubleAttributeType), .attribute("name", .stringAttributeType),
+      .attribute("note", .stringAttributeType), owner,
     ]
-    country.properties = [attribute("name", .stringAttributeType)]
+    country.properties = [.attribute("name", .stringAttributeType)]
+    for property in mood.properties + country.properties where property !== owner {
+      property.isOptional = false
+    }
     let model = NSManagedObjectModel()
     model.entities = [country, mood]
     return model
   }
+}
 
-  private static func attribute(
-    _ name: String, _ type: NSAttributeType
-  ) -> NSAttributeDescription {
+extension NSPropertyDescription {
+  /// Returns an attribute with a name and a type.
+  static func attribute(_ name: String, _ type: NSAttributeType) -> NSPropertyDescription {
     let attribute = NSAttributeDescription()
-    attribute.name = name
-    attribute.attributeType = type
-    attribute.isOptional = false
+    (attribute.name, attribute.attributeType) = (name, type)
     return attribute
   }
 }
