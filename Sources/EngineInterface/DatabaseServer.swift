@@ -4,9 +4,9 @@ public import OpenCoreData
 ///
 /// A package that has such a store adopts it, and makes a program of
 /// `WorkbenchCommands.ServerProgram`, which has the commands of `cdprof` over that store. Any
-/// thread may use it; a place is used by one thread at a time.
+/// thread may use it; a store is used by one thread at a time.
 ///
-/// All stores are in places that the server makes itself, under names that nothing else has, so
+/// It makes all stores itself, in schemas, folders, or databases of names that nothing else has, so
 /// that nothing else is ever changed or removed.
 public protocol DatabaseServer: AnyObject, Sendable {
   /// The name of the database for reports, such as `PostgreSQL`.
@@ -37,17 +37,17 @@ public protocol DatabaseServer: AnyObject, Sendable {
   /// `'total' of 'Order' is a derived attribute`; `nil` if they can.
   func obstacle(to model: NSManagedObjectModel) -> String?
 
-  /// Makes a place for a new store, and returns its URL.
-  func makePlace() throws -> URL
+  /// Returns the URL of a new store, which doesn't exist yet.
+  func makeStoreURL() throws -> URL
 
-  /// Copies a closed store to a new place, and returns its URL.
-  func copyPlace(_ url: URL) throws -> URL
+  /// Copies a closed store, and returns the URL of the copy.
+  func copyStore(at url: URL) throws -> URL
 
-  /// Removes a place that it made, with the store; does nothing if that's already removed.
-  func removePlace(_ url: URL)
+  /// Removes a store that it made; does nothing if that's already removed.
+  func removeStore(at url: URL)
 
-  /// Removes all places that are left, before the process ends, also after a signal.
-  func removeAllPlaces()
+  /// Removes all stores that are left, before the process ends, also after a signal.
+  func removeAllStores()
 
   /// Returns the plans of statements that ran on a store, in their order.
   ///
@@ -82,18 +82,18 @@ public struct ServerPlan: Sendable, Hashable {
   /// The plan in a sentence: what costs more than it must; empty if there's nothing to say.
   public var assessment: String
   /// Whether an index might help: the plan reads rows that it discards, or sorts.
-  public var asksForIndex: Bool
+  public var suggestsIndex: Bool
   /// The work of one execution, in the unit of the server's `IndexTrials`; `nil` if it wasn't
   /// measured.
   public var cost: Int?
 
   /// Creates a plan.
   public init(
-    lines: [String], assessment: String = "", asksForIndex: Bool = false, cost: Int? = nil
+    lines: [String], assessment: String = "", suggestsIndex: Bool = false, cost: Int? = nil
   ) {
     self.lines = lines
     self.assessment = assessment
-    self.asksForIndex = asksForIndex
+    self.suggestsIndex = suggestsIndex
     self.cost = cost
   }
 }

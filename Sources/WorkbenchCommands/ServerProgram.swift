@@ -45,11 +45,11 @@ public struct ServerProgram: Sendable {
   /// Runs the program with the process's arguments, and exits with the status of the command: the
   /// same as `cdprof`'s.
   ///
-  /// The server's places are removed before the process ends, also after Ctrl-C.
+  /// The stores on the server are removed before the process ends, also after Ctrl-C.
   public func start() -> Never {
     ServerProgram.running.withLock { $0 = self }
     Program(ServerCommands.self) {
-      ServerProgram.server.withLock { $0 }?.removeAllPlaces()
+      ServerProgram.server.withLock { $0 }?.removeAllStores()
     }.start()
   }
 

@@ -14,7 +14,7 @@ package struct EngineCheck {
 
   /// Throws all problems in the order of the file.
   ///
-  /// - Throws: `ScenarioDiagnostics` with the place of each step and the next step.
+  /// - Throws: `ScenarioDiagnostics` with the location of each step and the next step.
   package func check() throws(ScenarioDiagnostics) {
     let problems = diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     guard problems.isEmpty else { throw ScenarioDiagnostics(problems) }

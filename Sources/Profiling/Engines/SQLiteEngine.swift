@@ -35,12 +35,12 @@ package struct SQLiteEngine: StoreEngine {
   package var obstacleToPlans: String? { nil }
 
   /// Returns a file in a new temporary folder.
-  package func makePlace() throws -> URL {
+  package func makeStoreURL() throws -> URL {
     try ScratchFolders.make().appendingPathComponent("data.sqlite")
   }
 
   /// Copies a file to a new temporary folder.
-  package func copyPlace(_ url: URL) throws -> URL {
+  package func copyStore(at url: URL) throws -> URL {
     let folder = try ScratchFolders.make()
     let copy = folder.appendingPathComponent("variant.sqlite")
     do {
@@ -53,7 +53,7 @@ package struct SQLiteEngine: StoreEngine {
   }
 
   /// Removes the temporary folder of a file.
-  package func removePlace(_ url: URL) {
+  package func removeStore(at url: URL) {
     ScratchFolders.remove(url.deletingLastPathComponent())
   }
 

@@ -103,12 +103,12 @@ package struct ServerEngine: StoreEngine {
   /// Requirements are those of SQLite's plans.
   package var obstacleToPlans: String? { "it's a requirement of SQLite's plans" }
 
-  /// Makes a place on the server.
-  package func makePlace() throws -> URL { try server.makePlace() }
-  /// Copies a place on the server.
-  package func copyPlace(_ url: URL) throws -> URL { try server.copyPlace(url) }
-  /// Removes a place from the server.
-  package func removePlace(_ url: URL) { server.removePlace(url) }
+  /// Returns the URL of a new store on the server.
+  package func makeStoreURL() throws -> URL { try server.makeStoreURL() }
+  /// Copies a store on the server.
+  package func copyStore(at url: URL) throws -> URL { try server.copyStore(at: url) }
+  /// Removes a store from the server.
+  package func removeStore(at url: URL) { server.removeStore(at: url) }
 
   /// Returns the statements with the server's plans, for which it may run queries again.
   package func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape] {
@@ -120,19 +120,19 @@ package struct ServerEngine: StoreEngine {
       shape.plan = plan.lines
       shape.assessment = plan.assessment
       shape.serverCost = plan.cost
-      shape.asksForIndex = plan.asksForIndex
+      shape.suggestsIndex = plan.suggestsIndex
       return shape
     }
   }
 
   /// Returns an advisor that tries indexes on a copy on the server.
   package func advisor(at url: URL, model: NSManagedObjectModel) throws -> IndexAdvisor {
-    IndexAdvisor(ServerLaboratory(try server.makeIndexTrials(at: url, model: model)))
+    IndexAdvisor(ServerTrialStore(try server.makeIndexTrials(at: url, model: model)))
   }
 }
 
 /// Index trials on a server.
-final class ServerLaboratory: IndexLaboratory {
+final class ServerTrialStore: IndexTrialStore {
   private let trials: any IndexTrials
   let unit: AdviceUnit
   let present: [FileIndex]

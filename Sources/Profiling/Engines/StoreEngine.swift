@@ -31,12 +31,12 @@ package protocol StoreEngine: Sendable {
   /// The reason why requirements of plans can't be evaluated, or `nil` if they can.
   var obstacleToPlans: String? { get }
 
-  /// Makes a place for the data of a scenario.
-  func makePlace() throws -> URL
-  /// Makes a place with a copy of a closed store.
-  func copyPlace(_ url: URL) throws -> URL
-  /// Removes a place with its store.
-  func removePlace(_ url: URL)
+  /// Returns the URL of a new store for the data of a scenario.
+  func makeStoreURL() throws -> URL
+  /// Copies a closed store, and returns the URL of the copy.
+  func copyStore(at url: URL) throws -> URL
+  /// Removes a store that it made.
+  func removeStore(at url: URL)
 
   /// Returns the statements that ran on a closed store with their plans and assessments.
   func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape]

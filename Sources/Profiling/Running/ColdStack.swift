@@ -34,7 +34,7 @@ final class ColdStack {
   /// Opens a store and creates the main context.
   ///
   /// - Parameters:
-  ///   - storeURL: The store file, or the store's place on a server.
+  ///   - storeURL: The store file, or the URL of a store on a server.
   ///   - engine: The engine of the store.
   ///   - model: The model to open the store with.
   ///   - isReadOnly: Whether to open the store read-only.

@@ -61,7 +61,7 @@ package struct ScenarioRunner {
   /// Runs all variants in the order of the file.
   ///
   /// This method writes to the output directory only after the data is complete. The variants'
-  /// copies are in temporary places, which are removed even if the process is terminated.
+  /// copies are temporary stores, which are removed even if the process is terminated.
   ///
   /// - Parameters:
   ///   - progress: A closure that's called with the progress of the run.
@@ -86,8 +86,8 @@ package struct ScenarioRunner {
   ) throws -> RunResult {
     try EngineCheck(scenario, on: engine).check()
     let description = try engine.description()
-    let data = try engine.makePlace()
-    defer { engine.removePlace(data) }
+    let data = try engine.makeStoreURL()
+    defer { engine.removeStore(at: data) }
     var plan = scenario.data
     plan.seed = seed
     let contents = try ScenarioData.make(
@@ -112,8 +112,8 @@ package struct ScenarioRunner {
         scope: contents.scope, path: scenario.path, silence: scenario.silence, named: named,
         recordsWork: recordsWork, engine: engine)
       let results = try (0..<repeats).map { turn in
-        let copy = try engine.copyPlace(data)
-        defer { engine.removePlace(copy) }
+        let copy = try engine.copyStore(at: data)
+        defer { engine.removeStore(at: copy) }
         guard turn == 0, let log else { return try run.result(on: copy) }
         return try log.section(variant.name) { try run.result(on: copy, emittingTo: log.sink) }
       }

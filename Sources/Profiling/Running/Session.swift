@@ -46,7 +46,7 @@ package final class Session {
   /// **Cost:** reads the store's metadata and schema, which is housekeeping that isn't counted.
   ///
   /// - Parameters:
-  ///   - storeURL: The store file, or the store's place on a server.
+  ///   - storeURL: The store file, or the URL of a store on a server.
   ///   - engine: The engine of the store.
   ///   - model: The model, or `nil` to use the one that the store contains.
   ///   - versions: The versions that the store can be migrated to, or `nil` if there are none.

@@ -20,7 +20,7 @@ package struct IndexAdvisor {
   /// The maximum number of proposals.
   static let maximumProposals = 8
 
-  let store: any IndexLaboratory
+  let store: any IndexTrialStore
   private var present: [FileIndex] { store.present }
   /// A closure that interrupts the running statement and can be called from any thread.
   package let interruption: @Sendable () -> Void
@@ -35,9 +35,9 @@ package struct IndexAdvisor {
     interruption = { connection.interrupt() }
   }
 
-  /// Creates an advisor that works in a laboratory, whose statements can't be interrupted.
-  package init(_ laboratory: any IndexLaboratory) {
-    store = laboratory
+  /// Creates an advisor that works in a store, whose statements can't be interrupted.
+  package init(_ store: any IndexTrialStore) {
+    self.store = store
     interruption = {}
   }
 

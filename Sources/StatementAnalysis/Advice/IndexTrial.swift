@@ -7,7 +7,7 @@ import WorkbenchText
 /// Measures the statements of a piece of work on a scratch store, and again with each candidate
 /// index.
 struct IndexTrial {
-  private let store: any IndexLaboratory
+  private let store: any IndexTrialStore
   /// The statements that can be run on the scratch store.
   let statements: [AdvisedStatement]
   /// The SQL of the statements that can't be run.
@@ -18,7 +18,7 @@ struct IndexTrial {
   private let before: [IndexMeasure]
   private var now: [IndexMeasure]
 
-  init(store: any IndexLaboratory, statements: [AdvisedStatement], writes: [String: Int]) {
+  init(store: any IndexTrialStore, statements: [AdvisedStatement], writes: [String: Int]) {
     self.store = store
     self.writes = writes
     let measured = statements.map { ($0, store.measure($0)) }

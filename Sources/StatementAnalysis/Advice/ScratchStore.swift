@@ -5,7 +5,7 @@ import SQLiteDriver
 import WorkbenchText
 
 /// A copy of a store to try indexes on; the original isn't modified.
-final class ScratchStore: IndexLaboratory {
+final class ScratchStore: IndexTrialStore {
   let connection: Connection
   let unit = AdviceUnit.vmSteps
   let present: [FileIndex]

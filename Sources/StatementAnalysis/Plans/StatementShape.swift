@@ -39,7 +39,7 @@ package struct StatementShape: Sendable, Equatable {
   /// The work of one execution on a server, in the unit of its index trials; `nil` for SQLite.
   package var serverCost: Int?
   /// Whether a server's plan reads rows that it discards, or sorts.
-  package var asksForIndex = false
+  package var suggestsIndex = false
 
   package init(
     number: Int, kind: StatementKind, sql: String, entity: String? = nil, count: Int, rows: Int,

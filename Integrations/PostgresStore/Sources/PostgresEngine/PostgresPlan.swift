@@ -86,9 +86,9 @@ struct PostgresPlan {
             + "the index finds in \(table).")
       }
     }
-    let asks = nodes.indices.contains { sortedRows(at: $0) > 0 || nodes[$0].removed > 0 }
+    let suggestsIndex = nodes.indices.contains { sortedRows(at: $0) > 0 || nodes[$0].removed > 0 }
     return ServerPlan(
-      lines: lines, assessment: sentences.joined(separator: " "), asksForIndex: asks,
+      lines: lines, assessment: sentences.joined(separator: " "), suggestsIndex: suggestsIndex,
       cost: visitedRows)
   }
 

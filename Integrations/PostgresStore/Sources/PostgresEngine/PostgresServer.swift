@@ -104,10 +104,10 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     ]
   }
 
-  // MARK: Places
+  // MARK: Stores
 
   /// Creates a schema.
-  public func makePlace() throws -> URL {
+  public func makeStoreURL() throws -> URL {
     try working { connection in
       let schema = nextSchema()
       try connection.execute(schemas.creation(of: schema))
@@ -116,7 +116,7 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
   }
 
   /// Copies the tables of a schema into a new one, and updates their statistics.
-  public func copyPlace(_ url: URL) throws -> URL {
+  public func copyStore(at url: URL) throws -> URL {
     let source = try schema(of: url)
     return try working { connection in
       let schema = nextSchema()
@@ -136,13 +136,13 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
   }
 
   /// Drops a schema that this object has made.
-  public func removePlace(_ url: URL) {
+  public func removeStore(at url: URL) {
     guard let schema = try? schema(of: url) else { return }
     _ = try? working { try $0.execute(schemas.removal(of: schema)) }
   }
 
   /// Drops all schemas that this object has made, after ending the connections that might use them.
-  public func removeAllPlaces() {
+  public func removeAllStores() {
     // Another thread may use the control connection, and hold locks, until the process ends.
     guard let connection = try? PostgresConnection(ConnectionSettings(uri: base.string ?? ""))
     else { return }
@@ -175,13 +175,13 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     return url
   }
 
-  /// Returns the schema of a place.
+  /// Returns the schema of a store.
   ///
   /// - Throws: 134080 for a schema that this object hasn't made.
   private func schema(of url: URL) throws -> String {
     let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems
     guard let schema = items?.last(where: { $0.name == "schema" })?.value, schemas.isOwn(schema)
-    else { throw PostgresServer.error("This place isn't one of a scenario.") }
+    else { throw PostgresServer.error("This store isn't one of a scenario.") }
     return schema
   }
 
@@ -205,13 +205,13 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
   public func makeIndexTrials(
     at url: URL, model: NSManagedObjectModel
   ) throws -> any IndexTrials {
-    let place = try copyPlace(url)
+    let copy = try copyStore(at: url)
     do {
       return try PostgresTrials(
-        connection(to: schema(of: place)), schema: schema(of: place), model: model
-      ) { [self] in removePlace(place) }
+        connection(to: schema(of: copy)), schema: schema(of: copy), model: model
+      ) { [self] in removeStore(at: copy) }
     } catch {
-      removePlace(place)
+      removeStore(at: copy)
       throw error
     }
   }

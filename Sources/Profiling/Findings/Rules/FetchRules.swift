@@ -257,7 +257,7 @@ enum MissingIndexRule {
   static func findings(
     in shapes: [StatementShape], advisor makeAdvisor: () throws -> IndexAdvisor
   ) -> [Finding] {
-    guard shapes.contains(where: isDoubtful), let advisor = try? makeAdvisor() else { return [] }
+    guard shapes.contains(where: suggestsIndex), let advisor = try? makeAdvisor() else { return [] }
     let advice = advisor.advice(on: AdvisedStatement.all(in: shapes))
     return advice.proposals.compactMap { finding($0, of: advice.unit, in: shapes) }
   }
@@ -282,8 +282,8 @@ enum MissingIndexRule {
 
   /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the
   /// store.
-  private static func isDoubtful(_ shape: StatementShape) -> Bool {
-    let asksForIndex = shape.notes.contains { note in
+  private static func suggestsIndex(_ shape: StatementShape) -> Bool {
+    let planSuggestsIndex = shape.notes.contains { note in
       switch note {
       case .fullScan, .partialScan, .tempBTree, .automaticIndex, .entityIndex: true
       case .correlatedSubquery, .multiIndexOr: false
@@ -291,7 +291,7 @@ enum MissingIndexRule {
     }
     guard shape.kind == .select else { return false }
     // Of a server, whose unit only the advisor knows.
-    if shape.asksForIndex { return true }
-    return asksForIndex && (shape.work?.vmSteps ?? 0) >= minimumGain
+    if shape.suggestsIndex { return true }
+    return planSuggestsIndex && (shape.work?.vmSteps ?? 0) >= minimumGain
   }
 }

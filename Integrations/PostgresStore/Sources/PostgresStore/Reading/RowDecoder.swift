@@ -41,13 +41,13 @@ final class RowDecoder {
     var types: [(column: Int, oid: UInt32)] = []
     for (index, attribute) in mapping.attributes.enumerated() {
       guard
-        let place = IncrementalRowPosition(attribute.keyPath, of: mapping.entity, in: store)
+        let rowPosition = IncrementalRowPosition(attribute.keyPath, of: mapping.entity, in: store)
       else { continue }
       let column = position(attribute.name)
-      let converted = Step(source: .converted(index), column: column, position: place)
+      let converted = Step(source: .converted(index), column: column, position: rowPosition)
       tolerant.append(converted)
       if let (source, oid) = Self.source(of: attribute) {
-        steps.append(Step(source: source, column: column, position: place))
+        steps.append(Step(source: source, column: column, position: rowPosition))
         types.append((column, oid))
       } else {
         steps.append(converted)
@@ -55,12 +55,12 @@ final class RowDecoder {
     }
     for toOne in mapping.toOnes {
       guard let name = toOne.relationship?.name,
-        let place = IncrementalRowPosition(name, of: mapping.entity, in: store)
+        let rowPosition = IncrementalRowPosition(name, of: mapping.entity, in: store)
       else { continue }
       let source =
         toOne.entityColumn.map { Source.destinationOf(entityColumn: position($0)) }
         ?? .destination
-      let step = Step(source: source, column: position(toOne.column), position: place)
+      let step = Step(source: source, column: position(toOne.column), position: rowPosition)
       steps.append(step)
       tolerant.append(step)
     }

@@ -12,7 +12,7 @@ public let PostgresRoundTripDelayOption = "PostgresRoundTripDelay"
 /// schema's name, so that those of stores in several schemas are equal.
 package let PostgresOmitsSchemaOption = "PostgresOmitsSchema"
 
-/// A store's place: a schema of a database.
+/// The location of a store: a schema of a database.
 ///
 /// A URL is a connection URI of libpq, and may have the query item `schema` in addition, `public`
 /// by default: `postgres://user@host/database?schema=library`.

@@ -1,5 +1,5 @@
 /// A copy of a store on which indexes are tried: of a SQLite file, or on a server.
-package protocol IndexLaboratory: AnyObject {
+package protocol IndexTrialStore: AnyObject {
   /// What the work of statements is measured in.
   var unit: AdviceUnit { get }
   /// The indexes that the store has.
@@ -43,7 +43,7 @@ package protocol IndexLaboratory: AnyObject {
 
 /// The cost of one execution of a statement.
 package struct IndexMeasure: Equatable {
-  /// The work, in the laboratory's unit.
+  /// The work, in the store's unit.
   package var cost: Int
   /// The plan, as the database prints it.
   package var lines: [String]
