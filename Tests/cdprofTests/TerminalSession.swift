@@ -85,7 +85,7 @@ final class TerminalSession {
   ///
   /// - Returns: The output before the string; `nil` if it doesn't appear in time.
   @discardableResult
-  func wait(for text: String, seconds: Double = 60) -> String? {
+  func wait(for text: String, seconds: Double = 3000) -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {
       if let range = received.range(of: text) {
@@ -98,7 +98,7 @@ final class TerminalSession {
   }
 
   /// Waits for the program to exit, and returns its status; `nil` if it doesn't exit.
-  func status(seconds: Double = 30) -> Int32? {
+  func status(seconds: Double = 300) -> Int32? {
     let end = Date().addingTimeInterval(seconds)
     var status: Int32 = 0
     while end.timeIntervalSinceNow > 0 {

@@ -338,10 +338,7 @@ struct HistoryTests {
         try other.save()
       }
       let wanted = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
-      for _ in 0..<500 where notes.lines.last != "\(wanted)" {
-        try await Task.sleep(for: .milliseconds(10))
-      }
-      #expect(notes.lines.last == "\(wanted)", "commit \(commit)")
+      #expect(try await happens { notes.lines.last == "\(wanted)" }, "commit \(commit)")
     }
   }
 
@@ -380,9 +377,7 @@ struct HistoryTests {
         try writer.save()
       }
     }
-    for _ in 0..<1_000 where notes.lines.count == posted {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    #expect(try await happens { notes.lines.count != posted })
     #expect(notes.lines.last == stack.storeURL.lastPathComponent)
     try context.performAndWait {
       let item = try #require(try context.everyObject(of: "Item").first)

@@ -163,10 +163,7 @@ struct NullDeviceStoreTests {
       let result = try context.execute(request) as? NSPersistentHistoryResult
       #expect((result?.result as? [NSPersistentHistoryTransaction])?.count == 3)
     }
-    for _ in 0..<200 where posted.withLock({ $0 }) == 0 {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(posted.withLock { $0 } > 0)
+    #expect(try await happens { posted.withLock { $0 } > 0 })
   }
 
   @Test("A pinned context reads a copy of the store and doesn't block saves")

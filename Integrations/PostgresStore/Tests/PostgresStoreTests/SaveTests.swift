@@ -56,6 +56,28 @@ struct SaveTests {
   }
 
   @Test(
+    "A to-many that two coordinators add to is a conflict of its owner")
+  func ownersOfToManyRelationshipsAreCompared() throws {
+    let (first, second) = (stack.context(), try stack.coldContext())
+    try first.performAndWait {
+      first.insert("Department", ["name": "Sales"])
+      try first.save()
+    }
+    for context in [first, second] {
+      try context.performAndWait {
+        let sales = try #require(try context.all("Department").first)
+        #expect(sales.names("people") == [])
+        context.insert("Person", ["name": "New", "department": sales])
+      }
+    }
+    try first.performAndWait { try first.save() }
+    second.performAndWait {
+      let error = #expect(throws: NSError.self) { try second.save() }
+      #expect(error?.code == NSManagedObjectMergeError)
+    }
+  }
+
+  @Test(
     "Each merge policy resolves a conflict in its way",
     arguments: [
       (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "mine", 38, 5.0),

@@ -40,10 +40,7 @@ extension PostgresStore {
     }
     storedMetadata = metadata
     for object in (request.insertedObjects ?? []).union(request.updatedObjects ?? []) {
-      guard let key = key(of: object.objectID),
-        // A row that wasn't written still has its version.
-        let version = versions[key] ?? (object.isFault ? nil : knownVersion(of: object))
-      else { continue }
+      guard let key = key(of: object.objectID), let version = versions[key] else { continue }
       setVersion(UInt64(clamping: version), ofSaved: object)
     }
   }

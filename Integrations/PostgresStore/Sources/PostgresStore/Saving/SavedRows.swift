@@ -129,11 +129,6 @@ struct SavedRows {
     let version = store.knownVersion(of: object)
     guard !store.isRestored(object) else { return try insert(object, key, after: version) }
     let changed = Set(object.changedValues().keys)
-    // A to-many that the destinations' rows have doesn't change the owner's.
-    let isInOtherRows = changed.allSatisfy { name in
-      mapping.toManys[name].map { !$0.needsLinks && !$0.relationship.isOrdered } ?? false
-    }
-    if !changed.isEmpty, isInOtherRows { return }
     let properties = ChangedProperties(entity: mapping.name, properties: changed)
     let columns =
       changedColumns[properties] ?? WrittenColumns(mapping, changed, schema, of: store)
