@@ -39,11 +39,15 @@ struct BuiltProgram {
 
   /// Runs the program and waits until it exits.
   ///
-  /// - Parameter input: The standard input.
-  func run(_ arguments: [String], input: String = "") throws -> Outcome {
+  /// - Parameters:
+  ///   - input: The standard input.
+  ///   - cpuSeconds: The CPU time after which the program is killed; unlike the elapsed time, it
+  ///     doesn't grow with the tests that run beside this one.
+  func run(_ arguments: [String], input: String = "", cpuSeconds: Int? = nil) throws -> Outcome {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    let limit = cpuSeconds.map { "ulimit -t \($0); " } ?? ""
+    process.arguments = ["-c", "\(limit)exec \"$0\" \"$@\"", path] + arguments
     process.environment = environment
     process.currentDirectoryURL = folder.url
     // With files instead of pipes, the output needn't be read while the program runs.

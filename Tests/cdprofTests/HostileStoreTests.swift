@@ -207,8 +207,7 @@ struct HostileStoreTests {
     let log = try program.folder.write(
       "CoreData: sql: \(select)\nCoreData: sql: \(insert)\n", to: "tags.log")
     for command in [["advise", store, "--sql", select], ["log", log, "--store", store]] {
-      let run = try program.bash(
-        "timeout 60 \"$CDPROF\" " + command.map { "'\($0)'" }.joined(separator: " "))
+      let run = try program.run(command, cpuSeconds: 60)
       #expect([0, 65].contains(run.status), "\(command): \(run.status) \(run.errors)")
     }
   }

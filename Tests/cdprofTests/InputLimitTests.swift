@@ -12,14 +12,12 @@ struct InputLimitTests {
   private func expectRejection(
     _ arguments: [String], input: String = "", status: Int32 = 65, _ limit: String
   ) throws {
-    let begin = Date()
-    let outcome = try program.run(arguments, input: input)
+    let outcome = try program.run(arguments, input: input, cpuSeconds: 20)
     #expect(
       outcome.status == status, "\(arguments) \(input.prefix(80)): \(outcome.errors.prefix(400))")
     #expect(
       outcome.errors.contains(limit),
       "\(arguments) \(input.prefix(80)): \(outcome.errors.prefix(400))")
-    #expect(Date().timeIntervalSince(begin) < 20, "\(arguments) \(input.prefix(80))")
   }
 
   private func scenario(_ count: String, step: String = "count: Continent") -> String {
@@ -68,12 +66,10 @@ struct InputLimitTests {
   ])
   func rejectsRowCountsOverTheLimit(count: String, limit: String) throws {
     let file = try program.folder.write(scenario(count), to: "large.yml")
-    let begin = Date()
-    let outcome = try program.run(["run", file])
+    let outcome = try program.run(["run", file], cpuSeconds: 20)
     #expect(outcome.status == 65, "\(outcome.errors.prefix(300))")
     #expect(
       limit.split(separator: "|").contains { outcome.errors.contains($0) }, "\(outcome.errors)")
-    #expect(Date().timeIntervalSince(begin) < 20)
     #expect(outcome.errors.utf8.count < 4_000)
   }
 
@@ -264,7 +260,7 @@ struct InputLimitTests {
     #expect(outcome.output.isEmpty, "\(outcome.output.prefix(2_000))")
   }
 
-  /// Models of 9,000 entities: without a hierarchy, in one with different indexes, in one with
+  /// Models of 3,000 entities: without a hierarchy, in one with different indexes, in one with
   /// equal indexes, and with errors.
   @Test(arguments: ["flat", "tree", "same", "invalid"])
   func readsModelsWithManyEntities(kind: String) throws {
@@ -274,7 +270,7 @@ struct InputLimitTests {
         + "order=\"ascending\"/></fetchIndex>"
     }
     var lines = ["<entity name=\"R\" syncable=\"YES\">\(attribute)</entity>"]
-    for number in 0..<9_000 {
+    for number in 0..<3_000 {
       let parent = kind == "tree" || kind == "same" ? "parentEntity=\"R\" " : ""
       let content =
         switch kind {
@@ -302,11 +298,8 @@ struct InputLimitTests {
       + ["--json", "--ddl", "--xml", "--dot"].map { ["model", "Many.xcdatamodel", $0] }
       + (kind == "flat" ? [["generate", "Many.xcdatamodel", "--out", "g"]] : [])
     for command in commands {
-      let begin = Date()
-      let outcome = try program.run(command)
+      let outcome = try program.run(command, cpuSeconds: 20)
       #expect([0, 3].contains(outcome.status), "\(command): \(outcome.errors.prefix(300))")
-      let seconds = Date().timeIntervalSince(begin)
-      #expect(seconds < 60, "\(command) of \(kind): \(seconds) s")
     }
   }
 }
