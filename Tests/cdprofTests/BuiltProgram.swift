@@ -42,12 +42,13 @@ struct BuiltProgram {
   /// - Parameters:
   ///   - input: The standard input.
   ///   - cpuSeconds: The CPU time after which the program is killed; unlike the elapsed time, it
-  ///     doesn't grow with the tests that run beside this one.
+  ///     doesn't grow with the tests that run beside this one. A program that waits forever is
+  ///     stopped after thirty times as long.
   func run(_ arguments: [String], input: String = "", cpuSeconds: Int? = nil) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    let limit = cpuSeconds.map { "ulimit -t \($0); " } ?? ""
-    process.arguments = ["-c", "\(limit)exec \"$0\" \"$@\"", path] + arguments
+    let limits = cpuSeconds.map { ("ulimit -t \($0);", "timeout \(30 * $0)") } ?? ("", "")
+    process.arguments = ["-c", "\(limits.0) exec \(limits.1) \"$0\" \"$@\"", path] + arguments
     process.environment = environment
     process.currentDirectoryURL = folder.url
     // With files instead of pipes, the output needn't be read while the program runs.

@@ -85,7 +85,7 @@ final class TerminalSession {
   ///
   /// - Returns: The output before the string; `nil` if it doesn't appear in time.
   @discardableResult
-  func wait(for text: String, seconds: Double = 3000) -> String? {
+  func wait(for text: String, seconds: Double = 300) -> String? {
     let end = Date().addingTimeInterval(seconds)
     while true {
       if let range = received.range(of: text) {

@@ -117,7 +117,7 @@ struct ChildContextTests {
     }
     #expect(isDone.wait(timeout: .now() + .milliseconds(100)) == .timedOut)
     isFree.signal()
-    #expect(isDone.isSignaled())
+    #expect(isDone.waitForSignal())
   }
 
   @Test(

@@ -119,7 +119,7 @@ struct QueueTests {
         #expect(saved.wait(timeout: .now() + .milliseconds(200)) == .timedOut)
         hold.signal()
       }
-      #expect(saved.isSignaled())
+      #expect(saved.waitForSignal())
       if index == 1 { hold.signal() }
       let code = error.withLock { $0?.userInfo[NSSQLiteErrorDomain] as? Int }
       #expect(code == (index == 0 ? nil : 5))
@@ -200,7 +200,7 @@ struct QueueTests {
         read.signal()
       }
     }
-    for _ in 0..<2 { #expect(read.isSignaled()) }
+    for _ in 0..<2 { #expect(read.waitForSignal()) }
     hold.signal()
     written.wait()
   }
@@ -226,7 +226,7 @@ struct QueueTests {
       }
       done.signal()
     }
-    #expect(done.isSignaled())
+    #expect(done.waitForSignal())
   }
 
   @Test("Children, parents, and writers work concurrently")

@@ -338,7 +338,7 @@ struct HistoryTests {
         try other.save()
       }
       let wanted = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
-      #expect(try await happens { notes.lines.last == "\(wanted)" }, "commit \(commit)")
+      #expect(try await eventually { notes.lines.last == "\(wanted)" }, "commit \(commit)")
     }
   }
 
@@ -377,7 +377,7 @@ struct HistoryTests {
         try writer.save()
       }
     }
-    #expect(try await happens { notes.lines.count != posted })
+    #expect(try await eventually { notes.lines.count != posted })
     #expect(notes.lines.last == stack.storeURL.lastPathComponent)
     try context.performAndWait {
       let item = try #require(try context.everyObject(of: "Item").first)

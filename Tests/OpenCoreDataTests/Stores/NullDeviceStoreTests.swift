@@ -163,7 +163,7 @@ struct NullDeviceStoreTests {
       let result = try context.execute(request) as? NSPersistentHistoryResult
       #expect((result?.result as? [NSPersistentHistoryTransaction])?.count == 3)
     }
-    #expect(try await happens { posted.withLock { $0 } > 0 })
+    #expect(try await eventually { posted.withLock { $0 } > 0 })
   }
 
   @Test("A pinned context reads a copy of the store and doesn't block saves")

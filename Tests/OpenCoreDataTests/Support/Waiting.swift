@@ -7,13 +7,13 @@ extension DispatchSemaphore {
   /// On a busy machine, the threads of other tests keep a block waiting in its queue for many
   /// seconds; only a block that never runs takes this long.
   /// - Returns: Whether the signal came within five minutes.
-  func isSignaled() -> Bool { wait(timeout: .now() + .seconds(300)) == .success }
+  func waitForSignal() -> Bool { wait(timeout: .now() + .seconds(300)) == .success }
 }
 
 /// Waits for something that must happen on another thread, without blocking this one.
 ///
 /// - Returns: Whether it happened within five minutes.
-func happens(_ condition: () throws -> Bool) async throws -> Bool {
+func eventually(_ condition: () throws -> Bool) async throws -> Bool {
   let end = ContinuousClock.now + .seconds(300)
   while try !condition() {
     guard ContinuousClock.now < end else { return false }

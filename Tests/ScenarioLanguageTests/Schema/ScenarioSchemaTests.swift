@@ -9,7 +9,7 @@ import WorkbenchFixtures
 
 @Suite("The JSON Schema accepts valid scenarios only")
 struct ScenarioSchemaTests {
-  // Read-only: only the patterns aren't Sendable, which are compiled in a thread-safe way.
+  // A `Regex` isn't Sendable, but matching doesn't change it.
   nonisolated(unsafe) private static let validator = Result {
     try SchemaValidator(ScenarioSchema.document)
   }

@@ -55,8 +55,7 @@ struct SaveTests {
     try expectEqual(stored("name") as? String, "Ada")
   }
 
-  @Test(
-    "A to-many that two coordinators add to is a conflict of its owner")
+  @Test("A to-many that two coordinators add to is a conflict of its owner")
   func ownersOfToManyRelationshipsAreCompared() throws {
     let (first, second) = (stack.context(), try stack.coldContext())
     try first.performAndWait {
