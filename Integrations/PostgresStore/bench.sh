@@ -7,5 +7,7 @@ set -eu
 cd "$(dirname "$0")"
 swift build -c release --scratch-path ../../.build/bench-postgres --product postgres-bench \
   --explicit-target-dependency-import-check error
+# What the server does at times of its own would be part of some rounds only.
+settings="autovacuum=off checkpoint_timeout=1h max_wal_size=8GB"
 . ./temporary-server.sh
 ../../.build/bench-postgres/release/postgres-bench --url "$url" --log "$folder/server.log" "$@"

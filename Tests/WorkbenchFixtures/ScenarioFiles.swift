@@ -1,4 +1,6 @@
 package import Foundation
+package import Profiling
+import ScenarioLanguage
 
 /// Finds the scenario files of the package, whatever folder the tests run in.
 package enum ScenarioFiles {
@@ -21,14 +23,16 @@ package enum ScenarioFiles {
     return (files ?? []).filter { $0.hasSuffix(".yml") }.sorted()
       .map { folder.appendingPathComponent($0) }
   }
+}
 
-  /// Each file with scale 1 and with scale 10.
-  ///
-  /// The scenarios in `Scenarios` itself have many rows, so they use scale 3 instead of 10.
-  package static var runs: [(file: URL, scale: Int)] {
-    all.flatMap { file in
-      let isFirst = file.deletingLastPathComponent().lastPathComponent == folder.lastPathComponent
-      return [(file, 1), (file, isFirst ? 3 : 10)]
+extension RunResult {
+  /// A line for each unmet expectation.
+  package var unmetExpectations: [String] {
+    variants.flatMap { variant in
+      variant.expectations.filter { !$0.isMet }.map { expectation in
+        "\(variant.name) · \(expectation.metric): expected \(expectation.expectedText), "
+          + "actual \(expectation.actual): \(expectation.differences)"
+      }
     }
   }
 }

@@ -251,16 +251,14 @@ struct InputLimitTests {
     let outcome = try program.bash(
       """
       for file in hostile/*.json; do
-        for format in html text trace; do
-          cdprof report $file --report $format > /dev/null 2> e
-          status=$?; case $status in 0|65) ;; *) echo "$file $format $status $(tail -1 e)";; esac
-        done
+        cdprof report $file --report html,text,trace --out hostile --force > /dev/null 2> e
+        status=$?; case $status in 0|65) ;; *) echo "$file $status $(tail -1 e)";; esac
       done
       """)
     #expect(outcome.output.isEmpty, "\(outcome.output.prefix(2_000))")
   }
 
-  /// Models of 9,000 entities: without a hierarchy, in one with different indexes, in one with
+  /// Models of 3,000 entities, each read in a few seconds of CPU time: without a hierarchy, in one with different indexes, in one with
   /// equal indexes, and with errors.
   @Test(arguments: ["flat", "tree", "same", "invalid"])
   func readsModelsWithManyEntities(kind: String) throws {
@@ -270,7 +268,7 @@ struct InputLimitTests {
         + "order=\"ascending\"/></fetchIndex>"
     }
     var lines = ["<entity name=\"R\" syncable=\"YES\">\(attribute)</entity>"]
-    for number in 0..<9_000 {
+    for number in 0..<3_000 {
       let parent = kind == "tree" || kind == "same" ? "parentEntity=\"R\" " : ""
       let content =
         switch kind {
@@ -298,7 +296,7 @@ struct InputLimitTests {
       + ["--json", "--ddl", "--xml", "--dot"].map { ["model", "Many.xcdatamodel", $0] }
       + (kind == "flat" ? [["generate", "Many.xcdatamodel", "--out", "g"]] : [])
     for command in commands {
-      let outcome = try program.run(command, cpuSeconds: 60)
+      let outcome = try program.run(command, cpuSeconds: 10)
       #expect([0, 3].contains(outcome.status), "\(command): \(outcome.errors.prefix(300))")
     }
   }

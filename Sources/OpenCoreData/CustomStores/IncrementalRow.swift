@@ -99,8 +99,9 @@ enum NodeRow {
   static func raw(
     _ value: Any?, _ slot: RowSlot, _ layout: EntityLayout
   ) throws -> RowValue {
-    guard let value, !(value is NSNull) else { return .null }
+    guard let value else { return .null }
     if let transformer = layout.transformer(slot) {
+      guard !(value is NSNull) else { return .null }
       return transformer.rawValue(of: value, isExternal: slot.kind == .external)
     }
     guard let raw = RowValue(value, kind: slot.kind) else {

@@ -21,7 +21,52 @@ public enum IncrementalRowValue {
   case other(Any)
 }
 
+/// The persistent properties of an object whose values differ from the saved ones; equal for
+/// objects of one entity with the same properties.
+///
+/// Apple counterpart: the keys of `changedValues()`.
+public struct ChangedProperties: Hashable {
+  private let layout: EntityLayout
+  /// Those of the values: slots, then to-many relationships.
+  private let positions: [Int]
+
+  init(_ object: NSManagedObject) {
+    layout = object.layout
+    positions = object.changedPositions()
+  }
+
+  /// The names of the properties.
+  public var names: Set<String> {
+    let slotCount = layout.slots.count
+    return Set(
+      positions.map { position in
+        position < slotCount
+          ? layout.propertyName(layout.slots[position])
+          : layout.toMany[position - slotCount].name
+      })
+  }
+
+  /// Whether the entity and the properties are equal.
+  public static func == (one: ChangedProperties, other: ChangedProperties) -> Bool {
+    one.layout === other.layout && one.positions == other.positions
+  }
+
+  /// Adds the entity and the properties.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(layout))
+    for position in positions { hasher.combine(position) }
+  }
+}
+
 extension NSIncrementalStore {
+  /// Returns the changed properties of an object, without their values.
+  ///
+  /// **Cost:** no statement: a to-many relationship that was changed without being read isn't
+  /// fired. Apple counterpart: none.
+  public final func changedProperties(of object: NSManagedObject) -> ChangedProperties {
+    ChangedProperties(object)
+  }
+
   /// Returns the value that a save writes for a property of an object.
   ///
   /// It's what `primitiveValue(forKey:)` returns, without a box and without looking for the key.

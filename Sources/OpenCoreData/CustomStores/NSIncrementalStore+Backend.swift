@@ -63,7 +63,7 @@ extension NSIncrementalStore {
     let context = (plan.written.first ?? plan.deleted.first)?.context
     let reported: SavedNodes
     do {
-      reported = try saving(in: scope) {
+      reported = try saving(plan.written.count, in: scope) {
         _ = try execute(NSSaveChangesRequest(plan, for: self), with: context)
       }
     } catch {
@@ -71,15 +71,17 @@ extension NSIncrementalStore {
     }
     hasUnsavedMetadata = false
     let (nodes, versions) = (reported.nodes, reported.versions)
+    var unversioned: [NSManagedObject] = []
     let rows = newRows(of: plan.written) { object in
       let key = RowKey(object.identity)
-      return versions[key] ?? nodes[key].map { Int64(bitPattern: $0.version) }
-        ?? Row.unknownVersion
+      if let version = versions[key] { return version }
+      unversioned.append(object)
+      return nodes[key].map { Int64(bitPattern: $0.version) } ?? Row.unknownVersion
     }
     let commit = countCommit()
     let saved = remember(plan, rows: rows, commit: commit)
     withShared { shared in
-      for object in plan.written where versions[RowKey(object.identity)] == nil {
+      for object in unversioned {
         shared.rows.forget(
           rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
       }

@@ -186,6 +186,18 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return references.object(for: RowKey(objectID.identity))
   }
 
+  /// Returns the reference object that an ID of this store was created from if it's an integer,
+  /// without a box; `nil` for others.
+  ///
+  /// Apple counterpart: none.
+  public final func integerReferenceObject(for objectID: NSManagedObjectID) -> Int64? {
+    let key = objectID.primaryKey
+    guard objectID.handle === handle, key > 0, key < ObjectReferences.firstKey else {
+      return (referenceObject(for: objectID) as? NSNumber)?.int64Value
+    }
+    return key
+  }
+
   /// Returns the key for an integer reference object.
   final func key(of referenceObject: Int64, _ layout: EntityLayout) -> Int64 {
     references.key(ofInteger: referenceObject, layout)
@@ -235,9 +247,15 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   }
 
   /// Runs a save, and returns what the store has reported in it.
-  final func saving(in scope: ProfileScope, _ body: () throws -> Void) throws -> SavedNodes {
+  ///
+  /// - Parameter count: The number of objects that it writes.
+  final func saving(
+    _ count: Int = 0, in scope: ProfileScope, _ body: () throws -> Void
+  ) throws -> SavedNodes {
     try calling(in: scope) {
-      saved = SavedNodes()
+      var empty = SavedNodes()
+      empty.versions.reserveCapacity(count)
+      saved = empty
       defer { saved = nil }
       try body()
       return saved ?? SavedNodes()

@@ -37,7 +37,7 @@ extension NSManagedObject {
   /// being read.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
-    for name in changedNames() {
+    for name in ChangedProperties(self).names {
       willAccess()
       result[name] = keyedValue(position(of: name)) ?? NSNull()
     }
@@ -105,7 +105,7 @@ extension NSManagedObject {
 
   /// Whether the values to save differ from the last known state of the store.
   public final var hasPersistentChangedValues: Bool {
-    !changedNames().isEmpty
+    !changedPositions().isEmpty
   }
 
   /// Returns the slots whose value differs from the row's, in order.
@@ -197,16 +197,18 @@ extension NSManagedObject {
     }
   }
 
-  /// The persistent properties that differ; empty if no change was recorded.
-  private func changedNames() -> [String] {
+  /// Returns the persistent properties that differ, by the positions of their values: slots, then
+  /// to-many relationships; empty if no change was recorded.
+  final func changedPositions() -> [Int] {
     guard hasChanges else { return [] }
-    var names = changedSlots().map(layout.propertyName)
+    var positions = changedSlotIndices()
+    guard let values else { return positions }
     for (index, relationship) in layout.toMany.enumerated() where !relationship.isTransient {
-      if case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))], value.hasChanges {
-        names.append(relationship.name)
+      let position = layout.valueIndex(.toMany(index))
+      if case .toMany(let value) = values[position], value.hasChanges {
+        positions.append(position)
       }
     }
-    return names
+    return positions
   }
-
 }

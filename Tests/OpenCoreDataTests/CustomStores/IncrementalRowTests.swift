@@ -117,6 +117,35 @@ struct IncrementalRowTests {
     }
   }
 
+  @Test("Changed properties are those of changedValues(), and an unread to-many isn't fired")
+  func changedPropertiesAreReadWithoutFaults() throws {
+    let (coordinator, store) = try Self.open(TestModels.company())
+    let context = context(coordinator)
+    try context.performAndWait {
+      func insert(_ name: String) -> NSManagedObject {
+        NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+      }
+      let (first, second, home) = (insert("Employee"), insert("Employee"), insert("Department"))
+      try context.save()
+      #expect(store.changedProperties(of: first).names == [])
+      #expect(store.integerReferenceObject(for: first.objectID) == key(of: first, in: store))
+      context.refresh(home, mergeChanges: false)
+      for employee in [first, second] { employee.setValue(home, forKey: "department") }
+      let reads = store.relationshipCount
+      let changes = [first, second, home].map { store.changedProperties(of: $0) }
+      #expect(changes.map(\.names) == [["department"], ["department"], ["employees"]])
+      #expect(changes[0] == changes[1] && Set(changes).count == 2)
+      #expect(store.relationshipCount == reads)
+      #expect(Set(home.changedValues().keys) == changes[2].names)
+      second.setValue("B", forKey: "name")
+      #expect(store.changedProperties(of: second) != changes[0])
+    }
+  }
+
+  private func key(of object: NSManagedObject, in store: RecordStore) -> Int64? {
+    (store.referenceObject(for: object.objectID) as? NSNumber)?.int64Value
+  }
+
   @Test("Equal unique values that the store finds are error 133021, and the policy resolves them")
   func constraintConflictsAreResolvedByThePolicy() throws {
     store.uniqueAttribute = "name"

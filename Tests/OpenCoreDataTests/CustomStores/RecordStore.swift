@@ -17,6 +17,8 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
   var records: [Int64: Record] = [:]
   /// The number of calls of `newValuesForObject(with:with:)`.
   private(set) var faultCount = 0
+  /// The number of calls of `newValue(forRelationship:forObjectWith:with:)`.
+  private(set) var relationshipCount = 0
   /// The number of saves without an object.
   private(set) var emptySaveCount = 0
   /// The attribute whose values are unique.
@@ -141,7 +143,8 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     forRelationship relationship: NSRelationshipDescription,
     forObjectWith objectID: NSManagedObjectID, with context: NSManagedObjectContext?
   ) throws -> Any {
-    [NSManagedObjectID]()
+    relationshipCount += 1
+    return [NSManagedObjectID]()
   }
 
   override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {

@@ -108,26 +108,4 @@ struct ReportHeadlineTests {
     #expect(page.contains(text ?? "<h4>Expectations</h4>"))
     #expect(page.contains("On Apple platforms:") == (text != nil))
   }
-
-  /// Each metric that an expectation names is in the table, and no headline states "0 rows".
-  @Test(arguments: ScenarioFiles.all)
-  func everyNamedMetricOfAScenarioIsOnItsPage(file: URL) throws {
-    let folder = try TemporaryFolder()
-    defer { withExtendedLifetime(folder) {} }
-    let scenario = try ScenarioReader.read(file)
-    let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
-    let table = ReportTable(result)
-    let columns = Set([table.rows[0].metric] + table.rows[0].cells.map(\.metric))
-    for metric in scenario.namedMetrics {
-      #expect(columns.contains(metric.description), "\(metric) isn't a column")
-    }
-    #expect(table.lead == scenario.metric ?? table.lead)
-    for variant in result.variants
-    where variant.expectations.contains(where: { $0.source == .ours }) {
-      #expect(!variant.apple.isEmpty, "\(variant.name) doesn't state what Core Data does")
-    }
-    let text = headline(result)
-    #expect(text.firstMatch(of: /\b0 |between/) == nil, "\(text)")
-    #expect(!text.contains("{"), "\(text)")
-  }
 }

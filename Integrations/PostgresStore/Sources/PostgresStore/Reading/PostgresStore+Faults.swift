@@ -116,7 +116,7 @@ extension PostgresStore {
   /// Returns the primary key of an object ID of this store; nil for one that the store hasn't made.
   func key(of objectID: NSManagedObjectID) -> Int64? {
     guard !objectID.isTemporaryID else { return nil }
-    return (referenceObject(for: objectID) as? NSNumber)?.int64Value
+    return integerReferenceObject(for: objectID)
   }
 
   /// Puts rows into the row cache, which keeps those of registered objects.

@@ -18,9 +18,9 @@ extension PostgresStore {
     let rows = try SavedRows(request, of: self)
     let metadata = metadata
     let hasNewMetadata = !NSDictionary(dictionary: metadata).isEqual(to: storedMetadata)
-    let versions: [Int64: Int64]
+    let written: RowWriter
     do {
-      versions = try open.pool.withConnection { connection in
+      written = try open.pool.withConnection { connection in
         try connection.transaction {
           var writer = RowWriter(connection)
           try writer.write(rows)
@@ -28,7 +28,7 @@ extension PostgresStore {
           if hasNewMetadata {
             try StoreMetadata(location: try open.location).write(metadata, connection)
           }
-          return writer.versions
+          return writer
         }
       }
     } catch let error as ChangedRows {
@@ -39,9 +39,11 @@ extension PostgresStore {
       throw StoreError.make(error, otherwise: NSPersistentStoreSaveError)
     }
     storedMetadata = metadata
-    for object in (request.insertedObjects ?? []).union(request.updatedObjects ?? []) {
-      guard let key = key(of: object.objectID), let version = versions[key] else { continue }
-      setVersion(UInt64(clamping: version), ofSaved: object)
+    for batch in [rows.inserted, rows.updated].joined().map(\.batches).joined() {
+      for row in batch.rows {
+        guard let version = written.newVersion(of: row) else { continue }
+        setVersion(UInt64(clamping: version), ofSaved: row.object)
+      }
     }
   }
 

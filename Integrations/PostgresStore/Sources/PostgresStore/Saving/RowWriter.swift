@@ -5,8 +5,8 @@ import PostgresDriver
 /// open.
 struct RowWriter {
   private let connection: PostgresConnection
-  /// The versions of the written rows, by key.
-  private(set) var versions: [Int64: Int64] = [:]
+  /// The new versions of updated rows that had to have no certain one, by key.
+  private var versions: [Int64: Int64] = [:]
   /// The objects whose rows have other versions than expected.
   private(set) var changed: [NSManagedObject] = []
 
@@ -28,11 +28,11 @@ struct RowWriter {
       try clear(links.storage, links.keys)
     }
     for (_, group) in rows.deleted.sorted(by: { $0.key < $1.key }) { try delete(group) }
-    for (_, group) in rows.updated.sorted(by: { $0.key < $1.key }) {
-      for batch in group.batches { try update(group, batch) }
+    for group in rows.updated.sorted(by: { $0.columns.identity < $1.columns.identity }) {
+      for batch in group.batches { try update(group.columns, batch) }
     }
-    for (_, group) in rows.inserted.sorted(by: { $0.key < $1.key }) {
-      for batch in group.batches { try insert(group, batch) }
+    for group in rows.inserted.sorted(by: { $0.columns.identity < $1.columns.identity }) {
+      for batch in group.batches { try insert(group.columns, batch) }
     }
     guard changed.isEmpty else { return }
     let links = rows.links.sorted { $0.key < $1.key }.map(\.value)
@@ -43,22 +43,27 @@ struct RowWriter {
 
   // MARK: Rows
 
-  private mutating func insert(_ group: SavedRows.Group, _ batch: SavedRows.Batch) throws {
+  /// Returns the version that a written row has now.
+  func newVersion(of row: SavedRows.Row) -> Int64? {
+    guard !row.isNew else { return (row.version ?? 0) + 1 }
+    return row.version.map { $0 + 1 } ?? versions[row.key]
+  }
+
+  private mutating func insert(_ written: WrittenColumns, _ batch: SavedRows.Batch) throws {
     let rows = batch.rows
-    let columns = [Self.key, Self.entity, Self.version] + group.columns
+    let columns = [Self.key, Self.entity, Self.version] + written.names
     let marks = (1...columns.count).map { "$\($0)" }.joined(separator: ", ")
     let result = try connection.query(
-      "INSERT INTO \(group.table.name) (\(columns.joined(separator: ", "))) "
+      "INSERT INTO \(written.table.name) (\(columns.joined(separator: ", "))) "
         + "SELECT * FROM unnest(\(marks)) ON CONFLICT (\(Self.key)) DO NOTHING RETURNING \(Self.key)",
       [
         .integers(rows.map(\.key)), .integers(rows.map(\.entity)),
         .integers(rows.map { ($0.version ?? 0) + 1 }),
       ] + batch.parameters)
-    let written = Set(result.integers(0))
-    for row in rows {
-      if written.contains(row.key) {
-        versions[row.key] = (row.version ?? 0) + 1
-      } else if row.isRestored {
+    guard result.rowCount < rows.count else { return }
+    let keys = Set(result.integers(0))
+    for row in rows where !keys.contains(row.key) {
+      if row.isRestored {
         changed.append(row.object)
       } else {
         throw StoreError.make(
@@ -70,24 +75,29 @@ struct RowWriter {
     }
   }
 
-  private mutating func update(_ group: SavedRows.Group, _ batch: SavedRows.Batch) throws {
+  private mutating func update(_ written: WrittenColumns, _ batch: SavedRows.Batch) throws {
     let rows = batch.rows
-    let names = group.columns.indices.map { "c\($0)" }
+    let names = written.names.indices.map { "c\($0)" }
     let marks = (1...(names.count + 2)).map { "$\($0)" }.joined(separator: ", ")
-    let sets = zip(group.columns, names).map { ", \($0) = v.\($1)" }.joined()
+    let sets = zip(written.names, names).map { ", \($0) = v.\($1)" }.joined()
     let aliases = (["pk", "opt"] + names).joined(separator: ", ")
     let result = try connection.query(
-      "UPDATE \(group.table.name) t SET \(Self.version) = t.\(Self.version) + 1\(sets) "
+      "UPDATE \(written.table.name) t SET \(Self.version) = t.\(Self.version) + 1\(sets) "
         + "FROM unnest(\(marks)) AS v(\(aliases)) WHERE t.\(Self.key) = v.pk "
         + "AND (v.opt IS NULL OR t.\(Self.version) = v.opt) RETURNING t.\(Self.key), t.\(Self.version)",
       [
         .integers(rows.map(\.key)),
         Self.versions(rows.map(\.version)),
       ] + batch.parameters)
-    for row in 0..<result.rowCount {
-      if let key = result.integer(row, 0) { versions[key] = result.integer(row, 1) }
+    guard result.rowCount < rows.count || rows.contains(where: { $0.version == nil }) else {
+      return
     }
-    changed += rows.filter { versions[$0.key] == nil }.map(\.object)
+    var found: [Int64: Int64] = [:]
+    for row in 0..<result.rowCount {
+      if let key = result.integer(row, 0) { found[key] = result.integer(row, 1) }
+    }
+    versions.merge(found) { $1 }
+    changed += rows.filter { found[$0.key] == nil }.map(\.object)
   }
 
   private static func versions(_ versions: [Int64?]) -> PostgresValue {

@@ -1,13 +1,14 @@
 import OpenCoreData
 import PostgresDriver
 
+import class ManagedModel.NSEntityDescription
+
 /// The rows and links that a save writes, as plain values, read from its objects before the
 /// transaction begins.
 struct SavedRows {
   /// Rows of one table that are written with the same columns.
   struct Group {
-    let table: StoreTable
-    let columns: [String]
+    let columns: WrittenColumns
     fileprivate(set) var batches: [Batch] = []
   }
 
@@ -35,7 +36,8 @@ struct SavedRows {
     let entity: Int64
     /// The expected version; nil to accept any, or for a new row.
     let version: Int64?
-    /// Whether the row is inserted again after others have deleted it.
+    let isNew: Bool
+    /// Whether a new row takes the place of one that others have deleted.
     let isRestored: Bool
   }
 
@@ -61,8 +63,8 @@ struct SavedRows {
     var lists: [[Link]] = []
   }
 
-  private(set) var inserted: [String: Group] = [:]
-  private(set) var updated: [String: Group] = [:]
+  private(set) var inserted: [Group] = []
+  private(set) var updated: [Group] = []
   private(set) var deleted: [String: (table: StoreTable, rows: [Comparison])] = [:]
   private(set) var locked: [String: (table: StoreTable, rows: [Comparison])] = [:]
   private(set) var links: [String: Links] = [:]
@@ -71,16 +73,20 @@ struct SavedRows {
 
   private let store: PostgresStore
   private let schema: StoreSchema
-  /// The columns of entities: of all properties, and of changed ones.
-  private var columns: [String: WrittenColumns] = [:]
-  private var changedColumns: [ChangedProperties: WrittenColumns] = [:]
+  private var insertions: [String: Target] = [:]
+  private var updates: [ChangedProperties: Target] = [:]
+  private var lastMapping: (entity: NSEntityDescription, mapping: EntityMapping)?
 
-  private struct ChangedProperties: Hashable {
-    let entity: String
-    let properties: Set<String>
+  /// Where the objects of one entity with the same changed properties are written.
+  private struct Target {
+    let columns: WrittenColumns
+    /// The index of the group of their rows.
+    let group: Int
+    /// The changed relationships whose pairs are written.
+    let toManys: [ToManyMapping]
   }
 
-  private static let longestBatch = 1_000
+  fileprivate static let longestBatch = 1_000
   private static let largestBatch = 8 << 20
 
   /// Reads the objects of a request.
@@ -111,40 +117,65 @@ struct SavedRows {
   private mutating func insert(
     _ object: NSManagedObject, _ key: Int64, after version: Int64? = nil
   ) throws {
-    let mapping = try schema.mapping(object.entity)
-    let columns =
-      columns[mapping.name] ?? WrittenColumns(mapping, nil, schema, of: store)
-    self.columns[mapping.name] = columns
-    let row = Row(
-      object: object, key: key, entity: mapping.number, version: version,
-      isRestored: !object.isInserted)
-    try Self.add(row, columns, to: &inserted, of: store)
-    for toMany in mapping.toManys.values {
-      try addLinks(of: object, toMany, before: [])
+    let mapping = try mapping(of: object)
+    let target: Target
+    if let known = insertions[mapping.name] {
+      target = known
+    } else {
+      target = newTarget(mapping, nil, in: &inserted)
+      insertions[mapping.name] = target
     }
+    let row = Row(
+      object: object, key: key, entity: mapping.number, version: version, isNew: true,
+      isRestored: !object.isInserted)
+    try inserted[target.group].append(row, target.columns, of: store)
+    for toMany in target.toManys { try addLinks(of: object, toMany, isNew: true) }
   }
 
   private mutating func update(_ object: NSManagedObject, _ key: Int64) throws {
-    let mapping = try schema.mapping(object.entity)
     let version = store.knownVersion(of: object)
     guard !store.isRestored(object) else { return try insert(object, key, after: version) }
-    let changed = Set(object.changedValues().keys)
-    let properties = ChangedProperties(entity: mapping.name, properties: changed)
-    let columns =
-      changedColumns[properties] ?? WrittenColumns(mapping, changed, schema, of: store)
-    changedColumns[properties] = columns
-    let row = Row(
-      object: object, key: key, entity: mapping.number, version: version, isRestored: false)
-    try Self.add(row, columns, to: &updated, of: store)
-    for name in changed {
-      // The rows of the destinations have most relationships: the former destinations aren't read
-      // for those.
-      guard let toMany = mapping.toManys[name],
-        toMany.needsLinks || toMany.relationship.isOrdered
-      else { continue }
-      let committed = object.committedValues(forKeys: [name])[name]
-      try addLinks(of: object, toMany, before: try keys(committed, toMany))
+    let mapping = try mapping(of: object)
+    let properties = store.changedProperties(of: object)
+    let target: Target
+    if let known = updates[properties] {
+      target = known
+    } else {
+      target = newTarget(mapping, properties.names, in: &updated)
+      updates[properties] = target
     }
+    let row = Row(
+      object: object, key: key, entity: mapping.number, version: version, isNew: false,
+      isRestored: false)
+    try updated[target.group].append(row, target.columns, of: store)
+    for toMany in target.toManys { try addLinks(of: object, toMany, isNew: false) }
+  }
+
+  /// Returns where objects of an entity are written.
+  ///
+  /// - Parameters:
+  ///   - properties: The changed properties; nil for all.
+  ///   - groups: Those of the inserted or of the updated rows.
+  private func newTarget(
+    _ mapping: EntityMapping, _ properties: Set<String>?, in groups: inout [Group]
+  ) -> Target {
+    let columns = WrittenColumns(mapping, properties, schema, of: store)
+    let index = groups.firstIndex { $0.columns.identity == columns.identity }
+    if index == nil { groups.append(Group(columns: columns)) }
+    // The rows of the destinations have the other relationships.
+    let toManys = mapping.toManys.values.filter { toMany in
+      (toMany.needsLinks || toMany.relationship.isOrdered)
+        && properties?.contains(toMany.relationship.name) ?? true
+    }
+    return Target(columns: columns, group: index ?? groups.count - 1, toManys: toManys)
+  }
+
+  private mutating func mapping(of object: NSManagedObject) throws -> EntityMapping {
+    let entity = object.entity
+    if let lastMapping, lastMapping.entity === entity { return lastMapping.mapping }
+    let mapping = try schema.mapping(entity)
+    lastMapping = (entity, mapping)
+    return mapping
   }
 
   private mutating func delete(_ object: NSManagedObject) throws {
@@ -172,36 +203,23 @@ struct SavedRows {
     )
   }
 
-  private static func add(
-    _ row: Row, _ columns: WrittenColumns, to groups: inout [String: Group],
-    of store: PostgresStore
-  ) throws {
-    // In place: a copy of a batch for each object would take quadratic time.
-    func change(_ group: inout Group) throws {
-      if group.batches.last?.isFull ?? true {
-        group.batches.append(Batch(values: columns.newArrays(capacity: longestBatch)))
-      }
-      let last = group.batches.count - 1
-      group.batches[last].rows.append(row)
-      try columns.append(row.object, to: &group.batches[last].values, of: store)
-    }
-    try change(
-      &groups[columns.identity, default: Group(table: columns.table, columns: columns.names)])
-  }
-
   // MARK: Links
 
   private mutating func addLinks(
-    of object: NSManagedObject, _ toMany: ToManyMapping, before: [Int64]
+    of object: NSManagedObject, _ toMany: ToManyMapping, isNew: Bool
   ) throws {
-    guard toMany.needsLinks || toMany.relationship.isOrdered else { return }
     let owner = try key(of: object)
     let name = toMany.relationship.name
     let after = try object.objectIDs(forRelationshipNamed: name).map {
       try key(of: $0, object, name)
     }
-    let removed = toMany.needsLinks ? Set(before).subtracting(after) : []
-    let added = toMany.needsLinks ? Set(after).subtracting(before) : []
+    var (removed, added): (Set<Int64>, Set<Int64>) = ([], [])
+    if toMany.needsLinks {
+      let before =
+        isNew ? [] : keys(object.committedValues(forKeys: [name])[name])
+      removed = Set(before).subtracting(after)
+      added = Set(after).subtracting(before)
+    }
     guard !removed.isEmpty || !added.isEmpty || toMany.relationship.isOrdered else { return }
     // In place: a copy for each object would take quadratic time.
     func change(_ links: inout Links) {
@@ -213,7 +231,7 @@ struct SavedRows {
     change(&links[toMany.identity, default: Links(storage: toMany.storage)])
   }
 
-  private func keys(_ value: Any?, _ toMany: ToManyMapping) throws -> [Int64] {
+  private func keys(_ value: Any?) -> [Int64] {
     let objects: [NSManagedObject] =
       switch value {
       case let set as Set<NSManagedObject>: Array(set)
@@ -249,6 +267,20 @@ struct SavedRows {
     StoreError.make(
       NSPersistentStoreSaveError, "'\(name)' of '\(object.entity.name ?? "")' \(reason).",
       [NSAffectedObjectsErrorKey: [object], NSValidationKeyErrorKey: name])
+  }
+}
+
+extension SavedRows.Group {
+  /// Appends a row in place: a copy of a batch for each object would take quadratic time.
+  fileprivate mutating func append(
+    _ row: SavedRows.Row, _ columns: WrittenColumns, of store: PostgresStore
+  ) throws {
+    if batches.last?.isFull ?? true {
+      batches.append(SavedRows.Batch(values: columns.newArrays(capacity: SavedRows.longestBatch)))
+    }
+    let last = batches.count - 1
+    batches[last].rows.append(row)
+    try columns.append(row.object, to: &batches[last].values, of: store)
   }
 }
 

@@ -5,17 +5,15 @@ import class ManagedModel.NSEntityDescription
 
 /// The columns that a save writes for objects of one entity with the same changed properties.
 final class WrittenColumns {
-  /// A column and the property that has its value.
+  /// A column and the position of its value, without references: it's copied for each value.
   private struct Column {
     let source: Source
-    let type: PostgresType
-    /// The property's name or path.
-    let property: String
     let position: IncrementalRowPosition?
   }
 
   private enum Source {
-    case attribute(AttributeColumn)
+    /// An attribute, by its type and its index.
+    case attribute(ColumnType, Int)
     /// The key of the destination.
     case destination
     /// The number of the destination's entity.
@@ -30,6 +28,10 @@ final class WrittenColumns {
   /// The number of the objects' entity.
   let entity: Int64
   private let columns: [Column]
+  private let types: [PostgresType]
+  /// The names or paths of the columns' properties.
+  private let properties: [String]
+  private let attributes: [AttributeColumn]
   private let schema: StoreSchema
 
   /// Creates the columns.
@@ -40,17 +42,22 @@ final class WrittenColumns {
     of store: PostgresStore
   ) {
     var columns: [Column] = []
-    var names: [String] = []
+    var (names, paths): ([String], [String]) = ([], [])
+    var types: [PostgresType] = []
     func add(_ name: String, _ source: Source, _ type: PostgresType, _ property: String) {
       names.append(name)
+      paths.append(property)
+      types.append(type)
       columns.append(
         Column(
-          source: source, type: type, property: property,
+          source: source,
           position: IncrementalRowPosition(property, of: mapping.entity, in: store)))
     }
-    for attribute in mapping.attributes where properties?.contains(attribute.path[0]) ?? true {
+    for (index, attribute) in mapping.attributes.enumerated()
+    where properties?.contains(attribute.path[0]) ?? true {
       add(
-        attribute.name, .attribute(attribute), attribute.type.parameterType, attribute.keyPath)
+        attribute.name, .attribute(attribute.type, index), attribute.type.parameterType,
+        attribute.keyPath)
     }
     for toOne in mapping.toOnes {
       guard let name = toOne.relationship?.name, properties?.contains(name) ?? true else {
@@ -61,12 +68,13 @@ final class WrittenColumns {
     }
     (table, entity) = (mapping.table, mapping.number)
     (self.columns, self.names, self.schema) = (columns, names, schema)
+    (self.types, self.properties, attributes) = (types, paths, mapping.attributes)
     identity = ([table.name] + names).joined(separator: ",")
   }
 
   /// Returns an empty array for each column.
   func newArrays(capacity: Int) -> [PostgresArray] {
-    columns.map { PostgresArray($0.type, capacity: capacity) }
+    types.map { PostgresArray($0, capacity: capacity) }
   }
 
   /// Appends an object's values to the arrays, one for each column.
@@ -76,23 +84,24 @@ final class WrittenColumns {
   func append(
     _ object: NSManagedObject, to arrays: inout [PostgresArray], of store: PostgresStore
   ) throws {
-    for (index, column) in columns.enumerated() {
+    for index in columns.indices {
+      let column = columns[index]
       guard let position = column.position else {
         arrays[index].appendNull()
         continue
       }
       let value = store.rowValue(of: object, at: position)
       switch column.source {
-      case .attribute(let attribute):
-        try append(value, attribute, object, to: &arrays[index])
+      case .attribute(let type, let attribute):
+        try append(value, type, attribute, object, to: &arrays[index])
       case .destination:
-        guard let (key, _) = try destination(value, object, column, store) else {
+        guard let (key, _) = try destination(value, object, index, store) else {
           arrays[index].appendNull()
           continue
         }
         arrays[index].append(key)
       case .destinationEntity:
-        guard let (_, entity) = try destination(value, object, column, store) else {
+        guard let (_, entity) = try destination(value, object, index, store) else {
           arrays[index].appendNull()
           continue
         }
@@ -102,10 +111,10 @@ final class WrittenColumns {
   }
 
   private func append(
-    _ value: IncrementalRowValue, _ attribute: AttributeColumn, _ object: NSManagedObject,
+    _ value: IncrementalRowValue, _ type: ColumnType, _ attribute: Int, _ object: NSManagedObject,
     to array: inout PostgresArray
   ) throws {
-    switch (value, attribute.type) {
+    switch (value, type) {
     case (.null, _): array.appendNull()
     case (.integer(let number), .smallint), (.integer(let number), .int),
       (.integer(let number), .bigint):
@@ -116,11 +125,12 @@ final class WrittenColumns {
     case (.text(let text), .text), (.text(let text), .uri):
       guard array.append(text) else {
         throw failure(
-          object, attribute.keyPath,
+          object, attributes[attribute].keyPath,
           "contains the character NUL, which PostgreSQL can't store in a string")
       }
     case (.bytes(let data), .bytes): array.append(.bytes(data))
     default:
+      let attribute = attributes[attribute]
       let value: Any? =
         if case .other(let value) = value { value } else {
           PostgresStore.value(of: object, attribute.path)
@@ -133,14 +143,14 @@ final class WrittenColumns {
   }
 
   private func destination(
-    _ value: IncrementalRowValue, _ object: NSManagedObject, _ column: Column,
+    _ value: IncrementalRowValue, _ object: NSManagedObject, _ column: Int,
     _ store: PostgresStore
   ) throws -> (key: Int64, entity: NSEntityDescription)? {
     switch value {
     case .destination(let key, let entity): return (key, entity)
     case .other(let id as NSManagedObjectID):
       guard id.persistentStore === store, let key = store.key(of: id) else {
-        throw failure(object, column.property, "has a destination that isn't in the store")
+        throw failure(object, properties[column], "has a destination that isn't in the store")
       }
       return (key, id.entity)
     default: return nil

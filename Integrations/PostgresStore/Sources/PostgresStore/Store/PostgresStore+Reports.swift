@@ -1,3 +1,4 @@
+import Foundation
 import OpenCoreData
 import PostgresDriver
 
@@ -22,25 +23,24 @@ extension PostgresStore {
 
   /// Returns the purpose of a statement: those that name no table of the model are the store's own.
   private func kind(of sql: String, in location: StoreLocation) -> ReportedStatement.Kind {
-    let isOfRows = sql.contains(Self.prefix(location))
-    switch sql.prefix(while: \.isLetter) {
-    case "SELECT": return isOfRows ? .select : .other
-    case "INSERT": return isOfRows ? .insert : .other
-    case "UPDATE": return isOfRows ? .update : .other
-    case "DELETE": return isOfRows ? .delete : .other
+    let kind: ReportedStatement.Kind
+    switch sql.prefix(while: { $0 != " " }) {
+    case "SELECT": kind = .select
+    case "INSERT": kind = .insert
+    case "UPDATE": kind = .update
+    case "DELETE": kind = .delete
     case "BEGIN": return sql.hasSuffix("READ ONLY") ? .other : .begin
     case "COMMIT": return .commit
     case "ROLLBACK": return .rollBack
     default: return .other
     }
+    // It's done for each statement: a search for characters would take longer than the rest.
+    return strstr(sql, location.tablePrefix) == nil ? .other : kind
   }
-
-  /// The beginning of a table's name: the names of the store's own tables have no quotes.
-  private static func prefix(_ location: StoreLocation) -> String { location.quotedSchema + ".\"" }
 
   /// Returns the root entity of the first table that a statement names; nil for a join table.
   private func entity(in sql: String, _ location: StoreLocation) -> String? {
-    guard let open = try? open, let start = sql.firstRange(of: Self.prefix(location)) else {
+    guard let open = try? open, let start = sql.firstRange(of: location.tablePrefix) else {
       return nil
     }
     let rest = sql[start.lowerBound...]

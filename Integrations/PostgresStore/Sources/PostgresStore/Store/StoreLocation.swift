@@ -19,6 +19,10 @@ package let PostgresOmitsSchemaOption = "PostgresOmitsSchema"
 struct StoreLocation {
   let settings: ConnectionSettings
   let schema: String
+  /// The schema's name in quotes.
+  let quotedSchema: String
+  /// The beginning of the name of a table of the model: those of the store's own have no quotes.
+  let tablePrefix: String
   /// Whether statements are reported without the schema's name.
   let omitsSchema: Bool
 
@@ -45,6 +49,8 @@ struct StoreLocation {
         NSPersistentStoreOpenError,
         "The schema of a PostgreSQL store has a name of 1 to 63 bytes that doesn't begin with pg_.")
     }
+    quotedSchema = QuotedIdentifier.of(schema)
+    tablePrefix = quotedSchema + ".\""
     let others = components.percentEncodedQueryItems?.filter { $0.name != Self.schemaItem } ?? []
     components.percentEncodedQueryItems = others.isEmpty ? nil : others
     omitsSchema = options?[PostgresOmitsSchemaOption].flatMap(ModelValue.integer) == 1
@@ -61,9 +67,6 @@ struct StoreLocation {
       options?[NSReadOnlyPersistentStoreOption].flatMap(ModelValue.integer) == 1
     self.settings = settings
   }
-
-  /// The schema's name in quotes.
-  var quotedSchema: String { QuotedIdentifier.of(schema) }
 
   /// Returns the qualified name of one of the store's own tables.
   func qualified(_ name: String) -> String { "\(quotedSchema).\(name)" }
