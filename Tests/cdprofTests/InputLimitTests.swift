@@ -258,8 +258,8 @@ struct InputLimitTests {
     #expect(outcome.output.isEmpty, "\(outcome.output.prefix(2_000))")
   }
 
-  /// Models of 3,000 entities, each read in a few seconds of CPU time: without a hierarchy, in one with different indexes, in one with
-  /// equal indexes, and with errors.
+  /// Models of 3,000 entities, each read in a few seconds of CPU time: without a hierarchy, in one
+  /// with different indexes, in one with equal indexes, and with errors.
   @Test(arguments: ["flat", "tree", "same", "invalid"])
   func readsModelsWithManyEntities(kind: String) throws {
     let attribute = "<attribute name=\"a\" optional=\"YES\" attributeType=\"String\"/>"
