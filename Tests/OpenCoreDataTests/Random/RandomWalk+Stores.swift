@@ -23,12 +23,29 @@ extension RandomWalk {
       try expect(
         policy == .errorMergePolicyType && found.map { Set($0).isSubset(of: conflicts) } ?? false
           && found?.isEmpty == false, true, "the error of the save \(error)")
+      readWhatTheStoreRead()
       return resolveByHand(conflicts)
     }
     try expect(
       conflicts.isEmpty || policy != .errorMergePolicyType, true, "the save detects its conflicts")
     reference.resolve(policy)
+    readWhatTheStoreRead()
     noteSave()
+  }
+
+  /// Reads the to-many relationships that a program's own store has read to save them, before they
+  /// are saved in the reference.
+  private func readWhatTheStoreRead() {
+    guard !bed.kind.isOwn else { return }
+    for (serial, object) in here.retained {
+      guard object.managedObjectContext != nil, !object.isFault, reference[serial].hasChanges else {
+        continue
+      }
+      for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? []
+      where side.isToMany && !object.hasFault(forRelationshipNamed: side.name) {
+        _ = reference.destinations(side, of: serial)
+      }
+    }
   }
 
   /// A random policy, or the error policy if a conflict involves relationships or deletions.
