@@ -15,6 +15,8 @@ extension RandomWalk {
     let policy = policy(for: conflicts)
     context.mergePolicy = NSMergePolicy(merge: policy)
     log.append("save \(policy)\(conflicts.isEmpty ? "" : " conflicts \(conflicts.sorted())")")
+    // A merge can have registered objects whose relationships the store reads.
+    if !bed.kind.isOwn { adoptRegistered() }
     do {
       try context.save()
     } catch let error as NSError {
@@ -38,9 +40,10 @@ extension RandomWalk {
   private func readWhatTheStoreRead() {
     guard !bed.kind.isOwn else { return }
     for (serial, object) in here.retained {
-      guard object.managedObjectContext != nil, !object.isFault, reference[serial].hasChanges else {
-        continue
-      }
+      let expected = reference[serial]
+      guard object.managedObjectContext != nil, !object.isFault,
+        expected.hasChanges || !expected.isFault
+      else { continue }
       for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? []
       where side.isToMany && !object.hasFault(forRelationshipNamed: side.name) {
         _ = reference.destinations(side, of: serial)
