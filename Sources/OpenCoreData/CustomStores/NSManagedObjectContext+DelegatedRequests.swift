@@ -6,8 +6,8 @@ extension NSManagedObjectContext {
   /// Passes a request to the coordinator's incremental store, if that's the only store it affects.
   ///
   /// - Returns: `nil` if there's another store.
-  /// - Throws: The store's errors; 134070 if its result isn't that of the request; 134030 for a batch
-  ///   on a read-only store.
+  /// - Throws: The store's errors; 134070 if its result isn't that of the request; 134030 for a
+  ///   batch on a read-only store.
   final func delegate(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult? {
     let stores = requiredCoordinator.rowStores.filter { store in
       request.affectedStores?.contains { $0 === store } ?? true

@@ -206,10 +206,10 @@ extension NSPersistentStoreCoordinator {
   /// of a document in memory. A program's own store is read and written through contexts, all
   /// objects at once; a new one is added to a coordinator of its own first, and must have none.
   /// - Returns: The new store.
-  /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store, or
-  ///   a program's own store that has objects,
-  ///   134070 for a store of another coordinator, or one that is being written continuously; the
-  ///   file system's errors. After an error, the old store is still added.
+  /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store,
+  ///   or a program's own store that has objects, 134070 for a store of another coordinator, or one
+  ///   that is being written continuously; the file system's errors. After an error, the old store
+  ///   is still added.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,
