@@ -59,7 +59,8 @@ let package = Package(
       name: "PostgresStoreTests",
       dependencies: [
         "PostgresStore", "PostgresEngine", "PostgresDriver", "PostgresFixtures", "cdprof-postgres",
-        "chaos-client", openCoreData, .product(name: "CoreDataCosts", package: "cdprof"),
+        "chaos-client", openCoreData, workbench,
+        .product(name: "CoreDataCosts", package: "cdprof"),
       ],
       swiftSettings: settings),
   ],

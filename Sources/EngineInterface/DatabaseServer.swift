@@ -51,8 +51,16 @@ public protocol DatabaseServer: AnyObject, Sendable {
 
   /// Returns the plans of statements that ran on a store, in their order.
   ///
-  /// A query may be run again to measure it; other statements must not be.
-  func plans(of statements: [ServerStatement], at url: URL) throws -> [ServerPlan]
+  /// A query may be run again to measure it. Another statement may be run again on a copy, in a
+  /// transaction that is rolled back: neither of the stores must change.
+  ///
+  /// - Parameters:
+  ///   - statements: The statements, each with the values of its first execution.
+  ///   - url: The closed store as the statements left it.
+  ///   - data: The closed store that this one was copied from before the statements ran.
+  func plans(
+    of statements: [ServerStatement], at url: URL, copiedFrom data: URL
+  ) throws -> [ServerPlan]
 
   /// Copies a closed store to try indexes on the copy, which is removed with the result.
   ///
@@ -68,10 +76,12 @@ public struct ServerStatement: Sendable, Hashable {
   public let values: [String]?
   /// Whether it only reads.
   public let isQuery: Bool
+  /// The number of rows that all executions returned or wrote; `nil` if it's unknown.
+  public let rows: Int?
 
   /// Creates a statement.
-  public init(sql: String, values: [String]?, isQuery: Bool) {
-    (self.sql, self.values, self.isQuery) = (sql, values, isQuery)
+  public init(sql: String, values: [String]?, isQuery: Bool, rows: Int? = nil) {
+    (self.sql, self.values, self.isQuery, self.rows) = (sql, values, isQuery, rows)
   }
 }
 

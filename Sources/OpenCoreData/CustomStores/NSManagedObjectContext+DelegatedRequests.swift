@@ -6,12 +6,16 @@ extension NSManagedObjectContext {
   /// Passes a request to the coordinator's incremental store, if that's the only store it affects.
   ///
   /// - Returns: `nil` if there's another store.
-  /// - Throws: The store's errors; 134070 if its result isn't that of the request.
+  /// - Throws: The store's errors; 134070 if its result isn't that of the request; 134030 for a
+  ///   batch on a read-only store.
   final func delegate(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult? {
     let stores = requiredCoordinator.rowStores.filter { store in
       request.affectedStores?.contains { $0 === store } ?? true
     }
     guard stores.count == 1, let store = stores.first as? NSIncrementalStore else { return nil }
+    if NSPersistentStoreRequestType.batches.contains(request.requestType) {
+      _ = try store.writable()
+    }
     let result = try store.calling(in: scope) { try store.execute(request, with: self) }
     if let result = result as? NSPersistentStoreResult { return result }
     switch request {

@@ -46,9 +46,15 @@ struct StoreConversion {
     }
     let folder = URL(fileURLWithPath: path, isDirectory: true)
     defer { TemporaryFolders.remove(path) }
+    if store.isIncremental { return try convertIncremental(in: folder) }
     guard let memory = store as? MemoryStore else {
       return try convertDatabase(in: folder)
     }
+    return try convert(memory, in: folder)
+  }
+
+  /// Writes the objects of a store that has them in memory.
+  func convert(_ memory: MemoryStore, in folder: URL) throws -> Result {
     var (document, pairs) = memory.numberedDocument()
     guard type == .sqlite else {
       document.metadata = StoreMetadata.converted(document.metadata, to: type)
@@ -61,16 +67,19 @@ struct StoreConversion {
     let file = folder.appendingPathComponent("Store.binary")
     document.metadata = StoreMetadata.converted(document.metadata, to: .binary)
     _ = try AtomicStoreFile(url: file, form: .binary).create(document)
+    let copied = try copy(file, .binary, to: url, as: .sqlite)
+    return Result(document: nil, pairs: Self.joined(pairs, copied))
+  }
+
+  /// Returns the keys of objects that were copied twice.
+  static func joined(_ first: [Pair], _ second: [Pair]) -> [Pair] {
     let keys = Dictionary(
-      try copy(file, .binary, to: url, as: .sqlite).map { ("\($0.entity) \($0.former)", $0.new) },
-      uniquingKeysWith: { first, _ in first })
-    return Result(
-      document: nil,
-      pairs: pairs.compactMap { pair in
-        keys["\(pair.entity) \(pair.new)"].map {
-          Pair(entity: pair.entity, former: pair.former, new: $0)
-        }
-      })
+      second.map { ("\($0.entity) \($0.former)", $0.new) }, uniquingKeysWith: { first, _ in first })
+    return first.compactMap { pair in
+      keys["\(pair.entity) \(pair.new)"].map {
+        Pair(entity: pair.entity, former: pair.former, new: $0)
+      }
+    }
   }
 
   private func convertDatabase(in folder: URL) throws -> Result {
@@ -194,11 +203,13 @@ extension NSPersistentStoreCoordinator {
   /// has the same UUID. A copy of another type has its objects, its own UUID if primary keys
   /// change, and no history. **Cost:** copying the file, as `addPersistentStore`, and one SELECT of
   /// primary keys for each table; for another type, that of `NSMigrationManager.migrateStore`, and
-  /// of a document in memory.
+  /// of a document in memory. A program's own store is read and written through contexts, all
+  /// objects at once; a new one is added to a coordinator of its own first, and must have none.
   /// - Returns: The new store.
   /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store,
-  ///   134070 for a store of another coordinator, or one that is being written continuously; the
-  ///   file system's errors. After an error, the old store is still added.
+  ///   or a program's own store that has objects, 134070 for a store of another coordinator, or one
+  ///   that is being written continuously; the file system's errors. After an error, the old store
+  ///   is still added.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,
@@ -243,6 +254,9 @@ extension NSPersistentStoreCoordinator {
     _ store: NSPersistentStore, to url: URL, _ options: [AnyHashable: Any]?,
     _ type: NSPersistentStore.StoreType
   ) throws -> NSPersistentStore {
+    if CustomStoreClasses.class(for: type) != nil {
+      return try convertToRegistered(store, to: url, options, type)
+    }
     if type != .inMemory {
       if type != .sqlite { _ = try Self.documentFile(type, at: url) }
       try Self.refuseDevice(url)
@@ -254,16 +268,29 @@ extension NSPersistentStoreCoordinator {
     let result = try StoreConversion(
       store: former, model: managedObjectModel, url: url, type: type, options: options
     ).run()
+    return try replace(former) {
+      try add(type, former.configuration, at: url, options: options, containing: result.document)
+    } pairs: { _ in
+      result.pairs
+    }
+  }
+
+  /// Removes a store, adds its copy, and posts the IDs of all objects in both.
+  ///
+  /// - Throws: The error of adding the copy; the store is added then.
+  func replace(
+    _ store: RowStore, by addCopy: () throws -> NSPersistentStore,
+    pairs: (NSPersistentStore) -> [StoreConversion.Pair]
+  ) throws -> NSPersistentStore {
     postWillRemove(store)
     let removed = detach(store)
     do {
-      let new = try add(
-        type, former.configuration, at: url, options: options, containing: result.document)
+      let new = try addCopy()
       removed?.close()
       postStoresDidChange([
         NSRemovedPersistentStoresKey: [store],
         NSUUIDChangedPersistentStoresKey: [
-          store, new, result.pairs.compactMap { $0.identifiers(from: former, to: new) },
+          store, new, pairs(new).compactMap { $0.identifiers(from: store, to: new) },
         ] as [Any],
       ])
       return new

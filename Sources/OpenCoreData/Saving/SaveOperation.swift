@@ -104,6 +104,8 @@ struct SaveOperation {
   mutating func write() throws {
     for attempt in 1...Self.maximumAttempts {
       let plan = context.savePlan()
+      // The parts that were committed before another store found a conflict.
+      let earlier = committed
       do {
         if context.coordinator?.hasSeveralStores == true, context.parent == nil {
           try writeAcross(plan)
@@ -114,6 +116,10 @@ struct SaveOperation {
         self.plan = plan
         displaced = context.changes.displaced
         insertions = context.changes.insertions(plan.inserted)
+        if !earlier.isEmpty {
+          self.plan = SavePlan(joining: earlier + [plan])
+          insertions.formUnion(earlier.flatMap(\.inserted))
+        }
         context.changes.removeAll()
         return
       } catch let error as SaveConflicts {

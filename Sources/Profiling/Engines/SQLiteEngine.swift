@@ -58,7 +58,9 @@ package struct SQLiteEngine: StoreEngine {
   }
 
   /// Returns the statements with `EXPLAIN QUERY PLAN`, which runs none of them.
-  package func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape] {
+  package func explained(
+    _ shapes: [StatementShape], at url: URL, copiedFrom data: URL
+  ) throws -> [StatementShape] {
     try PlanReader(storeURL: url).explain(shapes)
   }
 

@@ -110,12 +110,17 @@ package struct ServerEngine: StoreEngine {
   /// Removes a store from the server.
   package func removeStore(at url: URL) { server.removeStore(at: url) }
 
-  /// Returns the statements with the server's plans, for which it may run queries again.
-  package func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape] {
+  /// Returns the statements with the server's plans, for which it may run queries again, and other
+  /// statements on a copy.
+  package func explained(
+    _ shapes: [StatementShape], at url: URL, copiedFrom data: URL
+  ) throws -> [StatementShape] {
     let statements = shapes.map { shape in
-      ServerStatement(sql: shape.sql, values: shape.binds, isQuery: shape.kind == .select)
+      ServerStatement(
+        sql: shape.sql, values: shape.binds, isQuery: shape.kind == .select, rows: shape.rows)
     }
-    return zip(shapes, try server.plans(of: statements, at: url)).map { shape, plan in
+    let plans = try server.plans(of: statements, at: url, copiedFrom: data)
+    return zip(shapes, plans).map { shape, plan in
       var shape = shape
       shape.plan = plan.lines
       shape.assessment = plan.assessment

@@ -39,7 +39,11 @@ package protocol StoreEngine: Sendable {
   func removeStore(at url: URL)
 
   /// Returns the statements that ran on a closed store with their plans and assessments.
-  func explained(_ shapes: [StatementShape], at url: URL) throws -> [StatementShape]
+  ///
+  /// - Parameter data: The store that this one was copied from before the statements ran.
+  func explained(
+    _ shapes: [StatementShape], at url: URL, copiedFrom data: URL
+  ) throws -> [StatementShape]
   /// Returns an advisor that tries indexes on a copy of a closed store.
   ///
   /// - Parameter model: The store's model.

@@ -114,8 +114,10 @@ package struct ScenarioRunner {
       let results = try (0..<repeats).map { turn in
         let copy = try engine.copyStore(at: data)
         defer { engine.removeStore(at: copy) }
-        guard turn == 0, let log else { return try run.result(on: copy) }
-        return try log.section(variant.name) { try run.result(on: copy, emittingTo: log.sink) }
+        guard turn == 0, let log else { return try run.result(on: copy, copiedFrom: data) }
+        return try log.section(variant.name) {
+          try run.result(on: copy, copiedFrom: data, emittingTo: log.sink)
+        }
       }
       variants.append(VariantResult(repeated: results, in: scenario.path, line: variant.line))
     }

@@ -40,9 +40,12 @@ struct VariantRun {
   ///
   /// - Parameters:
   ///   - storeURL: The copy of the data, which the variant can change.
+  ///   - data: The data that it was copied from.
   ///   - sink: An event sink in addition to the recorder.
   /// - Throws: A `StepFailure`, a `CountExpressionError`, or an `NSError` of the framework.
-  func result(on storeURL: URL, emittingTo sink: (any EventSink)? = nil) throws -> VariantResult {
+  func result(
+    on storeURL: URL, copiedFrom data: URL, emittingTo sink: (any EventSink)? = nil
+  ) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
     result.apple = variant.apple
     result.set = variant.set.map(\.text)
@@ -56,7 +59,8 @@ struct VariantRun {
     for metric in pages { result.metrics[metric] = recording.value(of: metric) }
     // The session is closed, so the store is complete and can be opened read-only.
     result.work = try values.map { try VariantWork(reads: $0.reads, storeURL: storeURL) }
-    result.statements = try engine.explained(result.statements, at: storeURL)
+    result.statements = try engine.explained(
+      result.statements, at: storeURL, copiedFrom: data)
     let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
     let found = FindingSearch.all(
       of: work, steps: outcomes.flatMap(\.findings), statements: result.statements,

@@ -276,6 +276,54 @@ struct IncrementalFetchTests {
     }
   }
 
+  @Test("An asynchronous fetch calls the store later, on the context's queue, with fetch's result")
+  func asynchronousFetchesRunOnTheQueue() async throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    /// Executes a request, cancels it on demand, and waits for its result.
+    func run(cancelling: Bool = false) async throws -> NSAsynchronousFetchResult<NSManagedObject> {
+      try await withCheckedThrowingContinuation { continuation in
+        context.perform {
+          let request = NSAsynchronousFetchRequest(
+            fetchRequest: ShelfStack.request("Employee")
+          ) { continuation.resume(returning: $0) }
+          do {
+            let begun = try context.execute(request)
+            #expect(stack.shelf.takeCalls() == [])
+            let result = begun as? NSAsynchronousFetchResult<NSManagedObject>
+            #expect(result?.finalResult == nil && result?.operationError == nil)
+            if cancelling { result?.cancel() }
+          } catch {
+            continuation.resume(throwing: error)
+          }
+        }
+      }
+    }
+    context.performAndWait { _ = context.make("Employee", ["name": "Ann"]) }
+    let result = try await run()
+    context.performAndWait {
+      let names = result.finalResult?.map(\.nameValue)
+      #expect(names == ["Ada", "Ann", "Ben", "Cleo"] && result.operationError == nil)
+      #expect(result.progress?.completedUnitCount == 4)
+      #expect(stack.shelf.takeCalls().first == "fetch Employee")
+      context.reset()
+      stack.shelf.failures["fetch"] = NSError(domain: "shelf", code: 7)
+      _ = stack.shelf.takeCalls()
+    }
+    let failed = try await run()
+    context.performAndWait {
+      #expect((failed.operationError?.domain, failed.operationError?.code) == ("shelf", 7))
+      #expect(failed.finalResult == nil)
+      stack.shelf.failures = [:]
+      _ = stack.shelf.takeCalls()
+    }
+    let cancelled = try await run(cancelling: true)
+    context.performAndWait {
+      #expect(cancelled.operationError?.code == CocoaError.Code.userCancelled.rawValue)
+      #expect(cancelled.finalResult == nil && stack.shelf.takeCalls() == [])
+    }
+  }
+
   @Test("Prefetching is left to the store, and a batch size loads no rows")
   func prefetchesAndBatchesAreLeftToTheStore() throws {
     let stack = try ShelfStack()

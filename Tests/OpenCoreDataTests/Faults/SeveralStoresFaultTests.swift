@@ -169,6 +169,55 @@ struct SeveralStoresFaultTests {
     }
   }
 
+  @Test("A COMMIT that fails after a program's own store was saved keeps the changes of the file")
+  func failedCommitKeepsWhatAProgramsStoreHasSaved() throws {
+    let bed = try FaultBed()
+    NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, type: ShelfStore.shelfType)
+    func prepare(_ folder: URL) throws -> (context: NSManagedObjectContext, shelf: Shelf) {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+      let shelf = Shelf()
+      let stores = [
+        try coordinator.addPersistentStore(
+          type: .sqlite, at: folder.appendingPathComponent("Store.sqlite")),
+        try coordinator.addPersistentStore(
+          type: ShelfStore.shelfType, at: URL(fileURLWithPath: "/shelf"),
+          options: ["shelf": shelf]),
+      ]
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      context.performAndWait {
+        for store in stores { context.assign(context.make("Employee", ["name": "new"]), to: store) }
+      }
+      return (context, shelf)
+    }
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch, preparing: prepare) { made in
+      try made.context.performAndWait { try made.context.save() }
+    }
+    let last = try #require(try sweep.withoutFailure().report.counts[.statement])
+    var partial = 0
+    try sweep.run(.statement, limit: .max) { attempt in
+      let (context, shelf) = attempt.prepared
+      defer { StoreWork.close(context) }
+      guard attempt.error != nil else { return }
+      // Only the COMMIT is after the save of the program's own store.
+      let isCommit = attempt.failure.first == last
+      partial += isCommit ? 1 : 0
+      #expect(shelf.items.count == (isCommit ? 1 : 0), "\(attempt.description)")
+      try context.performAndWait {
+        #expect(context.insertedObjects.count == (isCommit ? 1 : 2), "\(attempt.description)")
+        _ = shelf.takeCalls()
+        try context.save()
+        let saves = shelf.takeCalls().count { $0.hasPrefix("save") }
+        #expect(saves == (isCommit ? 0 : 1), "\(attempt.description)")
+        context.reset()
+        #expect(try context.count(for: TwoStores.request()) == 2, "\(attempt.description)")
+        #expect(shelf.items.count == 1, "\(attempt.description)")
+      }
+    }
+    // Once, and permanently.
+    #expect(partial == 2)
+  }
+
   @Test("A fault that can't be read stays a fault, and is read at the next access")
   func unreadableFaultStaysAFault() throws {
     let bed = try FaultBed()

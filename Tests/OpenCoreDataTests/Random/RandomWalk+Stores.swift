@@ -15,6 +15,8 @@ extension RandomWalk {
     let policy = policy(for: conflicts)
     context.mergePolicy = NSMergePolicy(merge: policy)
     log.append("save \(policy)\(conflicts.isEmpty ? "" : " conflicts \(conflicts.sorted())")")
+    // A merge can have registered objects whose relationships the store reads.
+    if !bed.kind.isOwn { adoptRegistered() }
     do {
       try context.save()
     } catch let error as NSError {
@@ -23,12 +25,30 @@ extension RandomWalk {
       try expect(
         policy == .errorMergePolicyType && found.map { Set($0).isSubset(of: conflicts) } ?? false
           && found?.isEmpty == false, true, "the error of the save \(error)")
+      readWhatTheStoreRead()
       return resolveByHand(conflicts)
     }
     try expect(
       conflicts.isEmpty || policy != .errorMergePolicyType, true, "the save detects its conflicts")
     reference.resolve(policy)
+    readWhatTheStoreRead()
     noteSave()
+  }
+
+  /// Reads the to-many relationships that a program's own store has read to save them, before they
+  /// are saved in the reference.
+  private func readWhatTheStoreRead() {
+    guard !bed.kind.isOwn else { return }
+    for (serial, object) in here.retained {
+      let expected = reference[serial]
+      guard object.managedObjectContext != nil, !object.isFault,
+        expected.hasChanges || !expected.isFault
+      else { continue }
+      for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? []
+      where side.isToMany && !object.hasFault(forRelationshipNamed: side.name) {
+        _ = reference.destinations(side, of: serial)
+      }
+    }
   }
 
   /// A random policy, or the error policy if a conflict involves relationships or deletions.

@@ -2,10 +2,12 @@ import EngineInterface
 import OpenCoreData
 import PostgresDriver
 
-/// What `EXPLAIN (ANALYZE, BUFFERS)` prints of a query that ran, and the rows that it visited.
+/// What `EXPLAIN (ANALYZE, BUFFERS)` prints of a statement that ran, and the rows that it visited.
 struct PostgresPlan {
   let lines: [String]
   private var nodes: [Node] = []
+  /// The rows of an INSERT that weren't inserted, because there are others with their keys.
+  private var conflicts = 0.0
 
   /// A node of the plan.
   private struct Node {
@@ -29,9 +31,18 @@ struct PostgresPlan {
   static func lines(
     of statement: ServerStatement, on connection: PostgresConnection
   ) throws(PostgresError) -> [String] {
+    try lines(of: statement, "ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF", on: connection)
+  }
+
+  /// Returns the plan's text.
+  ///
+  /// - Parameter options: Those of EXPLAIN; the statement runs if `ANALYZE` is one of them.
+  /// - Throws: The server's error.
+  static func lines(
+    of statement: ServerStatement, _ options: String, on connection: PostgresConnection
+  ) throws(PostgresError) -> [String] {
     let values = (statement.values ?? []).map(PostgresValue.init(reported:))
-    let result = try connection.query(
-      "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) \(statement.sql)", values)
+    let result = try connection.query("EXPLAIN (\(options)) \(statement.sql)", values)
     return (0..<result.rowCount).compactMap { result.text($0, 0) }
   }
 
@@ -48,8 +59,20 @@ struct PostgresPlan {
         let last = nodes.indices.last
       {
         nodes[last].removed += (Double(match.1) ?? 0) * nodes[last].loops
+      } else if let match = text.firstMatch(of: /^Conflicting Tuples: (\d+)/) {
+        conflicts += Double(match.1) ?? 0
       }
     }
+  }
+
+  /// The rows that the statement wrote, or tried to; nil if it only reads, or hasn't run.
+  ///
+  /// A node that writes doesn't count them itself without RETURNING: those of the node below it
+  /// are the rows that it got.
+  var writtenRows: Int? {
+    let writes = nodes.firstIndex { $0.text.contains(#/^(?:Insert|Update|Delete) on /#) }
+    guard let writes, writes + 1 < nodes.count else { return nil }
+    return Int(nodes[writes + 1].rows - conflicts)
   }
 
   /// The rows that scans read and that sorts sorted.

@@ -187,17 +187,32 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
 
   // MARK: Plans
 
-  /// Returns the plans of `EXPLAIN (ANALYZE, BUFFERS)`, which runs each query again; none for other
-  /// statements.
-  public func plans(of statements: [ServerStatement], at url: URL) throws -> [ServerPlan] {
-    let connection = try connection(to: schema(of: url))
-    return statements.map { statement in
-      guard statement.isQuery else { return ServerPlan(lines: []) }
-      do {
-        return PostgresPlan(lines: try PostgresPlan.lines(of: statement, on: connection)).plan
-      } catch {
-        return ServerPlan(lines: ["no plan: \(error)"])
-      }
+  /// Returns the plans of `EXPLAIN (ANALYZE, BUFFERS)`, which runs each query again.
+  ///
+  /// INSERTs, UPDATEs, and DELETEs are run on a copy of the data from before, each in a transaction
+  /// that is rolled back; their plans are estimated if they would write nothing there. The copy is
+  /// made only if there are any.
+  public func plans(
+    of statements: [ServerStatement], at url: URL, copiedFrom data: URL
+  ) throws -> [ServerPlan] {
+    let after = try connection(to: schema(of: url))
+    guard !statements.allSatisfy(\.isQuery) else {
+      return statements.map { plan(of: $0, on: after) }
+    }
+    let copy = try copyStore(at: data)
+    defer { removeStore(at: copy) }
+    let before = try connection(to: schema(of: copy))
+    return statements.map { plan(of: $0, on: $0.isQuery ? after : before) }
+  }
+
+  private func plan(
+    of statement: ServerStatement, on connection: PostgresConnection
+  ) -> ServerPlan {
+    do {
+      guard statement.isQuery else { return try WritePlan(of: statement, on: connection).plan }
+      return PostgresPlan(lines: try PostgresPlan.lines(of: statement, on: connection)).plan
+    } catch {
+      return ServerPlan(lines: ["no plan: \(error)"])
     }
   }
 

@@ -1,5 +1,7 @@
+import EngineInterface
 import Foundation
 import PostgresDriver
+import PostgresEngine
 import Testing
 
 @Suite("Scenarios on PostgreSQL", .serialized)
@@ -61,10 +63,90 @@ struct EngineTests {
       expectEqual(sqlite.findings.map(\.name), postgres.findings.map(\.name))
       let selects = postgres.statements.filter { $0.sql.hasPrefix("SELECT") }
       #expect(selects.allSatisfy { $0.plan.first?.contains("actual rows=") == true })
+      for statement in postgres.statements {
+        #expect(statement.plan.first?.hasPrefix("no plan") == false, "\(statement.sql)")
+      }
       #expect(postgres.metrics["roundtrips"] ?? 0 >= selects.count)
       #expect(sqlite.metrics["roundtrips"] == nil)
     }
     expectEqual(try Self.schemas(), [])
+  }
+
+  /// Those of the data are measured on a copy; those of objects that a step has inserted can't be.
+  @Test func plansOfWritesAreMeasuredOrEstimated() throws {
+    defer { program.remove() }
+    let file = program.folder.appending(path: "writes.yml")
+    try """
+    name: Writes
+    model: \(BuiltProgram.file("Scenarios/Models/Playlists.xcdatamodel"))
+    data:
+      Playlist: {count: 1, name: text 5}
+      Track: {count: 20, title: text 5, number: "one of [1, 2, 3]"}
+    steps:
+      - {fetch: Track, sort: [number], limit: 3, as: tracks}
+      - {fetch: Playlist, as: lists}
+      - {set: tracks, with: {title: changed, playlist: lists}}
+      - {save: null}
+      - {delete: tracks}
+      - {insert: Track, times: 2, with: {title: new, number: 7}, as: more}
+      - {save: null}
+      - {set: more, with: {title: newer}}
+      - {save: null}
+      - {delete: more}
+      - {save: null}
+      - {count: Track}
+    """.write(to: file, atomically: true, encoding: .utf8)
+    let statements = try #require(try result(of: file.path, on: store).variants.first).statements
+    let writes = statements.filter { !$0.sql.hasPrefix("SELECT") }
+    let measured = "Measured on a copy of the data, and rolled back."
+    let estimated =
+      "Estimated, without ANALYZE: it would write no rows of the data from before the steps."
+    // The positions are those of rows that the statement before it has changed, and a measured
+    // UPDATE is rolled back: the DELETE expects the versions that it would have left.
+    expectEqual(
+      writes.map { "\($0.plan.first ?? "") \($0.plan.last ?? "")" },
+      [
+        "Update on \"Playlist\" t (actual rows=1 loops=1) \(measured)",
+        "Update on \"Track\" t (actual rows=3 loops=1) \(measured)",
+        "Update on \"Track\" d \(estimated)",
+        "Delete on \"Track\" t \(estimated)",
+        "Insert on \"Track\" (actual rows=2 loops=1) \(measured)",
+        "Update on \"Track\" t \(estimated)",
+      ])
+    expectEqual(
+      writes.map(\.verdict).prefix(2),
+      ["Reads all 1 row of \"Playlist\".", "Reads all 20 rows of \"Track\"."])
+    expectEqual(writes.dropFirst(2).filter { !$0.verdict.isEmpty }.count, 0)
+    #expect(writes.prefix(2).allSatisfy { $0.plan.contains { $0.contains("Buffers: ") } })
+    expectEqual(try Self.schemas(), [])
+  }
+
+  @Test func plansOfRejectedWritesAreEstimated() throws {
+    let server = try PostgresServer(TestServer.uri)
+    defer { server.removeAllStores() }
+    let url = try server.makeStoreURL()
+    let schema = try #require(
+      URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?.last?.value)
+    let connection = try TestServer.connection()
+    try connection.execute(
+      "CREATE TABLE \(schema).\"a \"\"b\"\"\" (z_pk bigint PRIMARY KEY, \"c, d\" bytea NOT NULL); "
+        + "INSERT INTO \(schema).\"a \"\"b\"\"\" VALUES (7, '\\xff')")
+    func plan(_ sql: String, _ values: [String]) throws -> [String] {
+      let statement = ServerStatement(sql: sql, values: values, isQuery: false, rows: 1)
+      return try server.plans(of: [statement], at: url, copiedFrom: url)[0].lines
+    }
+    let insert =
+      "INSERT INTO \"a \"\"b\"\"\" (z_pk, \"c, d\") SELECT * FROM unnest($1, $2)"
+    expectEqual(
+      try plan(insert, ["{7}", #"{"\\\\x00"}"#]).last,
+      "Estimated, without ANALYZE: duplicate key value violates unique constraint "
+        + "\"a \"b\"_pkey\".")
+    expectEqual(
+      try plan(insert, ["{8}", #"{"\\\\x00"}"#]).last,
+      "Measured on a copy of the data, and rolled back.")
+    #expect(try plan("UPDATE missing SET a = 1", [])[0].hasPrefix("no plan: "))
+    let rows = try connection.query("SELECT z_pk FROM \(schema).\"a \"\"b\"\"\"")
+    expectEqual(rows.integers(0), [7])
   }
 
   @Test func reportsNameTheEngineAndHaveNoPassword() throws {

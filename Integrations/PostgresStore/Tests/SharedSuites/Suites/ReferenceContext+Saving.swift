@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Random/ReferenceContext+Saving.swift

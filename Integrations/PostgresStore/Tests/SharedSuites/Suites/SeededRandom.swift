@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/SQL/SeededRandom.swift

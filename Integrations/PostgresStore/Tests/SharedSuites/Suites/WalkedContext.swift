@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Random/WalkedContext.swift
