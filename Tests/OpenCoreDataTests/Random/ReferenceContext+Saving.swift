@@ -147,6 +147,8 @@ extension ReferenceContext {
       let then = state[serial] ?? ReferenceObject()
       guard var object = objects[serial], !then.isInserted || object.isInserted else {
         objects[serial] = then
+        // Its deletion has fired it.
+        if then.isInserted { self[serial].isFault = false }
         continue
       }
       guard !object.isMissing else { continue }
