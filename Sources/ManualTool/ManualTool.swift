@@ -48,6 +48,6 @@ enum ManualTool {
   }
 
   private static func complain(_ line: String) {
-    FileHandle.standardError.write(Data("ManualTool: \(line)\n".utf8))
+    try? FileHandle.standardError.write(contentsOf: Data("ManualTool: \(line)\n".utf8))
   }
 }

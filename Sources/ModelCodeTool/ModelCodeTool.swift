@@ -45,6 +45,7 @@ enum ModelCodeTool {
   }
 
   private static func complain(_ line: String) {
-    FileHandle.standardError.write(Data((PrintableText.line(line) + "\n").utf8))
+    try? FileHandle.standardError.write(
+      contentsOf: Data((PrintableText.line(line) + "\n").utf8))
   }
 }

@@ -59,6 +59,17 @@ struct OutputTests {
     #expect(outcome.errors == "standard output can't be written: bad file descriptor\n")
   }
 
+  @Test func linesOfTheLogThatCannotBeWrittenAreLost() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        export CDPROF_SQL_DEBUG=1
+        cdprof rows s.sqlite Continent 2> log > rows; echo "$? $(grep -c 'CoreData: sql: SELECT' log)"
+        cdprof rows s.sqlite Continent 2> /dev/full | cmp - rows; echo "${PIPESTATUS[*]}"
+        """)
+    #expect(outcome.output.hasPrefix("0 ") && !outcome.output.hasPrefix("0 0"))
+    #expect(outcome.output.hasSuffix("\n0 0\n"), "\(outcome.output)\(outcome.errors)")
+  }
+
   @Test func filesThatExceedTheSizeLimitAreRemoved() throws {
     let outcome = try program.bash(
       Self.setUp + """

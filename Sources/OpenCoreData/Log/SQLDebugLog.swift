@@ -109,8 +109,10 @@ extension SQLDebugLog {
   }
 
   /// Writes one line to stderr; terminal control characters are escaped.
+  ///
+  /// A line that can't be written is lost: a closed pipe or a full disk doesn't stop the program.
   package static func writeToStandardError(_ line: String) {
-    FileHandle.standardError.write(Data((PrintableText.line(line) + "\n").utf8))
+    try? FileHandle.standardError.write(contentsOf: Data((PrintableText.line(line) + "\n").utf8))
   }
 }
 

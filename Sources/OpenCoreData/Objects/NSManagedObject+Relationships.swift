@@ -207,7 +207,9 @@ extension NSManagedObject {
   /// Returns whether the store contains an object that was just added to, or removed from, a
   /// relationship of this object; `nil` if neither side knows it.
   ///
-  /// Where one side is a to-one, its snapshot decides: that side is what a save writes.
+  /// Where one side is a to-one, its snapshot decides: that side is what a save writes. The sides of
+  /// a many-to-many may have been read at different times: what this side records as a change is one
+  /// for the other side too, because only one of them writes the join rows.
   private func wasStored(
     _ object: NSManagedObject, in relationship: NSRelationshipDescription,
     _ inverse: NSRelationshipDescription, isAdded: Bool
@@ -217,9 +219,11 @@ extension NSManagedObject {
     case .toMany:
       guard case .toMany(let number) = object.position(of: inverse.name) else { return nil }
       let other = object.toManyValue(at: object.layout.valueIndex(.toMany(number)))
-      if let committed = other.committed { return committed.contains(primaryKey) }
+      let known = other.committed?.contains(primaryKey)
       let value = toManyValue(at: layout.valueIndex(position))
-      return isAdded ? !value.added.contains(object) : value.removed.contains(object)
+      return isAdded
+        ? !value.added.contains(object) && known ?? true
+        : value.removed.contains(object) || known ?? false
     case .slot(let index):
       return refersInStore(to: object, layout.slots[index])
     case .transient, .composite:

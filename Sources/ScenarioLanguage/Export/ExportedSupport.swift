@@ -192,7 +192,7 @@ enum ExportedSupport {
 
     /// Writes a line to standard error, like the SQL log.
     static func say(_ line: String) {
-      FileHandle.standardError.write(Data((line + "\n").utf8))
+      try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
     }
 
     /// Runs a variant cold, with a new coordinator and its own copy of the data.

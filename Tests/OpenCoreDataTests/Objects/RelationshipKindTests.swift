@@ -134,6 +134,46 @@ struct RelationshipKindTests {
   }
 
   @Test(
+    "a change of a many-to-many relationship is saved, whichever of its sides is stale",
+    arguments: StoreKind.allCases, [true, false])
+  func changeOfAManyToManyIsSavedWithAStaleSide(kind: StoreKind, isAdded: Bool) throws {
+    for (name, inverse) in [("reports", "managers"), ("managers", "reports")] {
+      let bed = try ContextBed(kind, model: KinshipModel.make())
+      let (writer, changing) = (bed.context(), bed.context())
+      changing.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+      let written = try writer.performAndWait {
+        let people = people("ab", writer)
+        if isAdded { people[0].mutableSetValue(forKey: name).add(people[1]) }
+        try writer.save()
+        return people
+      }
+      let (one, other) = try changing.performAndWait {
+        let people = try changing.all("Person")
+        _ = people[1].set(inverse)
+        return (people[0], people[1])
+      }
+      try writer.performAndWait {
+        written[0].setValue(isAdded ? [] : Set([written[1]]), forKey: name)
+        try writer.save()
+      }
+      try changing.performAndWait {
+        #expect(other.set(inverse) == (isAdded ? [one] : []))
+        changing.refresh(one, mergeChanges: false)
+        #expect(one.set(name) == (isAdded ? [] : [other]))
+        let set = one.mutableSetValue(forKey: name)
+        if isAdded { set.add(other) } else { set.remove(other) }
+        try changing.save()
+      }
+      let reader = bed.context()
+      try reader.performAndWait {
+        let people = try reader.all("Person")
+        #expect(people[0].set(name) == (isAdded ? [people[1]] : []), "\(name)")
+        #expect(people[1].set(inverse) == (isAdded ? [people[0]] : []), "\(name)")
+      }
+    }
+  }
+
+  @Test(
     "a to-one relationship that was changed before its object is refreshed is among its inverses' values",
     arguments: StoreKind.allCases)
   func inversesFollowAToOneThatWasChangedBeforeARefresh(kind: StoreKind) throws {

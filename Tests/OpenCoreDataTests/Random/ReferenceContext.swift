@@ -106,17 +106,18 @@ final class ReferenceContext {
     let (removed, added) = (old.subtracting(new), new.subtracting(old))
     for other in removed { change(side.name, of: serial) { $0.remove(other) } }
     for other in added { change(side.name, of: serial) { $0.insert(other) } }
-    // The other side of a many-to-many relationship may have read the store, too.
+    // The other side of a many-to-many relationship may have read the store at another time: a change
+    // of this side is one of both.
     func isStored(_ other: Int) -> Bool? {
       toMany(side.inverse, of: other).committed?.contains(serial)
     }
     for other in removed {
       let isRemoved = toMany(side.name, of: serial).removed.contains(other)
-      drop(serial, from: other, side.inverse, isStored: isStored(other) ?? isRemoved)
+      drop(serial, from: other, side.inverse, isStored: isRemoved || isStored(other) ?? false)
     }
     for other in added {
       let isAdded = toMany(side.name, of: serial).added.contains(other)
-      addInverse(of: side, from: serial, on: other, isStored: isStored(other) ?? !isAdded)
+      addInverse(of: side, from: serial, on: other, isStored: !isAdded && isStored(other) ?? true)
     }
   }
 
