@@ -207,9 +207,9 @@ extension NSManagedObject {
   /// Returns whether the store contains an object that was just added to, or removed from, a
   /// relationship of this object; `nil` if neither side knows it.
   ///
-  /// Where one side is a to-one, its snapshot decides: that side is what a save writes. The sides of
-  /// a many-to-many may have been read at different times: what this side records as a change is one
-  /// for the other side too, because only one of them writes the join rows.
+  /// Where one side is a to-one, its snapshot decides: that side is what a save writes. The sides
+  /// of a many-to-many may have been read at different times: what this side records as a change is
+  /// one for the other side too, because only one of them writes the join rows.
   private func wasStored(
     _ object: NSManagedObject, in relationship: NSRelationshipDescription,
     _ inverse: NSRelationshipDescription, isAdded: Bool

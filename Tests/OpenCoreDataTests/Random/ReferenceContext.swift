@@ -106,8 +106,8 @@ final class ReferenceContext {
     let (removed, added) = (old.subtracting(new), new.subtracting(old))
     for other in removed { change(side.name, of: serial) { $0.remove(other) } }
     for other in added { change(side.name, of: serial) { $0.insert(other) } }
-    // The other side of a many-to-many relationship may have read the store at another time: a change
-    // of this side is one of both.
+    // The other side of a many-to-many relationship may have read the store at another time: a
+    // change of this side is one of both.
     func isStored(_ other: Int) -> Bool? {
       toMany(side.inverse, of: other).committed?.contains(serial)
     }
