@@ -7,15 +7,21 @@ extension RandomWalk {
   ///
   /// The context doesn't retain an unchanged object whose row was deleted: if it was released
   /// during a step, the next reference to it creates a new fault, which hasn't read the store yet.
+  /// So does the next lookup of an object that left the context while a stale to-one refers to it:
+  /// a change of the to-one fires the object that left.
   func adoptRegistered() {
     context.registry.forEach { object in
       let serial = serial(object)
       here.retained[serial] = object
       if reference.objects[serial] == nil { reference.objects[serial] = ReferenceObject() }
     }
-    for (serial, object) in reference.objects
-    where object.isMissing && !object.hasChanges && here.retained[serial] == nil {
-      reference.objects[serial] = nil
+    for (serial, object) in reference.objects where object.isMissing && !object.hasChanges {
+      if let retained = here.retained[serial] {
+        guard retained.isFault, here.left.contains(serial) else { continue }
+        reference.objects[serial] = ReferenceObject()
+      } else {
+        reference.objects[serial] = nil
+      }
     }
   }
 
@@ -52,8 +58,10 @@ extension RandomWalk {
     }
     for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] {
       if !side.isToMany {
-        let found = (object.value(forKey: side.name) as? NSManagedObject).map { self.serial($0) }
+        let destination = object.value(forKey: side.name) as? NSManagedObject
+        let found = destination.map { self.serial($0) }
         try expect(found, present.toOne[side.name], "\(serial).\(side.name)")
+        if let found, destination?.managedObjectContext == nil { here.left.insert(found) }
         continue
       }
       let shown = reference.toMany(side.name, of: serial).shown

@@ -117,6 +117,7 @@ extension RandomWalk {
     } else {
       log.append("reset")
       here.retained = [:]
+      here.left = []
       context.reset()
       reference.objects = [:]
     }

@@ -8,6 +8,8 @@ final class WalkedContext {
   let reference: ReferenceContext
   /// Objects that the walk retains; the context can deregister others.
   var retained: [Int: NSManagedObject] = [:]
+  /// Objects that had left the context when a to-one referred to them.
+  var left: Set<Int> = []
   /// Saves of the other context that this context hasn't merged.
   var unmerged: [(note: Notification, saved: ReferenceContext.Note)] = []
   /// The last did-save notification of this context.
