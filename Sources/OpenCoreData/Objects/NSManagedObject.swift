@@ -223,26 +223,10 @@ open class NSManagedObject: NSObject {
     try validateDenyRules()
   }
 
-  /// The object's entity, object ID and, if it's realized, its values.
+  /// The object's class, entity, object ID and, if it's realized, its values.
   ///
-  /// Fires nothing.
-  open override var description: String {
-    let values = isFault ? "<fault>" : describedValues
-    return "<\(type(of: self)): \(address)> (entity: \(layout.entity.name ?? ""); "
-      + "id: \(objectID.uriRepresentation().absoluteString); data: \(values))"
-  }
-
-  private var address: String {
-    "\(Unmanaged.passUnretained(self).toOpaque())"
-  }
-
-  private var describedValues: String {
-    let pairs = layout.slots.map { slot -> String in
-      let value = cachedValue(.slot(slot.index)).map { "\($0)" } ?? row.value(slot).map { "\($0)" }
-      return "\(slot.name) = \(value ?? "nil")"
-    }
-    return "{" + pairs.joined(separator: "; ") + "}"
-  }
+  /// Related objects are printed as IDs. Fires nothing. On the context's queue.
+  open override var description: String { descriptionOfValues }
 }
 
 extension NSManagedObject {
