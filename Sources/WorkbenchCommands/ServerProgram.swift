@@ -64,7 +64,7 @@ public struct ServerProgram: Sendable {
   static func engine(_ options: ServerOptions) throws -> any StoreEngine {
     guard let store = options.store else { return SQLiteEngine() }
     guard let program = running.withLock({ $0 }) else {
-      preconditionFailure("a command runs in a program that was started")
+      fatalError("a command runs in a program that was started")
     }
     let server = try program.connect(store, .seconds(options.delay / 1_000))
     Self.server.withLock { $0 = server }

@@ -66,12 +66,24 @@ struct SourceRulesTests {
     }
   }
 
-  @Test func sourcesContainNoForcedTriesCastsOrFatalErrors() {
-    let forced = /\btry!|\bas!\s|\bfatalError\(/.wordBoundaryKind(.simple)
+  @Test func sourcesContainNoForcedTriesOrCasts() {
+    let forced = /\btry!|\bas!\s/.wordBoundaryKind(.simple)
     for file in Repository.sources {
       for (index, line) in file.code.enumerated() where line.firstMatch(of: forced) != nil {
-        Issue.record(
-          "\(file.location(index)): throw an error, or call preconditionFailure with a message")
+        Issue.record("\(file.location(index)): throw an error, or call fatalError with a message")
+      }
+    }
+  }
+
+  /// Release builds print no message of a precondition.
+  @Test func programmerErrorsPrintTheirMessageInReleaseBuilds() {
+    let silent = /\b(precondition|preconditionFailure|assertionFailure)\(|\bfatalError\(\)/
+      .wordBoundaryKind(.simple)
+    // Checks of the framework's own invariants, in its fastest code.
+    let exceptions: Set<String> = ["Row", "ObjectValues"]
+    for file in Repository.sources where !exceptions.contains(file.name) {
+      for (index, line) in file.code.enumerated() where line.firstMatch(of: silent) != nil {
+        Issue.record("\(file.location(index)): call fatalError with a message")
       }
     }
   }

@@ -129,10 +129,10 @@ enum RawDeflate {
     let begin = deflateInit2_(
       stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
       streamSize)
-    precondition(begin == Z_OK, "zlib can't begin a stream: there isn't enough memory.")
+    guard begin == Z_OK else { fatalError("zlib can't begin a stream: there isn't enough memory.") }
     defer { deflateEnd(stream) }
     let (output, end) = run(stream, on: bytes, limit: Int.max) { CZlib.deflate($0, Z_FINISH) }
-    precondition(end == Z_STREAM_END, "zlib did not finish a stream.")
+    guard end == Z_STREAM_END else { fatalError("zlib did not finish a stream.") }
     return output
   }
 

@@ -81,7 +81,7 @@ package struct ModelErrors: Error, Sendable, Hashable {
   ///
   /// - Parameter errors: At least one error.
   package init(_ errors: [ModelError]) {
-    precondition(!errors.isEmpty, "ModelErrors needs at least one error.")
+    guard !errors.isEmpty else { fatalError("ModelErrors needs at least one error.") }
     self.errors = errors
   }
 

@@ -14,7 +14,7 @@ extension NSManagedObjectModel {
     do {
       moveContents(from: try Self.merging(models))
     } catch {
-      preconditionFailure("The models can't be merged: \(error)")
+      fatalError("The models can't be merged: \(error)")
     }
   }
 

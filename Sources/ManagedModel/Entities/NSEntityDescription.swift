@@ -167,7 +167,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Traps when the model is in use already.
   func requireMutable() {
     if isFrozen {
-      preconditionFailure(
+      fatalError(
         "The entity \(name ?? "") belongs to a model that is in use. Change a copy of the model.")
     }
   }
@@ -195,7 +195,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
       }
       entity.superentity = self
       if isInCircle {
-        preconditionFailure("The entity \(entity) can't be its own ancestor. Remove one parent.")
+        fatalError("The entity \(entity) can't be its own ancestor. Remove one parent.")
       }
     }
     invalidateLookups()

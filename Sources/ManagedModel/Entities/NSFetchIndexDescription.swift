@@ -53,7 +53,7 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
 
   private func requireMutable() {
     if isFrozen {
-      preconditionFailure(
+      fatalError(
         "The index \(name) belongs to a model that is in use. Change a copy of the model.")
     }
   }
@@ -112,7 +112,7 @@ public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable
 
   private func requireMutable() {
     if indexDescription?.isFrozen == true {
-      preconditionFailure(
+      fatalError(
         "The index element \(propertyName ?? "?") belongs to a model that is in use. "
           + "Change a copy of the model.")
     }

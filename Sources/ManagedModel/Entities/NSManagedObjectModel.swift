@@ -108,7 +108,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   ) {
     requireMutable()
     for entity in entities where !storedEntities.contains(where: { $0 === entity }) {
-      preconditionFailure(
+      fatalError(
         "The entity \(entity.name ?? "") isn't in the model, so no configuration can contain it.")
     }
     configurationEntities[configuration] = entities
@@ -148,7 +148,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
 
   private func requireMutable() {
     if isFrozen {
-      preconditionFailure("The model is in use. Change a copy of it.")
+      fatalError("The model is in use. Change a copy of it.")
     }
   }
 

@@ -105,7 +105,7 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// Traps when the model is in use already.
   final func requireMutable() {
     if isFrozen {
-      preconditionFailure(
+      fatalError(
         "The property \(name) belongs to a model that is in use. Change a copy of the model.")
     }
   }
@@ -183,7 +183,7 @@ extension NSPropertyDescription {
     let predicates = predicates ?? []
     let warnings = warnings ?? []
     guard predicates.count == warnings.count else {
-      preconditionFailure(
+      fatalError(
         "The property \(name) has "
           + "\(PluralForm.counted(predicates.count, "validation predicate")) and "
           + "\(PluralForm.counted(warnings.count, "warning")). Give a warning for each.")

@@ -84,7 +84,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier,
     type: Operator, options: Options = []
   ) {
-    precondition(type != .customSelector, "a custom operator needs customSelectorName:")
+    guard type != .customSelector else { fatalError("a custom operator needs customSelectorName:") }
     self.leftExpression = leftExpression
     self.rightExpression = rightExpression
     comparisonPredicateModifier = modifier

@@ -25,9 +25,9 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
 
   /// Traps for a NOT of other than one predicate.
   public init(type: LogicalType, subpredicates: [NSPredicate]) {
-    precondition(
-      type != .not || subpredicates.count == 1,
-      "NOT takes one predicate; it has \(subpredicates.count)")
+    guard type != .not || subpredicates.count == 1 else {
+      fatalError("NOT takes one predicate; it has \(subpredicates.count)")
+    }
     compoundPredicateType = type
     predicates = subpredicates
     super.init(kind: .compound, depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))

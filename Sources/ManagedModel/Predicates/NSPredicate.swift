@@ -88,7 +88,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   /// exception.
   open func encode(with coder: NSCoder) {
     guard case .constant(let value) = kind else {
-      preconditionFailure("\(self) can't be archived")
+      fatalError("\(self) can't be archived")
     }
     coder.encode(value, forKey: PredicateArchiveKey.value)
   }
@@ -116,22 +116,23 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     do {
       return try evaluation(of: object, variables: bindings)
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 
   /// A copy in which each variable that has a value is that value.
   ///
-  /// The others stay variables. Stops with a precondition failure for a tree of more than 1,000
+  /// The others stay variables. Stops with a fatal error for a tree of more than 1,000
   /// levels.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
-    precondition(
-      depth <= ModelLimits.predicateTreeDepth,
-      "variables can't be substituted in a predicate that is nested \(depth) levels deep; the limit is "
-        + "\(ModelLimits.predicateTreeDepth)")
+    guard depth <= ModelLimits.predicateTreeDepth else {
+      fatalError(
+        "variables can't be substituted in a predicate that is nested \(depth) levels deep; the limit is "
+          + "\(ModelLimits.predicateTreeDepth)")
+    }
     let made = VariableSubstitution(variables: variables).predicate(self)
     guard let made = made as? Self else {
-      preconditionFailure("\(Self.self) does not substitute variables: override the method")
+      fatalError("\(Self.self) does not substitute variables: override the method")
     }
     return made
   }
@@ -226,11 +227,11 @@ extension PredicateFormatInitializable {
     do {
       let predicate = try PredicateParser.predicate(format, source: source)
       guard let made = predicate as? Self else {
-        preconditionFailure("\(type(of: predicate)) is not a \(Self.self): \(format)")
+        fatalError("\(type(of: predicate)) is not a \(Self.self): \(format)")
       }
       self = made
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 }

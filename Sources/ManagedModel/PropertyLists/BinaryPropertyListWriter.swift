@@ -100,7 +100,7 @@ struct BinaryPropertyListWriter {
       bytes.append(0x80 | UInt8(size - 1))
       append(UInt64(number), size: size, to: &bytes)
     case .array, .set, .dictionary:
-      preconditionFailure("A group is written through its references.")
+      fatalError("A group is written through its references.")
     }
   }
 

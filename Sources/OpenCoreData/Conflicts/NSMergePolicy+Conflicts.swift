@@ -134,8 +134,9 @@ extension NSManagedObjectContext {
   /// save, one SELECT of the row's version. It's a programmer error to pass an object of another
   /// context. Apple counterpart: the same.
   public final func detectConflicts(for object: NSManagedObject) {
-    precondition(
-      object.context === self, "detectConflicts(for:) requires an object of this context")
+    guard object.context === self else {
+      fatalError("detectConflicts(for:) requires an object of this context")
+    }
     guard !object.isInserted, !changes.locked.contains(where: { $0 === object }) else { return }
     object.willAccess()
     changes.locked.append(object)

@@ -4,7 +4,7 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Fulfills a fault that was fired.
   ///
-  /// A fault whose row doesn't exist becomes deleted, or stops with a precondition failure. One
+  /// A fault whose row doesn't exist becomes deleted, or stops with a fatal error. One
   /// whose row can't be read stays a fault with `nil` values: the next access reads again. One
   /// whose SELECT was interrupted is fulfilled with default values.
   final func fire(_ object: NSManagedObject) {
@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
     }
     guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
     else {
-      preconditionFailure(
+      fatalError(
         "could not fulfill a fault for \(object.objectID): its row no longer exists")
     }
     object.becomeInaccessible()

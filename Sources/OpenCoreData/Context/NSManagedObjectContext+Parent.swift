@@ -193,7 +193,7 @@ extension NSManagedObjectContext {
     sweepBeforeLoad()
     do {
       guard let (result, rows) = try askParent(body) else {
-        preconditionFailure("a context without a parent can't fetch from it")
+        fatalError("a context without a parent can't fetch from it")
       }
       scope.counters.fetches += 1
       scope.end(event) { event in

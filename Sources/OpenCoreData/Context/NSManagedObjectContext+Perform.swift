@@ -225,7 +225,7 @@ enum QueueGuard {
 }
 
 extension NSManagedObjectContext {
-  /// Stops with a precondition failure if the queue is guarded and the caller isn't on it.
+  /// Stops with a fatal error if the queue is guarded and the caller isn't on it.
   ///
   /// - Parameter object: The object that was used, for the message.
   @inline(__always)
@@ -238,7 +238,7 @@ extension NSManagedObjectContext {
     let thread =
       Thread.isMainThread ? "the main thread" : "thread \(MonotonicClock.threadID())"
     let queue = RunningContext.current.map { "the queue of \($0.guardedName)" } ?? thread
-    preconditionFailure(
+    fatalError(
       "\(used) was used on \(queue), not on \(ownQueue): wrap the access in its perform or "
         + "performAndWait")
   }
@@ -256,7 +256,9 @@ extension NSManagedObjectContext {
 enum RunningContext {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    precondition(pthread_key_create(&key, nil) == 0, "the process has no thread keys left")
+    guard pthread_key_create(&key, nil) == 0 else {
+      fatalError("the process has no thread keys left")
+    }
     return key
   }()
 
@@ -316,7 +318,9 @@ extension NSPersistentStoreCoordinator {
   public func execute(
     _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext
   ) throws -> Any {
-    precondition(context.coordinator === self, "the context belongs to another coordinator")
+    guard context.coordinator === self else {
+      fatalError("the context belongs to another coordinator")
+    }
     return try context.performAndWait { try request.answer(in: context) }
   }
 }

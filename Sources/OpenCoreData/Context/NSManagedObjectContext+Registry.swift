@@ -32,9 +32,10 @@ extension NSManagedObjectContext {
     if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: key) {
       return object
     }
-    precondition(
-      isOfOwnStore(objectID),
-      "\(objectID) is of another coordinator's store: pass its URI to this context's coordinator")
+    guard isOfOwnStore(objectID) else {
+      fatalError(
+        "\(objectID) is of another coordinator's store: pass its URI to this context's coordinator")
+    }
     return registered(objectID.layout, key)
   }
 
@@ -126,15 +127,16 @@ extension NSManagedObjectContext {
     return nil
   }
 
-  /// Stops with a precondition failure for an entity of another model than the coordinator's, whose
+  /// Stops with a fatal error for an entity of another model than the coordinator's, whose
   /// slots differ.
   ///
   /// Reserves room for the objects of its store.
   @inline(__always)
   final func checkModel(of layout: EntityLayout) {
-    precondition(
-      layout.family === family,
-      "the entity '\(layout.entity.name ?? "")' belongs to another model than this context's")
+    guard layout.family === family else {
+      fatalError(
+        "the entity '\(layout.entity.name ?? "")' belongs to another model than this context's")
+    }
     makeRoom(for: layout.storeIndex)
   }
 
@@ -162,7 +164,7 @@ extension NSManagedObjectContext {
     // Rows of a child also refer to objects that were never saved.
     guard primaryKey > 0 || (primaryKey < 0 && parent != nil) else { return nil }
     guard let destination = relationship.destinationEntity else {
-      preconditionFailure("the relationship '\(relationship.name)' has no destination entity")
+      fatalError("the relationship '\(relationship.name)' has no destination entity")
     }
     let first = EntityLayout.of(destination)
     if let object = registry.object(
@@ -242,11 +244,11 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Returns the store of a layout's rows; stops with a precondition failure if the coordinator has
+  /// Returns the store of a layout's rows; stops with a fatal error if the coordinator has
   /// none.
   final func store(for layout: EntityLayout) -> RowStore {
     guard let store = store(at: layout.storeIndex) else {
-      preconditionFailure("the coordinator has no store; add one before fetching or saving")
+      fatalError("the coordinator has no store; add one before fetching or saving")
     }
     return store
   }
@@ -285,7 +287,7 @@ extension NSManagedObjectContext {
       EntityLayout.of($0).objectClass == type
     }
     guard let entity = matching.first, matching.count == 1 else {
-      preconditionFailure("\(matching.count) entities of the model use the class \(type)")
+      fatalError("\(matching.count) entities of the model use the class \(type)")
     }
     lastInserted = (type, entity)
     return entity
@@ -309,7 +311,9 @@ extension NSManagedObjectContext {
   public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
     let nameless = objects.filter { $0.primaryKey <= 0 }
     for object in nameless {
-      precondition(object.context === self, "a permanent ID is obtained in the object's context")
+      guard object.context === self else {
+        fatalError("a permanent ID is obtained in the object's context")
+      }
     }
     let fresh = nameless.filter(\.isInserted)
     if !fresh.isEmpty, coordinator?.hasSeveralStores == true { try assignUnassignedObjects() }

@@ -255,19 +255,20 @@ extension NSManagedObjectContext {
   /// whose configuration lacks the entity.
   public final func assign(_ object: Any, to store: NSPersistentStore) {
     guard let object = object as? NSManagedObject, object.context === self, object.isInserted else {
-      preconditionFailure("only a new object of this context is assigned to a store")
+      fatalError("only a new object of this context is assigned to a store")
     }
     guard let store = requiredCoordinator.rowStores.first(where: { $0 === store }) else {
-      preconditionFailure("the store belongs to another coordinator")
+      fatalError("the store belongs to another coordinator")
     }
     guard store.layouts.contains(object.layout) else {
-      preconditionFailure(
+      fatalError(
         "the store's configuration '\(store.configurationName)' does not have the entity "
           + "'\(object.layout.entity.name ?? "")'")
     }
     guard store.storeIndex != object.layout.storeIndex else { return }
-    precondition(
-      object.primaryKey <= 0, "\(object.objectID) has its permanent ID, which determines its store")
+    guard object.primaryKey <= 0 else {
+      fatalError("\(object.objectID) has its permanent ID, which determines its store")
+    }
     registry.remove(object)
     move(object, to: store)
     registry.add(object)

@@ -92,7 +92,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// anything else.
   open var mergePolicy: Any = NSMergePolicy.error {
     didSet {
-      precondition(mergePolicy is NSMergePolicy, "a merge policy is an NSMergePolicy")
+      guard mergePolicy is NSMergePolicy else { fatalError("a merge policy is an NSMergePolicy") }
     }
   }
   /// Whether a save validates the changes; a migration validates them at its end.
@@ -168,7 +168,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
     get { coordinator }
     set {
-      precondition(coordinator == nil, "a context's coordinator can't be replaced")
+      guard coordinator == nil else { fatalError("a context's coordinator can't be replaced") }
       if let newValue { attach(newValue) }
     }
   }
@@ -183,8 +183,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   open var parent: NSManagedObjectContext? {
     get { parentContext }
     set {
-      precondition(
-        coordinator == nil, "a context's parent or coordinator can't be replaced")
+      guard coordinator == nil else {
+        fatalError("a context's parent or coordinator can't be replaced")
+      }
       guard let newValue else { return }
       parentContext = newValue
       newValue.hasChildren.store(true, ordering: .relaxed)
@@ -219,7 +220,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The coordinator, which every request needs; it's a programmer error if none was set.
   var requiredCoordinator: NSPersistentStoreCoordinator {
     guard let coordinator else {
-      preconditionFailure(
+      fatalError(
         "this context has no persistent store coordinator, so it has no model and no store: set one "
           + "before using it")
     }

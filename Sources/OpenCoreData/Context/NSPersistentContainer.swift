@@ -25,7 +25,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   ///
   /// Searches for `NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld`, and `NAME.xcdatamodel`, in this
   /// order, in the main bundle's resources, next to the program, and in the working directory.
-  /// Stops with a precondition failure that lists the paths if there is none or it can't be read.
+  /// Stops with a fatal error that lists the paths if there is none or it can't be read.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: NSPersistentContainer.model(named: name))
   }
@@ -90,12 +90,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         let file = folder.appendingPathComponent("\(name).\(suffix)")
         guard FileManager.default.fileExists(atPath: file.path) else { continue }
         guard let model = NSManagedObjectModel(contentsOf: file) else {
-          preconditionFailure("the model \(file.path) can't be read; cdprof model shows why")
+          fatalError("the model \(file.path) can't be read; cdprof model shows why")
         }
         return model
       }
     }
-    preconditionFailure(
+    fatalError(
       "there's no model '\(name)' (\(extensions.joined(separator: ", "))) in "
         + folders.map(\.path).joined(separator: ", "))
   }

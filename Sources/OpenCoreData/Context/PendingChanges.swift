@@ -155,11 +155,11 @@ extension NSManagedObjectContext {
   /// Calls `awakeFromInsert`. No statements. It's a programmer error to pass an object that has a
   /// context, or one of an abstract entity or another model.
   public final func insert(_ object: NSManagedObject) {
-    precondition(object.context == nil, "an object is inserted into one context, once")
+    guard object.context == nil else { fatalError("an object is inserted into one context, once") }
     checkModel(of: object.layout)
-    precondition(
-      !object.layout.entity.isAbstract,
-      "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
+    guard !object.layout.entity.isAbstract else {
+      fatalError("the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
+    }
     object.context = self
     object.primaryKey = TemporaryKeys.next()
     if coordinator?.hasSeveralStores == true { assignStore(to: object) }
@@ -178,10 +178,11 @@ extension NSManagedObjectContext {
   /// and is ignored. It's a programmer error to pass an object of another context. No statements.
   public final func delete(_ object: NSManagedObject) {
     guard let context = object.context, !object.state.contains(.inaccessible) else { return }
-    precondition(
-      context === self,
-      "\(object.objectID) belongs to another context: pass object(with: objectID) of this context "
-        + "to delete(_:)")
+    guard context === self else {
+      fatalError(
+        "\(object.objectID) belongs to another context: pass object(with: objectID) of this context "
+          + "to delete(_:)")
+    }
     checkQueue(of: object)
     if !object.state.contains(.deleted) {
       undoState.recorder?.remember(object)
@@ -351,7 +352,7 @@ extension NSEntityDescription {
   ) -> NSManagedObject {
     let model = context.requiredCoordinator.managedObjectModel
     guard let entity = model.entitiesByName[entityName] else {
-      preconditionFailure(
+      fatalError(
         "the model has no entity '\(entityName)'. It has: "
           + model.entitiesByName.keys.sorted().joined(separator: ", "))
     }

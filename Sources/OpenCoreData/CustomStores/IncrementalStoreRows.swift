@@ -57,7 +57,7 @@ public struct IncrementalRowPosition {
   /// Returns the slot; it's a programmer error to use it for objects of another entity.
   @inline(__always)
   func slot(in layout: EntityLayout) -> RowSlot {
-    precondition(layoutNumber == layout.number, "the position is of another entity")
+    guard layoutNumber == layout.number else { fatalError("the position is of another entity") }
     return slot
   }
 }
@@ -102,7 +102,7 @@ public final class IncrementalRowWriter {
     let slot = position.slot(in: layout)
     switch slot.kind {
     case .int16, .int32, .int64, .bool: builder.set(integer, at: slot)
-    default: preconditionFailure("'\(slot.name)' isn't an integer or a Boolean")
+    default: fatalError("'\(slot.name)' isn't an integer or a Boolean")
     }
   }
 
@@ -112,7 +112,7 @@ public final class IncrementalRowWriter {
     let slot = position.slot(in: layout)
     switch slot.kind {
     case .double, .float, .date: builder.set(number, at: slot)
-    default: preconditionFailure("'\(slot.name)' isn't a floating-point number or a date")
+    default: fatalError("'\(slot.name)' isn't a floating-point number or a date")
     }
   }
 
@@ -122,7 +122,7 @@ public final class IncrementalRowWriter {
     let slot = position.slot(in: layout)
     switch slot.kind {
     case .string, .uri, .data, .uuid: builder.set(bytes: bytes, at: slot)
-    default: preconditionFailure("'\(slot.name)' isn't a string, a URI, data, or a UUID")
+    default: fatalError("'\(slot.name)' isn't a string, a URI, data, or a UUID")
     }
   }
 
@@ -131,7 +131,7 @@ public final class IncrementalRowWriter {
   /// - Throws: 134070 for a value that isn't of the attribute's type.
   public func set(_ value: Any?, at position: IncrementalRowPosition) throws {
     let slot = position.slot(in: layout)
-    precondition(!slot.kind.isToOne, "'\(slot.name)' is a relationship")
+    guard !slot.kind.isToOne else { fatalError("'\(slot.name)' is a relationship") }
     builder.set(try NodeRow.raw(value, slot, layout), at: slot)
   }
 
@@ -147,7 +147,7 @@ public final class IncrementalRowWriter {
   ) throws {
     let slot = position.slot(in: layout)
     guard let declared = destinations[slot.index] else {
-      preconditionFailure("'\(slot.name)' is an attribute")
+      fatalError("'\(slot.name)' is an attribute")
     }
     guard let entity, entity !== declared.layout.entity else {
       builder.set(

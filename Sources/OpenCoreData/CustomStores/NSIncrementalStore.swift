@@ -182,7 +182,9 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// Returns the reference object that an ID of this store was created from; an integer as an
   /// `NSNumber`.
   public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
-    precondition(objectID.handle === handle, "\(objectID) isn't an object ID of this store")
+    guard objectID.handle === handle else {
+      fatalError("\(objectID) isn't an object ID of this store")
+    }
     return references.object(for: RowKey(objectID.identity))
   }
 

@@ -35,7 +35,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   ///
   /// No Apple counterpart.
   public final var batchSize = 1_000 {
-    willSet { precondition(newValue > 0, "a batch has at least one instance") }
+    willSet { guard newValue > 0 else { fatalError("a batch has at least one instance") } }
   }
 
   /// The progress of the migrations, for the progress of a larger task.
@@ -125,7 +125,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
     options destinationOptions: [AnyHashable: Any]? = nil
   ) throws {
-    precondition(run == nil, "the manager is migrating a store")
+    guard run == nil else { fatalError("the manager is migrating a store") }
     let problems = mapping.problems(from: sourceModel, to: destinationModel)
     guard problems.isEmpty else {
       let text = problems.map(\.description).joined(separator: "\n")
@@ -313,7 +313,7 @@ extension NSMigrationManager {
   }
 
   private func checkName(_ name: String) {
-    precondition(isKnown(name), "the mapping model has no entity mapping '\(name)'")
+    guard isKnown(name) else { fatalError("the mapping model has no entity mapping '\(name)'") }
   }
 
   /// Returns whether the mapping model, or one that was used before, has an entity mapping.

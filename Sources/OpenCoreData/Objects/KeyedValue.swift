@@ -100,7 +100,7 @@ public struct KeyedAccessor {
     write = { object, new in
       guard let settable, let root = object as? Root else { return false }
       guard let value = new as? Value ?? (new as? NSNumber) as? Value else {
-        preconditionFailure("'\(key)' of \(Root.self) is a \(Value.self), not \(new ?? "nil")")
+        fatalError("'\(key)' of \(Root.self) is a \(Value.self), not \(new ?? "nil")")
       }
       root[keyPath: settable] = value
       return true

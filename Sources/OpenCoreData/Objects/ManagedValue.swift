@@ -36,7 +36,7 @@ extension ManagedValue {
   /// Empty.
   @inlinable public static var slotKinds: SlotKinds { [] }
 
-  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another
+  /// Reads the result of `value(forKey:)`; stops with a fatal error if it has another
   /// type.
   public static func read(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -47,7 +47,7 @@ extension ManagedValue {
     return value
   }
 
-  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another
+  /// Reads the result of `value(forKey:)`; stops with a fatal error if it has another
   /// type.
   public static func readOptional(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -232,8 +232,8 @@ public struct Managed<Value: ManagedValue> {
   /// Unavailable outside of a managed object.
   @available(*, unavailable, message: "@Managed is for properties of NSManagedObject subclasses")
   public var wrappedValue: Value {
-    get { preconditionFailure("@Managed is for properties of NSManagedObject subclasses") }
-    set { preconditionFailure("@Managed is for properties of NSManagedObject subclasses") }
+    get { fatalError("@Managed is for properties of NSManagedObject subclasses") }
+    set { fatalError("@Managed is for properties of NSManagedObject subclasses") }
   }
 
   /// Reads and writes the property of the object that declares it.

@@ -3,8 +3,8 @@ import ManagedModel
 extension NSManagedObject {
   /// The class, address, entity, object ID, and values, in the format of Core Data's `description`.
   ///
-  /// Related objects are printed as IDs, so that objects that refer to each other have an end. Fires
-  /// and registers nothing.
+  /// Prints related objects as IDs, because objects can refer to each other. Fires and registers
+  /// nothing.
   final var descriptionOfValues: String {
     let values = isFault ? "<fault>" : "{\n\(valueLines.joined(separator: "\n"))\n}"
     return "<\(type(of: self)): \(address(of: self))> (entity: \(layout.entity.name ?? ""); "

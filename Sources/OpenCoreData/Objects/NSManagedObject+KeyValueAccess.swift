@@ -108,7 +108,7 @@ extension NSManagedObject: KeyValueReadable {
     case .slot(let index) where layout.slots[index].kind.isToOne:
       return isFault || (read(position) as? NSManagedObject)?.isFault == true
     default:
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
+      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
     }
   }
 
@@ -129,7 +129,7 @@ extension NSManagedObject: KeyValueReadable {
   /// name.
   final func position(of key: String) -> PropertyPosition {
     guard let position = layout.position(of: key) else {
-      preconditionFailure("the entity '\(layout.entity.name ?? "")' has no property '\(key)'")
+      fatalError("the entity '\(layout.entity.name ?? "")' has no property '\(key)'")
     }
     return position
   }
@@ -312,7 +312,7 @@ extension NSManagedObject: KeyValueReadable {
           replacing: replacedValue(slot)))
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
-      preconditionFailure(
+      fatalError(
         "'\(slot.name)' of '\(layout.entity.name ?? "")' can't be set to \(value ?? "nil")")
     }
     return .raw(raw)
@@ -343,7 +343,7 @@ extension NSManagedObject {
     case let object as NSManagedObject: object.setValue(value, forKeyPath: String(rest))
     case nil: break
     default:
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
+      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
     }
   }
 
@@ -360,7 +360,7 @@ extension NSManagedObject {
     do {
       return try layout.spread(value, over: index)
     } catch {
-      preconditionFailure("'\(layout.entity.name ?? "")': \(error)")
+      fatalError("'\(layout.entity.name ?? "")': \(error)")
     }
   }
 }

@@ -100,7 +100,7 @@ extension NSPredicate {
     do {
       return try evaluation(ofRecord: object)
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 }

@@ -271,7 +271,7 @@ extension NSManagedObject {
   }
 
   private final func wrongType(_ name: String, _ type: Any.Type) -> Never {
-    preconditionFailure(
+    fatalError(
       "'\(name)' of '\(layout.entity.name ?? "")' isn't a \(type); check its declaration")
   }
 

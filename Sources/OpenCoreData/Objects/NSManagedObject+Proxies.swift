@@ -47,7 +47,7 @@ extension NSManagedObject {
       let (added, removed) = (value.added.map(\.objectID), Set(value.removed.map(\.objectID)))
       return stored.filter { !removed.contains($0) && !added.contains($0) } + added
     default:
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
+      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
     }
   }
 
@@ -58,7 +58,7 @@ extension NSManagedObject {
   /// that isn't a to-one.
   package final func destinationID(forRelationshipNamed key: String) -> NSManagedObjectID? {
     guard case .slot(let index) = position(of: key), layout.slots[index].kind.isToOne else {
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
+      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
     }
     let slot = layout.slots[index]
     switch values?[slot.index] {
@@ -75,7 +75,7 @@ extension NSManagedObject {
   private func toMany(_ key: String, isOrdered: Bool) -> NSRelationshipDescription {
     guard case .toMany(let index) = position(of: key), layout.toMany[index].isOrdered == isOrdered
     else {
-      preconditionFailure(
+      fatalError(
         "'\(key)' of '\(layout.entity.name ?? "")' isn't a \(isOrdered ? "" : "un")ordered to-many")
     }
     return layout.toMany[index]

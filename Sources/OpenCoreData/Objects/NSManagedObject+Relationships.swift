@@ -148,7 +148,7 @@ extension NSManagedObject {
     of object: NSManagedObject, forKey key: String
   ) -> (NSRelationshipDescription, isThere: Bool) {
     guard case .toMany(let number) = position(of: key) else {
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-many relationship")
+      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-many relationship")
     }
     let relationship = layout.toMany[number]
     let index = layout.valueIndex(.toMany(number))
@@ -310,7 +310,7 @@ extension NSManagedObject {
   ) -> NSManagedObject? {
     guard let value, !(value is NSNull) else { return nil }
     guard let object = value as? NSManagedObject else {
-      preconditionFailure("'\(relationship.name)' takes an object, not \(type(of: value))")
+      fatalError("'\(relationship.name)' takes an object, not \(type(of: value))")
     }
     check(object, relationship)
     return object
@@ -329,7 +329,7 @@ extension NSManagedObject {
     case let list as NSOrderedSet: objects = list.array.compactMap { $0 as? NSManagedObject }
     case let set as NSSet: objects = set.allObjects.compactMap { $0 as? NSManagedObject }
     default:
-      preconditionFailure(
+      fatalError(
         "'\(relationship.name)' takes a set of objects, not \(type(of: value))")
     }
     for object in objects { check(object, relationship) }
@@ -337,17 +337,18 @@ extension NSManagedObject {
     return objects.filter { seen.insert($0).inserted }
   }
 
-  /// Stops with a precondition failure for an object of another context or of an entity that can't
+  /// Stops with a fatal error for an object of another context or of an entity that can't
   /// be a destination.
   final func check(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) {
-    precondition(
-      object.context == nil || context == nil || object.context === context,
-      "'\(relationship.name)' can't refer to an object of another context")
+    guard object.context == nil || context == nil || object.context === context else {
+      fatalError("'\(relationship.name)' can't refer to an object of another context")
+    }
     guard let destination = relationship.destinationEntity else { return }
-    precondition(
-      object.layout.entity.isKind(of: destination),
-      "'\(relationship.name)' of '\(layout.entity.name ?? "")' takes objects of "
-        + "'\(destination.name ?? "")', not of '\(object.layout.entity.name ?? "")'")
+    guard object.layout.entity.isKind(of: destination) else {
+      fatalError(
+        "'\(relationship.name)' of '\(layout.entity.name ?? "")' takes objects of "
+          + "'\(destination.name ?? "")', not of '\(object.layout.entity.name ?? "")'")
+    }
   }
 }
 

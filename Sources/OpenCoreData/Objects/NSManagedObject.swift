@@ -175,7 +175,7 @@ open class NSManagedObject: NSObject {
 
   /// Called by `value(forKey:)` for a key that the object doesn't have.
   ///
-  /// An override may return a value; this method stops with a precondition failure that names the
+  /// An override may return a value; this method stops with a fatal error that names the
   /// key.
   open func value(forUndefinedKey key: String) -> Any? {
     read(position(of: key))
@@ -183,7 +183,7 @@ open class NSManagedObject: NSObject {
 
   /// Called by `setValue(_:forKey:)` for a key that the object doesn't have.
   ///
-  /// An override may store the value; this method stops with a precondition failure that names the
+  /// An override may store the value; this method stops with a fatal error that names the
   /// key.
   open func setValue(_ value: Any?, forUndefinedKey key: String) {
     write(value, to: position(of: key))
@@ -237,7 +237,7 @@ extension NSManagedObject {
   public class func entity() -> NSEntityDescription {
     let found = ManagedObjectClasses.entities(of: self)
     guard let entity = found.first, found.count == 1 else {
-      preconditionFailure(
+      fatalError(
         found.isEmpty
           ? "no model in use has an entity with the class \(self): create a coordinator first"
           : "\(found.count) entities have the class \(self); specify one in the request")

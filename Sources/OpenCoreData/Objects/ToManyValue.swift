@@ -327,7 +327,7 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
 
   private func typed(_ object: NSManagedObject) -> Element {
     guard let element = object as? Element else {
-      preconditionFailure(
+      fatalError(
         "'\(key)' of '\(owner.entity.name ?? "")' contains a \(type(of: object)), not a \(Element.self); "
           + "register the model's classes before it is first used")
     }

@@ -31,7 +31,7 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
   /// programmer error if the object has another type.
   public subscript(position: Int) -> Element {
     guard let object = batches.objectOrFault(at: position) as? Element else {
-      preconditionFailure("the object at \(position) isn't a \(Element.self)")
+      fatalError("the object at \(position) isn't a \(Element.self)")
     }
     return object
   }
@@ -77,9 +77,9 @@ final class FetchBatches {
 
   /// Returns the object at a position, loading its batch if necessary.
   func object(at position: Int) throws -> NSManagedObject {
-    precondition(
-      keys.indices.contains(position),
-      "position \(position) of \(PluralForm.counted(count, "object"))")
+    guard keys.indices.contains(position) else {
+      fatalError("position \(position) of \(PluralForm.counted(count, "object"))")
+    }
     let number = position / batchSize
     let batch = try self.batch(number)
     return batch[position - number * batchSize]

@@ -61,11 +61,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
   /// It's a programmer error to pass no IDs, or IDs of different entities.
   public init(objectIDs objects: [NSManagedObjectID]) {
     guard let entity = objects.first?.entity else {
-      preconditionFailure("a batch deletion by object IDs needs at least one")
+      fatalError("a batch deletion by object IDs needs at least one")
     }
-    precondition(
-      objects.allSatisfy { $0.entity === entity },
-      "a batch deletion by object IDs is of one entity; create one request for each")
+    guard objects.allSatisfy({ $0.entity === entity }) else {
+      fatalError("a batch deletion by object IDs is of one entity; create one request for each")
+    }
     fetchRequest = NSFetchRequest()
     fetchRequest.entity = entity
     objectIDs = objects

@@ -70,7 +70,7 @@ extension NSManagedObjectModel {
     var templates = fetchRequestTemplates.filter { $0.name != name }
     if let request {
       guard let template = FetchRequestTemplate(request, name: name) else {
-        preconditionFailure("The fetch request of the template \(name) has no entity.")
+        fatalError("The fetch request of the template \(name) has no entity.")
       }
       templates.append(template)
     }
@@ -91,7 +91,7 @@ extension NSManagedObjectModel {
     do {
       return try template.request(in: self)
     } catch {
-      preconditionFailure("The predicate of the fetch request \(name) can't be read: \(error)")
+      fatalError("The predicate of the fetch request \(name) can't be read: \(error)")
     }
   }
 
@@ -119,7 +119,7 @@ extension NSFetchedPropertyDescription {
     set {
       template = newValue.map { request in
         guard let made = FetchRequestTemplate(request, name: "fetchedPropertyFetchRequest") else {
-          preconditionFailure("The fetch request of the fetched property \(name) has no entity.")
+          fatalError("The fetch request of the fetched property \(name) has no entity.")
         }
         return made
       }

@@ -86,11 +86,11 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
 
   /// Returns the position of an index path; it's a programmer error if there's none.
   func position(of path: IndexPath) -> Int {
-    precondition(isFetched, "call performFetch() before you access objects")
-    precondition(
+    guard isFetched else { fatalError("call performFetch() before you access objects") }
+    guard
       path.count == 2 && sectionNames.indices.contains(path.section) && path.item >= 0
-        && path.item < sectionStarts[path.section + 1] - sectionStarts[path.section],
-      "there's no object at \(path)")
+        && path.item < sectionStarts[path.section + 1] - sectionStarts[path.section]
+    else { fatalError("there's no object at \(path)") }
     return sectionStarts[path.section] + path.item
   }
 

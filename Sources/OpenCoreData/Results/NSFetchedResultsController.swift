@@ -24,13 +24,14 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
   ) {
-    precondition(
-      fetchRequest.sortDescriptors != nil,
-      "a fetched results controller needs a fetch request with sort descriptors: set its "
-        + "sortDescriptors, to an empty array if the order doesn't matter")
-    precondition(
-      fetchRequest.resultType == .managedObjectResultType,
-      "a fetched results controller fetches objects: don't set the request's resultType")
+    guard fetchRequest.sortDescriptors != nil else {
+      fatalError(
+        "a fetched results controller needs a fetch request with sort descriptors: set its "
+          + "sortDescriptors, to an empty array if the order doesn't matter")
+    }
+    guard fetchRequest.resultType == .managedObjectResultType else {
+      fatalError("a fetched results controller fetches objects: don't set the request's resultType")
+    }
     self.fetchRequest = fetchRequest
     results = FetchedResults(
       context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name)
@@ -134,7 +135,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   private func cast(_ object: NSManagedObject) -> ResultType {
     guard let object = object as? ResultType else {
-      preconditionFailure("the object \(object.objectID) isn't a \(ResultType.self)")
+      fatalError("the object \(object.objectID) isn't a \(ResultType.self)")
     }
     return object
   }

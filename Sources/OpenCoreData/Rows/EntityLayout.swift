@@ -298,7 +298,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     case .slot(let index): index
     case .toMany(let index): slots.count + index
     case .transient(let index): slots.count + toMany.count + index
-    case .composite: preconditionFailure("a composite attribute has no slot")
+    case .composite: fatalError("a composite attribute has no slot")
     }
   }
 }

@@ -41,7 +41,7 @@ enum ModelLayouts {
   /// Returns a copy of a model whose objects are plain `NSManagedObject`s.
   static func plainCopy(of model: NSManagedObjectModel) -> NSManagedObjectModel {
     guard let copy = model.copy() as? NSManagedObjectModel else {
-      preconditionFailure("a copy of a model is a model")
+      fatalError("a copy of a model is a model")
     }
     make(for: copy, classes: .plain)
     return copy
@@ -75,11 +75,11 @@ extension EntityLayout {
 
   private static func made(for entity: NSEntityDescription) -> EntityLayout {
     guard let model = entity.managedObjectModel else {
-      preconditionFailure("the entity '\(entity.name ?? "")' belongs to no model")
+      fatalError("the entity '\(entity.name ?? "")' belongs to no model")
     }
     ModelLayouts.make(for: model)
     guard let layout = entity.runtimeLayout else {
-      preconditionFailure("the entity '\(entity.name ?? "")' is not among its model's entities")
+      fatalError("the entity '\(entity.name ?? "")' is not among its model's entities")
     }
     return unsafeDowncast(layout, to: EntityLayout.self)
   }

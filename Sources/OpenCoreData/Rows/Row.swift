@@ -26,7 +26,7 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
   /// Copies finished bytes into a new row with a reference count of one.
   init(copying bytes: UnsafeRawBufferPointer, immortal: Bool) {
     guard let base = malloc(bytes.count + Row.guardSize) else {
-      preconditionFailure("there's no memory for a row of \(bytes.count) bytes")
+      fatalError("there's no memory for a row of \(bytes.count) bytes")
     }
     self.base = base
     if let source = bytes.baseAddress {

@@ -70,7 +70,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
       self.kind =
         attribute.allowsExternalStorage ? .external : Kind(attribute.attributeType)
     } else {
-      preconditionFailure("'\(property.name)' is neither an attribute nor a relationship")
+      fatalError("'\(property.name)' is neither an attribute nor a relationship")
     }
   }
 }
@@ -146,7 +146,7 @@ extension RowSlot {
   /// The relationship of a to-one slot; it's a programmer error to read it for an attribute.
   var relationship: NSRelationshipDescription {
     guard let relationship = property as? NSRelationshipDescription else {
-      preconditionFailure("'\(name)' is an attribute")
+      fatalError("'\(name)' is an attribute")
     }
     return relationship
   }

@@ -8,7 +8,7 @@ extension PredicateTranslation {
     at site: Site, text: String
   ) throws(TranslationError) -> SQLOperand {
     guard let start = scope.start else {
-      preconditionFailure("A scope begins before key paths are followed in it.")
+      fatalError("A scope begins before key paths are followed in it.")
     }
     return try walk(components, from: start, in: scope, at: site, text: text)
   }

@@ -22,7 +22,7 @@ package final class SQLModel: @unchecked Sendable {
     do {
       try self.init(model: model, configuration: configuration, file: nil)
     } catch {
-      preconditionFailure("A mapping for a new file can't lack anything: \(error)")
+      fatalError("A mapping for a new file can't lack anything: \(error)")
     }
   }
 
@@ -71,7 +71,7 @@ package final class SQLModel: @unchecked Sendable {
   /// `nil` for it.
   package func entity(for description: NSEntityDescription) -> SQLEntity {
     guard let entity = storedEntity(for: description) else {
-      preconditionFailure(
+      fatalError(
         "The entity \(description.name ?? "without a name") is not in the model of this store.")
     }
     return entity

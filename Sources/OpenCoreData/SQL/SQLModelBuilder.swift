@@ -149,7 +149,7 @@ struct SQLModelBuilder {
     _ relationship: NSRelationshipDescription, of entity: SQLEntity, joins: inout JoinTables
   ) throws(SchemaMismatch) -> SQLToMany {
     guard let destination = self.entity(of: relationship) else {
-      preconditionFailure(
+      fatalError(
         "The relationship \(relationship) has a destination that isn't in the model.")
     }
     let storage: SQLToMany.Storage
@@ -208,7 +208,7 @@ struct JoinTables {
   ) throws(SchemaMismatch) -> SQLToMany.Storage {
     if let storage = storages[ObjectIdentifier(relationship)] { return storage }
     guard let inverse = relationship.inverseRelationship else {
-      preconditionFailure("A many-to-many relationship has an inverse.")
+      fatalError("A many-to-many relationship has an inverse.")
     }
     // The side with the lower entity ID names the table. Entities are visited by ID and their
     // relationships by name, so the first side is that side.

@@ -26,7 +26,7 @@ extension SQLTranslator {
       isCounted: isCounted)
     cache.add(entry, shape: isReusable ? shape : nil)
     guard let query = entry.query(shape?.constants ?? [], for: self) else {
-      preconditionFailure("The number of constants must match the cached SQL text.")
+      fatalError("The number of constants must match the cached SQL text.")
     }
     return DictionaryQuery(query: query, columns: entry.columns)
   }

@@ -91,7 +91,7 @@ extension SQLTranslator {
       sql: text.sql, binds: binds, intArrays: translation.intArrays, projection: projection)
     cache.add(entry, shape: translation.isReusable ? shape : nil)
     guard let query = entry.query(shape?.constants ?? [], for: self) else {
-      preconditionFailure("The number of constants must match the cached SQL text.")
+      fatalError("The number of constants must match the cached SQL text.")
     }
     return query
   }

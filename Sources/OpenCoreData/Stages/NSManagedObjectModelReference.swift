@@ -56,7 +56,7 @@ open class NSManagedObjectModelReference: NSObject {
     do {
       return try resolve()
     } catch {
-      preconditionFailure(error.localizedDescription)
+      fatalError(error.localizedDescription)
     }
   }
 

@@ -30,10 +30,12 @@ enum CustomStoreClasses {
   /// Registers a class for a type; `nil` unregisters the type.
   static func register(_ storeClass: AnyClass?, for type: NSPersistentStore.StoreType) {
     let ours: [NSPersistentStore.StoreType] = [.sqlite, .xml, .binary, .inMemory]
-    precondition(!ours.contains(type), "the store type '\(type.rawValue)' is the framework's own")
+    guard !ours.contains(type) else {
+      fatalError("the store type '\(type.rawValue)' is the framework's own")
+    }
     guard let storeClass else { return registered.withLock { $0[type.rawValue] = nil } }
     guard let custom = storeClass as? any CustomStore.Type else {
-      preconditionFailure(
+      fatalError(
         "\(storeClass) isn't a subclass of NSIncrementalStore or NSAtomicStore")
     }
     registered.withLock { $0[type.rawValue] = custom }

@@ -59,7 +59,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   /// contain it.
   func entity(_ layout: EntityLayout) -> SQLEntity {
     guard let entity = entities[layout.modelIndex] else {
-      preconditionFailure(
+      fatalError(
         "the store \(url?.path ?? "") doesn't contain the entity '\(layout.entity.name ?? "")'")
     }
     return entity

@@ -48,7 +48,7 @@ open class UndoManager: NSObject {
   ///
   /// It's a programmer error if none is open.
   open func endUndoGrouping() {
-    precondition(!openGroups.isEmpty, "endUndoGrouping without beginUndoGrouping")
+    guard !openGroups.isEmpty else { fatalError("endUndoGrouping without beginUndoGrouping") }
     post(.NSUndoManagerCheckpoint)
     post(.NSUndoManagerWillCloseUndoGroup)
     let group = openGroups.removeLast()
@@ -86,7 +86,7 @@ open class UndoManager: NSObject {
 
   /// Reverses one `disableUndoRegistration`; it's a programmer error if there was none.
   open func enableUndoRegistration() {
-    precondition(disabled > 0, "enableUndoRegistration without disableUndoRegistration")
+    guard disabled > 0 else { fatalError("enableUndoRegistration without disableUndoRegistration") }
     disabled -= 1
   }
 
@@ -99,7 +99,9 @@ open class UndoManager: NSObject {
   ) {
     guard isUndoRegistrationEnabled else { return }
     if openGroups.isEmpty {
-      precondition(groupsByEvent, "begin a group before registering: groupsByEvent is false")
+      guard groupsByEvent else {
+        fatalError("begin a group before registering: groupsByEvent is false")
+      }
       beginUndoGrouping()
       isOpenByEvent = true
       endEventGroupLater()
@@ -136,7 +138,7 @@ open class UndoManager: NSObject {
   open func undo() {
     post(.NSUndoManagerCheckpoint)
     if groupingLevel == 1 { endUndoGrouping() }
-    precondition(groupingLevel == 0, "undo inside of nested groups; end them first")
+    guard groupingLevel == 0 else { fatalError("undo inside of nested groups; end them first") }
     undoNestedGroup()
   }
 
@@ -155,9 +157,9 @@ open class UndoManager: NSObject {
   open func redo() {
     post(.NSUndoManagerCheckpoint)
     guard let group = redoStack.popLast() else { return }
-    precondition(
-      groupingLevel == 0,
-      "redo can't be called while an undo group is open; call endUndoGrouping() first")
+    guard groupingLevel == 0 else {
+      fatalError("redo can't be called while an undo group is open; call endUndoGrouping() first")
+    }
     post(.NSUndoManagerWillRedoChange)
     isRedoing = true
     run(group)

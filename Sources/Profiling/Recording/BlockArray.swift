@@ -24,7 +24,7 @@ struct BlockArray<Element: Sendable>: RandomAccessCollection, @unchecked Sendabl
 
   subscript(index: Int) -> Element {
     unsafeAddress {
-      precondition(index >= 0 && index < count, "index out of range")
+      guard index >= 0 && index < count else { fatalError("index out of range") }
       return UnsafePointer(blocks[index / Self.capacity].elements + index % Self.capacity)
     }
   }
@@ -36,7 +36,7 @@ struct BlockArray<Element: Sendable>: RandomAccessCollection, @unchecked Sendabl
     let offset = count % Self.capacity
     if offset == 0 { blocks.append(Block()) }
     let block = blocks[blocks.count - 1]
-    precondition(block.count == offset, "another copy has appended")
+    guard block.count == offset else { fatalError("another copy has appended") }
     (block.elements + offset).initialize(to: element)
     block.count += 1
     count += 1

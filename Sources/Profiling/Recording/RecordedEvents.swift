@@ -17,7 +17,7 @@ package struct RecordedEvents: RandomAccessCollection, Sendable {
   ///
   /// - Parameter index: An index in `indices`, whatever the IDs of the events are.
   package subscript(index: Int) -> RecordedEvent {
-    precondition(index >= 0 && index < range.count, "index out of range")
+    guard index >= 0 && index < range.count else { fatalError("index out of range") }
     return RecordedEvent(
       record: tables.records[Int(order[range.lowerBound + index])], tables: tables)
   }

@@ -15,7 +15,7 @@ package enum FixVerification {
   package static func noting(
     in variants: [VariantResult], steps: [[Step]]
   ) -> [VariantResult] {
-    precondition(variants.count == steps.count, "each variant needs its steps")
+    guard variants.count == steps.count else { fatalError("each variant needs its steps") }
     return variants.indices.map { index in
       var variant = variants[index]
       for finding in variant.findings.indices where variant.findings[finding].verification == nil {

@@ -57,7 +57,7 @@ package struct RunResult: Sendable {
   ///
   /// - Parameter runs: The runs of the same scenario, at least one.
   package init(joining runs: [RunResult]) {
-    precondition(!runs.isEmpty, "a run has at least one scale")
+    guard !runs.isEmpty else { fatalError("a run has at least one scale") }
     self = runs[0]
     scales += runs.dropFirst().map(ScaledRun.init)
   }

@@ -26,7 +26,7 @@ package enum IndexAdviceSource {
       let statements = AdvisedStatement.all(in: result.variants.flatMap(\.statements))
       advice = try engine.advisor(at: data, model: scenario.dataModel).advice(on: statements)
     })
-    guard let advice else { preconditionFailure("a run that succeeds is examined") }
+    guard let advice else { fatalError("a run that succeeds is examined") }
     return advice
   }
 

@@ -39,8 +39,8 @@ package struct ScenarioRunner {
     outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil,
     recordsWork: Bool = false, engine: any StoreEngine = SQLiteEngine()
   ) {
-    precondition(scale >= 1, "scale must be at least 1")
-    precondition(repeats >= 1, "repeats must be at least 1")
+    guard scale >= 1 else { fatalError("scale must be at least 1") }
+    guard repeats >= 1 else { fatalError("repeats must be at least 1") }
     self.scenario = scenario
     self.scale = scale
     self.seed = seed ?? scenario.data.seed

@@ -110,7 +110,7 @@ extension Session {
     case .batchUpdate: try batchUpdate(step, input)
     case .batchDelete: try batchDelete(step, input)
     case .context, .drop, .index, .sql, .pragma, .analyze, .migrate, .finishMigration:
-      preconditionFailure("\(step.verb.rawValue) doesn't run in a context")
+      fatalError("\(step.verb.rawValue) doesn't run in a context")
     }
   }
 

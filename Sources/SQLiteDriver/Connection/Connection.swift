@@ -149,10 +149,10 @@ package final class Connection: @unchecked Sendable {
     interruption.send()
   }
 
-  /// Returns the handle, or stops with a precondition failure if the connection is closed.
+  /// Returns the handle, or stops with a fatal error if the connection is closed.
   func use() -> OpaquePointer {
     guard let handle else {
-      preconditionFailure("The connection to \(path) was used after it was closed.")
+      fatalError("The connection to \(path) was used after it was closed.")
     }
     return handle
   }

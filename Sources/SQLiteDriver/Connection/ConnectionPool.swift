@@ -64,7 +64,9 @@ package final class ConnectionPool: @unchecked Sendable {
     path: String, access: Connection.Access, options: Connection.Options = .init(),
     maximumReaders: Int = usualReaders, configure: @escaping Configure = { _ in }
   ) throws(SQLiteError) {
-    precondition(path != ":memory:", "A pool needs a file; :memory: is private to a connection.")
+    guard path != ":memory:" else {
+      fatalError("A pool needs a file; :memory: is private to a connection.")
+    }
     self.path = path
     self.access = access
     self.options = options
@@ -224,11 +226,13 @@ package final class ConnectionPool: @unchecked Sendable {
     _ body: (Connection) throws -> Result
   ) throws -> Result {
     guard let writer else {
-      preconditionFailure("The store at \(path) was opened for reading: it has no writer.")
+      fatalError("The store at \(path) was opened for reading: it has no writer.")
     }
     let thread = MonotonicClock.threadID()
     let isNested = lock.withLock { writingThread == thread }
-    precondition(!isNested, "withWriter was called inside withWriter; pass the connection on.")
+    guard !isNested else {
+      fatalError("withWriter was called inside withWriter; pass the connection on.")
+    }
     writerLock.lock()
     lock.withLock { writingThread = thread }
     defer {

@@ -10,7 +10,9 @@ package struct StepOption: Sendable, Hashable {
   ///
   /// It's a programmer error to pass a value whose kind differs from the option's kind.
   package init(_ word: OptionWord, _ value: OptionValue) {
-    precondition(word.kind == value.kind, "`\(word.rawValue)` takes a value of kind \(word.kind)")
+    guard word.kind == value.kind else {
+      fatalError("`\(word.rawValue)` takes a value of kind \(word.kind)")
+    }
     self.word = word
     self.value = value
   }
@@ -145,7 +147,7 @@ extension Step {
   }
 
   private func value(of word: OptionWord, _ kind: OptionWord.Kind) -> OptionValue? {
-    precondition(word.kind == kind, "`\(word.rawValue)` has no value of kind \(kind)")
+    guard word.kind == kind else { fatalError("`\(word.rawValue)` has no value of kind \(kind)") }
     return option(word)?.value
   }
 }

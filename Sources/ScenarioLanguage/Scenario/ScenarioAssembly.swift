@@ -26,7 +26,7 @@ struct ScenarioAssembly {
           "the scenario has no `\(key)`", at: SourceRange(line: 1, column: 1),
           nextStep: "write `\(key):`"), at: key)
     }
-    let source = entries["source"].flatMap(document.sourceMark) ?? .derived
+    let source = entries["source"].flatMap(document.sourceMark) ?? .ours
     let lookup = ModelLookup(document: document, folder: url.deletingLastPathComponent())
     guard let found = lookup.model(named: entries["model"], data: entries["data"]) else {
       return nil

@@ -56,7 +56,7 @@ package enum ScenarioSchema {
     case "covers": covers
     case "source":
       described(
-        "source", "The source of expectations that don't specify one; `derived` by default.")
+        "source", "The source of expectations that don't specify one; `ours` by default.")
     case "apple": apple
     case "story": described("text", "The introduction in the report.")
     case "headline":

@@ -161,7 +161,7 @@ struct DeletionTests {
     }
   }
 
-  @Test("S-E16 a relationship accepts subentities; another entity is a precondition failure")
+  @Test("S-E16 a relationship accepts subentities; another entity is a fatal error")
   func subentityIsAcceptedAndAnotherEntityStopsTheProcess() async throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {

@@ -1,3 +1,4 @@
+import CoreDataCosts
 import OpenCoreData
 import Testing
 

@@ -34,7 +34,7 @@ struct ScenarioRunnerTests {
 
     let storm = result.variants[0]
     #expect(storm.findings.map(\.name) == ["fault-storm(Mood)", "fault-storm(Mood.country)"])
-    #expect(storm.findings[0].callSite?.description == "faults.yml:16")
+    #expect(storm.findings[0].callSite?.description == "faults.yml:17")
     #expect(storm.findings[0].verification?.description == "verified: 5,061 → 61 SELECTs (plain)")
     #expect(
       result.variants[1].findings.first?.verification?.description

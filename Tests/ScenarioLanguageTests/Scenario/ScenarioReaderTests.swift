@@ -24,7 +24,7 @@ struct ScenarioReaderTests {
       scenario.steps.map(\.text) == [
         "fetch Mood sort date- as moods", "touch moods date country.numericISO3166Code",
       ])
-    #expect(scenario.steps[1].location == CallSite(file: "Scenarios/faults.yml", line: 16))
+    #expect(scenario.steps[1].location == CallSite(file: "Scenarios/faults.yml", line: 17))
     #expect(
       scenario.variants.map(\.name) == [
         "fault storm", "plain", "realized", "prefetched", "countries retained", "batched",
@@ -38,7 +38,7 @@ struct ScenarioReaderTests {
         "touch moods date country.numericISO3166Code",
       ])
     #expect(batched.expect.expectations.last?.scoped == ScopedMetric(.peak, .entity("Mood")))
-    #expect(scenario.variants[3].expect.expectations.map(\.line) == [33, 33, 33, 33])
+    #expect(scenario.variants[3].expect.expectations.map(\.line) == [34, 34, 34, 34])
     #expect(
       scenario.variants[0].expect.findings?.names.map(\.text) == [
         "fault-storm(Mood)", "fault-storm(Mood.country)",

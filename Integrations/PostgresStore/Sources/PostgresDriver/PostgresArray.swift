@@ -23,7 +23,7 @@ package struct PostgresArray {
   /// Appends a `bigint`; it's a programmer error if the elements have another type, as for the
   /// other functions.
   package mutating func append(_ value: Int64) {
-    precondition(type == .integer, "an array's elements are of its type")
+    guard type == .integer else { fatalError("an array's elements are of its type") }
     append(UInt64(bitPattern: value))
   }
 
@@ -39,13 +39,13 @@ package struct PostgresArray {
 
   /// Appends a `double precision`.
   package mutating func append(_ value: Double) {
-    precondition(type == .real, "an array's elements are of its type")
+    guard type == .real else { fatalError("an array's elements are of its type") }
     append(value.bitPattern)
   }
 
   /// Appends a string, and returns false for one with the character NUL, which the server rejects.
   package mutating func append(_ value: String) -> Bool {
-    precondition(type == .text, "an array's elements are of its type")
+    guard type == .text else { fatalError("an array's elements are of its type") }
     count += 1
     var value = value
     return value.withUTF8 { text in
@@ -64,7 +64,7 @@ package struct PostgresArray {
 
   /// Appends a value.
   package mutating func append(_ value: PostgresValue) {
-    precondition(value.oid == type.oid, "an array's elements are of its type")
+    guard value.oid == type.oid else { fatalError("an array's elements are of its type") }
     guard let element = value.bytes else { return appendNull() }
     count += 1
     bytes.append(network: Int32(element.count))

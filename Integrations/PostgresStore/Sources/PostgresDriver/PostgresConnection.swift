@@ -133,7 +133,7 @@ package final class PostgresConnection {
       pointers.append(nil)
       return pointers.withUnsafeBufferPointer { pointers in
         guard let list = pointers.baseAddress else {
-          preconditionFailure("an array with an element has an address")
+          fatalError("an array with an element has an address")
         }
         return body(list)
       }
@@ -282,7 +282,7 @@ package final class PostgresConnection {
   ///
   /// - Parameter mode: Words that follow BEGIN.
   func begin(_ mode: String) throws(PostgresError) {
-    precondition(!isInTransaction, "transactions can't be nested")
+    guard !isInTransaction else { fatalError("transactions can't be nested") }
     try execute("BEGIN \(mode)")
     isInTransaction = true
   }

@@ -31,13 +31,13 @@ package final class PostgresResult {
 
   /// Returns whether a value is NULL.
   package func isNull(_ row: Int, _ column: Int) -> Bool {
-    precondition(row < rowCount && column < columnCount, "the result has no such value")
+    guard row < rowCount && column < columnCount else { fatalError("the result has no such value") }
     return PQgetisnull(raw, Int32(row), Int32(column)) == 1
   }
 
   /// Returns the bytes of a value, which are valid while the result is; nil for NULL.
   package func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
-    precondition(row < rowCount && column < columnCount, "the result has no such value")
+    guard row < rowCount && column < columnCount else { fatalError("the result has no such value") }
     let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
     // NULL has no length, so that most values need no other test.
     let length = PQgetlength(raw, row, column)

@@ -8,9 +8,9 @@ package enum QuotedIdentifier {
   /// It's a programmer error to pass one that the server would shorten, or that contains the
   /// character NUL.
   package static func of(_ name: String) -> String {
-    precondition(
-      !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains(0),
-      "an identifier has 1 to 63 bytes, none of them 0")
+    guard !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains(0) else {
+      fatalError("an identifier has 1 to 63 bytes, none of them 0")
+    }
     return "\"" + name.replacing("\"", with: "\"\"") + "\""
   }
 }

@@ -33,7 +33,9 @@ struct SchemaNames: Sendable {
 
   /// Returns the statement that drops a schema.
   func removal(of schema: String) -> String {
-    precondition(schema.hasPrefix(Self.beginning), "only the program's own schemas are dropped")
+    guard schema.hasPrefix(Self.beginning) else {
+      fatalError("only the program's own schemas are dropped")
+    }
     return "DROP SCHEMA IF EXISTS \(QuotedIdentifier.of(schema)) CASCADE"
   }
 

@@ -119,11 +119,11 @@ extension PredicateValue {
       encode(sorted.map(\.value), "NSDictionary", with: coder)
     case .object(let object):
       guard let coded = object.base as? NSObject, coded is any NSCoding else {
-        preconditionFailure("a \(type(of: object.base)) in a predicate can't be archived")
+        fatalError("a \(type(of: object.base)) in a predicate can't be archived")
       }
       coder.encode(coded, forKey: Key.constant)
     case .placeholder(let text):
-      preconditionFailure("the placeholder \(text) has no argument and can't be archived")
+      fatalError("the placeholder \(text) has no argument and can't be archived")
     }
   }
 
@@ -201,7 +201,7 @@ extension NSExpression.Node {
     case .fetch(let request, let context, let countOnly):
       coder.encode(NSArray(array: [request, context]), forKey: Key.arguments)
       coder.encode(countOnly ? 1 : 0, forKey: Key.countOnly)
-    case .block: preconditionFailure("an expression with a block can't be archived")
+    case .block: fatalError("an expression with a block can't be archived")
     }
   }
 

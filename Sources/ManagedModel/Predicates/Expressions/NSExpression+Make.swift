@@ -57,11 +57,11 @@ extension NSExpression {
     guard let function = PredicateFunction(rawValue: name) else {
       let near = NearestName.of(name, among: PredicateFunction.allCases.map(\.rawValue))
       let hint = near.map { ": did you mean \($0)?" } ?? ""
-      preconditionFailure("there's no function \(name) in NSExpression\(hint)")
+      fatalError("there's no function \(name) in NSExpression\(hint)")
     }
-    precondition(
-      function.accepts(expressions.count),
-      "\(name) takes \(function.arityText); it has \(expressions.count)")
+    guard function.accepts(expressions.count) else {
+      fatalError("\(name) takes \(function.arityText); it has \(expressions.count)")
+    }
     self.init(.function(function, expressions))
   }
 
@@ -140,7 +140,7 @@ extension NSExpression {
     do {
       self.init(try PredicateParser.expression(format, source: source).node)
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 
@@ -152,7 +152,7 @@ extension NSExpression {
     do {
       self.init(try PredicateParser.expression(format, source: source).node)
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 
@@ -286,6 +286,6 @@ extension NSExpression {
   }
 
   private func unavailable(_ property: String) -> Never {
-    preconditionFailure("an expression of type \(expressionType) has no \(property): \(self)")
+    fatalError("an expression of type \(expressionType) has no \(property): \(self)")
   }
 }

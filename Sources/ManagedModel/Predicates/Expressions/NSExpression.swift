@@ -161,7 +161,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
       for name in evaluator.assigned { context?[name] = evaluator.boxed(variable: name) }
       return value
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 

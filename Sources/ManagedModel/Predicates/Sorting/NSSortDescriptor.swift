@@ -96,7 +96,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   /// Traps, where Apple raises, for one with a comparator block.
   open func encode(with coder: NSCoder) {
     guard let comparison else {
-      preconditionFailure("a sort descriptor with a comparator block can't be archived")
+      fatalError("a sort descriptor with a comparator block can't be archived")
     }
     if let key { coder.encode(NSString(string: key), forKey: "NSKey") }
     coder.encode(ascending ? 1 : 0, forKey: "NSAscending")
@@ -143,7 +143,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     do {
       return try KeyPathReader.value(of: path, from: object)
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 

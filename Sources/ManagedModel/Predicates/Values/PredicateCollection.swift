@@ -176,7 +176,7 @@ extension KeyValueReadable {
     do {
       return try KeyPathReader.plainValue(of: PredicateKeyPath(keyPath), from: self)
     } catch {
-      preconditionFailure(error.description)
+      fatalError(error.description)
     }
   }
 }

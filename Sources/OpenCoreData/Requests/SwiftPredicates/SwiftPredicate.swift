@@ -15,7 +15,7 @@ final class SwiftPredicate: NSPredicate, @unchecked Sendable {  // all state is 
       do {
         return try predicate.evaluate(object)
       } catch {
-        preconditionFailure("\(predicate) can't be evaluated for \(object): \(error)")
+        fatalError("\(predicate) can't be evaluated for \(object): \(error)")
       }
     }
     translation = { entity in
@@ -52,7 +52,7 @@ extension PredicateFormatInitializable {
   /// `nil` if it can't translate the predicate.
   public init<Object: NSManagedObject>(_ predicate: Foundation.Predicate<Object>) {
     guard let made = SwiftPredicate(predicate) as? Self else {
-      preconditionFailure("a Swift predicate isn't a \(Self.self): convert it to an NSPredicate")
+      fatalError("a Swift predicate isn't a \(Self.self): convert it to an NSPredicate")
     }
     self = made
   }
@@ -120,7 +120,7 @@ extension NSSortDescriptor {
   /// programmer error to pass a descriptor without a key path.
   public convenience init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
     guard let keyPath = sortDescriptor.keyPath else {
-      preconditionFailure("a SortDescriptor without a key path can't become an NSSortDescriptor")
+      fatalError("a SortDescriptor without a key path can't become an NSSortDescriptor")
     }
     self.init(
       key: Self.name(of: keyPath), keyPath: keyPath, ascending: sortDescriptor.order == .forward,
