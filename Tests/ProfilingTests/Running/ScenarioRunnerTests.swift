@@ -265,7 +265,7 @@ struct ScenarioRunnerTests {
       ])
     #expect(bare[0].differences.first?.hasPrefix("SELECT 0, t0.Z_PK") == true)
     #expect(indexed.map(\.isMet) == [true, true, true, true])
-    #expect(indexed.map(\.source) == [.derived, .derived, .book, .derived])
+    #expect(indexed.map(\.source) == [.ours, .ours, .book, .ours])
   }
 
   @Test
