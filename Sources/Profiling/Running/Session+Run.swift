@@ -138,6 +138,7 @@ extension Session {
       reachedThrough: reached,
       routes: routes)
     context.sorting = sorting
+    context.arrangesSections = step.option(.sections) != nil
     if step.flag(of: .array) == true { context.makesArray = true }
     let counted = step.reads.compactMap(Step.countedPath)
     context.counted = Set(counted).filter { path in
