@@ -82,8 +82,8 @@ package struct EntityPlan: Sendable {
   }
 }
 
-/// Finds relationships that can't have the planned destinations: required ones without any rows, and
-/// many-to-many ones whose inverse has a generator, too.
+/// Finds relationships that can't have the planned destinations: required ones without any rows,
+/// and many-to-many ones whose inverse has a generator, too.
 struct DestinationCheck {
   let plans: [EntityPlan]
   /// The row count of each planned entity, without subentities.

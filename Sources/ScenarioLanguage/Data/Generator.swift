@@ -6,8 +6,8 @@ package import WorkbenchText
 package enum Generator: Sendable, Equatable {
   /// The destination's objects in order, repeated from the first.
   case cycle
-  /// This number of the destination's objects, each object after those of the previous row, repeated
-  /// from the first.
+  /// This number of the destination's objects, after those of the previous row, repeated from the
+  /// first.
   case several(Int)
   /// A random object of the destination, or a random value of the type.
   case random

@@ -86,7 +86,7 @@ extension Verb {
     case .analyze: "Core Data gathers statistics only when it opens a store"
     case .pragma: "Core Data applies pragmas only when it opens a store"
     case .history: "Core Data tracks history only from when it opens a store"
-    case .results: "Core Data's controllers need a delegate that is a view's"
+    case .results: "an exported program has no results controllers"
     case .migrate, .finishMigration: "an exported program has one version of the model"
     case .undo: "on Apple platforms, the run loop determines the change groups"
     default: nil

@@ -55,7 +55,8 @@ package enum FaultStormRule {
 /// Finds batched fetches whose result was loaded completely for an array or for sections.
 ///
 /// It fires if a fetch itself, a step that converts the result to a Swift array, or a results
-/// controller that reads the section of each object loaded at least two batches. Loading all batches at once defeats the batch size and takes many statements.
+/// controller that reads the section of each object loaded at least two batches. Loading all
+/// batches at once defeats the batch size and takes many statements.
 enum BatchWalkedRule {
   static let rule = Rule(
     .batchWalked, chapter: 6,
