@@ -68,7 +68,7 @@ struct ResultsStepTests {
       "fetch Mood faults no as moods", "context other coordinator second",
       "batch-update Mood with latitude 7 in other", "fetch Mood as again",
       "set moods with longitude 1 limit 1", "save fails 133020", "rollback",
-      "fetch Mood refreshes yes as again", "set moods with longitude 1 limit 1", "save",
+      "fetch Mood refreshes yes as again", "set moods with longitude 1 limit 1 offset 5", "save",
     ])
     #expect(outcomes[5].endedAsExpected, "\(outcomes[5].summary)")
     #expect(outcomes[7].costs.counters.selects == 1 && outcomes[7].costs.counters.faults == 0)
