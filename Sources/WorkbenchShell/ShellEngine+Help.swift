@@ -86,7 +86,9 @@ extension ShellEngine {
 
 extension Verb {
   /// Whether the verb's options are properties of an `NSFetchRequest`.
-  fileprivate var makesRequest: Bool { self == .fetch || self == .count || self == .batchDelete }
+  fileprivate var makesRequest: Bool {
+    [.fetch, .results, .count, .batchDelete].contains(self)
+  }
 }
 
 extension ShellCommand {
@@ -134,12 +136,12 @@ extension Verb {
 
   private var helpPart: HelpPart {
     switch self {
-    case .fetch, .count, .touch, .walk: .reading
+    case .fetch, .results, .count, .touch, .walk: .reading
     case .insert, .set, .relate, .delete, .save, .rollback, .undo, .batchInsert, .batchUpdate,
       .batchDelete:
       .changing
     case .refresh, .drop, .reset, .context, .merge, .pin: .contexts
-    case .index, .sql, .pragma, .analyze, .migrate, .finishMigration: .file
+    case .index, .sql, .pragma, .analyze, .history, .migrate, .finishMigration: .file
     }
   }
 }

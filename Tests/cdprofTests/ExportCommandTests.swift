@@ -13,6 +13,7 @@ struct ExportCommandTests {
 
   /// What can't be exported, with the reason; everything else can.
   private static let unsupportedScenarios = [
+    "06-fetching/a-results-controller.yml": "`results` can't be exported",
     "06-fetching/one-wide-table.yml": "`index` can't be exported",
     "07-saving/undoing.yml": "`undo` can't be exported",
     "08-performance/readers-and-a-writer.yml": "`sql` can't be exported",
@@ -21,6 +22,10 @@ struct ExportCommandTests {
     "08-performance/where-a-save-goes.yml": "`sql` can't be exported",
     "08-performance/a-page-in-memory.yml": "`pragma` can't be exported",
     "08-performance/what-durability-costs.yml": "`pragma` can't be exported",
+    "08-performance/a-transformable-attribute.yml": "`index` can't be exported",
+    "08-performance/many-to-many.yml": "`index` can't be exported",
+    "08-performance/sorting-by-a-key-path.yml": "`index` can't be exported",
+    "09-sync/what-history-costs.yml": "`sql` can't be exported",
     "10-contexts/a-reader-that-stays.yml": "`sql` can't be exported",
     "12-predicates/asking-about-many.yml": "`index` can't be exported",
     "14-migration/a-constraint-over-duplicates.yml": olderData,

@@ -39,7 +39,7 @@ package struct ServerEngine: StoreEngine {
   package func obstacle(to step: Step) -> EngineObstacle? {
     let word = "`\(step.verb.rawValue)`"
     switch step.verb {
-    case .sql, .index, .pragma, .analyze, .migrate, .finishMigration:
+    case .sql, .index, .pragma, .analyze, .history, .migrate, .finishMigration:
       return EngineObstacle(
         "\(word) works on a SQLite file, and \(server.name) has none",
         nextStep: "run it on SQLite with `cdprof run`, or leave the step out")
@@ -52,8 +52,8 @@ package struct ServerEngine: StoreEngine {
       return EngineObstacle(
         "\(word) is a batch request, which stores in \(server.name) don't execute",
         nextStep: "run it on SQLite with `cdprof run`, or change objects and save them")
-    case .fetch, .count, .touch, .walk, .insert, .set, .relate, .delete, .save, .rollback, .undo,
-      .refresh, .drop, .reset, .context, .merge:
+    case .fetch, .results, .count, .touch, .walk, .insert, .set, .relate, .delete, .save,
+      .rollback, .undo, .refresh, .drop, .reset, .context, .merge:
       return nil
     }
   }

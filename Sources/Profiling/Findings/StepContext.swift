@@ -89,6 +89,8 @@ package struct StepContext: Sendable {
   package var migration: Migration?
   /// Whether the step converted a batched result to a Swift array.
   package var makesArray = false
+  /// Whether the step is a results controller that read the section of each object.
+  package var arrangesSections = false
   /// The key paths of to-many relationships of which the step read only the count.
   package var counted: Set<String> = []
 

@@ -30,6 +30,8 @@ final class ColdStack {
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
   /// The pragmas that the file was opened with.
   private(set) var pragmas: [String: String] = [:]
+  /// Whether the file was opened with persistent history.
+  private var tracksHistory = false
 
   /// Opens a store and creates the main context.
   ///
@@ -103,13 +105,24 @@ final class ColdStack {
   ///
   /// - Throws: The coordinator's `NSError`. The file is then open without the pragma.
   func reopen(pragma name: String, _ value: String) throws {
-    let former = (pragmas: pragmas, contexts: contexts)
+    try reopen { $0.pragmas[name] = value }
+  }
+
+  /// Reopens the file with persistent history, and re-creates all contexts without their objects.
+  ///
+  /// - Throws: The coordinator's `NSError`. The file is then open without the option.
+  func reopenTrackingHistory() throws {
+    try reopen { $0.tracksHistory = true }
+  }
+
+  private func reopen(setting change: (ColdStack) -> Void) throws {
+    let former = (pragmas: pragmas, tracksHistory: tracksHistory, contexts: contexts)
     let known = contexts.map { ($0.name, shapes[$0.name] ?? ContextShape()) }
-    pragmas[name] = value
+    change(self)
     do {
       try reopen(known)
     } catch {
-      pragmas = former.pragmas
+      (pragmas, tracksHistory) = (former.pragmas, former.tracksHistory)
       // Without a store, the next fetch fails, but the main context must always exist.
       do { try reopen(known) } catch { contexts = former.contexts }
       throw error
@@ -173,6 +186,7 @@ final class ColdStack {
       options[SkippedRows.option] = skippedRows
     }
     if ignoresVersions { options[NSIgnorePersistentStoreVersioningOption] = true }
+    if tracksHistory { options[NSPersistentHistoryTrackingKey] = true }
     if !pragmas.isEmpty { options[NSSQLitePragmasOption] = pragmas }
     try made.addPersistentStore(type: engine.storeType, at: storeURL, options: options)
     coordinators[name] = made

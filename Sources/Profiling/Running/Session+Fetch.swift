@@ -110,6 +110,7 @@ extension NamedResult {
       let values = only.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       return "1 dictionary of \(entity): \(values.joined(separator: ", "))"
     case .batched(let objects): return "\(head), in batches of \(objects.batchSize)"
+    case .controller(let list): return list.summary(head)
     case .objects(let objects):
       guard !objects.isEmpty else { return head }
       let faults = objects.count { $0.isFault }
@@ -152,6 +153,7 @@ extension Step {
     if let format = format(of: .having) {
       request.havingPredicate = try NSPredicate.parse(format, arguments: [])
     }
+    request.shouldRefreshRefetchedObjects = flag(of: .refreshes) ?? false
     request.returnsDistinctResults = flag(of: .distinct) ?? false
     return request
   }

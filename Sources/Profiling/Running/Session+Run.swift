@@ -81,6 +81,7 @@ extension Session {
     case .sql: return try runStatement(step)
     case .pragma: return try setPragma(step)
     case .analyze: return try analyze(step)
+    case .history: return try changeHistory(step)
     case .migrate: return try migrate(step)
     case .finishMigration: return try finishMigration(step)
     default:
@@ -92,6 +93,7 @@ extension Session {
   private func perform(_ step: Step, _ input: StepInput) throws -> String {
     switch step.verb {
     case .fetch: try fetch(step, input)
+    case .results: try results(step, input)
     case .count: try count(step, input)
     case .touch: try touch(step, input)
     case .walk: try walk(step, input)
@@ -109,7 +111,7 @@ extension Session {
     case .batchInsert: try batchInsert(step, input)
     case .batchUpdate: try batchUpdate(step, input)
     case .batchDelete: try batchDelete(step, input)
-    case .context, .drop, .index, .sql, .pragma, .analyze, .migrate, .finishMigration:
+    case .context, .drop, .index, .sql, .pragma, .analyze, .history, .migrate, .finishMigration:
       fatalError("\(step.verb.rawValue) doesn't run in a context")
     }
   }
@@ -122,8 +124,8 @@ extension Session {
       context.migration = migration
       return context
     }
-    guard let result = namedResults[step.subject], let entity = model.entitiesByName[result.entity]
-    else {
+    let name = step.verb == .results ? step.subject : namedResults[step.subject]?.entity
+    guard let name, let entity = model.entitiesByName[name] else {
       return StepContext(fetch: fetch)
     }
     let reached = Dictionary(
@@ -131,10 +133,12 @@ extension Session {
       uniquingKeysWith: { first, _ in first })
     let isAmbiguous = entity.namesWithSubentities.contains { reached[$0] != nil }
     var context = StepContext(
-      fetch: fetch, resultObjects: isAmbiguous ? references(of: result) : [],
+      fetch: fetch,
+      resultObjects: isAmbiguous ? namedResults[step.subject].map(references) ?? [] : [],
       reachedThrough: reached,
       routes: routes)
     context.sorting = sorting
+    context.arrangesSections = step.option(.sections) != nil
     if step.flag(of: .array) == true { context.makesArray = true }
     let counted = step.reads.compactMap(Step.countedPath)
     context.counted = Set(counted).filter { path in
@@ -171,8 +175,9 @@ extension Session {
   private func relationshipSteps(of step: Step) -> [[RelationshipStep]] {
     var keyPaths = step.reads
     if let keys = step.sortKeys(of: .sort) { keyPaths += keys.map(\.keyPath) }
-    guard let entity = namedResults[step.subject].flatMap({ model.entitiesByName[$0.entity] })
-    else {
+    if let sections = step.text(of: .sections) { keyPaths.append(sections) }
+    let name = step.verb == .results ? step.subject : namedResults[step.subject]?.entity
+    guard let entity = name.flatMap({ model.entitiesByName[$0] }) else {
       return keyPaths.map { _ in [] }
     }
     let names = ModelNames(model)

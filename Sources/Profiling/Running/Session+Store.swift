@@ -72,6 +72,26 @@ extension Session {
     return "reopened with \(step.subject) = \(value)"
   }
 
+  /// Reopens the store with persistent history, or deletes all history.
+  ///
+  /// - Throws: An `NSError` if a context has unsaved changes, or if the store can't be reopened.
+  func changeHistory(_ step: Step) throws -> String {
+    switch HistoryAction(rawValue: step.subject) {
+    case .track:
+      try checkChanges()
+      raw = nil
+      try stack.reopenTrackingHistory()
+      return "reopened with persistent history"
+    case .purge:
+      let request = NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture)
+      request.resultType = .count
+      let result = try stack.main.performAndWait { try stack.main.execute(request) }
+      let count = (result as? NSPersistentHistoryResult)?.result as? Int ?? 0
+      return "\(NumberText.counted(count, "transaction")) deleted"
+    case nil: return ""
+    }
+  }
+
   /// Throws an error if a context has unsaved changes, because of which the store can't be
   /// reopened.
   func checkChanges() throws {

@@ -40,6 +40,7 @@ extension Session {
   private func array(of objects: StepObjects, _ context: NSManagedObjectContext) -> StepObjects {
     switch objects {
     case .batched(let objects): .objects(Array(objects))
+    case .controller(let list): .objects((0..<list.count).map(list.object))
     case .objects: objects
     case .ids(let ids): .objects(ids.map { context.object(with: $0) })
     }

@@ -31,6 +31,10 @@ package final class Session {
   var recordedSteps: [RecordedStep] = []
   /// The session's own SQLite connection, which is opened on first use.
   var raw: RawConnection?
+  /// Distinguishes the session's caches from those of other sessions on copies of the same store.
+  let cacheID = UUID().uuidString
+  /// The names of the caches that results controllers have written.
+  var cacheNames: Set<String> = []
   /// The routes of the last step, if entities don't determine them.
   var routes: [StepContext.Route] = []
   /// The in-memory sort of the last step, if a fetch could have performed it.
@@ -75,6 +79,7 @@ package final class Session {
 
   deinit {
     releaseAll()
+    deleteCaches()
   }
 
   /// Sets the model of the migrated store.

@@ -45,6 +45,7 @@ extension Session {
     case .ids(let ids), .rows(_, let ids): return .ids(try adopt(ids, of: result, in: context))
     case .objects(let objects) where result.context == context: return .objects(objects)
     case .batched(let objects) where result.context == context: return .batched(objects)
+    case .controller(let list) where result.context == context: return .controller(list)
     case .objects(let objects):
       let ids = stack.context(result.context).performAndWait { objects.map(\.objectID) }
       guard
@@ -55,9 +56,10 @@ extension Session {
             + "Save them first.")
       }
       return .ids(try adopt(ids, of: result, in: context))
-    case .batched:
+    case .batched, .controller:
+      let kind = if case .batched = result.content { "batched result" } else { "controller" }
       throw StepInput.error(
-        "`\(name)` is a batched result, which belongs to the context `\(result.context)`. Fetch it in "
+        "`\(name)` is a \(kind), which belongs to the context `\(result.context)`. Fetch it in "
           + "`\(context)`, or fetch object IDs.")
     }
   }
@@ -111,6 +113,7 @@ extension StepInput {
 enum StepObjects {
   case objects([NSManagedObject])
   case batched(BatchedFetchResult<NSManagedObject>)
+  case controller(ControlledList)
   /// The IDs of objects to get from the context.
   case ids([NSManagedObjectID])
 
@@ -118,6 +121,7 @@ enum StepObjects {
     switch self {
     case .objects(let objects): objects.count
     case .batched(let objects): objects.count
+    case .controller(let list): list.count
     case .ids(let ids): ids.count
     }
   }
@@ -130,6 +134,7 @@ enum StepObjects {
     switch self {
     case .objects(let objects): objects[index]
     case .batched(let objects): objects[index]
+    case .controller(let list): list.object(at: index)
     case .ids(let ids): context.object(with: ids[index])
     }
   }
@@ -154,6 +159,7 @@ struct NamedResult {
   enum Content {
     case objects([NSManagedObject])
     case batched(BatchedFetchResult<NSManagedObject>)
+    case controller(ControlledList)
     case ids([NSManagedObjectID])
     case dictionaries([[String: Any]])
     /// A did-save notification, or `nil` if there was nothing to save.
@@ -173,7 +179,7 @@ struct NamedResult {
   var shape: ResultShape {
     let kind: ResultShape.Kind =
       switch content {
-      case .objects, .batched: .objects
+      case .objects, .batched, .controller: .objects
       case .ids: .ids
       case .dictionaries: .dictionaries
       case .save: .save
@@ -186,6 +192,7 @@ struct NamedResult {
     switch content {
     case .objects(let objects): objects.count
     case .batched(let objects): objects.count
+    case .controller(let list): list.count
     case .ids(let ids), .rows(_, let ids): ids.count
     case .dictionaries(let dictionaries): dictionaries.count
     case .save: 0

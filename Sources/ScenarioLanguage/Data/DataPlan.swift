@@ -82,7 +82,8 @@ package struct EntityPlan: Sendable {
   }
 }
 
-/// Finds required relationships that can't have a destination among the planned rows.
+/// Finds relationships that can't have the planned destinations: required ones without any rows,
+/// and many-to-many ones whose inverse has a generator, too.
 struct DestinationCheck {
   let plans: [EntityPlan]
   /// The row count of each planned entity, without subentities.
@@ -93,7 +94,7 @@ struct DestinationCheck {
   var problems: [LanguageProblem] {
     let rows = Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
     let late = BuildOrder(plans: plans, model: model).late
-    return plans.flatMap { plan -> [LanguageProblem] in
+    let missing = plans.flatMap { plan -> [LanguageProblem] in
       guard rows[plan.entity] ?? 0 > 0, let entity = model.entitiesByName[plan.entity] else {
         return []
       }
@@ -115,6 +116,27 @@ struct DestinationCheck {
             nextStep: "make one of the relationships in the cycle optional in the model")
         }
         return nil
+      }
+    }
+    return doubled + missing
+  }
+
+  /// The problems of many-to-many relationships that are set at both ends.
+  private var doubled: [LanguageProblem] {
+    var known: Set<ObjectIdentifier> = []
+    return plans.flatMap { plan -> [LanguageProblem] in
+      guard let entity = model.entitiesByName[plan.entity] else { return [] }
+      return EntityFill.relationships(of: entity, plan: plan).compactMap { relationship in
+        guard relationship.isToMany, let inverse = relationship.inverseRelationship else {
+          return nil
+        }
+        known.insert(ObjectIdentifier(relationship))
+        guard inverse !== relationship, known.contains(ObjectIdentifier(inverse)) else {
+          return nil
+        }
+        return LanguageProblem(
+          "`\(plan.entity).\(relationship.name)` and its inverse both have a generator",
+          at: plan.count.range, nextStep: "remove one of the generators")
       }
     }
   }

@@ -1,22 +1,28 @@
 import OpenCoreData
 package import WorkbenchText
 
-/// The generator of a property's values: `cycle`, `random`, `every 1 minute`, `text 12`, or
-/// `one of [draft, sent]`.
+/// The generator of a property's values: `cycle`, `cycle 3`, `random`, `every 1 minute`,
+/// `text 12`, `bytes 5000`, or `one of [draft, sent]`.
 package enum Generator: Sendable, Equatable {
   /// The destination's objects in order, repeated from the first.
   case cycle
+  /// This number of the destination's objects, after those of the previous row, repeated from the
+  /// first.
+  case several(Int)
   /// A random object of the destination, or a random value of the type.
   case random
   /// Dates at an interval in seconds, from the start of 2016.
   case every(seconds: Int)
   /// Random words with this number of letters.
   case text(Int)
+  /// Random bytes of this number.
+  case bytes(Int)
   /// The given values in order, repeated from the first.
   case oneOf([Word])
 
   /// The syntax of generators, for errors.
-  static let usage = "cycle, random, every 1 minute, text 12, one of [a, b]"
+  static let usage =
+    "cycle, cycle 3, random, every 1 minute, text 12, bytes 5000, one of [a, b]"
 
   /// The number of seconds in each unit of `every`.
   static let units = [
@@ -34,22 +40,20 @@ package enum Generator: Sendable, Equatable {
     switch texts.first {
     case "cycle" where texts.count == 1:
       self = .cycle
+    case "cycle" where texts.count == 2:
+      self = .several(try Generator.number(words, of: "destinations", upTo: 1_000))
     case "random" where texts.count == 1:
       self = .random
     case "every" where texts.count == 3:
       self = .every(seconds: try Generator.seconds(words[1], words[2]))
     case "text" where texts.count == 2:
-      guard let length = Int(texts[1]), (1...100_000).contains(length) else {
-        throw LanguageProblem(
-          "`text` needs a number of letters from 1 to 100,000, not `\(texts[1])`",
-          at: words[1].range,
-          nextStep: "write, for example, `text 12`")
-      }
-      self = .text(length)
+      self = .text(try Generator.number(words, of: "letters", upTo: 100_000))
+    case "bytes" where texts.count == 2:
+      self = .bytes(try Generator.number(words, of: "bytes", upTo: 1_000_000))
     case "one" where texts.count > 2 && texts[1] == "of":
       self = .oneOf(Array(words.dropFirst(2)))
     default:
-      let known = ["cycle", "random", "every", "text", "one"]
+      let known = ["cycle", "random", "every", "text", "bytes", "one"]
       throw LanguageProblem(
         "unknown generator `\(texts.joined(separator: " "))`",
         at: words.first?.range ?? range,
@@ -58,6 +62,19 @@ package enum Generator: Sendable, Equatable {
         },
         nextStep: "write one of: \(Generator.usage)")
     }
+  }
+
+  /// Returns the number after the first word of a generator.
+  private static func number(
+    _ words: [Word], of things: String, upTo greatest: Int
+  ) throws(LanguageProblem) -> Int {
+    guard let number = Int(words[1].text), (1...greatest).contains(number) else {
+      throw LanguageProblem(
+        "`\(words[0].text)` needs a number of \(things) from 1 to "
+          + "\(NumberText.grouped(greatest)), not `\(words[1].text)`",
+        at: words[1].range, nextStep: "write, for example, `\(words[0].text) 12`")
+    }
+    return number
   }
 
   private static func seconds(_ count: Word, _ unit: Word) throws(LanguageProblem) -> Int {
@@ -82,6 +99,8 @@ package enum Generator: Sendable, Equatable {
     case (.cycle, .cycle), (.random, .random): true
     case (.every(let one), .every(let other)): one == other
     case (.text(let one), .text(let other)): one == other
+    case (.several(let one), .several(let other)): one == other
+    case (.bytes(let one), .bytes(let other)): one == other
     case (.oneOf(let one), .oneOf(let other)): one.map(\.text) == other.map(\.text)
     default: false
     }
@@ -107,6 +126,12 @@ struct GeneratorCheck {
   private func check(
     _ generator: Generator, _ relationship: NSRelationshipDescription, at range: SourceRange
   ) throws(LanguageProblem) {
+    guard !relationship.isManyToMany else {
+      if case .several = generator { return }
+      throw LanguageProblem(
+        "`\(entry.text)` is a many-to-many relationship", at: range,
+        nextStep: "write, for example, `cycle 3` for three destinations of each object")
+    }
     guard !relationship.isToMany else {
       throw LanguageProblem(
         "`\(entry.text)` is a to-many relationship", at: entry.range,
@@ -131,7 +156,7 @@ struct GeneratorCheck {
         at: entry.range, nextStep: "remove it")
     }
     switch generator {
-    case .cycle:
+    case .cycle, .several:
       throw LanguageProblem(
         "`cycle` is for relationships, but `\(entry.text)` is an attribute",
         at: range, nextStep: "write `one of [a, b]` to cycle through values")
@@ -145,6 +170,12 @@ struct GeneratorCheck {
         "`text` generates strings, but `\(entry.text)` is \(AttributeLiteral(type).typePhrase)",
         at: range,
         nextStep: "write `random` or `one of [...]`")
+    case .bytes where type != .binaryDataAttributeType && type != .transformableAttributeType:
+      throw LanguageProblem(
+        "`bytes` generates binary data, but `\(entry.text)` is "
+          + AttributeLiteral(type).typePhrase,
+        at: range,
+        nextStep: "write `random` or `one of [...]`")
     case .oneOf(let words):
       let literal = AttributeLiteral(type)
       for word in words where !literal.accepts(word.text) {
@@ -156,6 +187,11 @@ struct GeneratorCheck {
     default: break
     }
   }
+}
+
+extension NSRelationshipDescription {
+  /// Whether both the relationship and its inverse are to-many.
+  var isManyToMany: Bool { isToMany && inverseRelationship?.isToMany == true }
 }
 
 /// The minimum and the maximum of an attribute's values, from the model.

@@ -101,6 +101,8 @@ package struct StoreBuilder {
 struct EntityFill {
   private struct Link {
     let relationship: NSRelationshipDescription
+    /// The number of destinations of each object, or `nil` for a to-one relationship.
+    let number: Int?
     let isRandom: Bool
     var random: SeededGenerator
   }
@@ -127,7 +129,8 @@ struct EntityFill {
     }
     links = Self.relationships(of: description, plan: plan).map { relationship in
       Link(
-        relationship: relationship, isRandom: generators[relationship.name] == .random,
+        relationship: relationship, number: plan.number(of: relationship),
+        isRandom: generators[relationship.name] == .random,
         random: SeededGenerator(seed: seed, stream: "\(plan.entity).\(relationship.name)"))
     }
   }
@@ -155,14 +158,14 @@ struct EntityFill {
     }
   }
 
-  /// Returns the to-one relationships that get a destination: those with a generator and those that
-  /// are required.
+  /// Returns the relationships that get a destination: those with a generator, and to-one
+  /// relationships that are required.
   static func relationships(
     of entity: NSEntityDescription, plan: EntityPlan
   ) -> [NSRelationshipDescription] {
     let named = Set(plan.properties.map(\.name))
     return entity.relationshipsByName.values
-      .filter { !$0.isToMany && (named.contains($0.name) || !$0.isOptional) }
+      .filter { named.contains($0.name) || (!$0.isToMany && !$0.isOptional) }
       .sorted { $0.name < $1.name }
   }
 
@@ -217,8 +220,16 @@ struct EntityFill {
       let name = links[index].relationship.name
       let choice = links[index].isRandom ? links[index].random.next() : UInt64(row)
       guard only?.contains(name) ?? !late.contains(name), !targets[index].isEmpty else { continue }
-      let id = targets[index][Int(choice % UInt64(targets[index].count))]
-      object.setValue(context.object(with: id), forKey: name)
+      let ids = targets[index]
+      guard let number = links[index].number else {
+        object.setValue(
+          context.object(with: ids[Int(choice % UInt64(ids.count))]), forKey: name)
+        continue
+      }
+      let several = (0..<number).map { context.object(with: ids[(row * number + $0) % ids.count]) }
+      object.setValue(
+        links[index].relationship.isOrdered ? NSOrderedSet(array: several) : Set(several),
+        forKey: name)
     }
   }
 }
@@ -231,6 +242,12 @@ extension NSEntityDescription {
 }
 
 extension EntityPlan {
+  /// Returns the number of destinations that each object gets, or `nil` for a to-one relationship.
+  func number(of relationship: NSRelationshipDescription) -> Int? {
+    for case (relationship.name, .several(let number)) in generators { return number }
+    return nil
+  }
+
   /// The specified generators, by property.
   fileprivate var generators: [String: Generator] {
     Dictionary(properties.map { ($0.name, $0.generator) }, uniquingKeysWith: { $1 })
@@ -279,7 +296,7 @@ struct AttributeSource {
     case .dates(let seconds): date(Double(row * seconds))
     case .anyDate: date(Double(random.below(ValueRecipe.secondsOfAYear)))
     case .flag: random.below(2) == 1
-    case .bytes: Data((0..<12).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+    case .bytes(let length): random.bytes(length: length)
     case .uuid: random.uuid()
     case .address: URL(string: "https://example.org/\(row + 1)")
     case .literals: literals.isEmpty ? nil : literals[row % literals.count]

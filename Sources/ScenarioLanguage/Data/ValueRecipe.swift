@@ -20,8 +20,8 @@ enum ValueRecipe {
   case anyDate
   /// A random Boolean value.
   case flag
-  /// Twelve random bytes.
-  case bytes
+  /// Random bytes.
+  case bytes(length: Int)
   case uuid
   /// A URL that contains the row number.
   case address
@@ -47,9 +47,10 @@ enum ValueRecipe {
     switch generator {
     case .oneOf(let words): self = .literals(words)
     case .every(let seconds): self = .dates(seconds: seconds)
+    case .bytes(let length): self = .bytes(length: length)
     case .text(let length): self = .text(length: length, isUnique: isUnique)
     case .random: self = .valid(attribute.attributeType, bounds, isUnique)
-    case .cycle, nil: self = .plain(attribute.attributeType, bounds, isUnique)
+    case .cycle, .several, nil: self = .plain(attribute.attributeType, bounds, isUnique)
     }
   }
 
@@ -83,7 +84,7 @@ enum ValueRecipe {
     case .stringAttributeType: .text(length: bounds.textLength, isUnique: isUnique)
     case .booleanAttributeType: .flag
     case .dateAttributeType: .anyDate
-    case .binaryDataAttributeType, .transformableAttributeType: .bytes
+    case .binaryDataAttributeType, .transformableAttributeType: .bytes(length: 12)
     case .UUIDAttributeType: .uuid
     case .URIAttributeType: .address
     case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: .none
@@ -174,6 +175,19 @@ extension SeededGenerator {
     guard let row else { return text }
     let serial = String(row + 1)
     return String(text.prefix(max(0, length - serial.count))) + serial
+  }
+
+  /// Returns random bytes, eight of each random number.
+  mutating func bytes(length: Int) -> Data {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(length + 8)
+    while bytes.count < length {
+      let word = next()
+      for shift in stride(from: UInt64(0), to: 64, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
+    }
+    return Data(bytes.prefix(length))
   }
 
   /// Returns a UUID in the format of version 4.

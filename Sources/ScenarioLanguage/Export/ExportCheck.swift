@@ -85,6 +85,8 @@ extension Verb {
       "Core Data creates indexes only with the file; declare the index in the model"
     case .analyze: "Core Data gathers statistics only when it opens a store"
     case .pragma: "Core Data applies pragmas only when it opens a store"
+    case .history: "Core Data tracks history only from when it opens a store"
+    case .results: "an exported program has no results controllers"
     case .migrate, .finishMigration: "an exported program has one version of the model"
     case .undo: "on Apple platforms, the run loop determines the change groups"
     default: nil

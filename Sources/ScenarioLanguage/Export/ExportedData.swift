@@ -75,7 +75,9 @@ struct ExportedData {
       for link in links {
         let isRandom = plan.properties.contains { $0.name == link.name && $0.generator == .random }
         var choice = "UInt64(row)"
-        if isRandom {
+        if let number = plan.number(of: link) {
+          choice = "UInt64(row * \(number)), count: \(number)"
+        } else if isRandom {
           let name = identifiers.name(link.name)
           lines.line("var \(name) = \(generator(of: link.name, in: plan))")
           choice = "\(name).next()"
@@ -134,7 +136,7 @@ struct ExportedData {
     case .dates(let seconds): return "date(Double(row * \(seconds)))"
     case .anyDate: return "date(Double(\(name).below(\(ValueRecipe.secondsOfAYear))))"
     case .flag: return "\(name).below(2) == 1"
-    case .bytes: return "\(name).bytes()"
+    case .bytes(let length): return "\(name).bytes(\(length))"
     case .uuid: return "\(name).uuid()"
     case .address: return "URL(string: \"https://example.org/\\(row + 1)\")"
     case .literals: return "\(name)[row % \(name).count]"

@@ -1,7 +1,8 @@
 /// The helper functions of every exported program, for tasks that take several Core Data calls.
 enum ExportedSupport {
   /// The lines in the program's type.
-  static let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  static let lines = (text + "\n\n" + rows)
+    .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
   /// The declaration that gives Apple's selector the name that `OpenCoreData` has for it.
   static let selectors = [
@@ -271,130 +272,6 @@ enum ExportedSupport {
       let index = NSFetchIndexDescription(name: name, elements: elements)
       if let predicate { index.partialIndexPredicate = NSPredicate(format: predicate) }
       return index
-    }
-
-    // MARK: The rows
-
-    /// Creates rows and keeps their object IDs, by entity.
-    final class Rows {
-      private let context: NSManagedObjectContext
-      private var made: [String: [NSManagedObjectID]] = [:]
-
-      init(in store: URL, of model: NSManagedObjectModel) throws {
-        context = makeContext(on: try openStore(store, model))
-      }
-
-      func insert(
-        _ count: Int, _ entity: String, _ fill: (NSManagedObject, Int) -> Void
-      ) throws {
-        for start in stride(from: 0, to: count, by: 1_000) {
-          let ids = try context.performAndWait {
-            let objects = (start..<min(count, start + 1_000)).map { row in
-              let object = NSEntityDescription.insertNewObject(
-                forEntityName: entity, into: context)
-              fill(object, row)
-              return object
-            }
-            try context.save()
-            return objects.map(\.objectID)
-          }
-          made[entity, default: []] += ids
-          context.performAndWait { context.reset() }
-        }
-      }
-
-      /// Visits the rows of an entity again.
-      func relate(_ entity: String, _ fill: (NSManagedObject, Int) -> Void) throws {
-        try context.performAndWait {
-          for (row, id) in (made[entity] ?? []).enumerated() {
-            fill(context.object(with: id), row)
-          }
-          try context.save()
-          context.reset()
-        }
-      }
-
-      /// Sets a to-one relationship to the row with an index, which wraps around.
-      func relate(
-        _ object: NSManagedObject, _ key: String, to entities: [String], _ choice: UInt64
-      ) {
-        let ids = entities.flatMap { made[$0] ?? [] }
-        guard !ids.isEmpty else { return }
-        object.setValue(
-          context.object(with: ids[Int(choice % UInt64(ids.count))]), forKey: key)
-      }
-    }
-
-    static func date(_ seconds: Double) -> Date {
-      Date(timeIntervalSinceReferenceDate: 473_299_200 + seconds)
-    }
-
-    /// Returns consecutive integers in a range, repeated from the first.
-    static func serial(_ row: Int, _ least: Int, _ greatest: Int) -> Int {
-      guard least < greatest else { return least }
-      let (span, isOver) = greatest.subtractingReportingOverflow(least)
-      return isOver ? row : least + row % (span == .max ? span : span + 1)
-    }
-
-    /// A random number generator (SplitMix64) that returns the same numbers for the same seed, with
-    /// a stream for each property.
-    struct Seeded {
-      private var state: UInt64
-
-      init(_ seed: UInt64, _ stream: String) {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in stream.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        state = seed &* 0x9e37_79b9_7f4a_7c15 ^ hash
-      }
-
-      mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-      }
-
-      mutating func below(_ bound: Int) -> Int {
-        Int(next().multipliedFullWidth(by: UInt64(bound)).high)
-      }
-
-      mutating func whole(_ least: Int, _ greatest: Int, below bound: Int) -> Int {
-        guard least < greatest else { return least }
-        let (span, isOver) = greatest.subtractingReportingOverflow(least)
-        return least + below(isOver || span == .max ? bound : span + 1)
-      }
-
-      mutating func fraction(_ least: Double, _ greatest: Double) -> Double {
-        least + Double(next() >> 11) / Double(1 << 53) * max(0, greatest - least)
-      }
-
-      mutating func text(_ length: Int, _ row: Int?) -> String {
-        let syllables = ["ba", "co", "di", "fu", "ga", "le", "mi", "no", "pu", "ra", "se", "to"]
-        var text = ""
-        while text.utf8.count < length { text += syllables[below(syllables.count)] }
-        text = String(text.prefix(length))
-        guard let row else { return text }
-        let serial = String(row + 1)
-        return String(text.prefix(max(0, length - serial.count))) + serial
-      }
-
-      mutating func bytes() -> Data {
-        Data((0..<12).map { _ in UInt8(truncatingIfNeeded: next()) })
-      }
-
-      mutating func uuid() -> UUID {
-        let words = [next(), next()]
-        func byte(_ index: Int) -> UInt8 {
-          UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(8 * (7 - index % 8)))
-        }
-        return UUID(
-          uuid: (
-            byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6) & 0x0f | 0x40, byte(7),
-            byte(8) & 0x3f | 0x80, byte(9), byte(10), byte(11), byte(12), byte(13), byte(14),
-            byte(15)
-          ))
-      }
     }
     """#
 }

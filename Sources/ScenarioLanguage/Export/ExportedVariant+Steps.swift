@@ -57,8 +57,8 @@ extension ExportedVariant {
     case .rollback: return Body(lines: ["\(context).rollback()"])
     case .pin: return Body(lines: pin(step, context), throws: true)
     case .batchInsert, .batchUpdate, .batchDelete: return batch(step, context)
-    case .undo, .drop, .reset, .context, .merge, .index, .sql, .pragma, .analyze, .migrate,
-      .finishMigration:
+    case .results, .undo, .drop, .reset, .context, .merge, .index, .sql, .pragma, .analyze,
+      .history, .migrate, .finishMigration:
       return Body()
     }
   }

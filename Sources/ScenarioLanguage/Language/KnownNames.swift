@@ -39,7 +39,7 @@ package struct KnownNames: Sendable, Equatable {
     var names = self
     let context = context(of: step)
     switch step.verb {
-    case .fetch, .insert, .save, .batchInsert, .batchUpdate, .batchDelete:
+    case .fetch, .results, .insert, .save, .batchInsert, .batchUpdate, .batchDelete:
       if let name = step.name {
         names.results[name] = ResultShape(
           entity: step.subject, kind: step.shapeKind, context: context)

@@ -23,6 +23,7 @@ package struct ContextCheck {
     case .pin: try checkPin(step)
     case .undo: try checkUndo(step)
     case .pragma, .migrate: try checkReopening(step)
+    case .history where step.subject == HistoryAction.track.rawValue: try checkReopening(step)
     default: break
     }
   }
@@ -97,7 +98,7 @@ package struct ContextCheck {
     throw LanguageProblem(
       "the store can't be reopened while result `\(name)` exists", at: step.ranges.verb,
       nextStep: step.verb == .migrate
-        ? "`drop \(name)` first" : "set pragmas before fetching, or `drop \(name)` first")
+        ? "`drop \(name)` first" : "reopen it before fetching, or `drop \(name)` first")
   }
 }
 

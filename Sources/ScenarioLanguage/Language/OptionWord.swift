@@ -20,6 +20,10 @@ package enum OptionWord: String, CaseIterable, Sendable {
   case group
   case having
   case distinct
+  case refreshes
+  case sections
+  case cache
+  case delegate
   case times
   case assignments = "with"
   case removals = "without"
@@ -186,6 +190,17 @@ extension OptionWord {
       Entry(
         .flag, "whether equal dictionaries are returned once", example: "yes",
         property: "returnsDistinctResults")
+    case .refreshes:
+      Entry(
+        .flag, "whether objects that were registered before are refreshed", example: "yes",
+        property: "shouldRefreshRefetchedObjects")
+    case .sections:
+      Entry(.text, "the key path of the sections' names", example: "country.name")
+    case .cache: Entry(.name, "the name of the controller's cache", example: "list")
+    case .delegate:
+      Entry(
+        .flag, "whether it has a delegate, so that its list is updated with each change",
+        example: "no")
     case .times: Entry(.number, "the number of objects, rows, or change groups", example: "20")
     case .assignments: Entry(.assignments, "keys and their new values", example: "latitude 1.5")
     case .removals:
@@ -238,6 +253,14 @@ package enum ResultKind: String, CaseIterable, Sendable {
   case ids
   case count
   case dictionaries
+}
+
+/// What a step does with a store's persistent history, such as `history purge`.
+package enum HistoryAction: String, CaseIterable, Sendable {
+  /// Reopens the store with history tracking.
+  case track
+  /// Deletes all transactions.
+  case purge
 }
 
 /// The queue of a context, such as `queue main`.

@@ -75,6 +75,7 @@ struct StepBuilder {
     case .result: wanted = "the name of a result"
     case .context: wanted = "the name of a context"
     case .text where verb == .sql: wanted = "a statement in quotes"
+    case .text where verb == .history: wanted = "`track` or `purge`"
     case .text: wanted = verb == .pragma ? "the name of a pragma" : "a version of the model"
     }
     throw LanguageProblem(
@@ -94,6 +95,12 @@ struct StepBuilder {
         "the pragma `\(subject.text)` can't be set", at: subject.range,
         nextStep: "set a pragma that applies to the store and doesn't lock it, such as `cache_size`"
       )
+    case .history where HistoryAction(rawValue: subject.text) == nil:
+      let actions = HistoryAction.allCases.map(\.rawValue)
+      throw LanguageProblem(
+        "`history` can't `\(subject.text)`", at: subject.range,
+        didYouMean: NearestName.of(subject.text, among: actions),
+        nextStep: "write `\(verb.usage)`")
     case .sql where subject.text.allSatisfy(\.isWhitespace):
       throw LanguageProblem(
         "the statement is empty", at: subject.range, nextStep: "write `\(verb.usage)`")

@@ -163,6 +163,8 @@ package struct StepCheck: Sendable {
     switch (word, option.value) {
     case (.columns, _), (.group, _), (.having, _), (.distinct, _):
       try DictionaryCheck(names: names, entity: entity, step: step).check(option)
+    case (.sections, .text(let keyPath)):
+      try checkSortKey(SortKey(keyPath: keyPath), on: entity, at: range(0))
     case (_, .predicate(let format)):
       try check(format, of: step, on: entity, known, at: range(0))
     case (.sort, .sortKeys(let keys)):

@@ -1,6 +1,7 @@
 /// The verb of a step: the first word of a shell line, and the key of the step's subject in YAML.
 package enum Verb: String, CaseIterable, Sendable {
   case fetch
+  case results
   case count
   case touch
   case walk
@@ -24,6 +25,7 @@ package enum Verb: String, CaseIterable, Sendable {
   case sql
   case pragma
   case analyze
+  case history
   case migrate
   case finishMigration = "finish-migration"
 
@@ -35,7 +37,7 @@ package enum Verb: String, CaseIterable, Sendable {
     case result
     /// The name of an existing or a new context.
     case context
-    /// Text: an SQL statement, the name of a pragma, or that of a version of the model.
+    /// Text: an SQL statement, the name of a pragma or of a version of the model, or a word.
     case text
     /// No subject.
     case none
@@ -44,10 +46,11 @@ package enum Verb: String, CaseIterable, Sendable {
   /// The kind of subject that the verb takes.
   package var subject: Subject {
     switch self {
-    case .fetch, .count, .insert, .batchInsert, .batchUpdate, .batchDelete, .index: .entity
+    case .fetch, .results, .count, .insert, .batchInsert, .batchUpdate, .batchDelete, .index:
+      .entity
     case .touch, .walk, .set, .relate, .delete, .refresh, .drop, .merge: .result
     case .context: .context
-    case .sql, .pragma, .migrate: .text
+    case .sql, .pragma, .history, .migrate: .text
     case .save, .rollback, .undo, .reset, .pin, .analyze, .finishMigration: .none
     }
   }
@@ -63,7 +66,7 @@ package enum Verb: String, CaseIterable, Sendable {
   /// The kind of thing that `as NAME` names, or `nil` if the verb doesn't take `as`.
   package var named: Named? {
     switch self {
-    case .fetch, .insert, .save, .batchInsert, .batchUpdate, .batchDelete: .result
+    case .fetch, .results, .insert, .save, .batchInsert, .batchUpdate, .batchDelete: .result
     case .index: .index
     default: nil
     }
@@ -83,7 +86,7 @@ package enum Verb: String, CaseIterable, Sendable {
   /// Other steps access the store without using a context.
   package var isInContext: Bool {
     switch self {
-    case .context, .index, .sql, .pragma, .analyze, .migrate, .finishMigration: false
+    case .context, .index, .sql, .pragma, .analyze, .history, .migrate, .finishMigration: false
     default: true
     }
   }
@@ -92,7 +95,7 @@ package enum Verb: String, CaseIterable, Sendable {
   package var changesData: Bool {
     switch self {
     case .insert, .set, .relate, .delete, .save, .batchInsert, .batchUpdate, .batchDelete, .index,
-      .sql, .pragma, .analyze, .migrate, .finishMigration:
+      .sql, .pragma, .analyze, .history, .migrate, .finishMigration:
       true
     default: false
     }
@@ -106,7 +109,12 @@ extension Verb {
     case .fetch:
       [
         .predicate, .sort, .limit, .offset, .batch, .prefetch, .values, .faults, .pending,
-        .subentities, .result, .columns, .group, .having, .distinct,
+        .subentities, .result, .columns, .group, .having, .distinct, .refreshes,
+      ]
+    case .results:
+      [
+        .predicate, .sort, .limit, .offset, .batch, .prefetch, .values, .faults, .subentities,
+        .sections, .cache, .delegate,
       ]
     case .count: [.predicate, .limit, .offset, .pending, .subentities]
     case .touch, .delete: [.limit, .offset]
@@ -125,7 +133,7 @@ extension Verb {
     case .index: [.keys, .predicate, .remove]
     case .migrate: [.way, .mapping]
     case .finishMigration: [.times]
-    case .save, .rollback, .drop, .reset, .sql, .analyze: []
+    case .save, .rollback, .drop, .reset, .sql, .analyze, .history: []
     }
   }
 
@@ -139,6 +147,8 @@ extension Verb {
     switch self {
     case .fetch:
       "fetch ENTITY [where \"…\"] [sort KEY-] [limit N] [batch N] [prefetch KEY] [as NAME]"
+    case .results:
+      "results ENTITY sort KEY [where \"…\"] [batch N] [sections KEY] [cache NAME] [as NAME]"
     case .count: "count ENTITY [where \"…\"]"
     case .touch: "touch NAME KEY… [limit N] [offset N]"
     case .walk: "walk NAME [RELATIONSHIP] [sort KEY-] [limit N] [every N] [array yes]"
@@ -159,6 +169,7 @@ extension Verb {
     case .index: "index ENTITY keys KEY, KEY- as NAME | remove NAME"
     case .sql: "sql \"STATEMENT\""
     case .pragma: "pragma NAME to VALUE"
+    case .history: "history track|purge"
     case .migrate: "migrate VERSION [way deferred|progressive|staged|custom] [mapping FILE]"
     case .finishMigration: "finish-migration [times N]"
     case .rollback, .reset, .analyze: rawValue
@@ -169,6 +180,7 @@ extension Verb {
   package var summary: String {
     switch self {
     case .fetch: "run a fetch request; `as NAME` keeps its result under a name"
+    case .results: "create a fetched results controller, and perform its fetch"
     case .count: "count rows without loading them"
     case .touch: "read key paths of each object of a result, in order"
     case .walk:
@@ -193,6 +205,7 @@ extension Verb {
     case .sql: "run a statement on the store, on a separate connection"
     case .pragma: "reopen the store with an SQLite pragma"
     case .analyze: "gather SQLite's statistics on tables and indexes"
+    case .history: "reopen the store with persistent history, or delete its transactions"
     case .migrate: "migrate the store to another version of its model, and reopen it"
     case .finishMigration: "finish the deferred work of a migration, or N units of it"
     }
@@ -206,6 +219,7 @@ extension Verb {
   package var needs: [[String]] {
     switch self {
     case .touch: [[pathsKey].compactMap(\.self)]
+    case .results: [[OptionWord.sort.rawValue]]
     case .set, .batchUpdate: [[OptionWord.assignments.rawValue]]
     case .relate: [[OptionWord.assignments.rawValue], [OptionWord.removals.rawValue]]
     case .index: [[OptionWord.keys.rawValue, "as"], [OptionWord.remove.rawValue]]
@@ -232,6 +246,7 @@ extension Verb {
     }
     guard !needs.isEmpty, !needs.contains(where: words.isSuperset) else { return nil }
     switch self {
+    case .results: return "`sort` and the keys of its order"
     case .touch: return "the key paths to read"
     case .relate: return "`with` or `without`, a relationship, and a result"
     case .index where words.contains(OptionWord.keys.rawValue):

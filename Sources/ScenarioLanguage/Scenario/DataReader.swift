@@ -205,9 +205,11 @@ extension Generator {
   var yaml: String {
     switch self {
     case .cycle: "cycle"
+    case .several(let number): "cycle \(number)"
     case .random: "random"
     case .every(let seconds): Generator.interval(seconds)
     case .text(let length): "text \(length)"
+    case .bytes(let length): "bytes \(length)"
     case .oneOf(let words): "{one of: \(YAMLText.list(words.map(\.text)))}"
     }
   }

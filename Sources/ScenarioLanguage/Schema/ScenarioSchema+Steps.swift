@@ -68,6 +68,11 @@ extension ScenarioSchema {
           "description": "A statement to run on a separate connection.", "type": "string",
           "pattern": "\\S",
         ]
+      case .text where verb == .history:
+        [
+          "description": "`track` reopens the store with history, `purge` deletes it.",
+          "enum": .texts(HistoryAction.allCases.map(\.rawValue)),
+        ]
       case .text where verb == .migrate: described("text", "The version to migrate to.")
       case .text:
         [

@@ -253,7 +253,7 @@ extension ScenarioSchema {
   static var dataDefinitions: [(String, SchemaNode)] {
     let units = Generator.units.keys.sorted().joined(separator: "|")
     let generator =
-      "^(cycle|random|every +[0-9]+ +(\(units))s?|text +[0-9]+|one +of +.+)$"
+      "^(cycle( +[0-9]+)?|random|every +[0-9]+ +(\(units))s?|(text|bytes) +[0-9]+|one +of +.+)$"
     return [
       (
         "entity-data",

@@ -52,6 +52,8 @@ struct WorkRuleTests {
     (["fetch Mood result dictionaries columns latitude group latitude as d"], []),
     (["fetch Mood batch 20 as moods", "walk moods array yes"], ["batch-walked(Mood)"]),
     (["fetch Mood batch 20 as moods", "walk moods"], []),
+    (["results Mood sort date batch 20 sections date as moods"], ["batch-walked(Mood)"]),
+    (["results Mood sort date batch 20 as moods", "walk moods"], []),
     // Fetches on different lines aren't a loop.
     ((0..<12).map { _ in "fetch Country" }, []),
   ])

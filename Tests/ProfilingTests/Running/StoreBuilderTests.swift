@@ -105,6 +105,37 @@ struct StoreBuilderTests {
     #expect(people.allSatisfy { ["p1", "p2", "p3"].contains($0[4]) })
   }
 
+  @Test(arguments: [1, 3, 9])
+  func manyToManyRelationshipsGetTheirDestinationsInTurn(number: Int) throws {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Many
+        model: Photos
+        data:
+          Photo: {count: 1200, tags: cycle \(number)}
+          Tag: {count: 4}
+        steps: []
+        """,
+      url: ScenarioFiles.folder.appendingPathComponent("many.yml"), path: "many.yml")
+    let url = folder.file("many.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
+    let session = try Session(storeURL: url, model: scenario.model, readOnly: true)
+    let context = session.stack.main
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Photo")
+      request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+      let keys = try context.fetch(request).map { photo in
+        let tags = photo.value(forKey: "tags") as? Set<NSManagedObject> ?? []
+        return Set(tags.map { $0.objectID.uriRepresentation().lastPathComponent })
+      }
+      let expected = (0..<1_200).map { row in
+        Set((0..<number).map { "p\((row * number + $0) % 4 + 1)" })
+      }
+      #expect(keys.count == 1_200 && zip(keys, expected).allSatisfy(==))
+    }
+  }
+
   @Test
   func storesDependOnTheSeed() throws {
     let folder = try TemporaryFolder()

@@ -91,6 +91,14 @@ struct DataPlanTests {
       try values(attribute(.stringAttributeType), "text 5", rows: 9).allSatisfy { $0.count == 5 })
   }
 
+  @Test(arguments: [1, 8, 20_001])
+  func bytesHaveTheirLengthAndDiffer(length: Int) throws {
+    let found = try values(attribute(.binaryDataAttributeType), "bytes \(length)", rows: 2)
+      .map { try #require(Data(base64Encoded: $0)) }
+    #expect(found.map(\.count) == [length, length] && found[0] != found[1])
+    #expect(length < 100 || Set(found[0]).count == 256)
+  }
+
   @Test
   func countsCanUseEarlierEntities() throws {
     func plan(_ entity: String, _ count: String) throws -> EntityPlan {

@@ -30,7 +30,7 @@ struct OptionWordTests {
       case .text: " cache_size"
       case .none: ""
       }
-    let missing: [OptionWord] = [.assignments, .keys].filter { other in
+    let missing: [OptionWord] = [.assignments, .keys, .sort].filter { other in
       other != word && !(word == .remove || word == .removals)
         && verb.needs.contains { $0.contains(other.rawValue) }
     }

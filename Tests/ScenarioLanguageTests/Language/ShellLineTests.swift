@@ -113,6 +113,12 @@ struct ShellLineTests {
     ("sql 'SELECT 1'", "sql \"SELECT 1\""),
     ("pragma cache_size to 10", "pragma cache_size to 10"),
     ("analyze", "analyze"),
+    ("history purge", "history purge"),
+    ("fetch Mood refreshes yes", "fetch Mood refreshes yes"),
+    (
+      "results Mood sections country cache list sort country, date delegate no as moods",
+      "results Mood sort country, date sections country cache list delegate no as moods"
+    ),
     ("migrate 'Orders 4' way staged", "migrate \"Orders 4\" way staged"),
     ("migrate V2 way deferred", "migrate V2 way deferred"),
     ("finish-migration", "finish-migration"),
@@ -132,6 +138,9 @@ struct ShellLineTests {
   static let invalidLines: [(typed: String, column: Int, message: String, suggestion: String?)] = [
     ("", 1, "expected a step", nil),
     ("fecth Mood", 1, "unknown verb `fecth`", "fetch"),
+    ("history prge", 9, "`history` can't `prge`", "purge"),
+    ("history", 1, "`history` needs `track` or `purge`", nil),
+    ("results Mood as moods", 1, "`results` needs `sort` and the keys of its order", nil),
     ("qit", 1, "unknown verb `qit`", "quit"),
     (
       "relate countries", 1, "`relate` needs `with` or `without`, a relationship, and a result", nil

@@ -83,6 +83,15 @@ struct ScenarioDiagnosticTests {
       8, "  Mood: {count: 5, colors: text 4}", 28, "data.Mood.colors",
       "`text` generates strings, but `colors` is binary data"),
     Mistake(
+      8, "  Mood: {count: 5, colors: bytes 0}", 34, "data.Mood.colors",
+      "`bytes` needs a number of bytes from 1 to 1,000,000, not `0`"),
+    Mistake(
+      7, "  Country: {updatedAt: bytes 4, count: 2}", 24, "data.Country.updatedAt",
+      "`bytes` generates binary data, but `updatedAt` is a date"),
+    Mistake(
+      8, "  Mood: {count: 5, country: cycle 3}", 29, "data.Mood.country",
+      "`country` is a relationship"),
+    Mistake(
       7, "  Country: {count: 2, updatedAt: 'one of [soon]'}", 43, "data.Country.updatedAt",
       "`soon` isn't a valid value for `updatedAt` (date)"),
     Mistake(
@@ -308,6 +317,9 @@ struct ScenarioDiagnosticTests {
       "`findings` must be a list of findings"),
     Mistake(
       15, "    expect: 3", 13, "variants[0].expect", "`expect` must be a map of keys and values"),
+    Mistake(
+      10, "  - {results: Mood, sort: date, sections: colors.red, as: moods}", 43, "steps[0]",
+      "`colors` is an attribute; a key path can't continue past it"),
     Mistake(16, "    expect: {}", 5, "", "duplicate key `expect`"),
     Mistake(
       16, "    why: \"no end", 10, "",
@@ -374,6 +386,24 @@ struct ScenarioDiagnosticTests {
     let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
     #expect(error.diagnostics.map(\.line) == [line])
     #expect(error.description.contains(message))
+  }
+
+  /// Photos and tags have a many-to-many relationship.
+  @Test(
+    arguments: [
+      ("Photo: {count: 4, tags: cycle 2}", ""),
+      ("Photo: {count: 4, tags: cycle}", "`tags` is a many-to-many relationship"),
+      ("Photo: {count: 4, title: cycle 2}", "`cycle` is for relationships, but `title` is"),
+      (
+        "Photo: {count: 4, tags: cycle 2}\n  Tag: {count: 2, photos: cycle 1}",
+        "`Tag.photos` and its inverse both have a generator"
+      ),
+    ])
+  func manyToManyRelationshipsHaveOneGenerator(data: String, message: String) throws {
+    let lines = ["name: Many", "model: Photos", "data:", "  \(data)", "steps: []"]
+    guard !message.isEmpty else { return try read(lines) }
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
+    #expect(error.description.contains(message), "\(error)")
   }
 
   @Test

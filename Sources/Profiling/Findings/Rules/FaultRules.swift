@@ -52,20 +52,21 @@ package enum FaultStormRule {
   }
 }
 
-/// Finds batched fetches whose result was loaded completely for an array.
+/// Finds batched fetches whose result was loaded completely for an array or for sections.
 ///
-/// It fires if a fetch itself, or a step that converts the result to a Swift array, loaded at least
-/// two batches. Loading all batches at once defeats the batch size and takes many statements.
+/// It fires if a fetch itself, a step that converts the result to a Swift array, or a results
+/// controller that reads the section of each object loaded at least two batches. Loading all
+/// batches at once defeats the batch size and takes many statements.
 enum BatchWalkedRule {
   static let rule = Rule(
     .batchWalked, chapter: 6,
-    meaning: "The result of a fetch with a batch size was converted to an array, which loads every "
-      + "batch at once.",
+    meaning: "The result of a fetch with a batch size was converted to an array, or divided into "
+      + "sections, which loads every batch at once.",
     condition:
-      "\(minimumBatches) batches or more, loaded by one call of `fetch(_:)` or for an array that a "
-      + "step made of the result.",
+      "\(minimumBatches) batches or more, loaded by one call of `fetch(_:)`, for an array that a "
+      + "step made of the result, or for the sections of a results controller.",
     remedy: "Use `fetchBatched(_:)` and read its result by index, sorted by the request; or set no "
-      + "batch size.",
+      + "batch size. Give a controller with sections a cache.",
     metrics: [.selects, .rows, .registered, .peak], search: .step(findings))
   /// The minimum number of batches; a batched fetch always loads one.
   static let minimumBatches = 2
@@ -92,9 +93,14 @@ enum BatchWalkedRule {
       else { return nil }
       return Finding(
         rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
-        what: "batches loaded at once for an array",
+        what: "batches loaded at once for "
+          + (context.arrangesSections ? "sections" : "an array"),
         sql: texts[loaded[0].id],
-        fix: fix(isArray: owner == 0, context.fetch))
+        fix: context.arrangesSections
+          ? SuggestedFix(
+            advice: "give the controller a cache, which keeps its sections until the rows change; "
+              + "or set no batch size")
+          : fix(isArray: owner == 0, context.fetch))
     }
   }
 
