@@ -4,6 +4,7 @@ import OpenCoreData
 import Profiling
 import RunReports
 import ScenarioLanguage
+import WorkbenchServer
 import WorkbenchText
 
 /// `cdprof run`: runs scenarios, evaluates their expectations, and writes reports.
@@ -100,6 +101,12 @@ struct Run: Executable {
   @ArgumentParser.Flag(help: "Print each statement's query plan, with SQLite's counters.")
   var plans = false
 
+  /// A file with the text to run instead of that of the only scenario, for `serve`.
+  ///
+  /// The process then limits itself.
+  @Option(help: ArgumentHelp(visibility: .hidden))
+  var text: String?
+
   func validate() throws {
     guard scale.scales.count <= InputLimits.scales else {
       throw ValidationError("--scale takes at most \(InputLimits.scales) values.")
@@ -130,7 +137,8 @@ struct Run: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    try execute(on: SQLiteEngine(), console)
+    if text != nil { ProcessLimits.apply(processorTime: InputLimits.browserRunTime) }
+    return try execute(on: SQLiteEngine(), console)
   }
 
   /// Runs the command on an engine.
@@ -145,8 +153,7 @@ struct Run: Executable {
         for found in try ScenarioFinder.files(at: file) {
           names[found.path] = found.name
           do {
-            scenarios.append(
-              try ScenarioReader.read(URL(fileURLWithPath: found.path), path: found.path))
+            scenarios.append(try ScenarioText.scenario(at: found.path, text: text))
           } catch {
             status = status.worse(report(error, console))
           }

@@ -25,26 +25,34 @@ package enum HTMLReport {
   ///   - result: The result of the lesson's run.
   ///   - navigation: The links to other pages; `nil` if the page stands alone.
   ///   - terms: The terms to link where they're first used.
+  ///   - live: What a server offers on the page; `nil` for a page in a file.
   /// - Throws: An error of the template's parser, which a test rules out.
   static func page(
-    _ result: RunResult, in navigation: CourseNavigation?, linking terms: TermLinks
+    _ result: RunResult, in navigation: CourseNavigation?, linking terms: TermLinks,
+    live: LiveLesson? = nil
   ) throws -> String {
     var terms = terms
+    var page = ReportPage(result, in: navigation, linking: &terms)
+    page.live = live
     return try PageTemplate.render(
-      PackageResources.report_html, ReportPage(result, in: navigation, linking: &terms))
+      PackageResources.report_html, page, allowing: live == nil ? [] : LiveLesson.sources)
   }
 }
 
 /// Renders a page with the parts that pages share.
 enum PageTemplate {
   /// The shared parts by their placeholders: the beginning of the head, the style sheet, the title
-  /// with the outcome of a page on one check, and the questions with their script.
+  /// with the outcome of a page on one check, the questions with their script, and the part of a
+  /// lesson that a server sends.
   private static let parts: [(placeholder: String, text: [UInt8])] = [
     ("<!-- head.html -->\n", PackageResources.head_html),
     ("/* style.css */", PackageResources.style_css),
     ("<!-- outcome.html -->\n", PackageResources.outcome_html),
     ("<!-- predict.html -->\n", PackageResources.predict_html),
     ("/* predict.js */", PackageResources.predict_js),
+    ("<!-- live.html -->\n", PackageResources.live_html),
+    ("/* live.css */", PackageResources.live_css),
+    ("/* live.js */", PackageResources.live_js),
   ]
 
   /// Returns a page with its policy.
@@ -53,15 +61,18 @@ enum PageTemplate {
   ///   - template: A template with one `<style>`, and with placeholders for shared parts, which use
   ///     the value `version`.
   ///   - values: The values, as plain text.
+  ///   - sources: Further directives of the page's policy.
   /// - Throws: An error of the template's parser, which a test rules out.
-  static func render(_ template: [UInt8], _ values: Any) throws -> String {
+  static func render(
+    _ template: [UInt8], _ values: Any, allowing sources: [String] = []
+  ) throws -> String {
     MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
     let text = parts.reduce(String(decoding: template, as: UTF8.self)) { text, part in
       text.replacing(
         part.placeholder, with: String(decoding: part.text, as: UTF8.self), maxReplacements: 1)
     }
     let page = try MustacheTemplate(string: text).render(values)
-    return PagePolicy.applied(to: PrintableText.escaped(page))
+    return PagePolicy.applied(to: PrintableText.escaped(page), allowing: sources)
   }
 }
 
@@ -102,9 +113,11 @@ enum PagePolicy {
 
   /// Returns a rendered page with its policy.
   ///
-  /// - Parameter page: A page with the placeholder, one `<style>`, and one `<script>`. Quotation
-  ///   marks in values must be escaped, so that a value can't look like an attribute.
-  static func applied(to page: String) -> String {
+  /// - Parameters:
+  ///   - page: A page with the placeholder, one `<style>`, and one `<script>`. Quotation marks in
+  ///     values must be escaped, so that a value can't look like an attribute.
+  ///   - further: Further directives, such as `connect-src 'self'`.
+  static func applied(to page: String, allowing further: [String] = []) -> String {
     var (page, rules) = withoutStyleAttributes(page)
     if let end = page.range(of: "</style>") {
       page.insert(contentsOf: rules, at: end.lowerBound)
@@ -114,7 +127,8 @@ enum PagePolicy {
     }
     // The icon is an empty image, so that browsers don't request one.
     let policy =
-      ["default-src 'none'"] + sources + ["img-src data:", "base-uri 'none'", "form-action 'none'"]
+      ["default-src 'none'"] + sources + further
+      + ["img-src data:", "base-uri 'none'", "form-action 'none'"]
     return page.replacing(
       placeholder,
       with: "<meta http-equiv=\"Content-Security-Policy\" "
@@ -184,6 +198,8 @@ struct ReportPage {
   let story: [TermLinks.Part]
   /// The links to other lessons; `nil` outside of a course.
   let course: CourseNavigation?
+  /// What a server offers on the page; `nil` for a page in a file.
+  var live: LiveLesson?
   /// The questions; `nil` if the scenario has none.
   let predict: ReportPredictions?
   /// Whether the page asks before it shows the result.
