@@ -102,6 +102,7 @@ let package = Package(
         .embedInCode("Course/Resources/course.html"),
         .embedInCode("Reports/Resources/live.html"), .embedInCode("Reports/Resources/live.css"),
         .embedInCode("Reports/Resources/live.js"),
+        .embedInCode("Reports/Resources/watch.js"),
         .embedInCode("Migrations/Resources/migration.html"),
         .embedInCode("Logs/Resources/log.html"),
       ]),

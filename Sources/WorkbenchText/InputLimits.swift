@@ -41,6 +41,10 @@ package enum InputLimits {
   ///
   /// A longer interval shows nothing.
   package static let followInterval = 86_400
+  /// The maximum number of files of a model that `--watch` compares.
+  ///
+  /// They're compared five times a second.
+  package static let watchedFiles = 10_000
   /// The maximum size of the fixture of `export --migrations`, in bytes.
   ///
   /// It becomes a literal of the program.

@@ -79,6 +79,18 @@ final class CourseBrowser {
       """ + String(decoding: body, as: UTF8.self))
   }
 
+  /// Whether Chromium must be installed.
+  static let isInCI = ProcessInfo.processInfo.environment["CI"] == "true"
+
+  /// Returns a page's elements after its scripts have run in Chromium.
+  func elementsInChromium(_ path: String) throws -> String {
+    let script = """
+      chromium --headless --no-sandbox --disable-gpu --user-data-dir=profile \\
+      --virtual-time-budget=5000 --dump-dom 'http://\(host)\(root)\(path)' 2> chromium.txt
+      """
+    return try program.bash(script).output
+  }
+
   /// Connects, and returns the socket.
   func connection() throws -> Int32 {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

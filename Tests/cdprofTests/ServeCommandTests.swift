@@ -60,6 +60,15 @@ struct ServeCommandTests {
         == Self.lesson)
   }
 
+  /// The page's policy must allow its script, and the script to load the scenario's text.
+  @Test(.enabled(if: Tool.exists("chromium") || CourseBrowser.isInCI, "no chromium in PATH"))
+  func pageLoadsTheScenarioInChromium() throws {
+    let browser = try CourseBrowser(try program(), "Scenarios")
+    let elements = try browser.elementsInChromium("first/notes.html")
+    #expect(elements.contains("<pre class=\"lines\" aria-hidden=\"true\">1\n2\n3\n4\n5\n6\n</pre>"))
+    #expect(elements.contains("<button type=\"button\" data-run=\"\">Run</button>"))
+  }
+
   @Test func errorInAChangedScenarioHasItsLineAndCarets() throws {
     let browser = try CourseBrowser(try program(), "Scenarios")
     let run = try browser.post(
