@@ -26,6 +26,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
   targets: [
     // C libraries of the system.
@@ -99,6 +100,9 @@ let package = Package(
         .embedInCode("Reports/Resources/predict.html"),
         .embedInCode("Reports/Resources/predict.js"),
         .embedInCode("Course/Resources/course.html"),
+        .embedInCode("Reports/Resources/live.html"), .embedInCode("Reports/Resources/live.css"),
+        .embedInCode("Reports/Resources/live.js"),
+        .embedInCode("Reports/Resources/watch.js"),
         .embedInCode("Migrations/Resources/migration.html"),
         .embedInCode("Logs/Resources/log.html"),
       ]),
@@ -109,11 +113,17 @@ let package = Package(
         "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
+      name: "WorkbenchServer",
+      dependencies: [
+        "WorkbenchText", "ScenarioLanguage", "Profiling", "RunReports", "OpenCoreData",
+        .product(name: "FlyingSocks", package: "FlyingFox"),
+      ]),
+    .target(
       name: "WorkbenchCommands",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
-        "LogAnalysis", "RunReports", "WorkbenchShell", "EngineInterface", "OpenCoreData",
-        "ModelCode", "CReadline",
+        "LogAnalysis", "RunReports", "WorkbenchShell", "WorkbenchServer", "EngineInterface",
+        "OpenCoreData", "ModelCode", "CReadline",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(name: "cdprof", dependencies: ["WorkbenchCommands"]),

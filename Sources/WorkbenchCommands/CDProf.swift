@@ -12,12 +12,9 @@ struct CDProf: ParsableCommand {
     discussion: Messages.discussion,
     version: Messages.version,
     subcommands: [
-      New.self, List.self, Run.self, Check.self, Course.self, Shell.self, Report.self, Compare.self,
-      Advise.self,
-      Inspect.self,
-      Doctor.self, Rows.self, Model.self, Diff.self, Migrate.self, Generate.self, Predicate.self,
-      Log.self,
-      Schema.self, Export.self,
+      New.self, List.self, Run.self, Check.self, Course.self, Serve.self, Shell.self, Report.self,
+      Compare.self, Advise.self, Inspect.self, Doctor.self, Rows.self, Model.self, Diff.self,
+      Migrate.self, Generate.self, Predicate.self, Log.self, Schema.self, Export.self,
     ])
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import StoreTools
+import WorkbenchServer
 import WorkbenchText
 
 /// Standard output for results, standard error for messages.
@@ -83,6 +84,11 @@ struct Console: Sendable {
   /// JSON is already escaped, so its bytes are written unchanged.
   func write(_ data: Data) {
     Console.print(PrintableText.escaped([UInt8](data)), to: STDOUT_FILENO)
+  }
+
+  /// Writes the byte after an answer to a browser, which no other output contains.
+  func endAnswer() {
+    Console.print([ShellProcess.endOfAnswer], to: STDOUT_FILENO)
   }
 
   /// Writes a message of one or more lines, and a line feed.

@@ -37,24 +37,12 @@ struct Course: Executable {
   var force = false
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let found = try ScenarioFinder.files(at: folder)
-    var scenarios: [String: Scenario] = [:]
-    for file in found {
-      scenarios[file.name] = try ScenarioReader.read(
-        URL(fileURLWithPath: file.path), path: file.path)
-    }
-    let title = URL(fileURLWithPath: folder).standardizedFileURL.lastPathComponent
-    let lessons = found.compactMap { file in
-      scenarios[file.name].map {
-        CoursePages.Lesson(name: file.name, title: $0.name, chapter: $0.chapter, story: $0.story)
-      }
-    }
-    let pages = CoursePages(
-      title: title, lessons: lessons, text: try CourseText(folder: folder))
+    let course = try CourseFolder(folder)
+    let pages = course.pages
     let site = URL(fileURLWithPath: out, isDirectory: true)
     var status = ExitStatus.success
     for lesson in pages.lessons {
-      guard let scenario = scenarios[lesson.name] else { continue }
+      guard let scenario = course.scenarios[lesson.name] else { continue }
       let result = try result(of: scenario, named: lesson.name)
       if !result.passes { status = status.worse(.expectationMissed) }
       try write(pages.page(of: lesson, result), to: "\(lesson.name).html", in: site)

@@ -9,6 +9,7 @@ struct IndexOutput {
   private let title: String
   private let command: String
   private let force: Bool
+  private let reloads: Bool
 
   /// Returns `nil` if no argument is a folder, or if no pages are written.
   init?(_ run: Run) {
@@ -20,6 +21,7 @@ struct IndexOutput {
     title = URL(fileURLWithPath: folder).standardizedFileURL.lastPathComponent
     command = "cdprof run \(run.files.joined(separator: " ")) --report html"
     force = run.force
+    reloads = run.watch
   }
 
   private static func isFolder(_ path: String) -> Bool {
@@ -34,13 +36,23 @@ struct IndexOutput {
   ///   is given.
   func check() throws {
     try OutputFile.check(url, force: force)
+    if let script { try OutputFile.check(script, force: force) }
+  }
+
+  /// The script that reloads the page; `nil` if nothing does.
+  var script: URL? {
+    reloads ? PageReload.url(of: RunIndex.name, in: url.deletingLastPathComponent()) : nil
   }
 
   /// Writes the page, and returns its path.
   func write(_ entries: [RunIndex.Entry]) throws -> String {
-    let page = try RunIndex(title: title, entries: entries, command: command).page()
-    try OutputFile.makeFolder(url.deletingLastPathComponent())
+    let reload = reloads ? PageReload(of: RunIndex.name) : nil
+    let page = try RunIndex(title: title, entries: entries, command: command)
+      .page(reloading: reload)
+    let folder = url.deletingLastPathComponent()
+    try OutputFile.makeFolder(folder)
     try OutputFile.write(Data(page.utf8), to: url, force: force)
+    try reload?.write(in: folder, force: force)
     return url.relativePath
   }
 }

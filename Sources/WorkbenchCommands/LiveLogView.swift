@@ -1,6 +1,5 @@
 import Foundation
 import LogAnalysis
-import Synchronization
 
 /// Shows a log while it's being written: a table on a terminal, otherwise one line per interval.
 final class LiveLogView {
@@ -45,14 +44,4 @@ final class LiveLogView {
     let storms = report.storms.filter { printed.insert($0.name).inserted }
     console.write([LogLiveText.line(report)] + storms.map { "  ! \(LogLiveText.text(of: $0))" })
   }
-}
-
-/// Whether Ctrl-C was pressed.
-private final class StopRequest: Sendable {
-  private let flag = Atomic(false)
-
-  var isRequested: Bool { flag.load(ordering: .relaxed) }
-
-  /// Requests a stop, and returns whether one was requested before.
-  func request() -> Bool { flag.exchange(true, ordering: .relaxed) }
 }

@@ -62,6 +62,10 @@ enum Messages {
       ? nil : "\(option) must be at most \(NumberText.grouped(limit)), not \(value)."
   }
 
+  static func watching(_ count: Int) -> String {
+    "watching \(NumberText.counted(count, "scenario")) for changes; Ctrl-C ends"
+  }
+
   static func unwritten(_ code: Int32) -> String {
     "standard output can't be written: \(FileErrorText.words(code))"
   }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import OpenCoreData
 import Synchronization
+import WorkbenchServer
 import WorkbenchText
 
 /// The program's entry point: parses the arguments, runs a command, and exits with its status.
@@ -17,7 +18,7 @@ package struct Program {
 
   /// Runs `cdprof` with the process's arguments.
   package static func start() -> Never {
-    Program(CDProf.self).start()
+    Program(CDProf.self, cleanUp: CourseServer.endProcesses).start()
   }
 
   /// Runs the program with the process's arguments.

@@ -4,6 +4,7 @@ import OpenCoreData
 import Profiling
 import RunReports
 import ScenarioLanguage
+import WorkbenchServer
 import WorkbenchText
 
 /// `cdprof run`: runs scenarios, evaluates their expectations, and writes reports.
@@ -11,6 +12,9 @@ struct Run: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Run scenarios and check the cost of each variant.",
     discussion: """
+      With --watch, it runs again what changed when a file is saved, until Ctrl-C; the exit status \
+      is that of the last run.
+
       Exit status: 0 if all expectations are met, 1 if a step fails, 2 if an expectation isn't \
       met, 3 if a rule of --fail-on fires, 64 if no scenario or variant matches --only or \
       --variant, 65 if a scenario is invalid (nothing is run), 66 if a file is missing or a folder \
@@ -100,6 +104,19 @@ struct Run: Executable {
   @ArgumentParser.Flag(help: "Print each statement's query plan, with SQLite's counters.")
   var plans = false
 
+  @ArgumentParser.Flag(
+    help: """
+      Run again each time a scenario, its model, or its store is saved, until Ctrl-C. An open HTML \
+      report reloads by itself.
+      """)
+  var watch = false
+
+  /// A file with the text to run instead of that of the only scenario, for `serve`.
+  ///
+  /// The process then limits itself.
+  @Option(help: ArgumentHelp(visibility: .hidden))
+  var text: String?
+
   func validate() throws {
     guard scale.scales.count <= InputLimits.scales else {
       throw ValidationError("--scale takes at most \(InputLimits.scales) values.")
@@ -117,6 +134,9 @@ struct Run: Executable {
       throw ValidationError(
         "--sql can't be combined with --jobs because the logs would interleave.")
     }
+    guard !watch || !files.contains(InputFile.standardInput) else {
+      throw ValidationError("--watch can't be combined with standard input; name a file.")
+    }
     var paths: [String: String] = [:]
     if IndexOutput(self) != nil { paths[RunIndex.name] = Messages.indexPage }
     for file in files {
@@ -130,11 +150,13 @@ struct Run: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    try execute(on: SQLiteEngine(), console)
+    if text != nil { ProcessLimits.apply(processorTime: InputLimits.browserRunTime) }
+    return try execute(on: SQLiteEngine(), console)
   }
 
   /// Runs the command on an engine.
   func execute(on engine: any StoreEngine, _ console: Console) throws -> ExitStatus {
+    if watch { return try RunWatcher(self, on: engine, console).watch() }
     // All files are read, and all outputs are checked, before anything runs, so that an error in
     // the last file is reported immediately.
     var status = ExitStatus.success
@@ -145,8 +167,7 @@ struct Run: Executable {
         for found in try ScenarioFinder.files(at: file) {
           names[found.path] = found.name
           do {
-            scenarios.append(
-              try ScenarioReader.read(URL(fileURLWithPath: found.path), path: found.path))
+            scenarios.append(try ScenarioText.scenario(at: found.path, text: text))
           } catch {
             status = status.worse(report(error, console))
           }
@@ -168,13 +189,23 @@ struct Run: Executable {
     let runs = scenarios.map {
       ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self, on: engine)
     }
+    let index = IndexOutput(self)
+    status = checkOutput(of: runs, index, console)
+    guard status == .success else { return status }
+    var entries: [RunIndex.Entry] = []
+    return try ScenarioRuns.status(of: runs, index: index, entries: &entries, self, console)
+  }
+
+  /// Checks that all files can be written, prints errors, and returns their status.
+  func checkOutput(
+    of runs: [ScenarioRuns], _ index: IndexOutput?, _ console: Console
+  ) -> ExitStatus {
+    var status = ExitStatus.success
     for run in runs {
       do { try run.checkOutput() } catch { status = status.worse(report(error, console)) }
     }
-    let index = IndexOutput(self)
     do { try index?.check() } catch { status = status.worse(report(error, console)) }
-    guard status == .success else { return status }
-    return try ScenarioRuns.status(of: runs, index: index, self, console)
+    return status
   }
 
   /// Prints an error and returns its exit status.

@@ -19,6 +19,7 @@ struct ScenarioRuns: Sendable {
   private let sqlLevel: Int
   private let showsBinds: Bool
   private let force: Bool
+  private let reloads: Bool
   private let engine: any StoreEngine
 
   /// The result of the runs, the files they wrote, and the error that ended them.
@@ -50,6 +51,7 @@ struct ScenarioRuns: Sendable {
     sqlLevel = command.sqlLevel
     showsBinds = command.showBinds
     force = command.force
+    reloads = command.watch
     self.engine = engine
   }
 
@@ -63,6 +65,12 @@ struct ScenarioRuns: Sendable {
     for format in formats {
       try OutputFile.check(format.url(named: name, in: folder), force: force)
     }
+    if let script { try OutputFile.check(script, force: force) }
+  }
+
+  /// The script that reloads the page of the scenario; `nil` if nothing does.
+  var script: URL? {
+    reloads && formats.contains(.html) ? PageReload.url(of: name, in: folder) : nil
   }
 
   private func runner(at scale: Int, log: RunLog? = nil) -> ScenarioRunner {
@@ -74,9 +82,16 @@ struct ScenarioRuns: Sendable {
 
   /// Runs scenarios, prints the results in order, and returns the most severe status.
   ///
+  /// - Parameters:
+  ///   - runs: The scenarios.
+  ///   - index: The index page to write at the end; `nil` for none.
+  ///   - entries: The entries of the index page, of which those of the scenarios are replaced.
+  ///   - command: The command, whose options apply.
+  ///   - console: The console.
   /// - Throws: The error of writing the index page.
   static func status(
-    of runs: [ScenarioRuns], index: IndexOutput?, _ command: Run, _ console: Console
+    of runs: [ScenarioRuns], index: IndexOutput?, entries: inout [RunIndex.Entry],
+    _ command: Run, _ console: Console
   ) throws -> ExitStatus {
     // Progress of a single job is shown unless the SQL log goes to standard error, too.
     let showsProgress = command.jobs == 1 && command.sqlLevel == 0
@@ -84,7 +99,7 @@ struct ScenarioRuns: Sendable {
     var status = ExitStatus.success
     var reported = 0
     var passed = 0
-    var entries: [RunIndex.Entry] = []
+    var current: [RunIndex.Entry] = []
     OrderedRuns.run(runs, jobs: command.jobs) { run in
       run.outcome { progress in
         if showsProgress, !command.quiet {
@@ -98,7 +113,7 @@ struct ScenarioRuns: Sendable {
       if !isAlone, !command.quiet {
         console.progress(NumberText.counted(reported, of: runs.count, "scenario"))
       }
-      if let entry = outcome.entry { entries.append(entry) }
+      if let entry = outcome.entry { current.append(entry) }
       let one = report(outcome, command, console)
       if one == .success { passed += 1 }
       status = status.worse(one)
@@ -108,6 +123,12 @@ struct ScenarioRuns: Sendable {
       console.write("")
       console.write([Messages.passed(passed, of: runs.count)])
     }
+    let names = Set(current.map(\.name))
+    // The order of the pages is that of the paths, as `ScenarioFinder` returns them.
+    entries =
+      entries.isEmpty
+      ? current
+      : (entries.filter { !names.contains($0.name) } + current).sorted { $0.name < $1.name }
     if let index {
       let path = try index.write(entries)
       if !command.quiet { console.write([Messages.written([path])]) }
@@ -163,7 +184,8 @@ struct ScenarioRuns: Sendable {
       outcome.entry = RunIndex.Entry(result, named: path)
       for format in formats {
         outcome.written.append(
-          try format.write(result, named: name, in: folder, force: force).relativePath)
+          try format.write(result, named: name, in: folder, force: force, reloads: reloads)
+            .relativePath)
       }
     } catch {
       outcome.error = error

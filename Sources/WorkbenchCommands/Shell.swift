@@ -30,6 +30,13 @@ struct Shell: Executable {
   @ArgumentParser.Flag(help: "Print bound values in the SQL log, from level 2 on.")
   var showBinds = false
 
+  /// A file with the text to use instead of that of the scenario, for `serve`.
+  ///
+  /// The shell then answers each line on standard output, errors too, ends each answer with
+  /// `ShellProcess.endOfAnswer`, and doesn't read or write files.
+  @Option(help: ArgumentHelp(visibility: .hidden))
+  var served: String?
+
   func validate() throws {
     guard write || !inPlace else {
       throw ValidationError("--in-place requires --write.")
@@ -38,6 +45,7 @@ struct Shell: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
+    if let file, let served { return ServedShell(console).run(file, text: served) }
     let writing: ShellWorkspace.Writing = inPlace ? .inPlace : write ? .copy : .never
     let workspace = try file.map { try ShellWorkspace(opening: $0, writing: writing) }
     if let workspace {
@@ -90,7 +98,7 @@ struct Shell: Executable {
   /// Interrupts the running step, and repeats this every 0.1 seconds until the step ends.
   ///
   /// A single interruption has no effect if the step's next statement hasn't started yet.
-  private static func stop(_ running: RunningStep, _ interruption: StepInterruption) {
+  static func stop(_ running: RunningStep, _ interruption: StepInterruption) {
     interruption.ask()
     running.ifStillRunning(after: 0.1) { stop(running, interruption) }
   }

@@ -60,6 +60,14 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     "\\i": .source,
   ]
 
+  /// Whether the command reads or writes files that a line names.
+  var usesFiles: Bool {
+    switch self {
+    case .open, .saveScenario, .saveStore, .report, .output, .source: true
+    default: false
+    }
+  }
+
   /// The names of all commands, for suggestions and completion.
   package static let words = allCases.map(\.rawValue)
 

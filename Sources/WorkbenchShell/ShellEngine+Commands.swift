@@ -8,7 +8,20 @@ import WorkbenchText
 
 extension ShellEngine {
   /// Runs a command.
+  ///
+  /// - Throws: A `CommandFailure` for a command that reads or writes files in a confined shell.
   func run(_ command: ShellCommand, _ arguments: ShellArguments) throws -> ShellAnswer {
+    if isConfined, command.usesFiles {
+      throw CommandFailure(
+        "`\(command.rawValue)` reads or writes files, which this shell can't",
+        nextStep: "use `cdprof shell` in a terminal")
+    }
+    return try execute(command, arguments)
+  }
+
+  private func execute(
+    _ command: ShellCommand, _ arguments: ShellArguments
+  ) throws -> ShellAnswer {
     switch command {
     case .open: try open(arguments)
     case .use: try use(arguments)

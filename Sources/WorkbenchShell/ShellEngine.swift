@@ -41,6 +41,8 @@ package final class ShellEngine {
   private var previousLine: String?
   /// The lines of a `repeat` whose block isn't complete.
   var openBlock: (text: String, callSite: CallSite)?
+  /// Whether commands that read or write files are rejected, as in a browser.
+  package var isConfined = false
   /// The width of the terminal in characters, or `nil` if results aren't printed on one.
   package var width: Int?
 

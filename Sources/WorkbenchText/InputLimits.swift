@@ -41,6 +41,10 @@ package enum InputLimits {
   ///
   /// A longer interval shows nothing.
   package static let followInterval = 86_400
+  /// The maximum number of files of a model that `--watch` compares.
+  ///
+  /// They're compared five times a second.
+  package static let watchedFiles = 10_000
   /// The maximum size of the fixture of `export --migrations`, in bytes.
   ///
   /// It becomes a literal of the program.
@@ -174,4 +178,69 @@ package enum InputLimits {
   ///
   /// A line with more isn't recognized. Sums of the rows can't overflow.
   package static let logRows = 1_000_000_000
+
+  // MARK: The course in a browser
+
+  /// The maximum number of connections that `serve` keeps open; further ones are closed.
+  ///
+  /// Each has a descriptor and a buffer.
+  package static let connections = 64
+  /// The maximum size of a request's line and headers, in bytes.
+  ///
+  /// They're read into memory before the token is known.
+  package static let requestHead = 16 << 10
+  /// The maximum size of a request's body, in bytes.
+  ///
+  /// It contains a scenario; it's read into memory at once.
+  package static let requestBody = 1 << 20
+  /// The time in which a client must send a request, and in which it must read the response, in
+  /// seconds.
+  ///
+  /// A slow client otherwise keeps its connection open without end.
+  package static let requestTime = 20
+  /// The maximum number of browser tabs with a session.
+  ///
+  /// Each can have a shell, which is a process with a store.
+  package static let browserSessions = 16
+  /// The time after which an unused session of a tab can be ended, in seconds: half an hour.
+  ///
+  /// Its shell otherwise runs until the server ends.
+  package static let browserSessionTime = 1_800
+  /// The maximum number of scenarios that run for browsers concurrently.
+  ///
+  /// Further ones wait.
+  package static let browserRuns = 2
+  /// The maximum number of runs that wait for others; further ones are rejected.
+  ///
+  /// Each has a connection that stays open.
+  package static let waitingRuns = 16
+  /// The time after which a run for a browser is stopped, in seconds, elapsed and of the processor.
+  ///
+  /// A lesson takes a few seconds.
+  package static let browserRunTime = 60
+  /// The time after which a line of a shell in a browser is stopped, in seconds.
+  ///
+  /// A step takes less than a second.
+  package static let browserLineTime = 30
+  /// The maximum processor time of a shell in a browser, in seconds: ten minutes.
+  ///
+  /// Half an hour of work takes some seconds.
+  package static let browserShellTime = 600
+  /// The maximum memory of a process that runs a scenario or a shell for a browser, in bytes.
+  ///
+  /// It's the address space, of which a lesson takes a quarter.
+  package static let browserMemory = 2 << 30
+  /// The maximum size of a file that such a process writes, in bytes.
+  ///
+  /// The store of a lesson has a few megabytes.
+  package static let browserFileSize = 512 << 20
+  /// The maximum length of a line of a shell in a browser, in bytes.
+  ///
+  /// A longer one might not fit into the pipe to the shell.
+  package static let browserLine = 16 << 10
+  /// The maximum length of the output of a line or of the messages of a run that a browser gets, in
+  /// bytes; the rest is discarded.
+  ///
+  /// The page keeps it in memory.
+  package static let browserOutput = 256 << 10
 }

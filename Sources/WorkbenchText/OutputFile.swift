@@ -168,14 +168,16 @@ package enum OutputFile {
 /// Recognizes files that `cdprof` wrote by a mark in their content, not by their names.
 ///
 /// The mark of an HTML page is its generator; of JUnit XML, the name of its suites; of a trace, its
-/// metadata; of Markdown, a comment at the end; of a program, a comment at the start; of plain
-/// text, the command and version; of a store, SQLite's application ID. A result in JSON is
+/// metadata; of Markdown, a comment at the end; of a program or script, a comment at the start; of
+/// plain text, the command and version; of a store, SQLite's application ID. A result in JSON is
 /// recognized by its keys, and JSON Lines by the first event.
 package enum OutputMark {
   /// The comment at the end of Markdown.
   package static let markdown = "<!-- Written by cdprof -->"
   /// The first comment of an exported program.
   package static let program = "// Written by `cdprof export`"
+  /// The comment at the start of a script that reloads a page.
+  package static let reload = "// Written by `cdprof run --watch`"
   /// SQLite's application ID: `CDPR` in ASCII.
   private static let applicationID: UInt32 = 0x4344_5052
   private static let part = 64 << 10
@@ -212,7 +214,7 @@ package enum OutputMark {
       return start.contains("\"cdprof\":\"")
     }
     if first.hasPrefix("{\"variant\":\""), first.contains("\",\"kind\":\"") { return true }
-    if start.contains(program) { return true }
+    if start.contains(program) || start.hasPrefix(reload) { return true }
     if end.hasSuffix("\n\(markdown)\n") { return true }
     let last = end.split(separator: "\n").last ?? ""
     return last.hasPrefix("cdprof ") && last.contains("   cdprof ")

@@ -4,7 +4,7 @@ package import Profiling
 import WorkbenchText
 
 /// The pages of a course, which refer to each other by relative URLs and load nothing else.
-package struct CoursePages {
+package struct CoursePages: Sendable {
   /// A lesson: the path of its page without an extension, its title, and its chapter.
   package struct Lesson: Sendable {
     package var name: String
@@ -77,8 +77,14 @@ package struct CoursePages {
 
   /// Returns the page of a lesson.
   ///
+  /// - Parameters:
+  ///   - lesson: The lesson.
+  ///   - result: The result of its run.
+  ///   - isLive: Whether a server sends the page, which can then change and run the scenario.
   /// - Throws: An error of the template's parser, which a test rules out.
-  package func page(of lesson: Lesson, _ result: RunResult) throws -> String {
+  package func page(
+    of lesson: Lesson, _ result: RunResult, isLive: Bool = false
+  ) throws -> String {
     let index = lessons.firstIndex { $0.name == lesson.name } ?? 0
     let up = CoursePages.up(from: lesson.name)
     let link = { (other: Lesson) in
@@ -88,9 +94,26 @@ package struct CoursePages {
       contents: "\(up)index.html", position: "lesson \(index + 1) of \(lessons.count)",
       previous: index > 0 ? link(lessons[index - 1]) : nil,
       next: index + 1 < lessons.count ? link(lessons[index + 1]) : nil)
+    let url = up + CoursePages.url(lesson.name)
     return try HTMLReport.page(
       result, in: navigation,
-      linking: TermLinks(text.terms.map(\.name), glossary: "\(up)glossary.html"))
+      linking: TermLinks(text.terms.map(\.name), glossary: "\(up)glossary.html"),
+      live: isLive
+        ? LiveLesson(
+          name: lesson.name, root: up, plain: "\(url)?\(CoursePages.plain)",
+          text: String(url.dropLast(4)) + "yml") : nil)
+  }
+
+  /// The query of the URL of a lesson's page without questions and without links to other pages.
+  package static let plain = "plain"
+
+  /// Returns the page of a result without questions and without links to other pages.
+  ///
+  /// - Throws: An error of the template's parser, which a test rules out.
+  package static func plainPage(_ result: RunResult) throws -> String {
+    var result = result
+    result.predictions = []
+    return try HTMLReport.page(result)
   }
 
   /// Returns the other pages by their paths: the contents, the chapters, and the glossary.

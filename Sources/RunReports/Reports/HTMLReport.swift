@@ -19,32 +19,51 @@ package enum HTMLReport {
     try page(result, in: nil, linking: .none)
   }
 
+  /// Returns the page as HTML, which reloads when it's written again.
+  ///
+  /// - Throws: An error of the template's parser, which a test rules out.
+  static func page(_ result: RunResult, reloading reload: PageReload) throws -> String {
+    try page(result, in: nil, linking: .none, reloading: reload)
+  }
+
   /// Returns the page of a lesson in a course.
   ///
   /// - Parameters:
   ///   - result: The result of the lesson's run.
   ///   - navigation: The links to other pages; `nil` if the page stands alone.
   ///   - terms: The terms to link where they're first used.
+  ///   - live: What a server offers on the page; `nil` for a page in a file.
+  ///   - reload: What reloads the page; `nil` if nothing does.
   /// - Throws: An error of the template's parser, which a test rules out.
   static func page(
-    _ result: RunResult, in navigation: CourseNavigation?, linking terms: TermLinks
+    _ result: RunResult, in navigation: CourseNavigation?, linking terms: TermLinks,
+    live: LiveLesson? = nil, reloading reload: PageReload? = nil
   ) throws -> String {
     var terms = terms
+    var page = ReportPage(result, in: navigation, linking: &terms)
+    page.live = live
+    page.reload = reload
     return try PageTemplate.render(
-      PackageResources.report_html, ReportPage(result, in: navigation, linking: &terms))
+      PackageResources.report_html, page, allowing: live == nil ? [] : LiveLesson.sources,
+      nonce: reload?.nonce)
   }
 }
 
 /// Renders a page with the parts that pages share.
 enum PageTemplate {
   /// The shared parts by their placeholders: the beginning of the head, the style sheet, the title
-  /// with the outcome of a page on one check, and the questions with their script.
+  /// with the outcome of a page on one check, the questions with their script, the part of a lesson
+  /// that a server sends, and the script that reloads a page.
   private static let parts: [(placeholder: String, text: [UInt8])] = [
     ("<!-- head.html -->\n", PackageResources.head_html),
     ("/* style.css */", PackageResources.style_css),
     ("<!-- outcome.html -->\n", PackageResources.outcome_html),
     ("<!-- predict.html -->\n", PackageResources.predict_html),
     ("/* predict.js */", PackageResources.predict_js),
+    ("<!-- live.html -->\n", PackageResources.live_html),
+    ("/* live.css */", PackageResources.live_css),
+    ("/* live.js */", PackageResources.live_js),
+    ("/* watch.js */", PackageResources.watch_js),
   ]
 
   /// Returns a page with its policy.
@@ -53,15 +72,19 @@ enum PageTemplate {
   ///   - template: A template with one `<style>`, and with placeholders for shared parts, which use
   ///     the value `version`.
   ///   - values: The values, as plain text.
+  ///   - sources: Further directives of the page's policy.
+  ///   - nonce: The nonce of a script that the page loads; `nil` if it loads none.
   /// - Throws: An error of the template's parser, which a test rules out.
-  static func render(_ template: [UInt8], _ values: Any) throws -> String {
+  static func render(
+    _ template: [UInt8], _ values: Any, allowing sources: [String] = [], nonce: String? = nil
+  ) throws -> String {
     MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
     let text = parts.reduce(String(decoding: template, as: UTF8.self)) { text, part in
       text.replacing(
         part.placeholder, with: String(decoding: part.text, as: UTF8.self), maxReplacements: 1)
     }
     let page = try MustacheTemplate(string: text).render(values)
-    return PagePolicy.applied(to: PrintableText.escaped(page))
+    return PagePolicy.applied(to: PrintableText.escaped(page), allowing: sources, nonce: nonce)
   }
 }
 
@@ -102,19 +125,26 @@ enum PagePolicy {
 
   /// Returns a rendered page with its policy.
   ///
-  /// - Parameter page: A page with the placeholder, one `<style>`, and one `<script>`. Quotation
-  ///   marks in values must be escaped, so that a value can't look like an attribute.
-  static func applied(to page: String) -> String {
+  /// - Parameters:
+  ///   - page: A page with the placeholder, one `<style>`, and one `<script>`. Quotation marks in
+  ///     values must be escaped, so that a value can't look like an attribute.
+  ///   - further: Further directives, such as `connect-src 'self'`.
+  ///   - nonce: The nonce of a script that the page loads; `nil` if it loads none.
+  static func applied(
+    to page: String, allowing further: [String] = [], nonce: String? = nil
+  ) -> String {
     var (page, rules) = withoutStyleAttributes(page)
     if let end = page.range(of: "</style>") {
       page.insert(contentsOf: rules, at: end.lowerBound)
     }
-    let sources = ["script", "style"].map { tag in
+    var sources = ["script", "style"].map { tag in
       "\(tag)-src \(content(of: tag, in: page).map(source) ?? "'none'")"
     }
+    if let nonce { sources[0] += " 'nonce-\(nonce)'" }
     // The icon is an empty image, so that browsers don't request one.
     let policy =
-      ["default-src 'none'"] + sources + ["img-src data:", "base-uri 'none'", "form-action 'none'"]
+      ["default-src 'none'"] + sources + further
+      + ["img-src data:", "base-uri 'none'", "form-action 'none'"]
     return page.replacing(
       placeholder,
       with: "<meta http-equiv=\"Content-Security-Policy\" "
@@ -184,6 +214,10 @@ struct ReportPage {
   let story: [TermLinks.Part]
   /// The links to other lessons; `nil` outside of a course.
   let course: CourseNavigation?
+  /// What a server offers on the page; `nil` for a page in a file.
+  var live: LiveLesson?
+  /// What reloads the page when it's written again; `nil` if nothing does.
+  var reload: PageReload?
   /// The questions; `nil` if the scenario has none.
   let predict: ReportPredictions?
   /// Whether the page asks before it shows the result.

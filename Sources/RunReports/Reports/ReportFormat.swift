@@ -35,10 +35,15 @@ package enum ReportFormat: String, CaseIterable, Sendable {
 
   /// Returns a result in this format.
   ///
+  /// - Parameters:
+  ///   - result: The result.
+  ///   - reload: What reloads a page when it's written again; `nil` if nothing does.
   /// - Throws: An error of the template or the encoder, which no result can cause.
-  package func data(_ result: RunResult) throws -> Data {
+  package func data(_ result: RunResult, reloading reload: PageReload? = nil) throws -> Data {
     switch self {
-    case .html: ReportFormat.printable(try HTMLReport.page(result))
+    case .html:
+      ReportFormat.printable(
+        try reload.map { try HTMLReport.page(result, reloading: $0) } ?? HTMLReport.page(result))
     case .json: try JSONReport.data(result)
     case .md: ReportFormat.printable(MarkdownReport.text(result))
     case .junit: ReportFormat.printable(JUnitReport.text(result))
@@ -65,15 +70,19 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   ///   - name: The name of the scenario file without its extension.
   ///   - directory: The folder to write to; it's created if it doesn't exist.
   ///   - force: Whether to replace a file that `cdprof` didn't write.
+  ///   - reloads: Whether an open page reloads when it's written again; writes its script, too.
   /// - Throws: An `InvalidInputError` if such a file exists and `force` is false; an `NSError` of
   ///   the file system that names the file; an error of the template.
   package func write(
-    _ result: RunResult, named name: String, in directory: URL, force: Bool = false
+    _ result: RunResult, named name: String, in directory: URL, force: Bool = false,
+    reloads: Bool = false
   ) throws -> URL {
-    let data = try data(result)
+    let reload = self == .html && reloads ? PageReload(of: name) : nil
+    let data = try data(result, reloading: reload)
     try OutputFile.makeFolder(directory)
     let url = url(named: name, in: directory)
     try OutputFile.write(data, to: url, force: force)
+    try reload?.write(in: directory, force: force)
     return url
   }
 }

@@ -3,7 +3,7 @@ import OpenCoreData
 package import Profiling
 import WorkbenchText
 
-/// The contents of a folder of reports, as a self-contained HTML page without a script.
+/// The contents of a folder of reports, as a self-contained HTML page.
 ///
 /// The page lists the scenarios by folder, each with its headline, whether its expectations are
 /// met, and a link to its page.
@@ -13,7 +13,8 @@ package struct RunIndex {
 
   /// A scenario that ran, or one whose run failed.
   package struct Entry: Sendable {
-    let name: String
+    /// The path of its reports in the folder, without an extension.
+    package let name: String
     let title: String
     let chapter: Int?
     let passes: Bool
@@ -82,6 +83,8 @@ package struct RunIndex {
   let hasFolders: Bool
   let command: String
   let version = ToolVersion.current
+  /// What reloads the page when it's written again; `nil` if nothing does.
+  private(set) var reload: PageReload?
 
   /// - Parameters:
   ///   - title: The name of the folder that contains the scenarios.
@@ -110,9 +113,12 @@ package struct RunIndex {
 
   /// Returns the page as HTML.
   ///
+  /// - Parameter reload: What reloads the page when it's written again; `nil` if nothing does.
   /// - Throws: An error of the template's parser, which a test rules out.
-  package func page() throws -> String {
-    try PageTemplate.render(PackageResources.index_html, self)
+  package func page(reloading reload: PageReload? = nil) throws -> String {
+    var page = self
+    page.reload = reload
+    return try PageTemplate.render(PackageResources.index_html, page, nonce: reload?.nonce)
   }
 
   /// Returns `Chapter 6: fetching` for a folder `06-fetching` of scenarios of that chapter, and the
