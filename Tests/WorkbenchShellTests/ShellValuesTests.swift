@@ -81,9 +81,11 @@ struct ShellValuesTests {
     #expect(groups[0].contains(/# +country +countDate/))
     #expect(groups[2].contains(/1  Country\/p\d+ +2$/), "\(groups[2])")
     #expect(shell.type("show groups 3").lines.count == 3)
-    shell.type("fetch Mood sort date batch 10 as pages")
+    shell.type(
+      "fetch Mood sort date batch 10 as pages", "results Mood sort date batch 10 as list")
     let before = shell.type("stats").lines
     #expect(shell.type("show pages offset 35 columns date").lines.count == 8)
+    #expect(shell.type("show list offset 35 columns date").lines.count == 8)
     #expect(shell.type("stats").lines == before, "no batch is loaded")
     shell.type("fetch Mood result ids as ids")
     #expect(shell.type("show ids limit 3 columns date").lines.count == 6)

@@ -5,6 +5,8 @@ protocol FetchedList: AnyObject {
   var count: Int { get }
   /// Returns the object at a position, loading its batch if necessary.
   func object(at position: Int) -> NSManagedObject
+  /// Returns the object ID at a position, without loading its batch.
+  func objectID(at position: Int) -> NSManagedObjectID
   /// Returns the position of an object; `nil` if it isn't in the list.
   func position(of object: NSManagedObject) -> Int?
   /// Removes objects and inserts others.
@@ -54,6 +56,10 @@ final class RetainedList: FetchedList {
 
   func object(at position: Int) -> NSManagedObject {
     objects[position]
+  }
+
+  func objectID(at position: Int) -> NSManagedObjectID {
+    objects[position].objectID
   }
 
   func position(of object: NSManagedObject) -> Int? {
@@ -117,6 +123,13 @@ final class BatchedList: FetchedList {
     }
     load(batchOf: position)
     return loaded[key] ?? context.registered(identity.layout, identity.primaryKey)
+  }
+
+  func objectID(at position: Int) -> NSManagedObjectID {
+    let key = keys[position]
+    return unsaved[key.primaryKey]?.objectID
+      ?? NSManagedObjectID(
+        layout: key.layout, primaryKey: key.primaryKey, store: context.store(for: key.layout))
   }
 
   func position(of object: NSManagedObject) -> Int? {

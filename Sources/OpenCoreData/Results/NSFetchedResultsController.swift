@@ -133,6 +133,13 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     FetchedResultsCache.delete(name)
   }
 
+  /// Returns the object ID at a position in the whole list, without loading its batch.
+  ///
+  /// It's a programmer error to pass a position outside of the list.
+  package func objectID(at position: Int) -> NSManagedObjectID {
+    results.list.objectID(at: position)
+  }
+
   private func cast(_ object: NSManagedObject) -> ResultType {
     guard let object = object as? ResultType else {
       fatalError("the object \(object.objectID) isn't a \(ResultType.self)")

@@ -98,7 +98,7 @@ extension Session {
     case .ids(let ids), .rows(_, let ids): Array(ids[range])
     case .batched(let objects): range.map(objects.objectID(at:))
     case .controller(let list):
-      stack.context(result.context).performAndWait { range.map { list.object(at: $0).objectID } }
+      stack.context(result.context).performAndWait { range.map(list.objectID) }
     case .objects(let objects):
       stack.context(result.context).performAndWait { objects[range].map(\.objectID) }
     }

@@ -67,6 +67,11 @@ final class ControlledList: NSFetchedResultsControllerDelegate {
     fatalError("the list has no object \(position)")
   }
 
+  /// Returns the object ID at a position, without loading its batch.
+  func objectID(at position: Int) -> NSManagedObjectID {
+    controller.objectID(at: position)
+  }
+
   /// Returns a summary, such as `400 Entry in 20 sections`.
   func summary(_ head: String) -> String {
     guard controller.sectionNameKeyPath != nil else { return head }
