@@ -17,7 +17,12 @@ package final class CourseServer: Sendable {
   package let url: String
   /// The number of lessons.
   package let lessons: Int
-  private let task = Mutex<Task<Void, Never>?>(nil)
+  private let state = Mutex(State())
+
+  private struct State {
+    var task: Task<Void, Never>?
+    var isStopped = false
+  }
 
   /// Listens on the loopback address; requests are answered once `run()` is called.
   ///
@@ -56,21 +61,28 @@ package final class CourseServer: Sendable {
   /// This method blocks; call it on a thread of its own.
   package func run() {
     let ended = DispatchSemaphore(value: 0)
-    task.withLock { task in
-      task = Task {
+    state.withLock { state in
+      let task = Task {
         // Without sockets to wait for, there's nothing left to answer.
         try? await server.run(service)
         ended.signal()
       }
+      if state.isStopped { task.cancel() }
+      state.task = task
     }
     ended.wait()
     CourseServer.endProcesses()
     ScratchFolders.remove(folder)
   }
 
-  /// Makes `run()` return.
+  /// Ends all processes, also those of requests that aren't answered yet, and makes `run()` return.
   package func stop() {
-    task.withLock { $0 }?.cancel()
+    let task = state.withLock { state in
+      state.isStopped = true
+      return state.task
+    }
+    task?.cancel()
+    CourseServer.endProcesses()
   }
 
   /// Ends all processes that servers have started.

@@ -68,15 +68,19 @@ final class CourseBrowser {
   /// Posts values as a page of the server does.
   func post(_ path: String, _ values: [String: String]) throws -> Response {
     let body = try JSONSerialization.data(withJSONObject: values)
-    return try send(
-      """
-      POST \(root)\(path) HTTP/1.1\r
-      Host: \(host)\r
-      Origin: http://\(host)\r
-      Content-Type: application/json\r
-      Content-Length: \(body.count)\r
-      \r\n
-      """ + String(decoding: body, as: UTF8.self))
+    return try send(head(of: path, length: body.count) + String(decoding: body, as: UTF8.self))
+  }
+
+  /// Returns the first bytes of a POST as a page of the server sends it.
+  func head(of path: String, length: Int) -> String {
+    """
+    POST \(root)\(path) HTTP/1.1\r
+    Host: \(host)\r
+    Origin: http://\(host)\r
+    Content-Type: application/json\r
+    Content-Length: \(length)\r
+    \r\n
+    """
   }
 
   /// Whether Chromium must be installed.

@@ -173,8 +173,24 @@ struct ServeCommandTests {
     let shell = try browser.post(
       "shell", ["lesson": "first/notes", "text": Self.lesson, "line": "fetch Note"])
     #expect(shell.status == 200 && !program.leftovers.isEmpty)
-    let children = try children(of: browser.process.processIdentifier)
-    #expect(children.count == 1)
+    // Three tabs run what takes long; two of them at once, next to the shell.
+    let long = Self.lesson.replacing("count: 6", with: "count: 3000000")
+    let body = try JSONSerialization.data(withJSONObject: ["lesson": "first/notes", "text": long])
+    let runs = try (0..<3).map { _ in
+      let file = try browser.connection()
+      let request = Array(browser.head(of: "run", length: body.count).utf8) + Array(body)
+      #expect(send(file, request, request.count, Int32(MSG_NOSIGNAL)) == request.count)
+      return file
+    }
+    defer { for file in runs { close(file) } }
+    var children: [pid_t] = []
+    while browser.process.isRunning, children.count < 3 {
+      children = try self.children(of: browser.process.processIdentifier)
+    }
+    for _ in 0..<10 {
+      usleep(20_000)
+      #expect(try self.children(of: browser.process.processIdentifier) == children)
+    }
     #expect(browser.interrupt() == 0)
     #expect(program.leftovers == [])
     for child in children { #expect(kill(child, 0) != 0 && errno == ESRCH) }

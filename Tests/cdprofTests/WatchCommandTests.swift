@@ -40,9 +40,11 @@ struct WatchCommandTests {
       if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
-    /// Waits until the program watches again, and returns what it has printed since the last call.
+    /// Waits until the program watches again, and returns what it has printed since the last call;
+    /// gives up after two minutes.
     func next() throws -> String {
-      while process.isRunning {
+      let start = ContinuousClock.now
+      while process.isRunning, ContinuousClock.now - start < .seconds(120) {
         let text = try String(contentsOf: output, encoding: .utf8).dropFirst(read)
         if let end = text.firstRange(of: "Ctrl-C ends\n") {
           let part = String(text[..<end.upperBound])

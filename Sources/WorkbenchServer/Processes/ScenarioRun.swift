@@ -61,7 +61,7 @@ struct ScenarioRun: Sendable {
         messages: messages)
     case .killed:
       return Outcome(
-        state: "The run was stopped, such as for a lack of memory.", messages: messages)
+        state: "The run was stopped: the server is ending, or memory ran out.", messages: messages)
     }
   }
 
