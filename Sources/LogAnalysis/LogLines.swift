@@ -5,7 +5,7 @@ package import WorkbenchText
 /// The lines of a log, read in chunks.
 ///
 /// Accepts LF and CRLF line endings, any bytes, a last line without a terminator, and the same
-/// compressed with gzip. Memory use is that of one line, of which at most `InputLimits.logLine`
+/// compressed with gzip or, if the system has its library, Zstandard. Memory use is that of one line, of which at most `InputLimits.logLine`
 /// bytes are kept.
 package final class LogLines {
   private static let chunkSize = 1 << 18
@@ -19,7 +19,8 @@ package final class LogLines {
   private let path: String
   private let decompressedLimit: Int
   private var decompressedCount = 0
-  private var gzip: GzipStream?
+  /// Returns the next decompressed bytes; `nil` for a file that isn't compressed.
+  private var decompress: (() throws(Damage) -> [UInt8])?
   private var hasBegun = false
   private let descriptor: Int32
   private let closes: Bool
@@ -119,7 +120,7 @@ package final class LogLines {
       if more.isEmpty { break }
       head += more
     }
-    guard head.starts(with: GzipStream.magic) else {
+    guard decompresses(head) else {
       isBinary = head.prefix(4_096).contains(0)
       if let other = LogCompression.of(head) {
         return fail(
@@ -127,38 +128,62 @@ package final class LogLines {
       }
       return head
     }
-    var waiting = head
-    gzip = GzipStream { [unowned self] in
-      defer { waiting = [] }
-      return waiting.isEmpty ? readChunk() : waiting
-    }
     let first = more()
     isBinary = first.prefix(4_096).contains(0)
     return first
   }
 
+  /// Why a compressed file can't be read to its end.
+  private struct Damage: Error {
+    let format: String
+    let isTruncated: Bool
+    /// The command that decompresses what is readable.
+    let command: String
+  }
+
+  /// Sets up decompression if the first bytes of a file are those of a format that can be read.
+  private func decompresses(_ head: [UInt8]) -> Bool {
+    var waiting = head
+    let source = { [unowned self] in
+      defer { waiting = [] }
+      return waiting.isEmpty ? readChunk() : waiting
+    }
+    if head.starts(with: GzipStream.magic) {
+      let stream = GzipStream(source)
+      decompress = { () throws(Damage) in
+        do throws(GzipStream.Failure) { return try stream.next() } catch {
+          throw Damage(format: "gzip", isTruncated: error == .truncated, command: "gunzip -c")
+        }
+      }
+    } else if head.starts(with: ZstandardStream.magic), let stream = ZstandardStream(source) {
+      decompress = { () throws(Damage) in
+        do throws(ZstandardStream.Failure) { return try stream.next() } catch {
+          throw Damage(format: "zstd", isTruncated: error == .truncated, command: "zstd -dc")
+        }
+      }
+    }
+    return decompress != nil
+  }
+
   private func more() -> [UInt8] {
-    guard let gzip else { return readChunk() }
+    guard let decompress else { return readChunk() }
     do {
-      let bytes = try gzip.next()
+      let bytes = try decompress()
       decompressedCount += bytes.count
       guard decompressedCount <= decompressedLimit else {
         return fail(
           "is more than \(decompressedLimit >> 20) MiB when decompressed",
-          "if it is a log, pipe it: `gunzip -c FILE | cdprof log -`")
+          "if it is a log, decompress it into `cdprof log -`")
       }
       return bytes
     } catch {
-      switch error {
-      case .truncated:
-        return fail(
-          "is a truncated gzip file",
-          "copy the complete file again; `gunzip -c FILE | cdprof log -` reads the readable part")
-      case .corrupt:
-        return fail(
-          "is a corrupt gzip file",
-          "copy it again; `gunzip -c FILE | cdprof log -` reads what is intact")
-      }
+      let command = "`\(error.command) FILE | cdprof log -`"
+      return error.isTruncated
+        ? fail(
+          "is a truncated \(error.format) file",
+          "copy the complete file again; \(command) reads the readable part")
+        : fail(
+          "is a corrupt \(error.format) file", "copy it again; \(command) reads what is intact")
     }
   }
 

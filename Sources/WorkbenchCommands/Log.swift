@@ -18,7 +18,7 @@ struct Log: Executable {
       being written is read until Ctrl-C, even if it's rotated or truncated.
 
       Exit status: 2 if an expectation isn't met; 65 for an empty file, binary data, text \
-      without a line from Core Data, a compressed file other than gzip, or a .logarchive, with \
+      without a line from Core Data, a compressed file that can't be read, or a .logarchive, with \
       the command that converts it.
       """)
 
@@ -68,7 +68,8 @@ struct Log: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "Print a page instead: html, or md for a comment on a pull request.", valueName: "format"))
+      "Print a page instead: html, md for a comment on a pull request, or, with --expect, junit.",
+      valueName: "format"))
   var report: LogReportFormat?
 
   @Option(
@@ -90,6 +91,8 @@ struct Log: Executable {
       if out != nil { throw ValidationError("--out requires --report.") }
     } else if json {
       throw ValidationError("--json can\'t be combined with --report.")
+    } else if report == .junit, expect == nil {
+      throw ValidationError("--report junit requires --expect.")
     }
     if let every,
       let problem = Messages.outOfRange("--every", every, upTo: InputLimits.followInterval)

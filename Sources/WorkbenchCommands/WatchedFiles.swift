@@ -44,6 +44,7 @@ struct WatchedFiles: Equatable {
   static func paths(of scenario: Scenario) -> Set<String> {
     var paths: Set = [scenario.path]
     if let model = scenario.modelURL { paths.insert(model.path) }
+    if let included = scenario.data.includedFile { paths.insert(included.path) }
     if case .copied(let store) = scenario.data.source {
       paths.formUnion([store.path, store.path + "-wal"])
     }

@@ -88,6 +88,10 @@ package enum InputLimits {
   ///
   /// They're on disk twice, in the generated store and in the copy of a variant.
   package static let rows = 10_000_000
+  /// The maximum number of steps that a scenario's `repeat` blocks add to those in its text.
+  ///
+  /// Each has its own costs in a result. The repetitions of a block are limited by `repeats`.
+  package static let repeatedSteps = 10_000
   /// The maximum of `times`: the objects that a step inserts, or the change groups that it undoes.
   ///
   /// The objects are in memory until they're saved.

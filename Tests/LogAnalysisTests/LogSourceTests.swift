@@ -56,6 +56,47 @@ struct LogSourceTests {
     }
   }
 
+  /// Returns a Zstandard file that the system's library compresses; `nil` if there's no library.
+  private static func zstd(_ bytes: [UInt8]) -> [UInt8]? {
+    typealias Compress =
+      @convention(c) (
+        UnsafeMutableRawPointer?, Int, UnsafeRawPointer?, Int, Int32
+      ) -> Int
+    guard let library = dlopen("libzstd.so.1", RTLD_NOW),
+      let symbol = dlsym(library, "ZSTD_compress")
+    else { return nil }
+    let compress = unsafeBitCast(symbol, to: Compress.self)
+    return [UInt8](unsafeUninitializedCapacity: bytes.count + 1_024) { target, count in
+      count = bytes.withUnsafeBytes {
+        compress(target.baseAddress, target.count, $0.baseAddress, $0.count, 3)
+      }
+    }
+  }
+
+  @Test(.enabled(if: zstd([]) != nil, "the system has no libzstd"))
+  func zstandardLogsAreRead() throws {
+    let plain = try LogReader.read(file(Self.log))
+    let (first, second) = (Array(Self.log[..<700]), Array(Self.log[700...]))
+    let frames = try #require(Self.zstd(first)) + #require(Self.zstd(second))
+    let report = try LogReader.read(file(frames))
+    #expect(report.lines == plain.lines && report.costs == plain.costs)
+    let damaged = [
+      (Array(frames.dropLast(9)), "is a truncated zstd file"),
+      (ZstandardStream.magic, "is a truncated zstd file"),
+      (ZstandardStream.magic + [UInt8](repeating: 7, count: 99), "is a corrupt zstd file"),
+    ]
+    for (bytes, message) in damaged {
+      let refusal = try #require(throws: InvalidInputError.self) {
+        try LogReader.read(file(bytes))
+      }
+      #expect(refusal.message.contains(message) && refusal.nextStep.contains("zstd -dc"))
+    }
+    let bomb = try file(#require(Self.zstd([UInt8](repeating: 0x0A, count: 4 << 20))))
+    let lines = try LogLines(path: bomb, decompressedLimit: 1 << 20)
+    while lines.next() != nil {}
+    #expect(lines.problem?.message.contains("is more than 1 MiB when decompressed") == true)
+  }
+
   /// Files that aren't usable logs, and the expected error messages.
   private static let unusableFiles: [(bytes: [UInt8], message: String)] = [
     (bytes: [], message: "is empty"),

@@ -106,7 +106,6 @@ struct LogCommandTests {
     ("bzip2", "bunzip2 -c", [0x42, 0x5A, 0x68, 0x39]),
     ("xz", "xz -dc", [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]),
     ("zip", "unzip -p", [0x50, 0x4B, 0x03, 0x04]),
-    ("zstd", "zstd -dc", [0x28, 0xB5, 0x2F, 0xFD]),
   ])
   func otherCompressionFormatsNameTheirCommand(
     name: String, command: String, bytes: [UInt8]

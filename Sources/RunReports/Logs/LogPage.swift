@@ -321,6 +321,8 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
   case html
   /// Markdown, for a comment on a pull request.
   case md
+  /// JUnit XML, for a CI service: a test case for each expectation of the log's sections.
+  case junit
 
   /// Returns the report in this format.
   ///
@@ -330,6 +332,7 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
     case .html:
       Data(try PageTemplate.render(PackageResources.log_html, LogPage(input)).utf8)
     case .md: Data(PrintableText.escaped(LogReportFormat.markdown(LogPage(input))).utf8)
+    case .junit: Data(PrintableText.escaped(JUnitReport.text(input)).utf8)
     }
   }
 

@@ -18,10 +18,19 @@ package struct DataPlan: Sendable {
   package var seed: UInt64
   /// The version of the model that the data has, or `nil` for the current one.
   package var version: String?
+  /// The file whose data is included, or `nil` if there's none.
+  package var includedFile: URL?
 
   package init(source: Source, seed: UInt64 = 1) {
     self.source = source
     self.seed = seed
+  }
+
+  /// Sets the source range of all counts, so that errors name the place that includes them.
+  mutating func move(to range: SourceRange) {
+    guard case .generated(var plans) = source else { return }
+    for index in plans.indices { plans[index].count.range = range }
+    source = .generated(plans)
   }
 
   /// Returns the row count of each planned entity, without subentities, in source order.

@@ -26,8 +26,8 @@ package struct CountExpression: Sendable, Hashable {
 
   /// The source text of the expression.
   package let text: String
-  /// The source range of the expression.
-  package let range: SourceRange
+  /// The source range of the expression, or of what includes it from another file.
+  package internal(set) var range: SourceRange
   /// The entity names in the expression, in source order; `scale` isn't included.
   package let names: [Name]
   /// Whether the expression contains `scale`.

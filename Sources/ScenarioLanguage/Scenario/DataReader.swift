@@ -8,6 +8,11 @@ struct DataReader {
   let scopes: ScopeResolver
   /// The base folder of relative paths.
   let folder: URL
+  /// Whether the data is that of an included file, which can't name other files or a version.
+  var isIncluded = false
+
+  /// The keys that aren't entities.
+  private static let keys = ["seed", "store", "version", inclusion]
 
   /// Returns the path of the store to copy, or `nil` if `data` doesn't specify one.
   static func storePath(in entry: YAMLEntry, of document: YAMLDocument) -> (Word, YAMLEntry)? {
@@ -53,24 +58,77 @@ struct DataReader {
     else { return nil }
     var plan = DataPlan(source: store.map(DataPlan.Source.copied) ?? .generated([]))
     var plans = [EntityPlan]()
+    if store == nil, !isIncluded,
+      let entry = entries.first(where: { $0.key.text == DataReader.inclusion }),
+      let included = included(by: entry)
+    {
+      (plan.seed, plan.includedFile) = (included.seed, included.includedFile)
+      if case .generated(let shared) = included.source { plans = shared }
+    }
     for entry in entries {
       switch entry.key.text {
+      case DataReader.inclusion where store == nil && !isIncluded: break
       case "seed": plan.seed = document.number(of: entry).map(UInt64.init) ?? plan.seed
-      case "store": break
-      case "version": plan.version = document.word(of: entry.node)?.text
+      case "store" where !isIncluded: break
+      case "version" where !isIncluded: plan.version = document.word(of: entry.node)?.text
       default:
         if store != nil {
           document.report(
             LanguageProblem(
               "data can't be generated in a copied store", at: entry.key.range,
               nextStep: "remove `\(entry.key.text)` or `store`"), at: entry.keyPath)
-        } else if let entityPlan = entityPlan(of: entry, above: plans.map(\.entity)) {
-          plans.append(entityPlan)
+        } else {
+          // The plan of an included file is replaced where it is.
+          let replaced = plans.firstIndex { $0.entity == entry.key.text }
+          let above = plans[..<(replaced ?? plans.endIndex)].map(\.entity)
+          guard let entityPlan = entityPlan(of: entry, above: above) else { continue }
+          if let replaced { plans[replaced] = entityPlan } else { plans.append(entityPlan) }
         }
       }
     }
     if store == nil { plan.source = .generated(plans) }
     return plan
+  }
+
+  // MARK: Included files
+
+  /// The key of the file with data that several scenarios share.
+  static let inclusion = "include"
+
+  /// Returns the plan of an included file, or reports a problem and returns `nil` if there's none.
+  private func included(by entry: YAMLEntry) -> DataPlan? {
+    guard let word = document.text(of: entry, wanted: "the path of a YAML file") else { return nil }
+    let url = URL(fileURLWithPath: word.text, relativeTo: folder)
+    return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+      // Errors show lines of the file, so it isn't just any file.
+      guard ["yml", "yaml"].contains(url.pathExtension.lowercased()) else {
+        throw LanguageProblem(
+          "`\(word.text)` isn't a YAML file", at: word.range,
+          nextStep: "include a file whose name ends with .yml")
+      }
+      let parent = (document.file as NSString).deletingLastPathComponent as NSString
+      let path =
+        word.text.hasPrefix("/") ? word.text : parent.appendingPathComponent(word.text)
+      let text: String
+      do {
+        text = try ScenarioReader.text(
+          of: InputFile.read(url.path, limit: InputLimits.scenarioSize), path: path)
+      } catch {
+        throw LanguageProblem(
+          "the file can't be included: \(ErrorText.of(error))", at: word.range,
+          nextStep: "use a path relative to the scenario's folder, \(folder.path)")
+      }
+      let other = YAMLDocument(text: text, file: path)
+      let root = other.root(of: text).map(other.withoutExtensions)
+      var plan = root.flatMap {
+        DataReader(document: other, scopes: scopes, folder: folder, isIncluded: true)
+          .plan(of: YAMLEntry(key: entry.key, node: $0, keyPath: "data"), copying: nil)
+      }
+      plan?.includedFile = url
+      plan?.move(to: word.range)
+      document.adoptProblems(of: other)
+      return plan
+    }.flatMap(\.self)
   }
 
   /// Returns the plan for an entity.
@@ -112,7 +170,8 @@ struct DataReader {
         let known = scopes.names.entities
         throw LanguageProblem(
           "the model has no entity `\(key.text)`", at: key.range,
-          didYouMean: NearestName.of(key.text, among: known + ["seed", "store", "version"]),
+          didYouMean: NearestName.of(
+            key.text, among: known + (isIncluded ? ["seed"] : DataReader.keys)),
           nextStep: "use one of: \(ModelNames.list(known))")
       }
       guard !entity.isAbstract else {

@@ -9,14 +9,67 @@ struct StepReader {
   /// The reader for the steps' expectations.
   let expects: ExpectReader
 
-  /// Returns the steps of a list.
+  /// Returns the steps of a list, those of `repeat` blocks as often as they run.
   ///
   /// Invalid steps are reported and omitted.
   func steps(of entry: YAMLEntry) -> [Step] {
-    (document.list(of: entry, what: "steps") ?? []).compactMap { node, keyPath in
-      step(of: node, at: keyPath)
+    (document.list(of: entry, what: "steps") ?? []).flatMap { node, keyPath in
+      if let block = repeatBlock(of: node, at: keyPath) { return steps(of: block, at: keyPath) }
+      return step(of: node, at: keyPath).map { [$0] } ?? []
     }
   }
+
+  // MARK: Blocks
+
+  /// The key of a block's number.
+  static let repetition = "repeat"
+
+  /// Returns the entries of a `repeat` block, or `nil` if a node is something else.
+  private func repeatBlock(of node: Node, at keyPath: String) -> [YAMLEntry]? {
+    let keys = node.mapping?.keys.compactMap { document.word(of: $0)?.text } ?? []
+    guard keys.contains(StepReader.repetition) else { return nil }
+    return document.entries(
+      of: node, at: keyPath, known: [StepReader.repetition, "steps"], what: "a `repeat` block")
+  }
+
+  private func steps(of block: [YAMLEntry], at keyPath: String) -> [Step] {
+    guard let number = block.first(where: { $0.key.text == StepReader.repetition }) else {
+      return []
+    }
+    guard let list = block.first(where: { $0.key.text == "steps" }) else {
+      document.report(
+        LanguageProblem(
+          "`repeat` has no `steps`", at: number.key.range,
+          nextStep: "write `steps:` with the list of steps to repeat"), at: keyPath)
+      return []
+    }
+    let once = steps(of: list)
+    let problem =
+      "`repeat` needs an integer from 1 to \(NumberText.grouped(InputLimits.repeats))"
+    guard let word = document.word(of: number.node), let count = Int(word.text),
+      (1...InputLimits.repeats).contains(count)
+    else {
+      document.report(
+        LanguageProblem(
+          problem, at: document.range(of: number.node), nextStep: "write, for example, `repeat: 12`"
+        ),
+        at: number.keyPath)
+      return once
+    }
+    document.repeatedSteps += once.count * (count - 1)
+    guard document.repeatedSteps <= InputLimits.repeatedSteps else {
+      document.report(
+        LanguageProblem(
+          "the blocks up to this one add \(NumberText.grouped(document.repeatedSteps)) steps, and the "
+            + "limit is \(NumberText.grouped(InputLimits.repeatedSteps))", at: word.range,
+          nextStep: "repeat the steps less often, or change more objects in one step"),
+        at: number.keyPath)
+      return once
+    }
+    return Array(repeatElement(once, count: count).joined())
+  }
+
+  // MARK: Steps
 
   private func step(of node: Node, at keyPath: String) -> Step? {
     let range = document.range(of: node)

@@ -11,6 +11,7 @@ final class YAMLDocument {
   let file: String
   private let lines: [String]
   private var found: [ScenarioDiagnostic] = []
+  private var foundInOthers: [ScenarioDiagnostic] = []
   /// The key paths of steps, by the source range of the verb without its length.
   private var stepKeyPaths: [SourceRange: String] = [:]
 
@@ -18,6 +19,8 @@ final class YAMLDocument {
   ///
   /// Steps that use these names aren't reported.
   var lostNames: Set<String> = []
+  /// The number of steps that `repeat` blocks add to those in the text.
+  var repeatedSteps = 0
 
   init(text: String, file: String) {
     self.file = file
@@ -26,11 +29,12 @@ final class YAMLDocument {
     }
   }
 
-  /// The problems found, in source order, without duplicates.
+  /// The problems found, in source order, without duplicates; those of included files first.
   var diagnostics: [ScenarioDiagnostic] {
     var seen = Set<String>()
     return
-      found
+      foundInOthers
+      + found
       .enumerated()
       .sorted { first, second in
         (first.element.line, first.element.column, first.offset)
@@ -46,6 +50,11 @@ final class YAMLDocument {
     let line = lines.indices.contains(index) ? lines[index] : nil
     found.append(
       ScenarioDiagnostic(file: file, keyPath: keyPath, problem: problem, sourceLine: line))
+  }
+
+  /// Records the problems of an included file.
+  func adoptProblems(of other: YAMLDocument) {
+    foundInOthers += other.diagnostics
   }
 
   /// Records the key path of a step.

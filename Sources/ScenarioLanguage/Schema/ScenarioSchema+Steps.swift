@@ -1,4 +1,5 @@
 import SQLiteDriver
+import WorkbenchText
 
 extension ScenarioSchema {
   /// The definitions of steps, one for each verb, and of option values.
@@ -11,8 +12,22 @@ extension ScenarioSchema {
     let kinds = verbs.map { SchemaNode.definition(definition(of: $0)) }
     return [
       ("steps", ["type": "array", "items": .definition("step")]),
-      ("step", ["anyOf": .array(kinds + [line])]),
+      ("step", ["anyOf": .array(kinds + [.definition("repeat-block"), line])]),
+      ("repeat-block", repeatBlock),
     ] + optionDefinitions + verbs.map { (definition(of: $0), step($0)) }
+  }
+
+  private static var repeatBlock: SchemaNode {
+    let count: SchemaNode = [
+      "description": "How often the steps run.", "type": "integer", "minimum": 1,
+      "maximum": .number(InputLimits.repeats),
+    ]
+    let steps = described("steps", "The steps to repeat.")
+    return .pairs([
+      ("description", "Steps that run several times."), ("type", "object"),
+      ("properties", .pairs([(StepReader.repetition, count), ("steps", steps)])),
+      ("required", .texts([StepReader.repetition, "steps"])), ("additionalProperties", false),
+    ])
   }
 
   /// The schema of a variant's `set`, which can change any option of a shared step.

@@ -231,6 +231,7 @@ package enum ScenarioSchema {
 extension ScenarioSchema {
   /// The schema of `data`: rows to generate, or a store to copy.
   static var data: SchemaNode {
+    let include = described("text", "A YAML file with data to start with, relative to this file.")
     let seed = described("number", "The same seed gives the same values.")
     let store = described("text", "The store to copy: a path relative to this file.")
     let version = described("text", "The version of the model that the data has.")
@@ -242,7 +243,8 @@ extension ScenarioSchema {
           "required": ["store"], "additionalProperties": false,
         ],
         [
-          "type": "object", "properties": ["seed": seed, "version": version],
+          "type": "object",
+          "properties": ["include": include, "seed": seed, "version": version],
           "additionalProperties": .definition("entity-data"),
         ],
       ],

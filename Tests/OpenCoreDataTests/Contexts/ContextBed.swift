@@ -106,7 +106,10 @@ final class NoteList {
   ) {
     nonisolated(unsafe) let body = body
     nonisolated(unsafe) weak let list = self
+    // Another test's context can have the address of one that was released.
+    weak let observed = context
     token = NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+      guard let observed, $0.object as? NSManagedObjectContext === observed else { return }
       list?.notes.append($0)
       body($0)
     }

@@ -288,6 +288,24 @@ struct ScenarioRunnerTests {
   }
 
   @Test
+  func expectationsOfRepeatedStepsApplyToEachRepetition() throws {
+    let result = try run(
+      """
+      name: Repeated
+      model: Moody
+      data: {Country: {count: 2}, Mood: {count: 24, country: cycle}}
+      steps:
+        - repeat: 3
+          steps:
+            - {fetch: Mood, faults: no, as: moods, expect: {rows: 24}}
+            - {touch: moods, read: [country.numericISO3166Code], expect: {misses: 2}}
+      expect: {selects: 3 + 2, selects(moods): 3}
+      """)
+    let expectations = result.variants[0].expectations
+    #expect(expectations.map(\.isMet) == [true, true, true, true, true, false, true, false])
+  }
+
+  @Test
   func failedStepStopsTheRunWithItsLocation() throws {
     let error = try #require(throws: StepFailure.self) {
       try run(

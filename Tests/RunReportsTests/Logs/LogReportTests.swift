@@ -1,9 +1,14 @@
 import Foundation
 import LogAnalysis
+import ScenarioLanguage
 import Testing
 import WorkbenchFixtures
 
 @testable import RunReports
+
+#if canImport(FoundationXML)
+  import FoundationXML
+#endif
 
 @Suite("The page of a log")
 struct LogReportTests {
@@ -61,5 +66,28 @@ struct LogReportTests {
     let text = try page(.md, LogReportInput(report: SampleLogs.report(Self.log)))
     #expect(text.contains("- ▲ **fault-storm(Country)** 10 × \\#2, 2 ms"))
     #expect(text.contains("| \\#1 | 1 | 20 | 30 ms | 30 ms | 30 ms | `SELECT 0, t0.Z_PK"))
+  }
+
+  @Test("JUnit has a test case for each expectation and each missing section")
+  func writesJUnit() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("budget.yml")
+    let budget = """
+      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      sections:
+        - {name: list & more, expect: {selects: 10, misses(Country): at most 3}}
+        - {name: absent, expect: {selects: 1}}
+      """
+    try Data(budget.utf8).write(to: file)
+    let report = SampleLogs.report(Self.log)
+    let evaluation = try LogBudgetEvaluator(budget: LogBudget.read(path: file.path, model: nil))
+      .evaluation(of: report)
+    let text = try page(.junit, LogReportInput(report: report, evaluation: evaluation))
+    #expect(text.contains("tests=\"4\" failures=\"3\" errors=\"0\" time="))
+    #expect(text.contains(".list &amp; more\" name=\"selects: 10\" file="))
+    #expect(
+      text.contains("<failure type=\"expectation\" message=\"expected at most 3, actual 10\">"))
+    #expect(text.contains("message=\"the log doesn't contain `cdprof: begin absent`\""))
+    #expect(XMLParser(data: Data(text.utf8)).parse())
   }
 }

@@ -99,6 +99,17 @@ struct ScenarioSchemaTests {
     try expectAgreement(on: "{\(verb.rawValue): \(subject == "null" ? "Mood" : "null")}")
   }
 
+  @Test(arguments: [
+    "{repeat: 2, steps: [save, {repeat: 1000, steps: [{fetch: Mood}]}]}",
+    "{repeat: 0, steps: [save]}",
+    "{repeat: 1001, steps: [save]}", "{repeat: 2}", "{steps: [save]}",
+    "{repeat: 2, steps: save}", "{repeat: 2, steps: [save], as: x}",
+    "{repeat: often, steps: [save]}",
+  ])
+  func schemaAndReaderAgreeOnBlocks(block: String) throws {
+    try expectAgreement(on: block)
+  }
+
   private func isFlag(_ option: OptionWord?) -> Bool {
     if case .flag? = option?.kind { true } else { false }
   }

@@ -23,7 +23,8 @@ struct SchemaValidator {
   private static let annotations: Set<String> = ["$schema", "title", "description", "deprecated"]
   private static let assertions: Set<String> = [
     "$ref", "type", "enum", "properties", "patternProperties", "additionalProperties", "required",
-    "minProperties", "maxProperties", "items", "minItems", "minLength", "minimum", "pattern",
+    "minProperties", "maxProperties", "items", "minItems", "minLength", "minimum", "maximum",
+    "pattern",
     "anyOf", "not",
   ]
 
@@ -115,6 +116,7 @@ struct SchemaValidator {
       }
     case .number(let number):
       require(number >= rules["minimum"]?.number ?? -.infinity, "is too small")
+      require(number <= rules["maximum"]?.number ?? .infinity, "is too large")
     case .array(let values):
       require(Double(values.count) >= rules["minItems"]?.number ?? 0, "has too few elements")
       if let items = rules["items"] {
