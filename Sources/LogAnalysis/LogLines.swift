@@ -5,8 +5,8 @@ package import WorkbenchText
 /// The lines of a log, read in chunks.
 ///
 /// Accepts LF and CRLF line endings, any bytes, a last line without a terminator, and the same
-/// compressed with gzip or, if the system has its library, Zstandard. Memory use is that of one line, of which at most `InputLimits.logLine`
-/// bytes are kept.
+/// compressed with gzip or, if the system has its library, Zstandard. Memory use is that of one
+/// line, of which at most `InputLimits.logLine` bytes are kept.
 package final class LogLines {
   private static let chunkSize = 1 << 18
 

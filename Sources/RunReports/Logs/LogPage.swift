@@ -332,7 +332,7 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
     case .html:
       Data(try PageTemplate.render(PackageResources.log_html, LogPage(input)).utf8)
     case .md: Data(PrintableText.escaped(LogReportFormat.markdown(LogPage(input))).utf8)
-    case .junit: Data(PrintableText.escaped(JUnitReport.text(input)).utf8)
+    case .junit: Data(PrintableText.escaped(LogReportFormat.junit(input)).utf8)
     }
   }
 
