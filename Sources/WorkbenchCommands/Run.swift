@@ -167,7 +167,9 @@ struct Run: Executable {
         for found in try ScenarioFinder.files(at: file) {
           names[found.path] = found.name
           do {
-            scenarios.append(try ScenarioText.scenario(at: found.path, text: text))
+            scenarios.append(
+              try ScenarioReader.read(
+                URL(fileURLWithPath: found.path), path: found.path, textFrom: text))
           } catch {
             status = status.worse(report(error, console))
           }

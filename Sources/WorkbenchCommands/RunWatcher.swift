@@ -145,12 +145,14 @@ final class RunWatcher {
   private func read(_ path: String) throws -> Scenario {
     let url = URL(fileURLWithPath: path)
     // Until a file is read, it's unknown which others it names; so it's read twice.
-    guard let named = try? ScenarioReader.read(url, path: path) else {
+    do {
+      let named = try ScenarioReader.read(url, path: path)
+      known[path] = WatchedFiles(WatchedFiles.paths(of: named))
+    } catch {
       let possible = WatchedFiles.paths(ofInvalidScenarioAt: path)
+        .union((error as? ScenarioDiagnostics)?.includedFiles ?? [])
       known[path] = WatchedFiles(possible.union(known[path]?.paths ?? []))
-      return try ScenarioReader.read(url, path: path)
     }
-    known[path] = WatchedFiles(WatchedFiles.paths(of: named))
     return try ScenarioReader.read(url, path: path)
   }
 

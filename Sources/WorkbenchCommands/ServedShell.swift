@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioLanguage
 import WorkbenchServer
 import WorkbenchShell
 import WorkbenchText
@@ -23,7 +24,8 @@ struct ServedShell {
     ProcessLimits.apply(processorTime: InputLimits.browserShellTime)
     let engine: ShellEngine
     do {
-      let scenario = try ScenarioText.scenario(at: path, text: text)
+      let scenario = try ScenarioReader.read(
+        URL(fileURLWithPath: path), path: path, textFrom: text)
       engine = try ShellEngine(workspace: try ShellWorkspace(scenario: scenario)) { [console] in
         console.write([$0])
       }

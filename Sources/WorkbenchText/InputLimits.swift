@@ -84,7 +84,7 @@ package enum InputLimits {
   ///
   /// Sums of a thousand of them can't overflow.
   package static let value = 1_000_000_000_000_000
-  /// The maximum number of rows that a scenario generates for all entities.
+  /// The maximum number of rows that a scenario generates for all entities and join tables.
   ///
   /// They're on disk twice, in the generated store and in the copy of a variant.
   package static let rows = 10_000_000

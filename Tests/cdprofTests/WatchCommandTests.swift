@@ -99,6 +99,18 @@ struct WatchCommandTests {
     try FileManager.default.moveItem(atPath: model + "~", toPath: model)
     #expect(try watch.next().contains("2 of 2 expectations"))
 
+    // So is data that it includes.
+    let including = Self.scenario.replacing(
+      "{Note: {count: 6, text: text 8}}", with: "{include: a.yml}")
+    try watch.replace("notes.yml", including)
+    #expect(try watch.next().contains("the file can't be included"))
+    try watch.replace("a.yml", "Note: {count: 6, text: txet 8}")
+    #expect(try watch.next().contains("a.yml:1:"))
+    try watch.replace("a.yml", "Note: {count: 6, text: text 8}")
+    #expect(try watch.next().contains("2 of 2 expectations"))
+    try watch.replace("a.yml", "Note: {count: 9, text: text 8}")
+    #expect(try watch.next().contains("2 of 2 expectations"))
+
     // The page has the version of the script that was written after it, and allows that script.
     let script = watch.text("Reports/notes.reload.js")
     let version = try #require(script.firstMatch(of: /"([0-9A-F-]+)"/)).1

@@ -295,27 +295,26 @@ final class AliasCounter {
 struct ComparisonRules {
   let type: NSComparisonPredicate.Operator
   let options: NSComparisonPredicate.Options
+  private let comparison: NSComparisonPredicate
 
   /// The comparison in predicate format, for messages.
-  let piece: String
+  ///
+  /// Computed when an error needs it: a list can contain thousands of values.
+  var piece: String { comparison.predicateFormat }
 
   init(_ comparison: NSComparisonPredicate) {
-    type = comparison.predicateOperatorType
-    options = comparison.options
-    piece = comparison.predicateFormat
+    self.init(type: comparison.predicateOperatorType, comparison)
   }
 
-  private init(
-    type: NSComparisonPredicate.Operator, options: NSComparisonPredicate.Options, piece: String
-  ) {
+  private init(type: NSComparisonPredicate.Operator, _ comparison: NSComparisonPredicate) {
     self.type = type
-    self.options = options
-    self.piece = piece
+    options = comparison.options
+    self.comparison = comparison
   }
 
   /// Returns the same options with another operator.
   func with(_ type: NSComparisonPredicate.Operator) -> ComparisonRules {
-    ComparisonRules(type: type, options: options, piece: piece)
+    ComparisonRules(type: type, comparison)
   }
 
   /// Whether strings are compared otherwise than bytewise.

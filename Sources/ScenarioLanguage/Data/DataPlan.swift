@@ -40,14 +40,16 @@ package struct DataPlan: Sendable {
   /// A count can use the entities above it.
   ///
   /// - Throws: A `CountExpressionError` if a count isn't a nonnegative integer, or if the total
-  ///   exceeds `InputLimits.rows`.
+  ///   exceeds `InputLimits.rows`, with the rows of join tables.
   package func counts(scale: Int) throws(CountExpressionError) -> [EntityCount] {
     guard case .generated(let plans) = source else { return [] }
     var scope = CountExpressionScope(scale: scale)
     var counts = [EntityCount]()
+    var total = 0
     for plan in plans {
       let count = try plan.count.value(in: scope)
-      let total = counts.reduce(count) { $0 + $1.count }
+      // A count beyond the limit isn't multiplied, which could overflow.
+      total += count > InputLimits.rows ? count : count * (1 + plan.destinationCount)
       guard count >= 0, total <= InputLimits.rows else {
         let rows = total == count ? "\(count) rows of \(plan.entity)" : "\(total) rows"
         throw CountExpressionError(
@@ -83,6 +85,13 @@ package struct EntityPlan: Sendable {
   ///
   /// Other properties get a valid value of their type.
   package var properties: [Property]
+
+  /// The number of rows that each object has in join tables.
+  fileprivate var destinationCount: Int {
+    properties.reduce(0) { sum, property in
+      if case .several(let number) = property.generator { sum + number } else { sum }
+    }
+  }
 
   package init(entity: String, count: CountExpression, properties: [Property] = []) {
     self.entity = entity

@@ -106,6 +106,7 @@ struct DataReader {
           "`\(word.text)` isn't a YAML file", at: word.range,
           nextStep: "include a file whose name ends with .yml")
       }
+      document.includedFiles.insert(url.path)
       let parent = (document.file as NSString).deletingLastPathComponent as NSString
       let path =
         word.text.hasPrefix("/") ? word.text : parent.appendingPathComponent(word.text)

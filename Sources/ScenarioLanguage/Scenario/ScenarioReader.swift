@@ -19,11 +19,15 @@ package enum ScenarioReader {
   ///   - url: The location of the file.
   ///   - path: The path as it was given, for messages and call sites. The default is the file's
   ///     path.
+  ///   - textFile: The path of a file with the text to read instead of the file's. Relative paths
+  ///     in the text start from the folder of `url`.
   /// - Throws: `ScenarioDiagnostics` with all problems, or `InvalidInputError` if the file can't be
   ///   read.
-  package static func read(_ url: URL, path: String? = nil) throws -> Scenario {
+  package static func read(
+    _ url: URL, path: String? = nil, textFrom textFile: String? = nil
+  ) throws -> Scenario {
     let path = path ?? url.relativePath
-    let input = path == InputFile.standardInput ? path : url.path
+    let input = textFile ?? (path == InputFile.standardInput ? path : url.path)
     return try read(data: InputFile.read(input, limit: InputLimits.scenarioSize), url, path)
   }
 
@@ -58,7 +62,7 @@ package enum ScenarioReader {
       ScenarioAssembly(document: document, url: url).scenario(of: root)
     }
     guard var scenario, document.diagnostics.isEmpty else {
-      throw ScenarioDiagnostics(document.diagnostics)
+      throw ScenarioDiagnostics(document.diagnostics, includedFiles: document.includedFiles)
     }
     scenario.text = text
     return scenario
@@ -109,9 +113,12 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
 package struct ScenarioDiagnostics: Error, Sendable, CustomStringConvertible {
   /// The problems, at least one, in source order.
   package let diagnostics: [ScenarioDiagnostic]
+  /// The paths of the files that the scenario includes, also of those that can't be read.
+  package let includedFiles: Set<String>
 
-  package init(_ diagnostics: [ScenarioDiagnostic]) {
+  package init(_ diagnostics: [ScenarioDiagnostic], includedFiles: Set<String> = []) {
     self.diagnostics = diagnostics
+    self.includedFiles = includedFiles
   }
 
   /// The messages, followed by their number if there are several.

@@ -19,6 +19,8 @@ final class YAMLDocument {
   ///
   /// Steps that use these names aren't reported.
   var lostNames: Set<String> = []
+  /// The paths of the files that the document includes, also of those that can't be read.
+  var includedFiles: Set<String> = []
   /// The number of steps that `repeat` blocks add to those in the text.
   var repeatedSteps = 0
 

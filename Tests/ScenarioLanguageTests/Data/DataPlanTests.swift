@@ -113,6 +113,22 @@ struct DataPlanTests {
     #expect(throws: CountExpressionError.self) { try negative.counts(scale: 2) }
   }
 
+  @Test(arguments: [("5_000_000", 1, nil), ("5_000_000", 2, "15000000 rows exceed the limit")])
+  func rowsOfJoinTablesCount(count: String, destinations: Int, message: String?) throws {
+    let digits = Word(count.replacing("_", with: ""), at: SourceRange(line: 1, column: 1))
+    let tags = EntityPlan.Property(name: "tags", generator: .several(destinations))
+    let data = DataPlan(
+      source: .generated([
+        EntityPlan(entity: "Photo", count: try CountExpression(digits), properties: [tags])
+      ]))
+    if let message {
+      let error = #expect(throws: CountExpressionError.self) { try data.counts(scale: 1) }
+      #expect(error?.message.hasPrefix(message) == true)
+    } else {
+      #expect(try data.counts(scale: 1).map(\.count) == [5_000_000])
+    }
+  }
+
   @Test(
     arguments: [
       (NSAttributeType.integer16AttributeType, "40000", nil), (.integer16AttributeType, "-7", "-7"),

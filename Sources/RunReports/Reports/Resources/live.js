@@ -68,21 +68,22 @@
     text.scrollTop = Math.max(0, (row - 4) * 20);
   }
   function show(answer) {
-    var pattern = /:(\d+):(\d+): error: /g;
+    // Other errors are in included files.
+    var pattern = /^(?:.*\/)?([^/\n]+):(\d+):(\d+): error: /gm;
     var buttons = messages.querySelector(".lines-with-errors");
     var found;
     buttons.replaceChildren();
     wrong = [];
     while ((found = pattern.exec(answer.messages))) {
-      (function (row, column) {
-        if (wrong.indexOf(row) >= 0) return;
+      (function (file, row, column) {
+        if (file.replace(/\.[^.]*$/, "") !== lesson.split("/").pop() || wrong.indexOf(row) >= 0) return;
         wrong.push(row);
         var button = document.createElement("button");
         button.type = "button";
         button.textContent = "Go to line " + row;
         button.addEventListener("click", function () { select(row, column); });
         buttons.appendChild(button);
-      })(Number(found[1]), Number(found[2]));
+      })(found[1], Number(found[2]), Number(found[3]));
     }
     number();
     messages.querySelector("pre").textContent = answer.messages;
