@@ -205,12 +205,12 @@ extension PredicateTranslation {
   /// Binds a constant as the type of the column it's compared with.
   func bind(
     _ constant: PredicateConstant, as type: StoredType, _ attribute: NSAttributeDescription?,
-    _ piece: String
+    _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLBind {
     let form = attribute.map { BindForm.stored(type, $0) } ?? .computed(type)
     if let bind = bind(constant, as: form) { return bind }
     let name = attribute.map { "\($0)" } ?? "a value of the type \(type.declaration)"
-    throw TranslationError(piece, "\(constant.value.summary) can't be compared with \(name).")
+    throw TranslationError(rules.piece, "\(constant.value.summary) can't be compared with \(name).")
   }
 
   /// Binds a constant in some form; `nil` if it has none.

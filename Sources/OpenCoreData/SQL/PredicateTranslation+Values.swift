@@ -90,9 +90,9 @@ extension PredicateTranslation {
       switch other {
       case .attribute(_, let attribute):
         let type = StoredType(attribute.attributeType)
-        return "\(bind: try bind(constant, as: type, attribute, rules.piece))"
+        return "\(bind: try bind(constant, as: type, attribute, rules))"
       case .computed(_, let type):
-        return "\(bind: try bind(constant, as: type, nil, rules.piece))"
+        return "\(bind: try bind(constant, as: type, nil, rules))"
       default:
         throw TranslationError(rules.piece, "The two sides can't be compared.")
       }

@@ -1,5 +1,6 @@
 import CoreDataCosts
 import OpenCoreData
+import Synchronization
 import Testing
 
 @Suite("Descriptions of objects")
@@ -84,7 +85,31 @@ struct DescriptionTests {
     }
   }
 
+  @Test("A fetch doesn't describe the objects of its predicate")
+  func fetchDescribesNoObjects() throws {
+    let stack = try GraphStack(.sqlite, model: DrivingModel.make(driver: DescribedDriver.self))
+    let context = try stack.context()
+    try context.performAndWait {
+      let driver = context.make("Driver", ["name": "Ada"])
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Driver")
+      request.predicate = NSPredicate(format: "self IN %@ AND self == %@", [driver], driver)
+      #expect(try context.fetch(request) == [driver])
+      #expect(DescribedDriver.count.load(ordering: .relaxed) == 0)
+    }
+  }
+
   private static func withoutAddresses(_ text: String) -> String {
     text.replacing(/0x[0-9a-f]+/, with: "0x")
+  }
+}
+
+/// A driver that counts its descriptions.
+private final class DescribedDriver: NSManagedObject {
+  static let count = Atomic(0)
+
+  override var description: String {
+    Self.count.add(1, ordering: .relaxed)
+    return super.description
   }
 }
