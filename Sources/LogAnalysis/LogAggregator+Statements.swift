@@ -4,25 +4,24 @@ extension LogAggregator {
   /// Counts an execution of a statement.
   mutating func run(_ message: LogMessage, _ thread: inout ThreadState) {
     confirm(&thread)
-    let index = shapes.index(of: message.text, line: message.line, time: message.time.text)
-    let traits = shapes.traits[index]
-    shapes[index].calls += 1
+    let index = shapes.index(of: message.text, line: message.line, time: message.time)
     section?.part.calls[index, default: 0] += 1
-    shapes[index].lastLine = message.line
-    shapes[index].lastTime = message.time.text
     thread.last = index
-    thread.wantsBinds = shapes[index].binds.isEmpty && !shapes[index].isOther
-    let table = traits.tableKey
+    thread.wantsBinds = shapes[index].begin(line: message.line, time: message.time)
     let open = LogNesting.Open(
-      statement: index, line: message.line, time: message.time, isCount: traits.isCount, ordinal: 0)
-    thread.hidden = traits.isHidden ? open : nil
-    guard !traits.isHidden else { return }
+      statement: index, line: message.line, time: message.time,
+      isCount: shapes.traits[index].isCount, ordinal: 0)
+    guard !shapes.traits[index].isHidden else {
+      thread.hidden = open
+      return
+    }
+    thread.hidden = nil
     switch shapes[index].kind {
     case .select: begin(open, &thread)
-    case .insert: change(.inserts, table, message.line, &thread)
-    case .update: change(.updates, table, message.line, &thread)
-    case .delete: change(.deletes, table, message.line, &thread)
-    case .transaction: transaction(traits.verb, message.line, &thread)
+    case .insert: change(.inserts, by: index, message.line, &thread)
+    case .update: change(.updates, by: index, message.line, &thread)
+    case .delete: change(.deletes, by: index, message.line, &thread)
+    case .transaction: transaction(shapes.traits[index].verb, message.line, &thread)
     case .housekeeping: break
     }
   }
@@ -32,7 +31,7 @@ extension LogAggregator {
     var open = open
     ordinal += 1
     open.ordinal = ordinal
-    count { $0.reads[open.statement, default: Reads()].selects += 1 }
+    countReads(of: open.statement) { $0.selects += 1 }
     if let lost = thread.nesting.begin(open) { fetched(lost, 0) }
   }
 
@@ -46,8 +45,9 @@ extension LogAggregator {
   }
 
   private mutating func change(
-    _ metric: Metric, _ table: String?, _ line: Int, _ thread: inout ThreadState
+    _ metric: Metric, by statement: Int, _ line: Int, _ thread: inout ThreadState
   ) {
+    let table = shapes.traits[statement].tableKey
     thread.settledLine = line
     for open in thread.nesting.abandonUnanswered() { fetched(open, 0) }
     thread.hasWritten = true
@@ -76,8 +76,8 @@ extension LogAggregator {
   }
 
   /// Records SQLite's time of a SELECT.
-  mutating func answer(_ text: LogBytes, _ thread: inout ThreadState) {
-    guard let time = LogAggregator.microseconds(text) else { return }
+  mutating func answer(_ message: LogMessage, _ thread: inout ThreadState) {
+    guard let time = message.measurement.microseconds else { return }
     confirm(&thread)
     reveal(&thread, isCount: false)
     guard let open = thread.nesting.answer(time) else {
@@ -88,8 +88,8 @@ extension LogAggregator {
   }
 
   /// Records the time of a request that doesn't return rows, such as a pragma or a batch request.
-  mutating func execute(_ text: LogBytes, _ thread: inout ThreadState) {
-    guard let time = LogAggregator.microseconds(text) else { return }
+  mutating func execute(_ message: LogMessage, _ thread: inout ThreadState) {
+    guard let time = message.measurement.microseconds else { return }
     guard let last = thread.last else {
       unmatched += 1
       return
@@ -101,7 +101,7 @@ extension LogAggregator {
 
   /// Records the total time of a fetch and closes it.
   mutating func close(_ message: LogMessage, isCount: Bool, _ thread: inout ThreadState) {
-    guard let time = LogAggregator.microseconds(message.text) else { return }
+    guard let time = message.measurement.microseconds else { return }
     confirm(&thread)
     reveal(&thread, isCount: isCount)
     thread.settledLine = message.line
@@ -111,25 +111,14 @@ extension LogAggregator {
       return
     }
     let index = closed.open.statement
-    let rows = message.text.after("s for ") ?? message.text.after("s. for ")
-    shapes[index].times.add(time)
     let own = max(0, time - closed.open.inner)
-    shapes[index].own += own
+    let rows = isCount ? 1 : message.measurement.rows
+    let counted = isCount ? message.measurement.counted ?? 0 : 0
+    shapes[index].close(time: time, own: own, rows: rows ?? 0, counted: counted)
     slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     count { $0.costs.microseconds += own }
-    if isCount {
-      shapes[index].counted += rows?.after("count of ")?.leadingNumber ?? 0
-      shapes[index].rows += 1
-      count(rows: 1, of: index)
-    } else if let rows = rows?.leadingNumber {
-      shapes[index].rows += rows
-      count(rows: rows, of: index)
-    }
+    if let rows { countReads(of: index) { $0.add(rows: rows) } }
     thread.nesting.closed = closed
-  }
-
-  private mutating func count(rows: Int, of statement: Int) {
-    count { $0.reads[statement, default: Reads()].add(rows: rows) }
   }
 
   /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.
@@ -141,9 +130,9 @@ extension LogAggregator {
 
   /// Counts a fetch, unless it loads a batch or the join rows of a prefetch.
   mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
-    let traits = shapes.traits[open.statement]
-    guard !traits.isBatch, !traits.readsJoinRows else { return }
-    count { $0.reads[open.statement, default: Reads()].fetches += 1 }
+    let statement = open.statement
+    guard !shapes.traits[statement].isBatch, !shapes.traits[statement].readsJoinRows else { return }
+    countReads(of: open.statement) { $0.fetches += 1 }
     // Different statements aren't a repetition.
     guard !shapes[open.statement].isOther else { return }
     let occurrence = FaultStormDetector.Occurrence(
@@ -153,10 +142,17 @@ extension LogAggregator {
   }
 
   /// Returns the entity of a statement, or its table if the entity is unknown.
-  private func subject(of statement: Int) -> String {
-    if let entity = shapes[statement].entity { return entity }
-    guard let table = shapes[statement].table else { return "?" }
+  private mutating func subject(of statement: Int) -> String {
+    if statement < subjects.count, let known = subjects[statement] { return known }
+    let subject =
+      shapes[statement].entity ?? entityOfTable(of: statement) ?? shapes[statement].table
+    while subjects.count <= statement { subjects.append(nil) }
+    subjects[statement] = subject ?? "?"
+    return subject ?? "?"
+  }
+
+  private func entityOfTable(of statement: Int) -> String? {
     let entity = shapes.traits[statement].tableKey.flatMap { entities[$0] }
-    return entity.flatMap { $0 == LogAggregator.several ? nil : $0 } ?? table
+    return entity == LogAggregator.several ? nil : entity
   }
 }

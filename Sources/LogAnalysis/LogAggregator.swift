@@ -5,6 +5,8 @@ import WorkbenchText
 struct LogAggregator {
   /// The state of one thread.
   struct ThreadState {
+    /// The position of the thread in the order of first appearance.
+    let number: Int
     var nesting = LogNesting()
     /// The last statement, of any kind.
     var last: Int?
@@ -31,7 +33,17 @@ struct LogAggregator {
     /// The number of executions, by statement.
     var calls: [Int: Int] = [:]
     /// What is counted for each execution of a SELECT, by statement.
+    ///
+    /// Only in sections, each of which executes few of the log's statements.
     var reads: [Int: Reads] = [:]
+
+    mutating func change(_ body: (inout Part) -> Void) {
+      body(&self)
+    }
+
+    mutating func changeReads(of statement: Int, _ body: (inout Reads) -> Void) {
+      body(&reads[statement, default: Reads()])
+    }
   }
 
   /// The counts of a SELECT, which are added to those of its table at the end.
@@ -47,17 +59,22 @@ struct LogAggregator {
   }
 
   var shapes = LogShapes()
-  var whole = Part()
+  private(set) var whole = Part()
+  /// What is counted for each execution of a SELECT in the log, by statement.
+  private var reads: [Reads] = []
   /// The open section.
   var section: (name: String, line: Int, time: String, part: Part)?
   var sections: [LogSection] = []
-  /// The states of all threads but the current one, by name.
-  private var threads: [String: ThreadState] = [:]
+  /// The states of all threads but the current one.
+  private var threads: [LogThread: ThreadState] = [:]
   /// The thread of the last message.
-  private var current = (name: "", thread: ThreadState())
+  private var current = (name: LogThread.unknown, thread: ThreadState(number: 0))
+  private var threadCount = 0
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
+  /// The results of `subject(of:)`, by statement, while `entities` doesn't change.
+  var subjects: [String?] = []
   /// Whether the log contains faults fulfilled from the row cache.
   var logsHits = false
   var saveTimes = LogTimes()
@@ -79,9 +96,9 @@ struct LogAggregator {
     switch kind {
     case .sql: run(message, &thread)
     case .bind: bind(message.text, &thread)
-    case .connectionTime: answer(message.text, &thread)
+    case .connectionTime: answer(message, &thread)
     case .fetchTime, .countTime: close(message, isCount: kind == .countTime, &thread)
-    case .executionTime: execute(message.text, &thread)
+    case .executionTime: execute(message, &thread)
     case .objectFault, .relationshipFault: fault(message, kind, &thread)
     case .prefetch: prefetch(message.text, &thread)
     case .fetchResult, .countResult: name(message.text, &thread)
@@ -96,7 +113,7 @@ struct LogAggregator {
     case .rowCacheHit: hit(message.text)
     case .saveTime:
       thread.settledLine = message.line
-      save(message.text)
+      save(message)
     case .cdprof: logsHits = logsHits || message.text.contains("row-cache hits")
     case .error, .warning, .fault: problems.add(message)
     default: break
@@ -105,8 +122,8 @@ struct LogAggregator {
 
   /// Makes a thread the current one, and returns its state without keeping it, so that it's changed
   /// in place.
-  private mutating func checkOut(_ name: String) -> ThreadState {
-    var thread = ThreadState()
+  private mutating func checkOut(_ name: LogThread) -> ThreadState {
+    var thread = ThreadState(number: 0)
     swap(&thread, &current.thread)
     guard name != current.name else { return thread }
     // A long log contains many threads. Remove those that aren't waiting for a line.
@@ -115,23 +132,32 @@ struct LogAggregator {
     }
     threads[current.name] = thread
     current.name = name
-    return threads.removeValue(forKey: name) ?? ThreadState()
+    if let known = threads.removeValue(forKey: name) { return known }
+    threadCount += 1
+    return ThreadState(number: threadCount)
   }
 
   /// Counts an event for the log and for the open section.
   mutating func count(_ body: (inout Part) -> Void) {
     body(&whole)
-    guard var open = section else { return }
-    // Remove it during the change so that its dictionaries aren't copied.
-    section = nil
-    body(&open.part)
-    section = open
+    section?.part.change(body)
   }
 
-  /// Returns the costs of the log or of a section, including those of its SELECTs.
-  func costs(of part: Part) -> LogCosts {
-    var costs = part.costs
-    for (statement, reads) in part.reads {
+  /// Counts something for each execution of a SELECT, for the log and for the open section.
+  mutating func countReads(of statement: Int, _ body: (inout Reads) -> Void) {
+    while reads.count <= statement { reads.append(Reads()) }
+    body(&reads[statement])
+    section?.part.changeReads(of: statement, body)
+  }
+
+  /// The costs of the log, including those of its SELECTs.
+  var costs: LogCosts { costs(whole.costs, of: reads.enumerated()) }
+
+  private func costs(
+    _ others: LogCosts, of reads: some Sequence<(offset: Int, element: Reads)>
+  ) -> LogCosts {
+    var costs = others
+    for (statement, reads) in reads {
       let table = shapes.traits[statement].tableKey
       if reads.selects > 0 { costs.count(.selects, reads.selects, table: table) }
       if reads.fetches > 0 { costs.count(.fetches, reads.fetches, table: table) }
@@ -143,8 +169,8 @@ struct LogAggregator {
   /// Records a save that OpenCoreData logs.
   ///
   /// Transactions aren't counted as saves then.
-  private mutating func save(_ text: LogBytes) {
-    LogAggregator.microseconds(text).map { saveTimes.add($0) }
+  private mutating func save(_ message: LogMessage) {
+    message.measurement.microseconds.map { saveTimes.add($0) }
     if logsHits { count { $0.costs.count(.saves, table: nil) } }
   }
 
@@ -170,40 +196,6 @@ struct LogAggregator {
     guard thread.wantsBinds, let last = thread.last, let value = bindText(text) else { return }
     shapes[last].binds.append(value)
   }
-
-  /// Returns whether a line reports a time or a number of rows beyond the limits.
-  static func isBeyondLimits(_ text: LogBytes) -> Bool {
-    if let start = text.lastRange(of: "time: ")?.upperBound,
-      text.bytes[start...].first?.isDigit == true, microseconds(text) == nil
-    {
-      return true
-    }
-    let rows = text.after("s for ") ?? text.after("s. for ")
-    let number = rows?.after("count of ")?.leadingNumber ?? rows?.leadingNumber ?? 0
-    return !(0...InputLimits.logRows).contains(number)
-  }
-
-  /// Returns the time after the last `time: `, such as `0.0002s` or `0.4789s.`, in microseconds.
-  ///
-  /// Returns `nil` if there is no time, or if it exceeds the limit.
-  static func microseconds(_ text: LogBytes) -> Int? {
-    guard let start = text.lastRange(of: "time: ")?.upperBound else { return nil }
-    var number = 0
-    var decimals = -1
-    for byte in text.bytes[start...] {
-      if byte.isDigit {
-        guard number <= InputLimits.logTime else { return nil }
-        if decimals < 6 { number = number * 10 + Int(byte - UInt8(ascii: "0")) }
-        if decimals >= 0, decimals < 6 { decimals += 1 }
-      } else if byte == UInt8(ascii: ".") || byte == UInt8(ascii: ","), decimals < 0 {
-        decimals = 0
-      } else {
-        break
-      }
-    }
-    for _ in max(0, decimals)..<6 where number <= InputLimits.logTime { number *= 10 }
-    return number <= InputLimits.logTime ? number : nil
-  }
 }
 
 extension LogAggregator {
@@ -224,7 +216,9 @@ extension LogAggregator {
     sections.append(
       LogSection(
         name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,
-        costs: costs(of: open.part), storms: open.part.storms.found, calls: open.part.calls))
+        costs: costs(
+          open.part.costs, of: open.part.reads.lazy.map { (offset: $0.key, element: $0.value) }),
+        storms: open.part.storms.found, calls: open.part.calls))
   }
 
   /// Counts the SELECTs that still wait for another line.
@@ -233,7 +227,8 @@ extension LogAggregator {
   /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
   /// truncated after the last total time.
   mutating func countPendingSelects() {
-    for name in (threads.keys + [current.name]).sorted() {
+    let states = threads.map { ($0.key, $0.value.number) } + [(current.name, current.thread.number)]
+    for (name, _) in states.sorted(by: { $0.1 < $1.1 }) {
       var thread = checkOut(name)
       defer { current.thread = thread }
       confirm(&thread)
@@ -312,7 +307,9 @@ extension LogAggregator {
       text.starts(with: "fetch using")
       ? LogAggregator.quoted(text) : text.after("(entity: ")?.before(";").string
     guard let last = thread.last, let entity, !shapes[last].isOther else { return }
+    guard shapes[last].entity != entity else { return }
     shapes[last].entity = entity
+    subjects = []
     recordEntity(entity, last)
   }
 
@@ -320,14 +317,16 @@ extension LogAggregator {
   ///
   /// A table of several entities has no single entity.
   private mutating func recordEntity(_ entity: String?, _ statement: Int) {
-    guard let entity, !entity.isEmpty, !entity.hasPrefix("<"),
-      let table = shapes[statement].table?.uppercased()
+    guard let entity, shapes.traits[statement].loggedEntity != entity, !entity.isEmpty,
+      !entity.hasPrefix("<"), let table = shapes.traits[statement].tableKey
     else { return }
+    shapes.record(entity, of: statement)
     if let known = entities[table], known != entity {
       entities[table] = LogAggregator.several
     } else {
       entities[table] = entity
     }
+    subjects = []
   }
 
   /// A placeholder for the entity of a table that contains several entities.

@@ -165,7 +165,8 @@ extension LogBytes: Hashable {
     UInt64(bitPattern: Int64("log".hashValue)) | 1, UInt64(bitPattern: Int64("bytes".hashValue)) | 1
   )
 
-  private var keyedHash: UInt64 {
+  /// The hash of the bytes, with a key that differs between processes.
+  var keyedHash: UInt64 {
     let (seed, factor) = LogBytes.hashKey
     return bytes.withUnsafeBytes { buffer in
       var hash = seed ^ UInt64(buffer.count)

@@ -194,8 +194,8 @@ struct LogStatementJSON: Encodable {
     prefetches = statement.prefetches
     firstLine = statement.firstLine
     lastLine = statement.lastLine
-    firstTime = statement.firstTime.isEmpty ? nil : statement.firstTime
-    lastTime = statement.lastTime.isEmpty ? nil : statement.lastTime
+    firstTime = statement.firstTime.isEmpty ? nil : statement.firstTime.text
+    lastTime = statement.lastTime.isEmpty ? nil : statement.lastTime.text
     binds = showsBinds ? statement.binds : nil
     loggedPlan = statement.loggedPlan.isEmpty ? nil : statement.loggedPlan
     plan = statement.plan.isEmpty ? nil : statement.plan

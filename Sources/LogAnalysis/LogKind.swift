@@ -159,7 +159,12 @@ extension LogKind {
   ///
   /// Returns `nil` if it's unrecognized.
   init?(annotation text: LogBytes) {
-    if let kind = LogKind(filled: text) {
+    // The most frequent kinds first.
+    if text.starts(with: "sql connection fetch time: ") {
+      self = .connectionTime
+    } else if text.starts(with: "total fetch execution time: ") {
+      self = .fetchTime
+    } else if let kind = LogKind(filled: text) {
       self = kind
     } else if text.starts(with: "Bound intarray") {
       self = .intarray

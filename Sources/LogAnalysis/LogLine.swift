@@ -53,29 +53,31 @@ struct LogLine {
   /// Empty if there is none.
   ///
   /// Examples are `App[73416:2971038]`, and the `0x1a2b` of `log show`.
-  var thread: String {
+  var thread: LogBytes { LogLine.thread(in: prefix) }
+
+  /// Returns the thread in the prefix of a line.
+  static func thread(in prefix: LogBytes) -> LogBytes {
     if let end = prefix.lastRange(of: "]")?.lowerBound,
       let start = prefix.bytes[..<end].lastIndex(of: UInt8(ascii: "["))
     {
       let inside = LogBytes(prefix.bytes[(start + 1)..<end])
-      if let thread = inside.thread { return thread.string }
+      if let thread = inside.thread { return thread }
     }
     if let end = prefix.range(of: ":")?.lowerBound, let thread = prefix.range(of: " 0x", from: end)
     {
-      return LogBytes(prefix.bytes[thread.lowerBound...]).trimmed.before(" ").string
+      return LogBytes(prefix.bytes[thread.lowerBound...]).trimmed.before(" ")
     }
     // If a category in brackets follows, `[pid:tid]` isn't the last pair of brackets.
     for part in prefix.bytes.split(separator: UInt8(ascii: "[")).dropFirst() {
-      if let thread = LogBytes(part).before("]").thread { return thread.string }
+      if let thread = LogBytes(part).before("]").thread { return thread }
     }
-    return ""
+    return LogBytes("")
   }
 
   /// Returns whether a line is an object in the list of a fetch (level 3), and nothing else:
   /// `    "<Mood: 0x1> (entity: Mood; …`.
-  static func isListed(_ bytes: ArraySlice<UInt8>) -> Bool {
-    let line = LogBytes(bytes)
-    return line.starts(with: "    \"<") && line.index(of: UInt8(ascii: "[")) == nil
+  static func isListed(_ line: LogBytes) -> Bool {
+    line.starts(with: "    \"<") && line.index(of: UInt8(ascii: "[")) == nil
       && line.index(of: UInt8(ascii: "]")) == nil && line.index(of: 0x1B) == nil
       && !line.contains("CoreData") && !line.contains("cdprof: ")
   }
@@ -227,9 +229,11 @@ struct LogRecord {
   }
 
   /// Returns the thread in such a line, or `nil` if it has another key.
-  static func thread(_ line: LogBytes) -> String? {
-    line.withoutIndent.starts(with: "\"threadID\"")
-      ? value(of: "\"threadID\"", in: line)?.leadingNumber.map(String.init) : nil
+  static func thread(_ line: LogBytes) -> LogThread? {
+    guard line.withoutIndent.starts(with: "\"threadID\"") else { return nil }
+    return value(of: "\"threadID\"", in: line)?.leadingNumber.map {
+      LogThread(LogBytes("\($0)"))
+    }
   }
 
   /// Returns the text after a key and its colon.

@@ -12,38 +12,52 @@ struct LogMessage {
   ///
   /// Empty if there is none.
   var time: LogTime
-  /// The thread, as the log contains it.
-  ///
-  /// Empty if there is none.
-  var thread: String
+  var thread: LogThread
   /// The number of lines that continue it.
   var continued = 0
-  /// The kind of the message by its first line, or `nil` if it's unrecognized.
-  var kind: LogKind?
+  /// The kind of the message, or `nil` if it isn't determined yet or unrecognized.
+  private(set) var kind: LogKind?
+  /// The time and the numbers in a message of a kind that has a time.
+  private(set) var measurement = LogMeasurement()
+  /// Whether the message is a fetch whose objects are on the next lines (level 3), which aren't
+  /// kept.
+  private(set) var listsObjects: Bool
   /// The number of unclosed brackets in all lines, once there are several.
   private var openBrackets: Int?
   /// The number of other lines since the message's last line.
   var passed = 0
 
-  init(line: Int, logClass: LogClass, text: LogBytes, time: LogTime, thread: String) {
+  init(
+    line: Int, logClass: LogClass, text: LogBytes, time: LogTime = LogTime(),
+    thread: LogThread = .unknown
+  ) {
     self.line = line
     self.logClass = logClass
     self.text = text
     self.time = time
     self.thread = thread
+    listsObjects = LogMessage.listsObjects(logClass, text)
+  }
+
+  /// Determines the kind and the measurement from the text so far.
+  ///
+  /// A message with a time or a number beyond its limit is unrecognized.
+  mutating func classify() {
+    kind = LogKind(logClass, text)
+    guard kind?.isTimed == true else { return }
+    measurement = LogMeasurement(text)
+    if measurement.isBeyondLimits { kind = nil }
+  }
+
+  private static func listsObjects(_ logClass: LogClass, _ text: LogBytes) -> Bool {
+    logClass == .annotation && text.last == UInt8(ascii: "(")
+      && text.starts(with: "fetch using ")
   }
 }
 
 extension LogMessage {
   /// The number of unclosed brackets so far.
   var brackets: Int { openBrackets ?? LogMessage.balance(text) }
-
-  /// Whether the message is a fetch whose objects are on the next lines (level 3), which aren't
-  /// kept.
-  var listsObjects: Bool {
-    logClass == .annotation && text.last == UInt8(ascii: "(")
-      && text.starts(with: "fetch using ")
-  }
 
   /// Whether the message is visibly incomplete.
   var isIncomplete: Bool {
@@ -81,6 +95,7 @@ extension LogMessage {
       text.bytes.append(UInt8(ascii: " "))
       text.bytes += line.trimmed.bytes
     }
+    listsObjects = LogMessage.listsObjects(logClass, text)
   }
 
   private var explained: SQLText {
@@ -145,5 +160,19 @@ extension LogMessage {
     var joined = self
     joined.text = LogBytes((Array(text.bytes) + [UInt8(ascii: " ")] + Array(part.bytes))[...])
     return !joined.lacksItsEnd && passed == 0
+  }
+}
+
+/// A thread of the app, identified by the hash of its name in the log.
+///
+/// The key of the hash differs between processes, so that a log can't contain names that collide.
+struct LogThread: Hashable {
+  /// The thread of messages whose prefix has none.
+  static let unknown = LogThread(LogBytes(""))
+
+  private let hash: UInt64
+
+  init(_ name: LogBytes) {
+    hash = name.keyedHash
   }
 }

@@ -102,8 +102,10 @@ package struct LogTimes: Sendable, Equatable {
   package private(set) var total = 0
   /// The maximum, in microseconds.
   package private(set) var largest = 0
-  /// The number of occurrences of each rounded time, in microseconds.
-  private var counts: [Int: Int] = [:]
+  /// The rounded times that occurred, in microseconds, in ascending order.
+  private var rounded: [Int] = []
+  /// The number of occurrences of each.
+  private var counts: [Int] = []
 
   package init() {}
 
@@ -115,7 +117,21 @@ package struct LogTimes: Sendable, Equatable {
     count += 1
     total += time
     largest = max(largest, time)
-    counts[LogTimes.rounded(time), default: 0] += 1
+    add(1, of: LogTimes.rounded(time))
+  }
+
+  private mutating func add(_ number: Int, of time: Int) {
+    var (low, high) = (0, rounded.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if rounded[middle] < time { low = middle + 1 } else { high = middle }
+    }
+    if low < rounded.count, rounded[low] == time {
+      counts[low] += number
+    } else {
+      rounded.insert(time, at: low)
+      counts.insert(number, at: low)
+    }
   }
 
   /// Adds all times of another instance.
@@ -123,13 +139,13 @@ package struct LogTimes: Sendable, Equatable {
     count += other.count
     total += other.total
     largest = max(largest, other.largest)
-    counts.merge(other.counts) { $0 + $1 }
+    for (time, number) in zip(other.rounded, other.counts) { add(number, of: time) }
   }
 
   /// The median, minimum, and maximum in nanoseconds, or `nil` without times.
   package var spread: TimeSpread? {
     guard count > 0 else { return nil }
-    let least = min(counts.keys.min() ?? 0, largest)
+    let least = min(rounded.first ?? 0, largest)
     return TimeSpread(
       median: UInt64(percentile(50)) * 1_000, least: UInt64(least) * 1_000,
       most: UInt64(largest) * 1_000, count: count)
@@ -142,7 +158,7 @@ package struct LogTimes: Sendable, Equatable {
   package func percentile(_ percent: Int) -> Int {
     let rank = (count * percent + 99) / 100
     var seen = 0
-    for (time, number) in counts.sorted(by: { $0.key < $1.key }) {
+    for (time, number) in zip(rounded, counts) {
       seen += number
       if seen >= rank { return min(time, largest) }
     }

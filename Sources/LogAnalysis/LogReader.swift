@@ -17,7 +17,9 @@ package struct LogReader {
   /// Whether rows of a query plan can appear without a class.
   private var isExplaining = false
   /// The prefix of the last message, with its time and thread.
-  private var last = (prefix: LogBytes(""), time: LogTime(), thread: "")
+  private var last = (prefix: LogBytes(""), time: LogTime(), thread: LogThread.unknown)
+  /// The first and the last time in the log.
+  private var times = (first: LogTime(), last: LogTime())
 
   /// Reads a log, as text or compressed with gzip.
   ///
@@ -98,11 +100,13 @@ package struct LogReader {
 
   private mutating func takeLine(_ bytes: ArraySlice<UInt8>) {
     report.lines += 1
-    if open?.listsObjects == true, open?.passed == 0, !isInRecord, LogLine.isListed(bytes),
-      (open?.brackets ?? 0) > 0
-    {
-      open?.add(LogBytes(bytes))
-      kinds[LogKind.continuation.position] += 1
+    if takeListed(LogBytes(bytes)) { return }
+    if let standard = StandardLine(bytes) {
+      isInRecord = false
+      let start = bytes.startIndex
+      takeMessage(
+        standard.logClass, LogBytes(bytes[(start + standard.text)..<(start + standard.end)]),
+        prefix: LogBytes(bytes[..<(start + standard.mark)]))
       return
     }
     let line = LogLine(bytes)
@@ -111,18 +115,34 @@ package struct LogReader {
     } else if line.message != nil || bytes.first == UInt8(ascii: "}") {
       isInRecord = false
     }
-    guard let (logClass, text) = line.message else {
+    if let (logClass, text) = line.message {
+      takeMessage(logClass, text, prefix: line.prefix)
+    } else {
       takeUnmarked(line)
-      return
     }
+  }
+
+  /// Processes an object in the list of a fetch, and returns whether the line is one.
+  private mutating func takeListed(_ line: LogBytes) -> Bool {
+    guard open?.listsObjects == true, open?.passed == 0, !isInRecord, LogLine.isListed(line),
+      (open?.brackets ?? 0) > 0
+    else { return false }
+    open?.add(line)
+    kinds[LogKind.continuation.position] += 1
+    return true
+  }
+
+  private mutating func takeMessage(_ logClass: LogClass, _ text: LogBytes, prefix: LogBytes) {
     flush()
     classes[logClass.position] += 1
-    if line.prefix != last.prefix { last = (line.prefix, line.time, line.thread) }
+    if prefix != last.prefix {
+      last = (prefix, LogTime(in: prefix), LogThread(LogLine.thread(in: prefix)))
+    }
     var message = LogMessage(
       line: report.lines, logClass: logClass, text: text, time: last.time, thread: last.thread)
     note(message.time)
-    message.kind = LogKind(logClass, text)
-    guard let kind = message.kind, !kind.isTimed || !LogAggregator.isBeyondLimits(text) else {
+    message.classify()
+    guard let kind = message.kind else {
       report.unrecognized += 1
       unrecognized.add(message)
       isExplaining = false
@@ -143,6 +163,7 @@ package struct LogReader {
   /// Call this method after the last line.
   package mutating func finish() -> LogReport {
     flush()
+    (report.firstTime, report.lastTime) = (times.first.text, times.last.text)
     for kind in LogKind.allCases where kinds[kind.position] > 0 {
       report.kinds[kind] = kinds[kind.position]
     }
@@ -159,7 +180,7 @@ package struct LogReader {
       if statement.entity == nil, known != LogAggregator.several { statement.entity = known }
       return statement
     }
-    report.costs = tally.costs(of: tally.whole)
+    report.costs = tally.costs
     report.storms = LogReader.renumbered(tally.whole.storms.found, positions)
     report.sections = tally.sections.map { section in
       var section = section
@@ -209,9 +230,7 @@ package struct LogReader {
     } else if LogKind.isPlanRow(text.trimmed), isExplaining || LogReader.isDrawn(text) {
       flush()
       tally.take(
-        LogMessage(
-          line: report.lines, logClass: .details, text: text.trimmed, time: LogTime(), thread: ""),
-        .plan)
+        LogMessage(line: report.lines, logClass: .details, text: text.trimmed), .plan)
       kind = .plan
     } else if SQLText.isFragment(text) {
       kind = .continuation
@@ -224,11 +243,11 @@ package struct LogReader {
 
   /// Processes another key of a record whose message is open, which can be its time or its thread.
   private mutating func complete(by key: LogBytes) {
-    if let time = LogRecord.time(key), open?.time.text.isEmpty == true {
+    if let time = LogRecord.time(key), open?.time.isEmpty == true {
       open?.time = time
       note(time)
     }
-    if let thread = LogRecord.thread(key), open?.thread.isEmpty == true { open?.thread = thread }
+    if let thread = LogRecord.thread(key), open?.thread == .unknown { open?.thread = thread }
   }
 
   /// Processes a line of the app.
@@ -241,18 +260,16 @@ package struct LogReader {
   }
 
   private mutating func flush() {
-    guard let message = open else { return }
-    open = nil
+    guard var message = open.take() else { return }
     // A line that continues the message can complete the words that determine its kind.
-    let kind =
-      message.continued == 0 ? message.kind : LogKind(message.logClass, message.text)
-    if let kind { tally.take(message, kind) }
+    if message.continued > 0 { message.classify() }
+    if let kind = message.kind { tally.take(message, kind) }
   }
 
   private mutating func note(_ time: LogTime) {
-    guard !time.text.isEmpty else { return }
-    if report.firstTime.isEmpty { report.firstTime = time.text }
-    report.lastTime = time.text
+    guard !time.isEmpty else { return }
+    if times.first.isEmpty { times.first = time }
+    times.last = time
   }
 
   /// Returns whether a line is the metadata that Xcode prints below a message:

@@ -42,9 +42,11 @@ package struct LogStatement: Sendable, Equatable {
   /// The line number of the first execution, starting at 1.
   package var firstLine: Int
   package var lastLine: Int
-  /// The time of the first execution, as the log contains it, or an empty string.
-  package var firstTime: String
-  package var lastTime: String
+  /// The time of the first execution.
+  ///
+  /// Empty if the log has none.
+  package var firstTime: LogTime
+  package var lastTime: LogTime
   /// The bound values of the first execution that has some.
   package var binds: [String] = []
   /// The rows of the logged query plan (level 4).
@@ -60,7 +62,7 @@ package struct LogStatement: Sendable, Equatable {
 
   package init(
     number: Int, sql: String, isTruncated: Bool, kind: StatementKind, table: String?,
-    firstLine: Int, firstTime: String
+    firstLine: Int, firstTime: LogTime
   ) {
     self.number = number
     self.sql = sql
@@ -71,6 +73,22 @@ package struct LogStatement: Sendable, Equatable {
     self.lastLine = firstLine
     self.firstTime = firstTime
     self.lastTime = firstTime
+  }
+
+  /// Counts an execution, and returns whether its bound values are to be recorded.
+  mutating func begin(line: Int, time: LogTime) -> Bool {
+    calls += 1
+    lastLine = line
+    lastTime = time
+    return binds.isEmpty && !isOther
+  }
+
+  /// Records the total time and the rows of an execution.
+  mutating func close(time: Int, own: Int, rows: Int, counted: Int) {
+    times.add(time)
+    self.own += own
+    self.rows += rows
+    self.counted += counted
   }
 
   /// Adds the executions of another statement with the same beginning.
@@ -118,6 +136,8 @@ struct LogShapes {
     var verb: SQLText.Verb?
     /// The table in uppercase.
     var tableKey: String?
+    /// The entity that the log named last for the statement.
+    fileprivate(set) var loggedEntity: String?
 
     /// Returns the name of the entry for statements with these properties: `(other SELECT
     /// statements)`.
@@ -144,7 +164,7 @@ struct LogShapes {
   }
 
   /// Returns the index of the statement with a text, which is added if it's new.
-  mutating func index(of text: LogBytes, line: Int, time: String) -> Int {
+  mutating func index(of text: LogBytes, line: Int, time: LogTime) -> Int {
     if let known = byText[text] { return known }
     let statement = SQLText(text)
     let key = statement.key
@@ -155,6 +175,11 @@ struct LogShapes {
     return index
   }
 
+  /// Records the entity that the log names for a statement.
+  mutating func record(_ entity: String, of index: Int) {
+    traits[index].loggedEntity = entity
+  }
+
   /// Returns the index of the statement that a plan or another line repeats, or `nil` if it wasn't
   /// executed or is beyond the limit.
   func known(_ text: LogBytes) -> Int? {
@@ -162,7 +187,7 @@ struct LogShapes {
   }
 
   private mutating func add(
-    _ statement: SQLText, _ key: LogBytes, _ line: Int, _ time: String, length: Int
+    _ statement: SQLText, _ key: LogBytes, _ line: Int, _ time: LogTime, length: Int
   ) -> Int {
     let table = statement.table
     let kind = statement.kind(table: table)
@@ -186,7 +211,7 @@ struct LogShapes {
   /// Returns the index of the entry for all statements beyond the limit that are counted in the
   /// same way.
   private mutating func other(
-    _ kind: StatementKind, _ own: Traits, _ line: Int, _ time: String
+    _ kind: StatementKind, _ own: Traits, _ line: Int, _ time: LogTime
   ) -> Int {
     let name = own.others(kind)
     if let known = others[name] { return known }

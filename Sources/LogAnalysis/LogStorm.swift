@@ -75,7 +75,7 @@ struct FaultStormDetector {
     var count = 0
     var firstLine = 0
     var lastLine = 0
-    var firstTime = ""
+    var firstTime = LogTime()
     var lastOrdinal = 0
     var lastSeconds: Double?
     var microseconds = 0
@@ -90,7 +90,7 @@ struct FaultStormDetector {
       }
       if count == 0 {
         firstLine = occurrence.line
-        firstTime = occurrence.time.text
+        firstTime = occurrence.time
       }
       count += 1
       lastLine = occurrence.line
@@ -146,7 +146,7 @@ struct FaultStormDetector {
       storms[key] = LogStorm(
         kind: key.kind, subject: key.subject, statement: key.statement, runs: 1, count: run.count,
         longest: run.count, firstLine: run.firstLine, lastLine: run.lastLine,
-        firstTime: run.firstTime, microseconds: run.microseconds)
+        firstTime: run.firstTime.text, microseconds: run.microseconds)
       return
     }
     storm.runs += 1

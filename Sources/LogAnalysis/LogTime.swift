@@ -1,18 +1,34 @@
 import Foundation
 
 /// The time of a log line, as text and as a number for measuring intervals.
-package struct LogTime: Sendable, Hashable {
-  /// The time as the log contains it.
-  ///
-  /// Empty if there is none.
-  package var text = ""
+///
+/// The text is stored in place, because each message has one: copies don't count references.
+package struct LogTime: Sendable, Equatable {
+  /// The length that's kept of a longer text, in bytes.
+  private static let capacity = 40
+  private var bytes = InlineArray<40, UInt8>(repeating: 0)
+  private var count = 0
   /// The number of seconds since the year 0, or since midnight if the log contains no date.
   ///
   /// `nil` without a time.
-  package var seconds: Double?
+  package private(set) var seconds: Double?
 
   /// Creates an empty time.
   package init() {}
+
+  /// The time as the log contains it.
+  ///
+  /// Empty if there is none.
+  package var text: String {
+    bytes.span.withUnsafeBufferPointer { String(decoding: $0.prefix(count), as: UTF8.self) }
+  }
+
+  package var isEmpty: Bool { count == 0 }
+
+  package static func == (left: LogTime, right: LogTime) -> Bool {
+    left.count == right.count && left.seconds == right.seconds
+      && left.bytes.indices.allSatisfy { left.bytes[$0] == right.bytes[$0] }
+  }
 
   /// Parses the time in a line's prefix: `2014-07-31 15:29:04.797` (also with `T`, a comma, or a
   /// time zone), `May  1 12:00:00`, or `15:29:04.797`.
@@ -33,7 +49,8 @@ package struct LogTime: Sendable, Hashable {
             end += 1
           }
         }
-        text = LogBytes(bytes[start..<end]).string
+        count = min(end - start, LogTime.capacity)
+        for offset in 0..<count { self.bytes[offset] = bytes[start + offset] }
         seconds = day * 86_400 + clock.seconds
         return
       }

@@ -53,7 +53,11 @@ package struct LogWrap: Sendable, Equatable {
   ///
   /// In invalid UTF-8, bytes that could begin a character are counted.
   static func width(_ line: ArraySlice<UInt8>) -> Int {
-    line.count { $0 & 0xC0 != 0x80 }
+    line.withUnsafeBufferPointer { bytes in
+      var width = 0
+      for byte in bytes { width += byte & 0xC0 == 0x80 ? 0 : 1 }
+      return width
+    }
   }
 
   /// Returns whether the first word of a line didn't fit on the previous line.
@@ -193,7 +197,7 @@ extension LogMessage {
   /// Creates the message of a line, or returns `nil` if the line has none.
   init?(_ line: LogLine) {
     guard let (logClass, text) = line.message else { return nil }
-    self.init(line: 0, logClass: logClass, text: text, time: LogTime(), thread: "")
+    self.init(line: 0, logClass: logClass, text: text)
   }
 
   /// Whether the end of the message is missing, although the log doesn't mark it as truncated.

@@ -53,7 +53,7 @@ struct LogLineTests {
     let message = try #require(line.message)
     #expect(message.logClass == .sql)
     #expect(message.text.string == "SELECT COUNT(*) FROM ZITEM")
-    #expect(line.thread == thread)
+    #expect(line.thread.string == thread)
     #expect(line.time.text == time)
   }
 
