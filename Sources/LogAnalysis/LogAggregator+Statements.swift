@@ -5,7 +5,7 @@ extension LogAggregator {
   mutating func run(_ message: LogMessage, _ thread: inout ThreadState) {
     confirm(&thread)
     let index = shapes.index(of: message.text, line: message.line, time: message.time)
-    section?.part.calls[index, default: 0] += 1
+    countCall(of: index)
     thread.last = index
     thread.wantsBinds = shapes[index].begin(line: message.line, time: message.time)
     let open = LogNesting.Open(

@@ -36,14 +36,13 @@ struct LogAggregator {
     ///
     /// Only in sections, each of which executes few of the log's statements.
     var reads: [Int: Reads] = [:]
+  }
 
-    mutating func change(_ body: (inout Part) -> Void) {
-      body(&self)
-    }
-
-    mutating func changeReads(of statement: Int, _ body: (inout Reads) -> Void) {
-      body(&reads[statement, default: Reads()])
-    }
+  struct OpenSection {
+    var name = ""
+    var line = 0
+    var time = ""
+    var part = Part()
   }
 
   /// The counts of a SELECT, which are added to those of its table at the end.
@@ -62,8 +61,9 @@ struct LogAggregator {
   private(set) var whole = Part()
   /// What is counted for each execution of a SELECT in the log, by statement.
   private var reads: [Reads] = []
-  /// The open section.
-  var section: (name: String, line: Int, time: String, part: Part)?
+  /// The open section, if there is one.
+  private var section = OpenSection()
+  private var isInSection = false
   var sections: [LogSection] = []
   /// The states of all threads but the current one.
   private var threads: [LogThread: ThreadState] = [:]
@@ -140,14 +140,19 @@ struct LogAggregator {
   /// Counts an event for the log and for the open section.
   mutating func count(_ body: (inout Part) -> Void) {
     body(&whole)
-    section?.part.change(body)
+    if isInSection { body(&section.part) }
+  }
+
+  /// Counts an execution of a statement in the open section.
+  mutating func countCall(of statement: Int) {
+    if isInSection { section.part.calls[statement, default: 0] += 1 }
   }
 
   /// Counts something for each execution of a SELECT, for the log and for the open section.
   mutating func countReads(of statement: Int, _ body: (inout Reads) -> Void) {
     while reads.count <= statement { reads.append(Reads()) }
     body(&reads[statement])
-    section?.part.changeReads(of: statement, body)
+    if isInSection { body(&section.part.reads[statement, default: Reads()]) }
   }
 
   /// The costs of the log, including those of its SELECTs.
@@ -206,13 +211,15 @@ extension LogAggregator {
     guard message.text.starts(with: "begin"), let name = message.text.after("begin")?.trimmed else {
       return
     }
-    section = (name.string, message.line, message.time.text, Part())
+    section = OpenSection(name: name.string, line: message.line, time: message.time.text)
+    isInSection = true
   }
 
   /// Ends the open section.
   mutating func endSection(at line: Int) {
-    guard let open = section else { return }
-    section = nil
+    guard isInSection else { return }
+    let open = section
+    (section, isInSection) = (OpenSection(), false)
     sections.append(
       LogSection(
         name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,

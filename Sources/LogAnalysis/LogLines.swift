@@ -24,8 +24,7 @@ package final class LogLines {
   private var hasBegun = false
   private let descriptor: Int32
   private let closes: Bool
-  private var buffer: [UInt8] = []
-  private var position = 0
+  private var buffer = LineBuffer()
   private var isAtEnd = false
 
   /// Opens a log.
@@ -50,18 +49,17 @@ package final class LogLines {
   ///
   /// - Parameter count: The number of bytes to return. Fewer are returned at the end of the input.
   package func peek(_ count: Int) -> ArraySlice<UInt8> {
-    while buffer.count - position < count, !isAtEnd { read() }
-    return buffer[position...].prefix(count)
+    while buffer.unread.count < count, !isAtEnd { read() }
+    return buffer.unread.prefix(count)
   }
 
   /// Returns all unread input, or `nil` if it exceeds a limit, in bytes.
   package func rest(limit: Int) -> [UInt8]? {
     while !isAtEnd {
-      guard buffer.count - position <= limit else { return nil }
+      guard buffer.unread.count <= limit else { return nil }
       read()
     }
-    defer { position = buffer.count }
-    return Array(buffer[position...])
+    return Array(buffer.rest())
   }
 
   deinit {
@@ -70,35 +68,18 @@ package final class LogLines {
 
   /// Returns the next line without its terminator, or `nil` at the end of the log.
   package func next() -> ArraySlice<UInt8>? {
-    var searched = position
     while true {
-      if let end = LogBytes(buffer[searched...]).index(of: UInt8(ascii: "\n")) {
-        defer { position = end + 1 }
-        return line(upTo: end)
-      }
-      searched = buffer.count
-      if isAtEnd {
-        guard position < buffer.count else { return nil }
-        defer { position = buffer.count }
-        return line(upTo: buffer.count)
-      }
-      searched -= position
-      if position > 0 {
-        // Lines that are still in use keep the earlier buffer.
-        buffer = Array(buffer[position...])
-        position = 0
-      }
-      if buffer.count > InputLimits.logLine {
-        buffer.removeLast(buffer.count - InputLimits.logLine)
-        searched = buffer.count
-      }
+      if let line = buffer.next() { return trimmed(line) }
+      if isAtEnd { return buffer.unread.isEmpty ? nil : trimmed(buffer.rest()) }
+      buffer.limit(to: InputLimits.logLine)
       read()
     }
   }
 
-  private func line(upTo end: Int) -> ArraySlice<UInt8> {
+  /// Counts a line, and returns it without a byte order mark and carriage returns.
+  private func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var line = line
     count += 1
-    var line = buffer[position..<end]
     if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
     while line.last == UInt8(ascii: "\r") { line.removeLast() }
     return line
@@ -106,8 +87,8 @@ package final class LogLines {
 
   private func read() {
     let bytes = hasBegun ? more() : begin()
-    buffer += bytes
     isAtEnd = bytes.isEmpty
+    buffer.add(bytes)
   }
 
   /// Returns the first bytes, after detecting compression.
@@ -206,6 +187,64 @@ package final class LogLines {
     }
     if failure != 0 { problem = InputFile.error(path, failure) }
     return bytes
+  }
+}
+
+/// Input that was read, of which the lines are removed one by one.
+///
+/// Lines that are still in use keep the bytes that were read with them.
+private struct LineBuffer {
+  private var bytes: [UInt8] = []
+  private var position = 0
+  /// The index of the first byte that isn't known to be part of the next line.
+  private var searched = 0
+
+  var unread: ArraySlice<UInt8> { bytes[position...] }
+
+  /// Removes and returns the next line without its newline, or returns `nil` if it has none yet.
+  mutating func next() -> ArraySlice<UInt8>? {
+    let start = searched
+    let found = bytes.withUnsafeBytes { buffer -> Int? in
+      guard let base = buffer.baseAddress,
+        let newline = memchr(base + start, 0x0A, buffer.count - start)
+      else { return nil }
+      return UnsafeRawPointer(newline) - base
+    }
+    guard let end = found else {
+      searched = bytes.count
+      return nil
+    }
+    let line = bytes[position..<end]
+    position = end + 1
+    searched = position
+    return line
+  }
+
+  /// Removes and returns all bytes.
+  mutating func rest() -> ArraySlice<UInt8> {
+    defer { self = LineBuffer() }
+    return unread
+  }
+
+  mutating func add(_ more: [UInt8]) {
+    searched -= position
+    if position == bytes.count {
+      bytes = more
+    } else {
+      var all: [UInt8] = []
+      all.reserveCapacity(unread.count + more.count)
+      all += unread
+      all += more
+      bytes = all
+    }
+    position = 0
+  }
+
+  /// Forgets the bytes of a longer line that exceed a limit.
+  mutating func limit(to count: Int) {
+    guard unread.count > count else { return }
+    bytes.removeLast(unread.count - count)
+    searched = bytes.count
   }
 }
 

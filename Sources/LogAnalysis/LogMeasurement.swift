@@ -1,7 +1,8 @@
 import WorkbenchText
 
-/// The time and the numbers that a message reports: `total fetch execution time: 0.0123s for 12
-/// rows.`
+/// The time and the numbers that a message reports.
+///
+/// Example: `total fetch execution time: 0.0123s for 12 rows.`
 struct LogMeasurement: Equatable {
   /// The time, in microseconds, or `nil` if there's none or it exceeds the limit.
   private(set) var microseconds: Int?
@@ -16,10 +17,13 @@ struct LogMeasurement: Equatable {
 
   /// Finds the time and the numbers in a text.
   init(_ text: LogBytes) {
-    if let standard = text.bytes.withUnsafeBufferPointer(LogMeasurement.init(standard:)) {
-      self = standard
-      return
-    }
+    self =
+      text.bytes.withUnsafeBufferPointer(LogMeasurement.init(standard:))
+      ?? LogMeasurement(anyFormat: text)
+  }
+
+  /// Finds the time and the numbers, whatever is around them.
+  init(anyFormat text: LogBytes) {
     let start = text.lastRange(of: "time: ")?.upperBound
     microseconds = start.flatMap { LogMeasurement.microseconds(text.bytes[$0...]) }
     let hasTime = start.map { text.bytes[$0...].first?.isDigit == true } ?? false
@@ -53,10 +57,10 @@ struct LogMeasurement: Equatable {
 }
 
 extension LogMeasurement {
-  /// Parses the two formats that nearly all times of a log have, in one pass:
-  /// `sql connection fetch time: 0.0012s` and `total fetch execution time: 0.0123s for 12 rows.`
+  /// Parses the two formats that nearly all times of a log have, in one pass.
   ///
-  /// Returns `nil` for all other text, and for numbers with more digits.
+  /// They are `sql connection fetch time: 0.0012s`, and
+  /// `total fetch execution time: 0.0123s for 12 rows.` Returns `nil` for all other text, and for numbers with more digits.
   private init?(standard text: UnsafeBufferPointer<UInt8>) {
     let isTotal: Bool
     var reader = DigitReader(text: text)

@@ -121,16 +121,27 @@ package struct LogTimes: Sendable, Equatable {
   }
 
   private mutating func add(_ number: Int, of time: Int) {
-    var (low, high) = (0, rounded.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if rounded[middle] < time { low = middle + 1 } else { high = middle }
-    }
-    if low < rounded.count, rounded[low] == time {
-      counts[low] += number
+    let index = LogTimes.index(of: time, in: rounded)
+    if index < rounded.count, rounded[index] == time {
+      counts[index] += number
     } else {
-      rounded.insert(time, at: low)
-      counts.insert(number, at: low)
+      rounded.insert(time, at: index)
+      counts.insert(number, at: index)
+    }
+  }
+
+  /// Returns the index of the first time that isn't less, found without branches that a processor
+  /// can't predict.
+  private static func index(of time: Int, in times: [Int]) -> Int {
+    times.withUnsafeBufferPointer { times in
+      guard !times.isEmpty else { return 0 }
+      var (index, count) = (0, times.count)
+      while count > 1 {
+        let half = count / 2
+        index += times[index + half - 1] < time ? half : 0
+        count -= half
+      }
+      return index + (times[index] < time ? 1 : 0)
     }
   }
 
@@ -167,7 +178,7 @@ package struct LogTimes: Sendable, Equatable {
 
   private static func rounded(_ time: Int) -> Int {
     var unit = 1
-    while time / unit >= 1_000 { unit *= 10 }
+    while time >= 1_000 * unit { unit *= 10 }
     return (time + unit / 2) / unit * unit
   }
 }

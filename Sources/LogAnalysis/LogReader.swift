@@ -10,8 +10,11 @@ package struct LogReader {
   private var kinds = [Int](repeating: 0, count: LogKind.allCases.count)
   private var classes = [Int](repeating: 0, count: LogClass.allCases.count)
   private var unrecognized = LogSamples(limit: 50)
-  /// The message that the next line can continue.
-  private var open: LogMessage?
+  /// The last message, which the next line can continue while it's open.
+  private var message = LogMessage(line: 0, logClass: .message, text: LogBytes(""))
+  private var isOpen = false
+  /// Whether the next line can be an object in the list of the open message.
+  private var isInList = false
   /// Whether the lines belong to a record that spans several lines.
   private var isInRecord = false
   /// Whether rows of a query plan can appear without a class.
@@ -74,6 +77,9 @@ package struct LogReader {
   static func read(of path: String, _ next: @escaping () -> ArraySlice<UInt8>?) -> LogReport {
     var reader = LogReader(file: path)
     var joiner = WrappedLineJoiner(next)
+    if joiner.wrap == nil {
+      while let line = joiner.physicalLine() { reader.takeLine(line) }
+    }
     while let (line, lineCount) = joiner.next() {
       reader.take(line, on: lineCount)
     }
@@ -124,10 +130,10 @@ package struct LogReader {
 
   /// Processes an object in the list of a fetch, and returns whether the line is one.
   private mutating func takeListed(_ line: LogBytes) -> Bool {
-    guard open?.listsObjects == true, open?.passed == 0, !isInRecord, LogLine.isListed(line),
-      (open?.brackets ?? 0) > 0
-    else { return false }
-    open?.add(line)
+    guard isInList, !isInRecord, LogLine.isListed(line), message.brackets > 0 else {
+      return false
+    }
+    message.add(line)
     kinds[LogKind.continuation.position] += 1
     return true
   }
@@ -138,24 +144,20 @@ package struct LogReader {
     if prefix != last.prefix {
       last = (prefix, LogTime(in: prefix), LogThread(LogLine.thread(in: prefix)))
     }
-    var message = LogMessage(
+    message = LogMessage(
       line: report.lines, logClass: logClass, text: text, time: last.time, thread: last.thread)
-    note(message.time)
     message.classify()
+    note(message.time)
+    isExplaining = message.kind == .explain || message.kind == .plan
+    isInList = message.listsObjects
+    isOpen = message.kind != .section
     guard let kind = message.kind else {
       report.unrecognized += 1
       unrecognized.add(message)
-      isExplaining = false
-      open = message
       return
     }
     kinds[kind.position] += 1
-    isExplaining = kind == .explain || kind == .plan
-    if kind == .section {
-      tally.mark(message)
-    } else {
-      open = message
-    }
+    if kind == .section { tally.mark(message) }
   }
 
   /// Returns the report.
@@ -224,8 +226,9 @@ package struct LogReader {
     } else if isInRecord, !line.beginsRecord {
       complete(by: text)
       kind = .app
-    } else if open?.accepts(text) == true {
-      open?.add(text)
+    } else if isOpen, message.accepts(text) {
+      message.add(text)
+      isInList = message.listsObjects
       kind = .continuation
     } else if LogKind.isPlanRow(text.trimmed), isExplaining || LogReader.isDrawn(text) {
       flush()
@@ -243,11 +246,12 @@ package struct LogReader {
 
   /// Processes another key of a record whose message is open, which can be its time or its thread.
   private mutating func complete(by key: LogBytes) {
-    if let time = LogRecord.time(key), open?.time.isEmpty == true {
-      open?.time = time
+    guard isOpen else { return }
+    if message.time.isEmpty, let time = LogRecord.time(key) {
+      message.time = time
       note(time)
     }
-    if let thread = LogRecord.thread(key), open?.thread == .unknown { open?.thread = thread }
+    if message.thread == .unknown, let thread = LogRecord.thread(key) { message.thread = thread }
   }
 
   /// Processes a line of the app.
@@ -255,12 +259,16 @@ package struct LogReader {
   /// An incomplete message can continue after a few of them.
   private mutating func pass() {
     isExplaining = false
-    open?.passed += 1
-    if let message = open, message.passed > 3 || !message.isIncomplete { flush() }
+    isInList = false
+    guard isOpen else { return }
+    message.passed += 1
+    if message.passed > 3 || !message.isIncomplete { flush() }
   }
 
   private mutating func flush() {
-    guard var message = open.take() else { return }
+    guard isOpen else { return }
+    isOpen = false
+    isInList = false
     // A line that continues the message can complete the words that determine its kind.
     if message.continued > 0 { message.classify() }
     if let kind = message.kind { tally.take(message, kind) }

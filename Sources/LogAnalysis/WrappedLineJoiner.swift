@@ -52,8 +52,10 @@ struct WrappedLineJoiner {
     return (line, lineCount)
   }
 
-  private mutating func physicalLine() -> ArraySlice<UInt8>? {
-    waiting.popLast() ?? source()
+  /// Returns the next line as the file contains it, or `nil` at the end of the log.
+  mutating func physicalLine() -> ArraySlice<UInt8>? {
+    if let line = waiting.popLast() { return line }
+    return source()
   }
 }
 
