@@ -41,6 +41,10 @@ package enum InputLimits {
   ///
   /// A longer interval shows nothing.
   package static let followInterval = 86_400
+  /// The maximum length of `--commit`, in bytes; a hash has 40 or 64.
+  ///
+  /// It's in each line of a history.
+  package static let commitName = 200
   /// The maximum number of files of a model that `--watch` compares.
   ///
   /// They're compared five times a second.
