@@ -224,6 +224,7 @@ struct Run: Executable {
     console.endProgress()
     let failure = Failure(error)
     console.writeError(Secrets.hidden(in: failure.text))
+    GitHubActions.current?.annotate(error, console)
     return failure.status
   }
 }

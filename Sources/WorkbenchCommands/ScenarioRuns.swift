@@ -102,6 +102,7 @@ struct ScenarioRuns: Sendable {
     var reported = 0
     var passed = 0
     var current: [RunIndex.Entry] = []
+    var summaries: [GitHubActions.Report] = []
     OrderedRuns.run(runs, jobs: command.jobs) { run in
       run.outcome { progress in
         if showsProgress, !command.quiet {
@@ -116,7 +117,7 @@ struct ScenarioRuns: Sendable {
         console.progress(NumberText.counted(reported, of: runs.count, "scenario"))
       }
       if let entry = outcome.entry { current.append(entry) }
-      let one = report(outcome, &records, command, console)
+      let one = report(outcome, &records, &summaries, command, console)
       if one == .success { passed += 1 }
       status = status.worse(one)
     }
@@ -133,12 +134,14 @@ struct ScenarioRuns: Sendable {
       : (entries.filter { !names.contains($0.name) } + current).sorted { $0.name < $1.name }
     var written = try index.map { [try $0.write(entries)] } ?? []
     written += try records?.write() ?? []
+    try GitHubActions.current?.summarize(summaries)
     if !command.quiet, !written.isEmpty { console.write([Messages.written(written)]) }
     return status
   }
 
   private static func report(
-    _ outcome: Outcome, _ records: inout RunRecords?, _ command: Run, _ console: Console
+    _ outcome: Outcome, _ records: inout RunRecords?, _ summaries: inout [GitHubActions.Report],
+    _ command: Run, _ console: Console
   ) -> ExitStatus {
     var status = ExitStatus.success
     console.endProgress()
@@ -147,9 +150,12 @@ struct ScenarioRuns: Sendable {
         command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
       if command.plans, !command.quiet { console.write(RunText.plans(result)) }
       if !result.passes { status = status.worse(.expectationMissed) }
-      if let comparison = records?.add(result) {
+      GitHubActions.current?.annotate(result, console)
+      let comparison = records?.add(result)
+      if let comparison {
         status = status.worse(report(comparison, of: outcome.scenario, records, command, console))
       }
+      summaries.append(GitHubActions.Report(result, comparison))
       if let stopped = command.failOn?.failures(of: result), !stopped.isEmpty {
         console.writeMessage(Messages.failedByFindings(stopped, in: result.scenario))
         status = status.worse(.findings)
@@ -176,9 +182,9 @@ struct ScenarioRuns: Sendable {
     guard records?.failsRun == true, !comparison.increases.isEmpty else { return .success }
     console.write(
       comparison.increases.map { increase in
-        let line = scenario.variants.first { $0.name == increase.variant }?.line ?? 1
-        return "✗ \(increase.text)   \(scenario.path):\(line)"
+        "✗ \(increase.text)   \(scenario.path):\(scenario.line(ofVariant: increase.variant))"
       })
+    GitHubActions.current?.annotate(comparison.increases, of: scenario, console)
     return .expectationMissed
   }
 
@@ -216,5 +222,12 @@ struct ScenarioRuns: Sendable {
     }
     outcome.written += stores
     return outcome
+  }
+}
+
+extension Scenario {
+  /// Returns the line of a variant; 1 if none has the name.
+  func line(ofVariant name: String) -> Int {
+    variants.first { $0.name == name }?.line ?? 1
   }
 }

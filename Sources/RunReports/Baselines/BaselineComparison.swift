@@ -1,4 +1,5 @@
 package import Profiling
+import ScenarioLanguage
 import WorkbenchText
 
 /// A result compared with a baseline.
@@ -12,9 +13,11 @@ package struct BaselineComparison: Sendable {
     package let count: ComparedCount
 
     /// The count in words: `plain · selects   baseline 2, actual 61`.
-    package var text: String {
-      "\(label) · \(count.metric)   baseline \(NumberText.grouped(count.before)), actual "
-        + NumberText.grouped(count.after)
+    package var text: String { "\(label) · \(count.metric)   \(numbers)" }
+
+    /// The numbers in words: `baseline 2, actual 61`.
+    package var numbers: String {
+      "baseline \(NumberText.grouped(count.before)), actual \(NumberText.grouped(count.after))"
     }
   }
 
@@ -59,6 +62,21 @@ package struct BaselineComparison: Sendable {
   }
 
   private var missing: [String] { isPartial ? [] : comparison?.missing ?? [] }
+
+  /// The counts above the baseline as a table in Markdown; an empty string if there are none.
+  package var markdown: String {
+    guard !increases.isEmpty else { return "" }
+    let rows = increases.map { increase in
+      MarkdownText.row([
+        MarkdownText.plain(increase.label), MarkdownText.code(increase.count.metric.description),
+        NumberText.grouped(increase.count.before),
+        "**\(NumberText.grouped(increase.count.after))**",
+      ])
+    }
+    return
+      (["| ✗ variant | metric | baseline | actual |", "| --- | --- | ---: | ---: |"] + rows)
+      .joined(separator: "\n") + "\n"
+  }
 
   /// Returns the comparison as lines for a terminal, without the increases.
   ///
