@@ -17,6 +17,9 @@ extension LogAggregator {
       statement: index, line: message.line, time: message.time, isCount: traits.isCount, ordinal: 0)
     thread.hidden = traits.isHidden ? open : nil
     guard !traits.isHidden else { return }
+    if ![.select, .housekeeping].contains(shapes[index].kind) {
+      timeline?.add(change: index, at: message)
+    }
     switch shapes[index].kind {
     case .select: begin(open, &thread)
     case .insert: change(.inserts, table, message.line, &thread)
@@ -117,6 +120,7 @@ extension LogAggregator {
     shapes[index].own += own
     slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     count { $0.costs.microseconds += own }
+    timeline?.add(closed, rows: isCount ? 1 : rows?.leadingNumber ?? 0, at: message)
     if isCount {
       shapes[index].counted += rows?.after("count of ")?.leadingNumber ?? 0
       shapes[index].rows += 1

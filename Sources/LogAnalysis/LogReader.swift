@@ -21,12 +21,16 @@ package struct LogReader {
 
   /// Reads a log, as text or compressed with gzip.
   ///
-  /// - Parameter path: The path of a file, or `-` for standard input.
+  /// - Parameters:
+  ///   - path: The path of a file, or `-` for standard input.
+  ///   - tracing: Whether to keep the executions for a trace.
   /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or has no line from
   ///   Core Data.
-  package static func read(_ path: String) throws(InvalidInputError) -> LogReport {
+  package static func read(
+    _ path: String, tracing: Bool = false
+  ) throws(InvalidInputError) -> LogReport {
     let lines = try LogLines(path: path)
-    let report = try read(lines, of: path)
+    let report = try read(lines, of: path, tracing: tracing)
     try check(report, isBinary: lines.isBinary)
     return report
   }
@@ -55,11 +59,12 @@ package struct LogReader {
   /// - Parameters:
   ///   - lines: The lines to read.
   ///   - path: The path as it was given, for the report.
+  ///   - tracing: Whether to keep the executions for a trace.
   /// - Throws: `InvalidInputError` if reading fails.
   package static func read(
-    _ lines: LogLines, of path: String
+    _ lines: LogLines, of path: String, tracing: Bool = false
   ) throws(InvalidInputError) -> LogReport {
-    let report = read(of: path) { lines.next() }
+    let report = read(of: path, tracing: tracing) { lines.next() }
     if let problem = lines.problem { throw problem }
     return report
   }
@@ -68,9 +73,13 @@ package struct LogReader {
   ///
   /// - Parameters:
   ///   - path: The path as it was given, for the report.
+  ///   - tracing: Whether to keep the executions for a trace.
   ///   - next: Returns the next line, and `nil` at the end.
-  static func read(of path: String, _ next: @escaping () -> ArraySlice<UInt8>?) -> LogReport {
+  static func read(
+    of path: String, tracing: Bool = false, _ next: @escaping () -> ArraySlice<UInt8>?
+  ) -> LogReport {
     var reader = LogReader(file: path)
+    if tracing { reader.tally.timeline = LogTimeline() }
     var joiner = WrappedLineJoiner(next)
     while let (line, lineCount) = joiner.next() {
       reader.take(line, on: lineCount)
@@ -174,6 +183,7 @@ package struct LogReader {
       execution.statement = positions[execution.statement] + 1
       return execution
     }
+    report.timeline = tally.timeline?.renumbered(positions)
     report.problems = tally.problems.all
     report.unrecognizedLines = unrecognized.all
     report.stores = tally.stores

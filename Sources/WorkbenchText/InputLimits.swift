@@ -182,6 +182,14 @@ package enum InputLimits {
   ///
   /// A line with a longer time isn't recognized. Sums of the times can't overflow.
   package static let logTime = 86_400_000_000
+  /// The maximum number of executions in the trace of a log; further ones are only counted.
+  ///
+  /// They're kept in memory, and a browser draws them.
+  package static let tracedExecutions = 100_000
+  /// The maximum distance from the first execution in the trace of a log, in seconds: a month.
+  ///
+  /// In nanoseconds, it must fit in 64 bits. An execution beyond it is only counted.
+  package static let tracedTime = 2_678_400
   /// The maximum number of rows in a log line.
   ///
   /// A line with more isn't recognized. Sums of the rows can't overflow.
