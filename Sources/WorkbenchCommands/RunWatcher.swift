@@ -129,6 +129,7 @@ final class RunWatcher {
       RunWatcher.ending.withLock { $0.scripts.formUnion(scripts) }
       do {
         var records = try RunRecords(command)
+        try records?.check(scenarios)
         status = status.worse(
           try ScenarioRuns.status(
             of: runs, index: index, entries: &entries, records: &records, command, console))

@@ -58,6 +58,13 @@ struct BaselineCommandTests {
     #expect(try program.run(run).status == 0)
     try write("One", count: 1, to: "mine/one.yml")
     #expect(try program.run(run).status == 0, "fewer is fine")
+
+    _ = try program.folder.write(
+      text("mine/one.yml") + "\nvariants: [{name: other, why: renamed}]\n", to: "mine/one.yml")
+    let renamed = try program.run(run)
+    #expect(renamed.status == 0 && renamed.output.contains("  other: new\n  One: no longer exists"))
+    let chosen = try program.run(run + ["--only", "one", "--variant", "other"])
+    #expect(chosen.status == 0 && !chosen.output.contains("no longer exists"))
   }
 
   /// Nothing runs if a file can't be used.
