@@ -118,7 +118,7 @@ struct GitHubActions: Sendable {
 }
 
 extension GitHubActions.Report {
-  /// Creates the report of a result and its comparison with a baseline.
+  /// Creates the report of a result and its comparison with a baseline that it must not exceed.
   init(_ result: RunResult, _ comparison: BaselineComparison?) {
     passes = result.passes && comparison?.increases.isEmpty != false
     text = [MarkdownReport.text(result), comparison?.markdown ?? ""]

@@ -16,9 +16,9 @@ struct Run: Executable {
       is that of the last run.
 
       Exit status: 0 if all expectations are met, 1 if a step fails, 2 if an expectation isn't \
-      met or a count is above the baseline, 3 if a rule of --fail-on fires, 64 if no scenario or variant matches --only or \
-      --variant, 65 if a scenario is invalid (nothing is run), 66 if a file is missing or a folder \
-      contains no scenario.
+      met or a count is above the baseline, 3 if a rule of --fail-on fires, 64 if no scenario or \
+      variant matches --only or --variant, 65 if a scenario, the baseline, or the history is \
+      invalid (nothing is run), 66 if a file is missing or a folder contains no scenario.
       """)
 
   @Argument(

@@ -155,7 +155,8 @@ struct ScenarioRuns: Sendable {
       if let comparison {
         status = status.worse(report(comparison, of: outcome.scenario, records, command, console))
       }
-      summaries.append(GitHubActions.Report(result, comparison))
+      summaries.append(
+        GitHubActions.Report(result, records?.failsRun == true ? comparison : nil))
       if let stopped = command.failOn?.failures(of: result), !stopped.isEmpty {
         console.writeMessage(Messages.failedByFindings(stopped, in: result.scenario))
         status = status.worse(.findings)

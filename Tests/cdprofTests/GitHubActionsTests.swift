@@ -99,6 +99,8 @@ struct GitHubActionsTests {
     try write("Bad", count: 4, to: "b.yml", expecting: "selects: 1")
     #expect(try run("b.yml --baseline c.json", in: job).status == 2)
     #expect(try summary().hasSuffix("| `peak(Continent)` | 1 | **4** |\n\n"))
+    #expect(try run("b.yml --baseline c.json --update-baseline", in: job).status == 0)
+    #expect(try summary().ranges(of: "| ✗ variant |").count == 1, "an update doesn't fail")
   }
 
   /// GitHub doesn't show a longer summary.

@@ -42,7 +42,7 @@ extension LogReport {
     return "not in the trace: \(NumberText.counted(missing, of: all, "execution")), "
       + (most
         ? "of which it contains at most \(NumberText.grouped(InputLimits.tracedExecutions))"
-        : "for which the log has no time of day or no duration")
+        : "for which the log has no duration, or no time of day within a month of the first")
   }
 }
 
