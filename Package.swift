@@ -105,6 +105,7 @@ let package = Package(
         .embedInCode("Reports/Resources/watch.js"),
         .embedInCode("Migrations/Resources/migration.html"),
         .embedInCode("Logs/Resources/log.html"),
+        .embedInCode("Baselines/Resources/history.html"),
       ]),
     .target(
       name: "WorkbenchShell",

@@ -17,13 +17,14 @@ extension LogAggregator {
     }
     thread.hidden = nil
     switch shapes[index].kind {
-    case .select: begin(open, &thread)
+    case .select: return begin(open, &thread)
+    case .housekeeping: return
     case .insert: change(.inserts, by: index, message.line, &thread)
     case .update: change(.updates, by: index, message.line, &thread)
     case .delete: change(.deletes, by: index, message.line, &thread)
     case .transaction: transaction(shapes.traits[index].verb, message.line, &thread)
-    case .housekeeping: break
     }
+    timeline?.add(change: index, at: message)
   }
 
   /// Begins a SELECT.
@@ -117,6 +118,7 @@ extension LogAggregator {
     shapes[index].close(time: time, own: own, rows: rows ?? 0, counted: counted)
     slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     count { $0.costs.microseconds += own }
+    timeline?.add(closed, rows: rows ?? 0, at: message)
     if let rows { countReads(of: index) { $0.add(rows: rows) } }
     thread.nesting.closed = closed
   }

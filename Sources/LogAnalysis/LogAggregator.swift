@@ -85,6 +85,8 @@ struct LogAggregator {
   var unmatched = 0
   /// The number of SELECTs on entity tables and join tables so far.
   var ordinal = 0
+  /// The executions for a trace; `nil` if none is written.
+  var timeline: LogTimeline?
   /// The statement whose query plan is being read.
   var explained: Int?
 
@@ -273,6 +275,8 @@ extension LogAggregator {
       count { $0.costs.count(.misses, relationship: relationship) }
     }
     guard let closed else { return }
+    timeline?.identify(
+      closed, as: kind == .objectFault ? .objectFault(subject) : .relationshipFault(subject))
     let statement = closed.open.statement
     if kind == .objectFault {
       shapes[statement].objectFaults += 1
@@ -304,6 +308,7 @@ extension LogAggregator {
     thread.nesting.closed = nil
     if let closed { shapes[closed.open.statement].prefetches += 1 }
     let key = LogAggregator.quoted(text)
+    timeline?.identify(closed, as: .prefetch(key))
     count { $0.costs.count(.prefetches, relationship: key) }
   }
 

@@ -251,11 +251,9 @@ struct LogRecord {
   }
 
   /// Returns the thread in such a line, or `nil` if it has another key.
-  static func thread(_ line: LogBytes) -> LogThread? {
-    guard line.withoutIndent.starts(with: "\"threadID\"") else { return nil }
-    return value(of: "\"threadID\"", in: line)?.leadingNumber.map {
-      LogThread(LogBytes("\($0)"))
-    }
+  static func thread(_ line: LogBytes) -> LogBytes? {
+    line.withoutIndent.starts(with: "\"threadID\"")
+      ? value(of: "\"threadID\"", in: line)?.leadingNumber.map { LogBytes("\($0)") } : nil
   }
 
   /// Returns the text after a key and its colon.

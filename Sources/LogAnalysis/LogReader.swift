@@ -26,12 +26,16 @@ package struct LogReader {
 
   /// Reads a log, as text or compressed with gzip.
   ///
-  /// - Parameter path: The path of a file, or `-` for standard input.
+  /// - Parameters:
+  ///   - path: The path of a file, or `-` for standard input.
+  ///   - tracing: Whether to keep the executions for a trace.
   /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or has no line from
   ///   Core Data.
-  package static func read(_ path: String) throws(InvalidInputError) -> LogReport {
+  package static func read(
+    _ path: String, tracing: Bool = false
+  ) throws(InvalidInputError) -> LogReport {
     let lines = try LogLines(path: path)
-    let report = try read(lines, of: path)
+    let report = try read(lines, of: path, tracing: tracing)
     try check(report, isBinary: lines.isBinary)
     return report
   }
@@ -60,11 +64,12 @@ package struct LogReader {
   /// - Parameters:
   ///   - lines: The lines to read.
   ///   - path: The path as it was given, for the report.
+  ///   - tracing: Whether to keep the executions for a trace.
   /// - Throws: `InvalidInputError` if reading fails.
   package static func read(
-    _ lines: LogLines, of path: String
+    _ lines: LogLines, of path: String, tracing: Bool = false
   ) throws(InvalidInputError) -> LogReport {
-    let report = read(of: path) { lines.next() }
+    let report = read(of: path, tracing: tracing) { lines.next() }
     if let problem = lines.problem { throw problem }
     return report
   }
@@ -73,9 +78,13 @@ package struct LogReader {
   ///
   /// - Parameters:
   ///   - path: The path as it was given, for the report.
+  ///   - tracing: Whether to keep the executions for a trace.
   ///   - next: Returns the next line, and `nil` at the end.
-  static func read(of path: String, _ next: @escaping () -> ArraySlice<UInt8>?) -> LogReport {
+  static func read(
+    of path: String, tracing: Bool = false, _ next: @escaping () -> ArraySlice<UInt8>?
+  ) -> LogReport {
     var reader = LogReader(file: path)
+    if tracing { reader.tally.timeline = LogTimeline() }
     var joiner = WrappedLineJoiner(next)
     if joiner.wrap == nil {
       while let line = joiner.physicalLine() { reader.takeLine(line) }
@@ -142,7 +151,9 @@ package struct LogReader {
     flush()
     classes[logClass.position] += 1
     if prefix != last.prefix {
-      last = (prefix, LogTime(in: prefix), LogThread(LogLine.thread(in: prefix)))
+      let thread = LogLine.thread(in: prefix)
+      last = (prefix, LogTime(in: prefix), LogThread(thread))
+      tally.timeline?.name(last.thread, thread)
     }
     message = LogMessage(
       line: report.lines, logClass: logClass, text: text, time: last.time, thread: last.thread)
@@ -197,6 +208,7 @@ package struct LogReader {
       execution.statement = positions[execution.statement] + 1
       return execution
     }
+    report.timeline = tally.timeline?.renumbered(positions)
     report.problems = tally.problems.all
     report.unrecognizedLines = unrecognized.all
     report.stores = tally.stores
@@ -251,7 +263,10 @@ package struct LogReader {
       message.time = time
       note(time)
     }
-    if message.thread == .unknown, let thread = LogRecord.thread(key) { message.thread = thread }
+    if message.thread == .unknown, let thread = LogRecord.thread(key) {
+      message.thread = LogThread(thread)
+      tally.timeline?.name(message.thread, thread)
+    }
   }
 
   /// Processes a line of the app.

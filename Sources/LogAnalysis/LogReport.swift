@@ -40,6 +40,8 @@ package struct LogReport: Sendable {
   package var sections: [LogSection] = []
   /// The hundred executions of fetches that took longest, in descending order.
   package var slowest: [LogExecution] = []
+  /// The executions by time; `nil` if they weren't kept.
+  package var timeline: LogTimeline?
   /// Whether the log contains faults fulfilled from the row cache.
   ///
   /// Core Data doesn't log them.

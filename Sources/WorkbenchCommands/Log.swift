@@ -68,7 +68,10 @@ struct Log: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "Print a page instead: html, md for a comment on a pull request, or, with --expect, junit.",
+      """
+      Print a report instead: html, md for a comment on a pull request, trace for Perfetto, or, \
+      with --expect, junit.
+      """,
       valueName: "format"))
   var report: LogReportFormat?
 
@@ -93,6 +96,8 @@ struct Log: Executable {
       throw ValidationError("--json can\'t be combined with --report.")
     } else if report == .junit, expect == nil {
       throw ValidationError("--report junit requires --expect.")
+    } else if report == .trace, follow || every != nil {
+      throw ValidationError("A log that's followed can't be written as a trace.")
     }
     if let every,
       let problem = Messages.outOfRange("--every", every, upTo: InputLimits.followInterval)
@@ -143,6 +148,7 @@ struct Log: Executable {
       } else {
         console.write(data)
       }
+      if report == .trace, let rest = log.untraced { console.writeMessage(rest) }
     } else if json {
       console.write(
         try LogJSON.data(log, evaluation: evaluation, advice: advice, showsBinds: showBinds))
@@ -164,7 +170,7 @@ struct Log: Executable {
       && input.st_mode & S_IFMT == S_IFIFO
     let isPrinted = report == nil && !json
     guard follow || every != nil || isPipe && isPrinted && Pager.screen != nil else {
-      return try LogReader.read(file)
+      return try LogReader.read(file, tracing: report == .trace)
     }
     return try LiveLogView(console).follow(file, every: Double(every ?? 1), isShown: isPrinted)
   }

@@ -9,23 +9,33 @@ struct Report: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Render results saved with --report json, without running anything.",
     discussion: """
-      Without --out, a single result in a single format is printed on standard output.
+      Without --out, a single result in a single format is printed on standard output. \
+      --history renders the counts that `cdprof run --history` wrote as a page instead.
 
-      Exit status: 65 if a file isn't a result (the error names the line and column), 66 if \
-      it's missing.
+      Exit status: 65 if a file isn't a result or a history (the error names the line and column), \
+      66 if it's missing.
       """)
 
   @Argument(
     help: ArgumentHelp("The results, as JSON; `-` for standard input.", valueName: "result.json"),
     completion: .json)
-  var files: [String]
+  var files: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "The report formats, separated by commas: \(ReportFormat.words).", valueName: "formats"),
+      "The history to draw as a page: each count over the runs.", valueName: "file"),
+    completion: .file(extensions: ["jsonl"]))
+  var history: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The report formats, separated by commas: \(ReportFormat.words). The default is text, and for \
+      a history html, its only format.
+      """, valueName: "formats"),
     completion: .words(ReportFormat.allCases.map(\.rawValue)),
     transform: { try ReportFormats($0) })
-  var report = ReportFormats([.text])
+  var report: ReportFormats?
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out: String?
@@ -34,13 +44,23 @@ struct Report: Executable {
   var force = false
 
   func validate() throws {
-    if out == nil, report.formats.count > 1 || files.count > 1 {
+    guard files.isEmpty == (history != nil) else {
+      throw ValidationError(
+        files.isEmpty
+          ? "Name the results to render, or a --history."
+          : "--history can't be combined with results.")
+    }
+    if history != nil, report.map({ $0.formats != [.html] }) == true {
+      throw ValidationError("A history has only one format, html.")
+    }
+    if out == nil, (report?.formats.count ?? 1) > 1 || files.count > 1 {
       throw ValidationError("More than one report requires a folder: add --out DIR.")
     }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let formats = report.formats
+    if let history { return try render(history: history, console) }
+    let formats = report?.formats ?? [.text]
     // All results are read before anything is written.
     let results = try files.map { ($0, try ResultFile.read(at: $0)) }
     guard let out else {
@@ -62,6 +82,23 @@ struct Report: Executable {
       }
     }
     console.write([Messages.written(written)])
+    return .success
+  }
+
+  /// Writes or prints the page of a history.
+  private func render(history path: String, _ console: Console) throws -> ExitStatus {
+    let title = (InputFile.name(path) as NSString).lastPathComponent
+    let page = try HistoryPage(RunHistory(readingAt: path), title: title).data()
+    guard let out else {
+      console.write(page)
+      return .success
+    }
+    let folder = URL(fileURLWithPath: out, isDirectory: true)
+    let url = ReportFormat.html.url(named: name(of: path), in: folder)
+    try OutputFile.check(url, force: force)
+    try OutputFile.makeFolder(folder)
+    try OutputFile.write(page, to: url, force: force)
+    console.write([Messages.written([url.relativePath])])
     return .success
   }
 

@@ -16,9 +16,9 @@ struct Run: Executable {
       is that of the last run.
 
       Exit status: 0 if all expectations are met, 1 if a step fails, 2 if an expectation isn't \
-      met, 3 if a rule of --fail-on fires, 64 if no scenario or variant matches --only or \
-      --variant, 65 if a scenario is invalid (nothing is run), 66 if a file is missing or a folder \
-      contains no scenario.
+      met or a count is above the baseline, 3 if a rule of --fail-on fires, 64 if no scenario or \
+      variant matches --only or --variant, 65 if a scenario, the baseline, or the history is \
+      invalid (nothing is run), 66 if a file is missing or a folder contains no scenario.
       """)
 
   @Argument(
@@ -86,6 +86,9 @@ struct Run: Executable {
     transform: { try FindingFailureCriteria($0) })
   var failOn: FindingFailureCriteria?
 
+  @OptionGroup
+  var records: RunRecords.Options
+
   @Option(
     name: .customLong("sql"),
     help: ArgumentHelp(
@@ -136,6 +139,9 @@ struct Run: Executable {
     }
     guard !watch || !files.contains(InputFile.standardInput) else {
       throw ValidationError("--watch can't be combined with standard input; name a file.")
+    }
+    guard !watch || !records.updateBaseline && records.history == nil else {
+      throw ValidationError("--watch can't be combined with --update-baseline or --history.")
     }
     var paths: [String: String] = [:]
     if IndexOutput(self) != nil { paths[RunIndex.name] = Messages.indexPage }
@@ -194,8 +200,11 @@ struct Run: Executable {
     let index = IndexOutput(self)
     status = checkOutput(of: runs, index, console)
     guard status == .success else { return status }
+    var records = try RunRecords(self)
+    try records?.check(scenarios)
     var entries: [RunIndex.Entry] = []
-    return try ScenarioRuns.status(of: runs, index: index, entries: &entries, self, console)
+    return try ScenarioRuns.status(
+      of: runs, index: index, entries: &entries, records: &records, self, console)
   }
 
   /// Checks that all files can be written, prints errors, and returns their status.
@@ -215,6 +224,7 @@ struct Run: Executable {
     console.endProgress()
     let failure = Failure(error)
     console.writeError(Secrets.hidden(in: failure.text))
+    GitHubActions.current?.annotate(error, console)
     return failure.status
   }
 }

@@ -128,8 +128,11 @@ final class RunWatcher {
       let scripts = runs.compactMap(\.script) + [index?.script].compactMap(\.self)
       RunWatcher.ending.withLock { $0.scripts.formUnion(scripts) }
       do {
+        var records = try RunRecords(command)
+        try records?.check(scenarios)
         status = status.worse(
-          try ScenarioRuns.status(of: runs, index: index, entries: &entries, command, console))
+          try ScenarioRuns.status(
+            of: runs, index: index, entries: &entries, records: &records, command, console))
       } catch {
         status = status.worse(command.report(error, console))
       }

@@ -24,6 +24,7 @@ struct ScenarioRuns: Sendable {
 
   /// The result of the runs, the files they wrote, and the error that ended them.
   private struct Outcome: Sendable {
+    let scenario: Scenario
     var result: RunResult?
     /// The scenario on the index page.
     var entry: RunIndex.Entry?
@@ -86,12 +87,13 @@ struct ScenarioRuns: Sendable {
   ///   - runs: The scenarios.
   ///   - index: The index page to write at the end; `nil` for none.
   ///   - entries: The entries of the index page, of which those of the scenarios are replaced.
+  ///   - records: The baseline and the history, which get the results; `nil` without them.
   ///   - command: The command, whose options apply.
   ///   - console: The console.
-  /// - Throws: The error of writing the index page.
+  /// - Throws: The error of writing the index page, the baseline, or the history.
   static func status(
     of runs: [ScenarioRuns], index: IndexOutput?, entries: inout [RunIndex.Entry],
-    _ command: Run, _ console: Console
+    records: inout RunRecords?, _ command: Run, _ console: Console
   ) throws -> ExitStatus {
     // Progress of a single job is shown unless the SQL log goes to standard error, too.
     let showsProgress = command.jobs == 1 && command.sqlLevel == 0
@@ -100,6 +102,7 @@ struct ScenarioRuns: Sendable {
     var reported = 0
     var passed = 0
     var current: [RunIndex.Entry] = []
+    var summaries: [GitHubActions.Report] = []
     OrderedRuns.run(runs, jobs: command.jobs) { run in
       run.outcome { progress in
         if showsProgress, !command.quiet {
@@ -114,7 +117,7 @@ struct ScenarioRuns: Sendable {
         console.progress(NumberText.counted(reported, of: runs.count, "scenario"))
       }
       if let entry = outcome.entry { current.append(entry) }
-      let one = report(outcome, command, console)
+      let one = report(outcome, &records, &summaries, command, console)
       if one == .success { passed += 1 }
       status = status.worse(one)
     }
@@ -129,15 +132,16 @@ struct ScenarioRuns: Sendable {
       entries.isEmpty
       ? current
       : (entries.filter { !names.contains($0.name) } + current).sorted { $0.name < $1.name }
-    if let index {
-      let path = try index.write(entries)
-      if !command.quiet { console.write([Messages.written([path])]) }
-    }
+    var written = try index.map { [try $0.write(entries)] } ?? []
+    written += try records?.write() ?? []
+    try GitHubActions.current?.summarize(summaries)
+    if !command.quiet, !written.isEmpty { console.write([Messages.written(written)]) }
     return status
   }
 
   private static func report(
-    _ outcome: Outcome, _ command: Run, _ console: Console
+    _ outcome: Outcome, _ records: inout RunRecords?, _ summaries: inout [GitHubActions.Report],
+    _ command: Run, _ console: Console
   ) -> ExitStatus {
     var status = ExitStatus.success
     console.endProgress()
@@ -146,6 +150,13 @@ struct ScenarioRuns: Sendable {
         command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
       if command.plans, !command.quiet { console.write(RunText.plans(result)) }
       if !result.passes { status = status.worse(.expectationMissed) }
+      GitHubActions.current?.annotate(result, console)
+      let comparison = records?.add(result)
+      if let comparison {
+        status = status.worse(report(comparison, of: outcome.scenario, records, command, console))
+      }
+      summaries.append(
+        GitHubActions.Report(result, records?.failsRun == true ? comparison : nil))
       if let stopped = command.failOn?.failures(of: result), !stopped.isEmpty {
         console.writeMessage(Messages.failedByFindings(stopped, in: result.scenario))
         status = status.worse(.findings)
@@ -163,8 +174,23 @@ struct ScenarioRuns: Sendable {
     return status
   }
 
+  /// Prints a comparison with the baseline, and returns its status.
+  private static func report(
+    _ comparison: BaselineComparison, of scenario: Scenario, _ records: RunRecords?,
+    _ command: Run, _ console: Console
+  ) -> ExitStatus {
+    if !command.quiet { console.write([""] + comparison.lines(records?.baselineName ?? "")) }
+    guard records?.failsRun == true, !comparison.increases.isEmpty else { return .success }
+    console.write(
+      comparison.increases.map { increase in
+        "✗ \(increase.text)   \(scenario.path):\(scenario.line(ofVariant: increase.variant))"
+      })
+    GitHubActions.current?.annotate(comparison.increases, of: scenario, console)
+    return .expectationMissed
+  }
+
   private func outcome(progress: (RunProgress) -> Void) -> Outcome {
-    var outcome = Outcome()
+    var outcome = Outcome(scenario: scenario)
     var stores: [String] = []
     do {
       var results: [RunResult] = []
@@ -197,5 +223,12 @@ struct ScenarioRuns: Sendable {
     }
     outcome.written += stores
     return outcome
+  }
+}
+
+extension Scenario {
+  /// Returns the line of a variant; 1 if none has the name.
+  func line(ofVariant name: String) -> Int {
+    variants.first { $0.name == name }?.line ?? 1
   }
 }

@@ -41,6 +41,10 @@ package enum InputLimits {
   ///
   /// A longer interval shows nothing.
   package static let followInterval = 86_400
+  /// The maximum length of `--commit`, in bytes; a hash has 40 or 64.
+  ///
+  /// It's in each line of a history.
+  package static let commitName = 200
   /// The maximum number of files of a model that `--watch` compares.
   ///
   /// They're compared five times a second.
@@ -178,6 +182,14 @@ package enum InputLimits {
   ///
   /// A line with a longer time isn't recognized. Sums of the times can't overflow.
   package static let logTime = 86_400_000_000
+  /// The maximum number of executions in the trace of a log; further ones are only counted.
+  ///
+  /// They're kept in memory, and a browser draws them.
+  package static let tracedExecutions = 100_000
+  /// The maximum distance from the first execution in the trace of a log, in seconds: a month.
+  ///
+  /// In nanoseconds, it must fit in 64 bits. An execution beyond it is only counted.
+  package static let tracedTime = 2_678_400
   /// The maximum number of rows in a log line.
   ///
   /// A line with more isn't recognized. Sums of the rows can't overflow.

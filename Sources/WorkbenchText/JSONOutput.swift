@@ -165,6 +165,17 @@ package struct JSONFields {
     add(raw: key, object.object)
   }
 
+  /// Adds a list of objects.
+  package mutating func add(_ key: StaticString, _ objects: [JSONFields]) {
+    add(raw: key, "[\(objects.map(\.object).joined(separator: ","))]")
+  }
+
+  /// Adds an object of numbers, with sorted keys.
+  package mutating func add(_ key: StaticString, numbers: [String: Int]) {
+    let pairs = numbers.sorted { $0.key < $1.key }.map { "\(JSONText.quoted($0)):\($1)" }
+    add(raw: key, "{\(pairs.joined(separator: ","))}")
+  }
+
   private mutating func add(raw key: StaticString, _ value: String) {
     if text.utf8.count > 1 { text += "," }
     text += "\"\(key)\":\(value)"

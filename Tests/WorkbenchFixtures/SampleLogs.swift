@@ -4,18 +4,18 @@ package import LogAnalysis
 /// Reads logs and creates their lines.
 package enum SampleLogs {
   /// Reads a string as a log.
-  package static func report(_ text: String) -> LogReport {
-    report(Array(text.utf8))
+  package static func report(_ text: String, tracing: Bool = false) -> LogReport {
+    report(Array(text.utf8), tracing: tracing)
   }
 
   /// Writes bytes to a temporary file and reads it as a log.
-  package static func report(_ bytes: [UInt8]) -> LogReport {
+  package static func report(_ bytes: [UInt8], tracing: Bool = false) -> LogReport {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("log-\(UUID().uuidString).log")
     defer { try? FileManager.default.removeItem(at: file) }
     do {
       try Data(bytes).write(to: file)
-      return try LogReader.read(try LogLines(path: file.path), of: file.path)
+      return try LogReader.read(try LogLines(path: file.path), of: file.path, tracing: tracing)
     } catch {
       preconditionFailure("The log of a test can't be read: \(error)")
     }

@@ -27,7 +27,7 @@ struct BuiltProgram {
     environment["TMPDIR"] = folder.file("tmp").path
     environment["XDG_STATE_HOME"] = folder.file("state").path
     environment["HOME"] = folder.url.path
-    environment["NO_COLOR"] = nil
+    for name in ["NO_COLOR", "GITHUB_ACTIONS", "GITHUB_SHA"] { environment[name] = nil }
     environment["TERM"] = "dumb"
     return environment
   }

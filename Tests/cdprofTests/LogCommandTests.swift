@@ -36,6 +36,26 @@ struct LogCommandTests {
     #expect(!hidden.output.contains(" bound: ") && shown.output.contains(" bound: "))
   }
 
+  @Test func timedLogIsWrittenAsATrace() throws {
+    let untimed = try log("run.log", "--sql", "1")
+    let trace = ["log", "timed.log", "--report", "trace", "--out", "t.trace.json"]
+    let text = try String(contentsOfFile: untimed, encoding: .utf8)
+    let timed = text.split(separator: "\n").enumerated().map { line, text in
+      "2026-11-27 12:00:\(10 + line % 40).000 App[7:9] \(text)\n"
+    }
+    _ = try program.folder.write(timed.joined(), to: "timed.log")
+    for _ in 0..<2 {
+      let outcome = try program.run(trace)
+      #expect(outcome.status == 0 && outcome.output == "written: t.trace.json\n")
+      #expect(outcome.errors.hasPrefix("not in the trace: "), "pragmas have no duration")
+    }
+    let written = try String(contentsOf: program.folder.file("t.trace.json"), encoding: .utf8)
+    #expect(written.contains("\"name\":\"SELECT ZMOOD\"") && written.contains("timed.log:"))
+    let rejected = try program.run(["log", untimed, "--report", "trace"])
+    #expect(rejected.status == 65 && rejected.errors.contains("no times of day"))
+    #expect(try program.run(trace + ["--follow"]).status == 64)
+  }
+
   @Test func logsAreCompared() throws {
     let before = try log("before.log", "--sql", "1")
     let text = try String(contentsOfFile: before, encoding: .utf8)

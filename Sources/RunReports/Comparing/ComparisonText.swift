@@ -56,10 +56,16 @@ package enum ComparisonText {
   }
 
   private static func lines(_ variant: ComparedVariant) -> [String] {
-    let differences = variant.differences
-    guard !differences.isEmpty || !variant.newFindings.isEmpty || !variant.goneFindings.isEmpty
+    let counts = counts(of: variant)
+    guard !counts.isEmpty || !variant.newFindings.isEmpty || !variant.goneFindings.isEmpty
     else { return ["\(variant.name): the same counts", "  time   \(variant.time.text)"] }
-    let rows = differences.map { count in
+    return [variant.name] + counts + variant.newFindings.map { "  ! \($0) now fires" }
+      + variant.goneFindings.map { "  \($0) no longer fires" } + ["  time   \(variant.time.text)"]
+  }
+
+  /// Returns a line for each count of a variant that differs, in columns.
+  static func counts(of variant: ComparedVariant) -> [String] {
+    let rows = variant.differences.map { count in
       (
         name: count.metric.description, before: NumberText.grouped(count.before),
         after: NumberText.grouped(count.after), difference: count.difference
@@ -68,12 +74,10 @@ package enum ComparisonText {
     let name = rows.map(\.name.count).max() ?? 0
     let before = rows.map(\.before.count).max() ?? 0
     let after = rows.map(\.after.count).max() ?? 0
-    return [variant.name]
-      + rows.map { row in
-        "  \(NumberText.left(row.name, name))   \(NumberText.right(row.before, before)) → "
-          + "\(NumberText.right(row.after, after))   \(row.difference)"
-      } + variant.newFindings.map { "  ! \($0) now fires" }
-      + variant.goneFindings.map { "  \($0) no longer fires" } + ["  time   \(variant.time.text)"]
+    return rows.map { row in
+      "  \(NumberText.left(row.name, name))   \(NumberText.right(row.before, before)) → "
+        + "\(NumberText.right(row.after, after))   \(row.difference)"
+    }
   }
 }
 

@@ -67,7 +67,7 @@ package struct RunComparison: Sendable {
   private static func entries(of result: RunResult) -> [Entry] {
     let here = zip(ScaledRun(result).variants, result.variants).map { numbers, variant in
       (
-        name: label(variant.name, scale: result.scale), variant: numbers,
+        name: VariantLabel.text(variant.name, scale: result.scale), variant: numbers,
         findings: variant.findings.map(\.name).reduce(into: [String]()) { names, name in
           if !names.contains(name) { names.append(name) }
         }
@@ -75,12 +75,8 @@ package struct RunComparison: Sendable {
     }
     return here
       + result.scales.flatMap { run in
-        run.variants.map { (label($0.name, scale: run.scale), $0, []) }
+        run.variants.map { (VariantLabel.text($0.name, scale: run.scale), $0, []) }
       }
-  }
-
-  private static func label(_ name: String, scale: Int) -> String {
-    scale == 1 ? name : "\(name) at scale \(NumberText.grouped(scale))"
   }
 
   private static func notes(_ before: RunResult, _ after: RunResult) -> [String] {
@@ -290,6 +286,9 @@ package struct ComparisonFailureCriteria: Sendable, Equatable {
   package static let standard = ComparisonFailureCriteria(
     words: [.more, .findings, .missing], metrics: [])
 
+  /// The criteria of a baseline: an increased count that's a cost.
+  package static let increases = ComparisonFailureCriteria(words: [.more], metrics: [])
+
   private init(words: Set<Word>, metrics: Set<Metric>) {
     self.words = words
     self.metrics = metrics
@@ -351,7 +350,8 @@ package struct ComparisonFailureCriteria: Sendable, Equatable {
     return failures
   }
 
-  private func isFailure(_ count: ComparedCount) -> Bool {
+  /// Returns whether a count that differs fails the comparison.
+  func isFailure(_ count: ComparedCount) -> Bool {
     if words.contains(.change) { return true }
     guard count.after > count.before else { return false }
     return metrics.contains(count.metric.metric)

@@ -323,16 +323,20 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
   case md
   /// JUnit XML, for a CI service: a test case for each expectation of the log's sections.
   case junit
+  /// Chrome trace events, for Perfetto, if the log contains times of day.
+  case trace
 
   /// Returns the report in this format.
   ///
-  /// - Throws: An error of the template's parser, which a test rules out.
+  /// - Throws: An `InvalidInputError` for a trace of a log without times; an error of the
+  ///   template's parser, which a test rules out.
   package func data(_ input: LogReportInput) throws -> Data {
     switch self {
     case .html:
       Data(try PageTemplate.render(PackageResources.log_html, LogPage(input)).utf8)
     case .md: Data(PrintableText.escaped(LogReportFormat.markdown(LogPage(input))).utf8)
     case .junit: Data(PrintableText.escaped(LogReportFormat.junit(input)).utf8)
+    case .trace: try LogReportFormat.trace(input.report)
     }
   }
 

@@ -72,6 +72,14 @@ package enum RunText {
   }
 }
 
+/// The name of a variant together with its scale.
+enum VariantLabel {
+  /// Returns the name if the scale is 1, or else `plain at scale 10`.
+  static func text(_ name: String, scale: Int) -> String {
+    scale == 1 ? name : "\(name) at scale \(NumberText.grouped(scale))"
+  }
+}
+
 /// A table of a scenario's SELECTs at several scales.
 package enum ScaleText {
   /// Returns a heading and a line for each variant, without line feeds; empty for a single scale.

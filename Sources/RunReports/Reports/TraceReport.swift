@@ -12,10 +12,19 @@ import WorkbenchText
 package enum TraceReport {
   /// Returns a JSON object with `traceEvents`, one event per line.
   package static func data(_ result: RunResult) -> Data {
-    var data = Data("{\"displayTimeUnit\":\"ns\",\n\"otherData\":\(about(result)),\n".utf8)
+    data(about: about(result), result.variants)
+  }
+
+  /// Returns a trace with a process for each variant.
+  ///
+  /// - Parameters:
+  ///   - fields: What the trace is about; its key `cdprof` marks the file.
+  ///   - variants: The processes.
+  static func data(about fields: JSONFields, _ variants: [VariantResult]) -> Data {
+    var data = Data("{\"displayTimeUnit\":\"ns\",\n\"otherData\":\(fields.object),\n".utf8)
     data += Data("\"traceEvents\":[\n".utf8)
     var isFirst = true
-    for (index, variant) in result.variants.enumerated() {
+    for (index, variant) in variants.enumerated() {
       for line in TraceProcess(variant, number: index + 1).lines {
         if !isFirst { data += Data(",\n".utf8) }
         isFirst = false
@@ -26,7 +35,7 @@ package enum TraceReport {
     return data
   }
 
-  private static func about(_ result: RunResult) -> String {
+  private static func about(_ result: RunResult) -> JSONFields {
     var fields = JSONFields()
     fields.add("scenario", result.scenario)
     fields.add("file", result.file)
@@ -38,7 +47,7 @@ package enum TraceReport {
     fields.add("engine", result.engine?.text)
     fields.add("machine", result.environment.machine)
     fields.add("build", result.environment.build)
-    return fields.object
+    return fields
   }
 }
 

@@ -1,0 +1,111 @@
+import WorkbenchText
+
+/// The executions of a log's statements with their times of day, for a trace.
+///
+/// SELECTs are in the order in which they ended; the log contains their durations. Changes and
+/// transactions have only a time of day.
+package struct LogTimeline: Sendable {
+  /// What a statement was executed for.
+  package enum Purpose: Sendable, Equatable {
+    case fetch
+    /// A fault of an entity that missed the row cache.
+    case objectFault(String)
+    /// A fault of a relationship, `Country.moods`, that missed the row cache.
+    case relationshipFault(String)
+    /// A prefetch, with the name of the relationship if the log contains it.
+    case prefetch(String?)
+    /// A change of rows, or the beginning or end of a transaction.
+    case change
+  }
+
+  /// An execution of a statement.
+  package struct Execution: Sendable {
+    /// The number of the statement.
+    package var statement: Int
+    /// The line of the statement, and that of its time, starting at 1.
+    package var line: Int
+    package var lastLine: Int
+    /// The time of the first line, in seconds, as `LogTime` measures it.
+    package var seconds: Double
+    /// The duration in microseconds; 0 for a change.
+    package var microseconds: Int
+    package var rows: Int
+    /// The thread's name; empty if the log contains none.
+    package fileprivate(set) var thread = ""
+    fileprivate var logThread: LogThread
+    package var purpose: Purpose
+  }
+
+  package private(set) var executions: [Execution] = []
+  /// The number of executions beyond the limit.
+  package private(set) var leftOut = 0
+  /// The seconds of the days that have passed in a log without dates.
+  private var days = 0.0
+  private var names: [LogThread: String] = [:]
+  private var lastSeconds = 0.0
+
+  /// Adds a SELECT, when the log contains its total time.
+  mutating func add(_ closed: LogNesting.Closed, rows: Int, at message: LogMessage) {
+    let open = closed.open
+    add(
+      open.statement, from: open.line, to: message.line, open.time, closed.total, rows,
+      message.thread, .fetch)
+  }
+
+  /// Adds a change of rows, or a transaction.
+  mutating func add(change statement: Int, at message: LogMessage) {
+    add(
+      statement, from: message.line, to: message.line, message.time, 0, 0, message.thread, .change)
+  }
+
+  private mutating func add(
+    _ statement: Int, from line: Int, to lastLine: Int, _ time: LogTime, _ microseconds: Int,
+    _ rows: Int, _ thread: LogThread, _ purpose: Purpose
+  ) {
+    guard var seconds = time.seconds else { return }
+    guard executions.count < InputLimits.tracedExecutions else {
+      leftOut += 1
+      return
+    }
+    // A log without dates starts over at midnight.
+    if seconds < LogTimeline.day {
+      if seconds + days < lastSeconds - LogTimeline.day / 2 { days += LogTimeline.day }
+      seconds += days
+    }
+    lastSeconds = seconds
+    executions.append(
+      Execution(
+        statement: statement, line: line, lastLine: lastLine, seconds: seconds,
+        microseconds: microseconds, rows: rows, logThread: thread, purpose: purpose))
+  }
+
+  private static let day = 86_400.0
+
+  /// Records the name of a thread.
+  mutating func name(_ thread: LogThread, _ name: LogBytes) {
+    guard names.count < InputLimits.tracedExecutions, names[thread] == nil else { return }
+    names[thread] = name.string
+  }
+
+  /// Sets the purpose of a SELECT, which the log contains after its time.
+  mutating func identify(_ closed: LogNesting.Closed?, as purpose: Purpose) {
+    // The SELECT is one of the last executions: only those of other threads come after it.
+    guard let closed,
+      let index = executions.suffix(64).lastIndex(where: { $0.line == closed.open.line })
+    else { return }
+    executions[index].purpose = purpose
+  }
+
+  /// Returns the timeline with the names of its threads, and the numbers that the statements have
+  /// in a report.
+  ///
+  /// - Parameter positions: The position of each statement in the report.
+  func renumbered(_ positions: [Int]) -> LogTimeline {
+    var timeline = self
+    for index in executions.indices {
+      timeline.executions[index].statement = positions[executions[index].statement] + 1
+      timeline.executions[index].thread = names[executions[index].logThread] ?? ""
+    }
+    return timeline
+  }
+}

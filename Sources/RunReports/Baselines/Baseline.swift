@@ -1,0 +1,127 @@
+import ProfileEvents
+package import Profiling
+import ScenarioLanguage
+import WorkbenchText
+
+/// The accepted counts of scenarios, which later runs are compared with.
+///
+/// Scenarios and variants are identified by their names. Times are stored by machine, and only
+/// those of several iterations in a release build: a time of a single run would change with each
+/// update.
+package struct Baseline: Sendable, Equatable {
+  /// The name of a scenario, and the scale of its run.
+  struct Key: Hashable, Comparable, Sendable {
+    var scenario: String
+    var scale: Int
+
+    static func < (one: Key, other: Key) -> Bool {
+      (one.scenario, one.scale) < (other.scenario, other.scale)
+    }
+  }
+
+  /// A scenario at one scale.
+  struct Run: Sendable, Equatable {
+    var seed: UInt64
+    var data: [EntityCount]
+    var variants: [String: Variant] = [:]
+  }
+
+  /// The accepted counts of a variant, and its times by machine.
+  struct Variant: Sendable, Equatable {
+    var counts: [ScopedMetric: Int] = [:]
+    var times: [String: TimeSpread] = [:]
+  }
+
+  /// The versions that wrote the counts.
+  var cdprof: String
+  var sqlite: String
+  var runs: [Key: Run] = [:]
+
+  /// Creates a baseline without counts.
+  package init() {
+    let environment = RunEnvironment.current
+    (cdprof, sqlite) = (environment.cdprof, environment.sqlite)
+  }
+
+  /// Replaces the counts of a scenario at the scales of a result, and its times on this machine.
+  ///
+  /// - Parameters:
+  ///   - result: The result.
+  ///   - isPartial: Whether the result contains only some variants, so that others are kept.
+  package mutating func update(with result: RunResult, isPartial: Bool = false) {
+    (cdprof, sqlite) = (result.environment.cdprof, result.environment.sqlite)
+    for scaled in [ScaledRun(result)] + result.scales {
+      let key = Key(scenario: result.scenario, scale: scaled.scale)
+      let old = runs[key]?.variants ?? [:]
+      var run = Run(seed: result.seed, data: scaled.data, variants: isPartial ? old : [:])
+      for variant in scaled.variants {
+        run.variants[variant.name] = Variant(
+          counts: Baseline.counts(of: variant),
+          times: (old[variant.name]?.times ?? [:])
+            .merging(Baseline.times(of: variant, in: result.environment)) { $1 })
+      }
+      runs[key] = run
+    }
+  }
+
+  /// Returns the exact counts of a variant.
+  static func counts(of variant: ScaledRun.Variant) -> [ScopedMetric: Int] {
+    let plain = variant.metrics.filter(\.key.isExact).map { (ScopedMetric($0), $1) }
+    let scoped = variant.scopedMetrics.filter(\.key.metric.isExact).map { ($0, $1) }
+    return Dictionary(uniqueKeysWithValues: plain + scoped)
+  }
+
+  private static func times(
+    of variant: ScaledRun.Variant, in environment: RunEnvironment
+  ) -> [String: TimeSpread] {
+    guard environment.build == "release", variant.repeats.count >= TimeSpread.enough,
+      let spread = TimeSpread(variant.repeats)
+    else { return [:] }
+    return [environment.machine: spread]
+  }
+
+  /// Returns the accepted counts of a scenario in the form of a result, at the scales of a result.
+  ///
+  /// Versions are those of the baseline; findings and times are the same as in the result, because
+  /// the baseline doesn't limit them.
+  ///
+  /// - Returns: `nil` if the baseline has none of the scales.
+  func accepted(for result: RunResult) -> RunResult? {
+    let scales = [result.scale] + result.scales.map(\.scale)
+    let known = scales.compactMap { scale in
+      runs[Key(scenario: result.scenario, scale: scale)].map { scaled($0, scale, in: result) }
+    }
+    guard let first = known.first else { return nil }
+    var accepted = result
+    (accepted.environment.cdprof, accepted.environment.sqlite) = (cdprof, sqlite)
+    accepted.seed =
+      runs[Key(scenario: result.scenario, scale: first.scale)]?.seed ?? result.seed
+    accepted.scale = first.scale
+    accepted.data = first.data
+    accepted.variants = first.variants.map { variant in
+      var full = VariantResult(name: variant.name)
+      full.metrics = variant.metrics
+      full.scopedMetrics = variant.scopedMetrics
+      full.findings = result.variants.first { $0.name == variant.name }?.findings ?? []
+      return full
+    }
+    accepted.scales = Array(known.dropFirst())
+    return accepted
+  }
+
+  /// Returns a run with its variants in the order of a result, those of the past last.
+  private func scaled(_ run: Run, _ scale: Int, in result: RunResult) -> ScaledRun {
+    let current = result.variants.map(\.name)
+    let names =
+      current.filter { run.variants[$0] != nil }
+      + run.variants.keys.filter { !current.contains($0) }.sorted()
+    let variants = names.map { name in
+      let counts = run.variants[name]?.counts ?? [:]
+      let plain = counts.filter { $0.key.scope == .all }.map { ($0.key.metric, $0.value) }
+      return ScaledRun.Variant(
+        name: name, metrics: Dictionary(uniqueKeysWithValues: plain),
+        scopedMetrics: counts.filter { $0.key.scope != .all }, nanoseconds: 0)
+    }
+    return ScaledRun(scale: scale, data: run.data, variants: variants)
+  }
+}

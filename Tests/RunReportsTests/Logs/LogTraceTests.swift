@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+import WorkbenchFixtures
+
+@testable import LogAnalysis
+@testable import RunReports
+@testable import WorkbenchText
+
+@Suite("The trace of a log")
+struct LogTraceTests {
+  private struct Trace: Decodable {
+    struct Event: Decodable {
+      struct Arguments: Decodable {
+        var name: String?
+        var rows: Int?
+        var sql: String?
+        var location: String?
+      }
+
+      let ph: String
+      let name: String
+      let cat: String?
+      let pid: Int
+      let ts: Double?
+      let dur: Double?
+      let args: Arguments?
+    }
+
+    let traceEvents: [Event]
+  }
+
+  /// Returns lines with the prefix of NSLog, at seconds after 12:00 or another time.
+  private static func lines(
+    _ second: String, _ text: String, thread: String = "1", at minute: String = "2026-11-27 12:00"
+  ) -> String {
+    text.split(separator: "\n").map { "\(minute):\(second) App[7:\(thread)] \($0)\n" }.joined()
+  }
+
+  private static func fetch(_ table: String, rows: Int, time: String) -> String {
+    SampleLogs.fetch("SELECT 0, t0.Z_PK FROM \(table) t0", rows: rows, time: time)
+  }
+
+  private func events(_ log: String) throws -> [Trace.Event] {
+    let report = SampleLogs.report(log, tracing: true)
+    let data = try LogReportFormat.trace.data(LogReportInput(report: report))
+    return try JSONDecoder().decode(Trace.self, from: data).traceEvents
+  }
+
+  private func slices(_ log: String, _ category: String) throws -> [String] {
+    try events(log).filter { $0.ph == "X" && $0.cat == category }.map {
+      "\($0.pid) \($0.name) \(Int($0.ts ?? -1)) \(Int($0.dur ?? -1))"
+    }
+  }
+
+  @Test func statementsArePlacedByTheirTimes() throws {
+    let log =
+      "cdprof: begin list\n" + Self.lines("01.000", Self.fetch("ZMOOD", rows: 20, time: "0.0300s"))
+      + Self.lines("01.500", SampleLogs.fault("Country", 1)) + "cdprof: end\n"
+      + Self.lines("02.000", Self.fetch("ZTAG", rows: 1, time: "0.5000s"), thread: "2")
+      + Self.lines("03.000", "CoreData: sql: INSERT INTO ZMOOD(Z_PK) VALUES(?)\n")
+      + Self.lines("03.250", "CoreData: sql: COMMIT\n")
+    #expect(
+      try slices(log, "statement") == [
+        "1 SELECT ZMOOD 0 30000", "1 SELECT Country 500000 200", "1 INSERT ZMOOD 2000000 0",
+        "1 COMMIT 2250000 0", "2 SELECT ZTAG 1000000 500000",
+      ])
+    #expect(try slices(log, "fetch") == ["1 fetch ZMOOD 0 30000", "2 fetch ZTAG 1000000 500000"])
+    // A miss is on two tracks.
+    #expect(
+      try slices(log, "objectFault")
+        == Array(
+          repeating: "1 fault Country (miss) 500000 200", count: 2))
+    #expect(try slices(log, "step") == ["1 list 0 500200"])
+    let names = try events(log).filter { $0.name == "process_name" }.map(\.args?.name)
+    #expect(names == ["thread 1", "thread 2"])
+    let first = try #require(try events(log).first { $0.cat == "statement" }?.args)
+    #expect(first.rows == 20 && first.sql?.hasPrefix("SELECT 0") == true)
+    #expect(first.location?.hasSuffix(".log:2") == true)
+    #expect(SampleLogs.report(log, tracing: true).untraced == nil)
+  }
+
+  /// Executions in the same millisecond follow each other; a prefetch is inside its fetch.
+  @Test func executionsOfOneMillisecondDontOverlap() throws {
+    let faults = (1...3).map { Self.lines("01.000", SampleLogs.fault("Country", $0)) }.joined()
+    #expect(
+      try slices(faults, "statement").map { $0.suffix(8) }
+        == [
+          "ry 0 200", " 200 200", " 400 200",
+        ].map { $0.suffix(8) })
+    let nested =
+      "CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0\n"
+      + "CoreData: annotation: sql connection fetch time: 0.0001s\n"
+      + Self.fetch("ZCOUNTRY", rows: 2, time: "0.0002s")
+      + "CoreData: annotation: Prefetching with key 'country'.  Got 2 rows.\n"
+      + "CoreData: annotation: total fetch execution time: 0.0009s for 9 rows.\n"
+    #expect(
+      try slices(Self.lines("01.000", nested), "statement") == [
+        "1 SELECT ZMOOD 0 900", "1 SELECT ZCOUNTRY 0 200",
+      ])
+  }
+
+  @Test func whatCannotBePlacedIsCounted() throws {
+    let timed = Self.lines("01.000", Self.fetch("ZMOOD", rows: 1, time: "0.0001s"))
+    let far = Self.lines(
+      "01.000", Self.fetch("ZMOOD", rows: 1, time: "0.0001s"), at: "9999-11-27 12:00")
+    let open = Self.lines("02.000", "CoreData: sql: SELECT 0, t0.Z_PK FROM ZTAG t0\n")
+    for rest in [Self.fetch("ZTAG", rows: 1, time: "0.0001s"), far, open] {
+      let report = SampleLogs.report(timed + rest, tracing: true)
+      #expect(try slices(timed + rest, "statement") == ["1 SELECT ZMOOD 0 100"])
+      #expect(report.untraced?.hasPrefix("not in the trace: 1 of 2 executions, for which") == true)
+    }
+    let untimed = SampleLogs.report(Self.fetch("ZMOOD", rows: 1, time: "0.0001s"), tracing: true)
+    let error = #expect(throws: InvalidInputError.self) {
+      try LogReportFormat.trace.data(LogReportInput(report: untimed))
+    }
+    #expect(error?.message.hasSuffix("by which a trace places statements") == true)
+  }
+
+  /// A log without dates starts over at midnight.
+  @Test func midnightPasses() throws {
+    let log =
+      Self.lines("59.000", Self.fetch("ZMOOD", rows: 1, time: "0.0001s"), at: "23:59")
+      + Self.lines("01.000", Self.fetch("ZTAG", rows: 1, time: "0.0001s"), at: "00:00")
+    #expect(
+      try slices(log, "statement") == ["1 SELECT ZMOOD 0 100", "1 SELECT ZTAG 2000000 100"])
+  }
+
+  @Test func executionsBeyondTheLimitAreCounted() {
+    var timeline = LogTimeline()
+    let message = LogMessage(
+      line: 1, logClass: .sql, text: LogBytes("COMMIT"), time: LogTime(in: LogBytes("12:00:00 ")))
+    for _ in 0...InputLimits.tracedExecutions { timeline.add(change: 0, at: message) }
+    #expect(timeline.executions.count == InputLimits.tracedExecutions && timeline.leftOut == 1)
+  }
+}
