@@ -12,10 +12,15 @@ package struct RecordedEvents: RandomAccessCollection, Sendable {
 
   package var startIndex: Int { 0 }
   package var endIndex: Int { range.count }
+  /// The number of events.
   package var count: Int { range.count }
+  /// Returns the next index.
   package func index(after index: Int) -> Int { index + 1 }
+  /// Returns the previous index.
   package func index(before index: Int) -> Int { index - 1 }
+  /// Returns the index at a distance, which can be negative.
   package func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
+  /// Returns the number of events from one index to another.
   package func distance(from start: Int, to end: Int) -> Int { end - start }
 
   /// Visits the events in order.
@@ -30,6 +35,7 @@ package struct RecordedEvents: RandomAccessCollection, Sendable {
     }
   }
 
+  /// Returns an iterator over the events in order.
   package func makeIterator() -> Iterator { Iterator(events: self) }
 
   /// Returns an event.
