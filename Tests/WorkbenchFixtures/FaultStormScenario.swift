@@ -71,7 +71,8 @@ package struct FaultStormScenario: Hashable, Sendable {
     return made
   }
 
-  private func make(missing: Bool) -> RunResult {
+  /// Makes a result, for tests that compare two made one after another.
+  package func make(missing: Bool = false) -> RunResult {
     RunResult(
       scenario: "Fault storm", file: "Scenarios/faults.yml", chapter: 15,
       story: """
