@@ -37,6 +37,15 @@ struct BuiltProgram {
     (try? FileManager.default.contentsOfDirectory(atPath: folder.file("tmp").path)) ?? []
   }
 
+  /// Writes the scenario `faults.yml` with 200 moods instead of 5,000, for tests that don't depend
+  /// on their number, and returns its path.
+  func smallFaults() throws -> String {
+    let text = try String(contentsOfFile: PackageFiles.faults, encoding: .utf8)
+    return try folder.write(
+      text.replacing("5000 * scale", with: "200 * scale")
+        .replacing("model: Moody", with: "model: \(PackageFiles.model)"), to: "faults.yml")
+  }
+
   /// Runs the program and waits until it exits.
   ///
   /// - Parameters:

@@ -232,33 +232,7 @@ struct InputLimitTests {
     try expectRejection(["compare", file, file], "more than 100 deep, the limit")
   }
 
-  /// Replaces each number of a result with an extreme one, and renders the result in several
-  /// formats.
-  @Test func resultsWithExtremeNumbersDoNotCrash() throws {
-    let small = try program.folder.write(
-      scenario("3", step: "fetch: Continent, as: c"), to: "small.yml")
-    #expect(try program.run(["run", small, "--report", "json", "--out", "r"]).status == 0)
-    let json = try String(contentsOf: program.folder.file("r/small.json"), encoding: .utf8)
-    let numbers = json.matches(of: /[ :\[+*"]([0-9]+)/).map { $0.1.startIndex..<$0.1.endIndex }
-    #expect(numbers.count > 50)
-    var files: [String] = []
-    for (index, range) in numbers.enumerated() {
-      let hostile = ["9223372036854775807", "1000000000000000", "10000000000000", "-1"][index % 4]
-      var text = json
-      text.replaceSubrange(range, with: hostile)
-      files.append(try program.folder.write(text, to: "hostile/\(index).json"))
-    }
-    let outcome = try program.bash(
-      """
-      for file in hostile/*.json; do
-        cdprof report $file --report html,text,trace --out hostile --force > /dev/null 2> e
-        status=$?; case $status in 0|65) ;; *) echo "$file $status $(tail -1 e)";; esac
-      done
-      """)
-    #expect(outcome.output.isEmpty, "\(outcome.output.prefix(2_000))")
-  }
-
-  /// Models of 3,000 entities, each read in a few seconds of CPU time: without a hierarchy, in one
+  /// Models of 1,500 entities, each read in a few seconds of CPU time: without a hierarchy, in one
   /// with different indexes, in one with equal indexes, and with errors.
   @Test(arguments: ["flat", "tree", "same", "invalid"])
   func readsModelsWithManyEntities(kind: String) throws {
@@ -268,7 +242,7 @@ struct InputLimitTests {
         + "order=\"ascending\"/></fetchIndex>"
     }
     var lines = ["<entity name=\"R\" syncable=\"YES\">\(attribute)</entity>"]
-    for number in 0..<3_000 {
+    for number in 0..<1_500 {
       let parent = kind == "tree" || kind == "same" ? "parentEntity=\"R\" " : ""
       let content =
         switch kind {
@@ -296,7 +270,7 @@ struct InputLimitTests {
       + ["--json", "--ddl", "--xml", "--dot"].map { ["model", "Many.xcdatamodel", $0] }
       + (kind == "flat" ? [["generate", "Many.xcdatamodel", "--out", "g"]] : [])
     for command in commands {
-      let outcome = try program.run(command, cpuSeconds: 10)
+      let outcome = try program.run(command, cpuSeconds: 3)
       #expect([0, 3].contains(outcome.status), "\(command): \(outcome.errors.prefix(300))")
     }
   }

@@ -12,7 +12,7 @@ struct MigrateCommandTests {
   /// Makes a store of the sample's model, and the document of a version without an attribute of it.
   private func prepare() throws -> (store: URL, model: String) {
     let run = try program.run([
-      "run", PackageFiles.faults, "--only", "faults", "--report", "json", "--out", "made",
+      "run", program.smallFaults(), "--only", "faults", "--report", "json", "--out", "made",
     ])
     #expect(run.status == 0)
     let document = URL(fileURLWithPath: PackageFiles.model)

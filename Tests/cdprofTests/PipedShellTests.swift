@@ -48,9 +48,9 @@ struct PipedShellTests {
 
   @Test func pipedShellContinuesAfterAnErrorAndExitsWithIt() throws {
     let outcome = try program.run(
-      ["shell", PackageFiles.faults], input: "count Mood\nfetch Moood\n\ncount Country")
+      ["shell", program.smallFaults()], input: "count Mood\nfetch Moood\n\ncount Country")
     #expect(outcome.status == 65)
-    #expect(outcome.output.contains("5,000 Mood"))
+    #expect(outcome.output.contains("200 Mood"))
     #expect(outcome.output.contains("60 Country"))
     #expect(
       outcome.errors == """
@@ -65,7 +65,7 @@ struct PipedShellTests {
   @Test func writeUsesACopyUnlessInPlaceIsSpecified() throws {
     try FileManager.default.createDirectory(
       at: program.folder.file("out"), withIntermediateDirectories: true)
-    #expect(try program.run(["run", PackageFiles.faults, "--quiet", "--out", "out"]).status == 0)
+    #expect(try program.run(["run", program.smallFaults(), "--quiet", "--out", "out"]).status == 0)
     let lines = "fetch Mood limit 1 as m\ndelete m\nsave\ncount Mood"
     let store = program.folder.file("out/faults.sqlite")
     let before = try Data(contentsOf: store)
@@ -73,11 +73,11 @@ struct PipedShellTests {
     #expect(readOnly.status == 65)
     #expect(readOnly.errors.contains("the store is open read-only"))
     let copied = try program.run(["shell", "out/faults.sqlite", "--write"], input: lines)
-    #expect(copied.status == 0 && copied.output.contains("4,999 Mood"))
+    #expect(copied.status == 0 && copied.output.contains("199 Mood"))
     #expect(try Data(contentsOf: store) == before)
     let changed = try program.run(
       ["shell", "out/faults.sqlite", "--write", "--in-place"], input: lines)
-    #expect(changed.status == 0 && changed.output.contains("4,999 Mood"))
+    #expect(changed.status == 0 && changed.output.contains("199 Mood"))
     #expect(try Data(contentsOf: store) != before)
     #expect(try program.run(["shell", "out/faults.sqlite", "--in-place"]).status == 64)
     #expect(program.leftovers.isEmpty)
@@ -85,7 +85,7 @@ struct PipedShellTests {
 
   @Test func sqlLogGoesToStandardError() throws {
     let outcome = try program.run(
-      ["shell", PackageFiles.faults], input: "sql 1\ncount Mood\nsql 0\ncount Mood\n")
+      ["shell", program.smallFaults()], input: "sql 1\ncount Mood\nsql 0\ncount Mood\n")
     #expect(outcome.status == 0)
     let statements = outcome.errors.split(separator: "\n").filter { $0.contains("sql: SELECT") }
     #expect(statements == ["CoreData: sql: SELECT COUNT(*) FROM ZMOOD"])

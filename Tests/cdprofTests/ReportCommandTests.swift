@@ -43,7 +43,7 @@ struct ReportCommandTests {
 
   @Test func resultsAreRenderedAndCompared() throws {
     let run = try program.run(
-      ["run", PackageFiles.faults, "--quiet", "--report", "html,json", "--out", "a"])
+      ["run", program.smallFaults(), "--quiet", "--report", "html,json", "--out", "a"])
     #expect(run.status == 0)
     let rendered = try program.run(["report", "a/faults.json", "--report", "html"])
     #expect(rendered.status == 0)

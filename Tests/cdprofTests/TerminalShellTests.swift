@@ -10,7 +10,7 @@ struct TerminalShellTests {
   }
 
   @Test func linesAreEditedCompletedAndSaved() throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(session.wait(for: "Tab completes, `help` lists commands") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("cou\tCoun\t\n")
@@ -28,12 +28,12 @@ struct TerminalShellTests {
 
   /// The quotation mark stays open after completing a key path.
   @Test func completionInsideAPredicateKeepsItOpen() throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("fetch Country where \"numericISO31\t> 0\" limit 7 as c\n")
     #expect(session.wait(for: "  c: 7 Country") != nil)
     session.type("fetch Mood sort dat\t-\n")
-    #expect(session.wait(for: "  5,000 Mood") != nil)
+    #expect(session.wait(for: "  200 Mood") != nil)
     session.type("quit\n")
     #expect(session.status() == 0)
   }
@@ -53,7 +53,7 @@ struct TerminalShellTests {
   }
 
   @Test func controlCInterruptsARunningStatement() throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(session.wait(for: "cdprof> ") != nil)
     let endless =
       "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
@@ -92,7 +92,7 @@ struct TerminalShellTests {
 
   /// Typing a command ends the pager and enters the command; arrow keys only end the pager.
   @Test func keyThatEndsPagingIsInput() throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     session.resize(rows: 10, columns: 200)
     #expect(session.wait(for: "cdprof> ") != nil)
     for keys in [
@@ -109,7 +109,7 @@ struct TerminalShellTests {
   }
 
   @Test func terminationRemovesTheScratchStore() throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(session.wait(for: "cdprof> ") != nil)
     #expect(program.leftovers.count == 1)
     session.send(SIGTERM)
@@ -120,7 +120,7 @@ struct TerminalShellTests {
   /// Every line of the help and of the costs fits terminals of common widths, down to 60 columns.
   @Test(arguments: [UInt16(60), 80, 200])
   func linesFitTheTerminal(columns: UInt16) throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     session.resize(rows: 200, columns: columns)
     #expect(session.wait(for: "cdprof> ") != nil)
     for line in [
@@ -141,7 +141,7 @@ struct TerminalShellTests {
   }
 
   @Test func controlRSearchesTheHistory() throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(session.wait(for: "cdprof> ") != nil)
     for line in ["count Country", "count Mood"] {
       session.type("\(line)\n")
@@ -163,14 +163,14 @@ struct TerminalShellTests {
     terminal: String, noColor: String, isColored: Bool
   ) throws {
     let session = try TerminalSession(
-      program, ["shell", PackageFiles.faults],
+      program, ["shell", program.smallFaults()],
       environment: ["TERM": terminal, "NO_COLOR": noColor])
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("count Moood\n")
     let before = try #require(session.wait(for: "the model has no entity"))
     #expect(before.hasSuffix("\u{1B}[31m") == isColored, "\(before.debugDescription)")
     session.type("fetch Mood values no as m\n")
-    #expect(session.wait(for: "5,000 Mood") != nil)
+    #expect(session.wait(for: "200 Mood") != nil)
     session.type("touch m date\n")
     let start = try #require(session.wait(for: "  ! fault-storm(Mood)"))
     #expect(start.hasSuffix("\u{1B}[33m") == isColored, "\(start.debugDescription)")
@@ -181,14 +181,14 @@ struct TerminalShellTests {
   @Test func startFileIsReadFromTheHomeFolder() throws {
     let file = program.folder.file(".cdprofrc")
     try Data("mode csv\npager off\n".utf8).write(to: file)
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(session.wait(for: "cdprof> ")?.contains("mode:") == false, "only errors are printed")
     session.type("mode\n")
     #expect(session.wait(for: "mode: csv") != nil)
     session.type("quit\n")
     #expect(session.status() == 0)
     try Data("mode csv\nmod\n".utf8).write(to: file)
-    let second = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let second = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(second.wait(for: ".cdprofrc:2: there's no command or verb `mod`") != nil)
     #expect(second.wait(for: "cdprof> ") != nil)
     second.type("quit\n")
@@ -197,7 +197,7 @@ struct TerminalShellTests {
   }
 
   @Test func repeatContinuesOnTheNextLines() throws {
-    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
     session.resize(rows: 50, columns: 120)
     #expect(session.wait(for: "cdprof> ") != nil)
     session.type("repeat 3 {\n")

@@ -12,6 +12,31 @@ package struct RecordedEvents: RandomAccessCollection, Sendable {
 
   package var startIndex: Int { 0 }
   package var endIndex: Int { range.count }
+  /// The number of events.
+  package var count: Int { range.count }
+  /// Returns the next index.
+  package func index(after index: Int) -> Int { index + 1 }
+  /// Returns the previous index.
+  package func index(before index: Int) -> Int { index - 1 }
+  /// Returns the index at a distance, which can be negative.
+  package func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
+  /// Returns the number of events from one index to another.
+  package func distance(from start: Int, to end: Int) -> Int { end - start }
+
+  /// Visits the events in order.
+  package struct Iterator: IteratorProtocol {
+    fileprivate let events: RecordedEvents
+    fileprivate var index = 0
+
+    package mutating func next() -> RecordedEvent? {
+      guard index < events.range.count else { return nil }
+      defer { index += 1 }
+      return events[index]
+    }
+  }
+
+  /// Returns an iterator over the events in order.
+  package func makeIterator() -> Iterator { Iterator(events: self) }
 
   /// Returns an event.
   ///
@@ -134,6 +159,19 @@ package struct RecordedEvents: RandomAccessCollection, Sendable {
       order: order[range].filter { position in
         isIncluded(RecordedEvent(record: records[Int(position)], tables: tables))
       })
+  }
+
+  /// Returns the events by a key, without those whose key is `nil`; costs four bytes for each.
+  func grouped<Key: Hashable>(by key: (RecordedEvent) -> Key?) -> [Key: RecordedEvents] {
+    let records = tables.records
+    var orders: [Key: [UInt32]] = [:]
+    for position in order[range] {
+      guard let key = key(RecordedEvent(record: records[Int(position)], tables: tables)) else {
+        continue
+      }
+      orders[key, default: []].append(position)
+    }
+    return orders.mapValues { RecordedEvents(tables: tables, order: $0) }
   }
 
   /// Returns the events in the order in which they began and, of those that began together, of IDs.

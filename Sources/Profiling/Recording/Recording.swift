@@ -211,12 +211,15 @@ extension Recording {
   /// that the counters omit.
   package func samples(limit: Int = 200) -> [EventSample] {
     let texts = statementTexts()
-    return EventKind.allCases.compactMap { kind in
-      guard kind != .rowCacheHit, kind != .rowCacheMiss else { return nil }
-      let mine = events.only { event in
-        event.kind == kind && (kind != .statement || event.statement?.kind.isCounted == true)
+    let groups = events.grouped { event -> EventKind? in
+      switch event.kind {
+      case .rowCacheHit, .rowCacheMiss: nil
+      case .statement: event.statement?.kind.isCounted == true ? .statement : nil
+      default: event.kind
       }
-      guard !mine.isEmpty else { return nil }
+    }
+    return EventKind.allCases.compactMap { kind in
+      guard let mine = groups[kind] else { return nil }
       let shown = mine.prefix(limit).map { Event($0) }
       return EventSample(
         kind: kind, count: mine.count, events: shown,

@@ -3,6 +3,7 @@ import Mustache
 import OpenCoreData
 package import Profiling
 import ScenarioLanguage
+import Synchronization
 import WorkbenchText
 
 /// The result of a run as a self-contained HTML page.
@@ -78,13 +79,26 @@ enum PageTemplate {
   static func render(
     _ template: [UInt8], _ values: Any, allowing sources: [String] = [], nonce: String? = nil
   ) throws -> String {
-    MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
-    let text = parts.reduce(String(decoding: template, as: UTF8.self)) { text, part in
-      text.replacing(
-        part.placeholder, with: String(decoding: part.text, as: UTF8.self), maxReplacements: 1)
-    }
-    let page = try MustacheTemplate(string: text).render(values)
+    let page = try parsed(template).render(values)
     return PagePolicy.applied(to: PrintableText.escaped(page), allowing: sources, nonce: nonce)
+  }
+
+  /// The parsed templates, one for each kind of page that was rendered.
+  private static let known = Mutex<[(text: [UInt8], template: MustacheTemplate)]>([])
+
+  /// Returns a template with its shared parts; it's parsed only once.
+  private static func parsed(_ template: [UInt8]) throws -> MustacheTemplate {
+    try known.withLock { known in
+      if let found = known.first(where: { $0.text == template }) { return found.template }
+      MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
+      let text = parts.reduce(String(decoding: template, as: UTF8.self)) { text, part in
+        text.replacing(
+          part.placeholder, with: String(decoding: part.text, as: UTF8.self), maxReplacements: 1)
+      }
+      let parsed = try MustacheTemplate(string: text)
+      known.append((template, parsed))
+      return parsed
+    }
   }
 }
 

@@ -137,9 +137,17 @@ struct DescriptionCodingTests {
 
   /// Replaces the bytes of the model in an archive.
   private func archive(_ object: any NSObject & NSSecureCoding, with payload: Any) throws -> Data {
-    var list = try #require(
+    try archive(propertyList(of: object), with: payload)
+  }
+
+  private func propertyList(of object: any NSObject & NSSecureCoding) throws -> [String: Any] {
+    try #require(
       try PropertyListSerialization.propertyList(from: archive(object), format: nil)
         as? [String: Any])
+  }
+
+  private func archive(_ list: [String: Any], with payload: Any) throws -> Data {
+    var list = list
     var objects = try #require(list["$objects"] as? [Any])
     let index = try #require(objects.firstIndex { $0 is Data })
     objects[index] = payload
@@ -173,6 +181,7 @@ struct DescriptionCodingTests {
     let bytes = ModelArchive.bytes(of: model)
     var random = SeededNumbers(seed: seed)
     var (readable, rejected) = (0, 0)
+    var lists: [ObjectIdentifier: [String: Any]] = [:]
     for _ in 0..<60 {
       var corrupt = bytes
       for _ in 0..<4 {
@@ -183,7 +192,9 @@ struct DescriptionCodingTests {
       var objects: [any NSObject & NSSecureCoding] = [model, entity]
       for property in entity.ownProperties { objects.append(property) }
       for object in objects {
-        let data = try archive(object, with: Data(corrupt))
+        let list = try lists[ObjectIdentifier(object)] ?? propertyList(of: object)
+        lists[ObjectIdentifier(object)] = list
+        let data = try archive(list, with: Data(corrupt))
         let again = try? NSKeyedUnarchiver.unarchivedObject(
           ofClasses: [type(of: object)], from: data)
         if again == nil { rejected += 1 } else { readable += 1 }

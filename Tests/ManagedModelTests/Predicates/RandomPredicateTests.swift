@@ -11,27 +11,26 @@ import Testing
     return first...(first + Swift.max(1, count) - 1)
   }
 
-  @Test func evaluationMatchesPlainSwift() throws {
+  @Test(arguments: seeds)
+  func evaluationMatchesPlainSwift(seed: UInt64) throws {
     var (evaluations, matches) = (0, 0)
-    for seed in Self.seeds {
-      var random = SplitMix(state: seed)
-      var rows: [RandomRow] = []
-      for _ in 0..<4 { rows.append(RandomRow(&random)) }
-      var predicates = RandomPredicates(random)
-      for _ in 0..<1_700 {
-        let made = predicates.next()
-        let predicate = try NSPredicate.parse(made.format, arguments: [])
-        let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
-        if again != predicate { Issue.record("seed \(seed): \(made.format) → \(predicate)") }
-        for (index, row) in rows.enumerated() {
-          let expected = made.matches(row)
-          let found = try predicate.evaluation(of: row)
-          if found != expected {
-            Issue.record("seed \(seed), row \(index): \(made.format) gives \(found)")
-          }
-          evaluations += 1
-          if found { matches += 1 }
+    var random = SplitMix(state: seed)
+    var rows: [RandomRow] = []
+    for _ in 0..<4 { rows.append(RandomRow(&random)) }
+    var predicates = RandomPredicates(random)
+    for _ in 0..<1_700 {
+      let made = predicates.next()
+      let predicate = try NSPredicate.parse(made.format, arguments: [])
+      let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
+      if again != predicate { Issue.record("seed \(seed): \(made.format) → \(predicate)") }
+      for (index, row) in rows.enumerated() {
+        let expected = made.matches(row)
+        let found = try predicate.evaluation(of: row)
+        if found != expected {
+          Issue.record("seed \(seed), row \(index): \(made.format) gives \(found)")
         }
+        evaluations += 1
+        if found { matches += 1 }
       }
     }
     #expect(

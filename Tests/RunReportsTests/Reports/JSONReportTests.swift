@@ -56,8 +56,8 @@ struct JSONReportTests {
   }
 
   @Test func equalRunsGiveEqualBytes() throws {
-    let first = try JSONReport.data(FaultStormScenario(moods: 50).result())
-    let second = try JSONReport.data(FaultStormScenario(moods: 50).result())
+    let first = try JSONReport.data(FaultStormScenario(moods: 50).make())
+    let second = try JSONReport.data(FaultStormScenario(moods: 50).make())
     #expect(first == second)
     #expect(first.last == UInt8(ascii: "\n"))
   }

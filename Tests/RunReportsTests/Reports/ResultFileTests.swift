@@ -11,7 +11,7 @@ import WorkbenchFixtures
 @Suite("JSON results round-trip")
 struct ResultFileTests {
   /// A result that uses every feature of the format.
-  private static var fullResult: RunResult {
+  private static let fullResult = {
     var result = FaultStormScenario(moods: 300, countries: 5).result(missing: true)
     result.variants[0].take(repeats: [4_000_000, 5_000_000, 9_000_000])
     result.variants[0].scopedMetrics[ScopedMetric(.misses, .step("moods"))] = 3
@@ -26,7 +26,7 @@ struct ResultFileTests {
     other.scale = 10
     other.variants[3].name = "prefetched"
     return RunResult(joining: [result, other])
-  }
+  }()
 
   @Test(arguments: ReportFormat.allCases)
   func reportsOfASavedResultAreEqual(format: ReportFormat) throws {
@@ -40,6 +40,12 @@ struct ResultFileTests {
     #expect(read.variants.map(\.tracks) == result.variants.map(\.tracks))
     #expect(read.variants.map(\.timeline) == result.variants.map(\.timeline))
     #expect(read.passes == false)
+  }
+
+  private static let savedText = Result {
+    String(
+      decoding: try JSONReport.data(FaultStormScenario(moods: 300, countries: 5).result()),
+      as: UTF8.self)
   }
 
   /// A string to replace, its replacement, and the key path, message, and marked text of the
@@ -75,9 +81,7 @@ struct ResultFileTests {
   func invalidResultsHaveAPosition(
     old: String, new: String, keyPath: String, message: String, start: String
   ) throws {
-    var text = String(
-      decoding: try JSONReport.data(FaultStormScenario(moods: 300, countries: 5).result()),
-      as: UTF8.self)
+    var text = try Self.savedText.get()
     let range = try #require(text.firstRange(of: old), "\(old) is not in the file")
     text.replaceSubrange(range, with: new)
     let error = try #require(throws: ScenarioDiagnostics.self) {
