@@ -226,9 +226,14 @@ private struct LineBuffer {
     return unread
   }
 
+  /// Adds bytes that were read.
+  ///
+  /// They're appended in place if no line was removed before, so that a long rest isn't copied
+  /// each time.
   mutating func add(_ more: [UInt8]) {
-    searched -= position
-    if position == bytes.count {
+    if position == 0 {
+      bytes += more
+    } else if position == bytes.count {
       bytes = more
     } else {
       var all: [UInt8] = []
@@ -237,6 +242,7 @@ private struct LineBuffer {
       all += more
       bytes = all
     }
+    searched -= position
     position = 0
   }
 

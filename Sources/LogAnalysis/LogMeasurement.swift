@@ -60,7 +60,9 @@ extension LogMeasurement {
   /// Parses the two formats that nearly all times of a log have, in one pass.
   ///
   /// They are `sql connection fetch time: 0.0012s`, and
-  /// `total fetch execution time: 0.0123s for 12 rows.` Returns `nil` for all other text, and for numbers with more digits.
+  /// `total fetch execution time: 0.0123s for 12 rows.`
+  ///
+  /// Returns `nil` for all other text, and for numbers with more digits.
   private init?(standard text: UnsafeBufferPointer<UInt8>) {
     let isTotal: Bool
     var reader = DigitReader(text: text)
