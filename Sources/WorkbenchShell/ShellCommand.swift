@@ -83,7 +83,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .diff: "diff [N M]"
     case .saveScenario: "save scenario FILE.yml"
     case .saveStore: "save store FILE"
-    case .report: "report FILE.html | .json | .md | .txt | .xml | .trace.json | .jsonl"
+    case .report: "report FILE.html | .json | .md | .txt | .xml | .trace.json | .jsonl | .otlp.json"
     case .entities: "entities [ENTITY]"
     case .show: "show [NAME [N] [limit N] [offset N] [columns KEY…] [raw]]"
     case .schema: ".schema [ENTITY | TABLE]"

@@ -66,7 +66,7 @@ extension ShellEngine {
   /// Writes the runs as a report.
   func report(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .report)
-    // `.trace.json` also ends with `.json`; the longest matching extension applies.
+    // `.trace.json` and `.otlp.json` also end with `.json`; the longest matching extension applies.
     let meant = ReportFormat.allCases.filter { $0.isMeant(by: word.text) }
     guard let format = meant.max(by: { $0.fileExtension.count < $1.fileExtension.count }) else {
       throw LanguageProblem(

@@ -213,12 +213,18 @@ package enum OutputMark {
     if start.hasPrefix("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{") {
       return start.contains("\"cdprof\":\"")
     }
+    if start.hasPrefix(spans) { return true }
     if first.hasPrefix("{\"variant\":\""), first.contains("\",\"kind\":\"") { return true }
     if start.contains(program) || start.hasPrefix(reload) { return true }
     if end.hasSuffix("\n\(markdown)\n") { return true }
     let last = end.split(separator: "\n").last ?? ""
     return last.hasPrefix("cdprof ") && last.contains("   cdprof ")
   }
+
+  /// The beginning of a report in the encoding of OTLP.
+  private static let spans =
+    "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\","
+    + "\"value\":{\"stringValue\":\"cdprof\"}}"
 
   /// The keys of a result in JSON that are unlikely to be in any other file.
   private struct Result: Decodable {

@@ -24,9 +24,9 @@ struct OverwritingTests {
   /// The names of the files that a run with all report formats writes.
   private static let written = [
     "tiny.html", "tiny.json", "tiny.md", "tiny.junit.xml", "tiny.txt", "tiny.trace.json",
-    "tiny.jsonl", "tiny.sqlite",
+    "tiny.jsonl", "tiny.otlp.json", "tiny.sqlite",
   ]
-  private static let formats = "html,json,md,junit,text,trace,jsonl"
+  private static let formats = "html,json,md,junit,text,trace,jsonl,otlp"
 
   @Test(arguments: written)
   func runDoesNotReplaceForeignFiles(file: String) throws {

@@ -128,8 +128,8 @@ struct TerminalSafetyTests {
 
   @Test func jsonEscapesControlCharactersExactly() throws {
     try makeData()
-    _ = try program.run(["run", "evil.yml", "--report", "json,trace,jsonl", "--out", "r"])
-    for file in ["r/evil.json", "r/evil.trace.json", "r/evil.jsonl"] {
+    _ = try program.run(["run", "evil.yml", "--report", "json,trace,jsonl,otlp", "--out", "r"])
+    for file in ["r/evil.json", "r/evil.trace.json", "r/evil.jsonl", "r/evil.otlp.json"] {
       Self.expectSafe(
         try String(contentsOf: program.folder.file(file), encoding: .utf8), file)
     }

@@ -19,6 +19,8 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   case trace
   /// JSON Lines, with a line for each event.
   case jsonl
+  /// Spans in the JSON encoding of OTLP, for a collector of OpenTelemetry.
+  case otlp
 
   /// The names of all formats, separated by commas.
   package static let words = allCases.map(\.rawValue).joined(separator: ",")
@@ -30,6 +32,7 @@ package enum ReportFormat: String, CaseIterable, Sendable {
     case .junit: "junit.xml"
     case .text: "txt"
     case .trace: "trace.json"
+    case .otlp: "otlp.json"
     }
   }
 
@@ -50,6 +53,7 @@ package enum ReportFormat: String, CaseIterable, Sendable {
     case .text: ReportFormat.printable(TextReport.text(result))
     case .trace: TraceReport.data(result)
     case .jsonl: JSONLinesReport.data(result)
+    case .otlp: OpenTelemetryReport.data(result)
     }
   }
 

@@ -78,7 +78,7 @@ struct TraceProcess {
     for (lane, mark) in variant.timeline.events {
       let arguments = TraceProcess.arguments(lane, mark)
       for track in TraceTrack.all(of: lane) {
-        draw(mark, TraceProcess.title(lane), lane.kind.rawValue, arguments, on: track)
+        draw(mark, lane.title, lane.kind.rawValue, arguments, on: track)
       }
       for (metric, amount) in TraceProcess.counts(lane, mark) {
         samples.append((mark.end, metric, amount))
@@ -162,32 +162,6 @@ struct TraceProcess {
   /// Returns the ID of a row of a track; IDs are in the order of the tracks.
   private func id(of track: TraceTrack, row: Int) -> Int { track.rawValue * 100 + min(row, 99) }
 
-  /// Returns the title of an event, such as `fetch Mood`, `fault Country (miss)`, or `SELECT Mood`.
-  private static func title(_ lane: Timeline.Lane) -> String {
-    let subject = lane.subject.isEmpty ? "" : " \(lane.subject)"
-    switch lane.kind {
-    case .objectFault, .relationshipFault:
-      let source =
-        switch lane.source {
-        case .rowCache: " (hit)"
-        case .database: " (miss)"
-        case .parent: " (parent)"
-        case nil: ""
-        }
-      return "fault\(subject)\(source)"
-    case .statement:
-      let verb = lane.sql?.prefix { !$0.isWhitespace }.uppercased() ?? "statement"
-      return verb + subject
-    case .batchLoad: return "batch\(subject)"
-    case .batchRequest: return "batch request\(subject)"
-    case .storeOpening: return "open store"
-    case .roundTrip: return "round trip"
-    case .migration, .migrationStep: return lane.purpose ?? lane.kind.rawValue
-    case .fetch, .save, .prefetch, .transaction, .notification, .merge, .rowCacheHit, .rowCacheMiss:
-      return lane.kind.rawValue + subject
-    }
-  }
-
   private static func arguments(_ lane: Timeline.Lane, _ mark: Timeline.Mark) -> JSONFields {
     var fields = JSONFields()
     fields.add("rows", mark.rows)
@@ -213,6 +187,35 @@ struct TraceProcess {
     default: []
     }
   }
+}
+
+extension Timeline.Lane {
+  /// The title of an event, such as `fetch Mood`, `fault Country (miss)`, or `SELECT Mood`.
+  var title: String {
+    let subject = subject.isEmpty ? "" : " \(subject)"
+    switch kind {
+    case .objectFault, .relationshipFault:
+      let source =
+        switch source {
+        case .rowCache: " (hit)"
+        case .database: " (miss)"
+        case .parent: " (parent)"
+        case nil: ""
+        }
+      return "fault\(subject)\(source)"
+    case .statement: return (verb ?? "statement") + subject
+    case .batchLoad: return "batch\(subject)"
+    case .batchRequest: return "batch request\(subject)"
+    case .storeOpening: return "open store"
+    case .roundTrip: return "round trip"
+    case .migration, .migrationStep: return purpose ?? kind.rawValue
+    case .fetch, .save, .prefetch, .transaction, .notification, .merge, .rowCacheHit, .rowCacheMiss:
+      return kind.rawValue + subject
+    }
+  }
+
+  /// The first word of the SQL, in uppercase.
+  var verb: String? { sql?.prefix { !$0.isWhitespace }.uppercased() }
 }
 
 /// The tracks of a trace, from top to bottom.
