@@ -5,8 +5,7 @@ SHELL := /bin/sh
 .PHONY: help demo test agreement fuzz faults exports examples server postgres postgres-bench checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
-# BUILD_FLAGS, from the environment, is empty except in CI.
-SWIFT_FLAGS := --explicit-target-dependency-import-check error $(BUILD_FLAGS)
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
 SCENARIO := Scenarios/faults.yml
 REPORTS := Reports
 SAMPLE := Scenarios/mood-list.yml
