@@ -270,7 +270,7 @@ struct InputLimitTests {
       + ["--json", "--ddl", "--xml", "--dot"].map { ["model", "Many.xcdatamodel", $0] }
       + (kind == "flat" ? [["generate", "Many.xcdatamodel", "--out", "g"]] : [])
     for command in commands {
-      let outcome = try program.run(command, cpuSeconds: 3)
+      let outcome = try program.run(command, cpuSeconds: 5)
       #expect([0, 3].contains(outcome.status), "\(command): \(outcome.errors.prefix(300))")
     }
   }
