@@ -88,9 +88,8 @@ package struct LogReader {
     var joiner = WrappedLineJoiner(next)
     if joiner.wrap == nil {
       while let line = joiner.physicalLine() { reader.takeLine(line) }
-    }
-    while let (line, lineCount) = joiner.next() {
-      reader.take(line, on: lineCount)
+    } else {
+      while let (line, lineCount) = joiner.next() { reader.take(line, on: lineCount) }
     }
     reader.report.wrap = joiner.wrap
     return reader.finish()

@@ -23,7 +23,7 @@ package struct LogTime: Sendable, Equatable {
     bytes.span.withUnsafeBufferPointer { String(decoding: $0.prefix(count), as: UTF8.self) }
   }
 
-  /// Whether there is no time.
+  /// Whether the line contains no time.
   package var isEmpty: Bool { count == 0 }
 
   package static func == (left: LogTime, right: LogTime) -> Bool {

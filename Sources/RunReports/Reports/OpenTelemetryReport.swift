@@ -92,7 +92,7 @@ private struct SpanAttributes {
 private struct SpanWriter {
   /// The kinds of a span in the encoding.
   private enum Kind: Int {
-    case within = 1
+    case `internal` = 1
     case client = 3
   }
 
@@ -102,6 +102,11 @@ private struct SpanWriter {
     var end: UInt64
     var context: String?
   }
+
+  /// The number of steps and events, the last ones, among which the parent of an event is found.
+  ///
+  /// A file could contain many that overlap without enclosing each other.
+  private static let searchDepth = 100
 
   private(set) var spans: [JSONFields] = []
   private let trace: String
@@ -120,7 +125,7 @@ private struct SpanWriter {
     let events = variant.timeline.events
     let ends = variant.steps.map { $0.offset + $0.costs.nanoseconds } + events.map(\.mark.end)
     let root = add(
-      variant.name, .within, in: nil, from: 0, to: ends.max() ?? 0, attributes(of: variant),
+      variant.name, .internal, in: nil, from: 0, to: ends.max() ?? 0, attributes(of: variant),
       error: variant.passes ? nil : "an expectation isn't met")
     var open: [Open] = []
     var steps = variant.steps[...]
@@ -129,14 +134,14 @@ private struct SpanWriter {
         open.append(add(step, in: root))
         steps.removeFirst()
       }
-      open.removeAll { $0.end <= mark.begin }
-      let parent = open.last {
+      while let last = open.last, last.end <= mark.begin { open.removeLast() }
+      let parent = open.suffix(SpanWriter.searchDepth).last {
         $0.end >= mark.end
           && ($0.context == nil || lane.context == nil || $0.context == lane.context)
       }
       let isStatement = lane.kind == .statement
       let id = add(
-        lane.title, isStatement ? .client : .within, in: parent?.id ?? root, from: mark.begin,
+        lane.title, isStatement ? .client : .internal, in: parent?.id ?? root, from: mark.begin,
         to: mark.end, attributes(of: lane, mark))
       open.append(Open(id: id, end: mark.end, context: lane.context))
     }
@@ -146,10 +151,9 @@ private struct SpanWriter {
   private mutating func add(_ step: StepResult, in root: String) -> Open {
     var attributes = SpanAttributes()
     attributes.add("cdprof.summary", step.summary)
-    attributes.add("code.file.path", step.location.file)
-    attributes.add("code.line.number", step.location.line)
+    attributes.add(step.location)
     let end = step.offset + step.costs.nanoseconds
-    let id = add(step.text, .within, in: root, from: step.offset, to: end, attributes)
+    let id = add(step.text, .internal, in: root, from: step.offset, to: end, attributes)
     return Open(id: id, end: end)
   }
 
@@ -187,7 +191,7 @@ private struct SpanWriter {
       attributes.add("cdprof.\(metric.rawValue)", variant.metrics[metric])
     }
     let left = variant.timeline.leftOut
-    attributes.add("cdprof.events.left-out", left == 0 ? nil : left)
+    attributes.add("cdprof.events.left_out", left == 0 ? nil : left)
     return attributes
   }
 

@@ -8,27 +8,6 @@ import WorkbenchFixtures
 
 @Suite("The trace of a log")
 struct LogTraceTests {
-  private struct Trace: Decodable {
-    struct Event: Decodable {
-      struct Arguments: Decodable {
-        var name: String?
-        var rows: Int?
-        var sql: String?
-        var location: String?
-      }
-
-      let ph: String
-      let name: String
-      let cat: String?
-      let pid: Int
-      let ts: Double?
-      let dur: Double?
-      let args: Arguments?
-    }
-
-    let traceEvents: [Event]
-  }
-
   /// Returns lines with the prefix of NSLog, at seconds after 12:00 or another time.
   private static func lines(
     _ second: String, _ text: String, thread: String = "1", at minute: String = "2026-11-27 12:00"
@@ -40,10 +19,10 @@ struct LogTraceTests {
     SampleLogs.fetch("SELECT 0, t0.Z_PK FROM \(table) t0", rows: rows, time: time)
   }
 
-  private func events(_ log: String) throws -> [Trace.Event] {
+  private func events(_ log: String) throws -> [ChromeTrace.Event] {
     let report = SampleLogs.report(log, tracing: true)
     let data = try LogReportFormat.trace.data(LogReportInput(report: report))
-    return try JSONDecoder().decode(Trace.self, from: data).traceEvents
+    return try JSONDecoder().decode(ChromeTrace.self, from: data).traceEvents
   }
 
   private func slices(_ log: String, _ category: String) throws -> [String] {

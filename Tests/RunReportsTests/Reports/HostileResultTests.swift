@@ -40,7 +40,7 @@ struct HostileResultTests {
         do {
           let text = json.replacingCharacters(in: range, with: hostile)
           let result = try ResultFile.read(Data(text.utf8), path: "r.json")
-          for format in [ReportFormat.html, .text, .trace] { _ = try format.data(result) }
+          for format in [ReportFormat.html, .text, .trace, .otlp] { _ = try format.data(result) }
         } catch is ScenarioDiagnostics {
           // It's rejected.
         }

@@ -8,39 +8,16 @@ import WorkbenchFixtures
 
 @Suite("Trace and JSON Lines reports")
 struct TraceReportTests {
-  private struct Trace: Decodable {
-    struct Event: Decodable {
-      struct Arguments: Decodable {
-        var name: String?
-        var rows: Int?
-        var object: String?
-        var sql: String?
-        var count: Int?
-      }
-
-      let ph: String
-      let name: String
-      let pid: Int
-      let tid: Int
-      let ts: Double?
-      let dur: Double?
-      let args: Arguments?
-    }
-
-    let traceEvents: [Event]
-    let displayTimeUnit: String
-  }
-
   private static let result = FaultStormScenario(moods: 300, countries: 60).result()
 
-  private func trace(_ result: RunResult) throws -> [Trace.Event] {
-    try JSONDecoder().decode(Trace.self, from: TraceReport.data(result)).traceEvents
+  private func trace(_ result: RunResult) throws -> [ChromeTrace.Event] {
+    try JSONDecoder().decode(ChromeTrace.self, from: TraceReport.data(result)).traceEvents
   }
 
   /// The events of the tracks whose metadata name starts with `name`.
   private func trackEvents(
-    _ name: String, _ variant: Int, in events: [Trace.Event]
-  ) -> [Trace.Event] {
+    _ name: String, _ variant: Int, in events: [ChromeTrace.Event]
+  ) -> [ChromeTrace.Event] {
     let ids = Set(
       events.filter {
         $0.ph == "M" && $0.name == "thread_name" && $0.pid == variant
@@ -160,4 +137,30 @@ struct TraceReportTests {
       #expect(!text.contains("secret") && text.contains("SELECT ?"))
     }
   }
+}
+
+/// The parts of a trace that tests examine.
+struct ChromeTrace: Decodable {
+  struct Event: Decodable {
+    struct Arguments: Decodable {
+      var name: String?
+      var rows: Int?
+      var object: String?
+      var sql: String?
+      var location: String?
+      var count: Int?
+    }
+
+    let ph: String
+    let name: String
+    let cat: String?
+    let pid: Int
+    let tid: Int
+    let ts: Double?
+    let dur: Double?
+    let args: Arguments?
+  }
+
+  let traceEvents: [Event]
+  let displayTimeUnit: String
 }

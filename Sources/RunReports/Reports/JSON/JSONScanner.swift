@@ -40,7 +40,7 @@ struct JSONScanner {
     }
   }
 
-  /// Returns the byte offset of the value at a path, or `nil` if there is no such value.
+  /// Returns the byte offset of the value at a path, or `nil` if nothing is there.
   static func offset(of path: [Part], in bytes: [UInt8]) -> Int? {
     var scanner = JSONScanner(bytes, wanted: path)
     // `fault(in:)` has checked the syntax.
