@@ -16,6 +16,13 @@ let package = Package(
     // `bench gates` preloads this library before the C library. No target links it.
     .library(name: "CAllocations", type: .dynamic, targets: ["CAllocations"]),
   ],
+  traits: [
+    .default(enabledTraits: ["Workbench"]),
+    .trait(
+      name: "Workbench",
+      description: "The workbench's rows. `bench gates` has none, and compiles faster without them."
+    ),
+  ],
   dependencies: [
     .package(name: "cdprof", path: ".."),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -30,8 +37,9 @@ let package = Package(
       name: "Recording",
       dependencies: [
         .product(name: "OpenCoreData", package: "cdprof"),
-        .product(name: "LogAnalysis", package: "cdprof"),
-        .product(name: "Profiling", package: "cdprof"),
+        .product(
+          name: "LogAnalysis", package: "cdprof", condition: .when(traits: ["Workbench"])),
+        .product(name: "Profiling", package: "cdprof", condition: .when(traits: ["Workbench"])),
       ],
       swiftSettings: settings + [
         .unsafeFlags(["-Xfrontend", "-disable-access-control"])

@@ -1,26 +1,28 @@
-public import OpenCoreData
-import ProfileEvents
-import Profiling
+#if Workbench
+  public import OpenCoreData
+  import ProfileEvents
+  import Profiling
 
-/// The workbench's recorder, which stores a coordinator's events.
-public final class EventCounter: Sendable {
-  private let recorder: Recorder
-  private let hub: EventHub
+  /// The workbench's recorder, which stores a coordinator's events.
+  public final class EventCounter: Sendable {
+    private let recorder: Recorder
+    private let hub: EventHub
 
-  /// Starts recording events.
-  ///
-  /// - Parameters:
-  ///   - coordinator: The coordinator to observe.
-  ///   - stacks: Whether each event includes its call stack.
-  public init(_ coordinator: NSPersistentStoreCoordinator, stacks: Bool) {
-    recorder = Recorder(detail: stacks ? .stacks : [])
-    hub = coordinator.eventHub
-    hub.add(recorder)
+    /// Starts recording events.
+    ///
+    /// - Parameters:
+    ///   - coordinator: The coordinator to observe.
+    ///   - stacks: Whether each event includes its call stack.
+    public init(_ coordinator: NSPersistentStoreCoordinator, stacks: Bool) {
+      recorder = Recorder(detail: stacks ? .stacks : [])
+      hub = coordinator.eventHub
+      hub.add(recorder)
+    }
+
+    /// Stops recording, and returns the number of recorded events.
+    public func stop() -> Int {
+      hub.remove(recorder)
+      return recorder.recording().events.count
+    }
   }
-
-  /// Stops recording, and returns the number of recorded events.
-  public func stop() -> Int {
-    hub.remove(recorder)
-    return recorder.recording().events.count
-  }
-}
+#endif

@@ -20,13 +20,11 @@ struct Plan {
   init(_ bed: Bed) throws {
     let (fetch, faults) = (FetchWorkloads(bed: bed), FaultWorkloads(bed: bed))
     let (lookups, access) = (LookupWorkloads(bed: bed), AccessWorkloads(bed: bed))
-    let logs = LogWorkloads(bed: bed)
-    let recording = RecordingWorkloads(bed: bed)
     let (inPlace, mapped) = (
       LightweightMigrationWorkloads(bed: bed), MigrationManagerWorkloads(bed: bed)
     )
     let insert = InsertWorkload(builder: bed.builder, count: bed.rows / 2)
-    entries = [
+    let framework = [
       Entry(name: "fetch, realized", make: fetch.realized),
       Entry(name: "fetch, faults over cached rows", make: fetch.faults),
       Entry(name: "fetch, object IDs only", make: fetch.identities),
@@ -50,11 +48,22 @@ struct Plan {
       Entry(name: "computed property, String", make: access.computedText),
       Entry(name: "value(forKey:)", make: access.byName),
       Entry(name: "predicate over objects", make: PredicateWorkloads(bed: bed).overObjects),
-      Entry(name: "recording events", make: recording.events),
-      Entry(name: "recording with stacks", make: recording.stacks),
-      Entry(name: "log, level 1", make: logs.level1),
-      Entry(name: "log, level 3", make: logs.level3),
     ]
+    entries = framework + Self.workbench(bed)
+  }
+
+  private static func workbench(_ bed: Bed) -> [Entry] {
+    #if Workbench
+      let (recording, logs) = (RecordingWorkloads(bed: bed), LogWorkloads(bed: bed))
+      return [
+        Entry(name: "recording events", make: recording.events),
+        Entry(name: "recording with stacks", make: recording.stacks),
+        Entry(name: "log, level 1", make: logs.level1),
+        Entry(name: "log, level 3", make: logs.level3),
+      ]
+    #else
+      return []
+    #endif
   }
 
   /// Returns the rows without a comparison: memory, and times with absolute limits.
