@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz faults exports examples server postgres postgres-bench checked walk threads memory kills build lint catalog samples picture bench gates gates-build clean prepare products install uninstall dist
+.PHONY: help demo docs test agreement fuzz faults exports examples server postgres postgres-bench checked walk threads memory kills build lint catalog samples picture bench gates gates-build clean prepare products install uninstall dist
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -35,6 +35,7 @@ help:
 	@echo 'make dist       build for release, and write an archive and its SHA-256 to .build/dist'
 	@echo 'make lint       run swift format lint --strict'
 	@echo 'make catalog    list the behaviors of the catalog that a scenario or a test covers'
+	@echo 'make docs       build the documentation of OpenCoreData in .build/docs with DocC'
 	@echo 'make samples    regenerate the sample report in $(REPORTS)/samples'
 	@echo 'make picture    regenerate the picture in the README with Chromium'
 	@echo 'make bench      compare with C and GRDB; BENCH="--only fetch" passes options on'
@@ -135,6 +136,14 @@ lint:
 	  Examples/Moody/Tests Examples/MoodyServer/Package.swift Examples/MoodyServer/Sources \
 	  Examples/MoodyServer/Tests Benchmarks/Package.swift Benchmarks/Sources \
 	  Integrations/PostgresStore/Package.swift Integrations/PostgresStore/Sources Integrations/PostgresStore/Tests
+
+# Each warning is an error: links without a target, parameters without a description.
+DOCS := .build/docs
+docs: prepare
+	CDPROF_DOCS=1 swift package --allow-writing-to-directory $(DOCS) generate-documentation \
+	  --target OpenCoreData --target ManagedModel --enable-experimental-combined-documentation \
+	  --warnings-as-errors --output-path $(DOCS)
+	@echo 'Show it with: python3 -m http.server --directory $(DOCS), then open /documentation/opencoredata'
 
 samples: build
 	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'

@@ -192,6 +192,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "cdprofTests", dependencies: ["cdprof", "OpenCoreData", "ManagedModel", "SQLiteDriver"]),
+    // The code of the articles in the documentation catalogs.
+    .testTarget(name: "ArticleTests", dependencies: ["OpenCoreData", "CoreDataCosts"]),
     .testTarget(name: "RepositoryTests", dependencies: ["ProfileEvents"]),
   ],
   swiftLanguageModes: [.v6]
@@ -199,4 +201,10 @@ let package = Package(
 
 for target in package.targets where target.type != .system && target.type != .plugin {
   target.swiftSettings = settings
+}
+
+// Only `make docs` needs the plugin.
+if Context.environment["CDPROF_DOCS"] != nil {
+  package.dependencies.append(
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }

@@ -95,8 +95,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// opened read-only: no file in its folder is modified. **Cost:** creating runs the schema's DDL
   /// in one transaction; opening reads the metadata and the schema. A document is written or read
   /// as a whole, without statements.
-  /// - Parameter configuration: The model's configuration whose entities the store contains; `nil`
-  ///   for all.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the store.
+  ///   - configuration: The model's configuration whose entities the store contains; `nil` for all.
+  ///   - storeURL: The store's file.
+  ///   - options: The options of the store by key, such as `NSReadOnlyPersistentStoreOption`.
   /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an
   ///   option is invalid; 134100 if it was created with another model and isn't to be migrated, the
   ///   errors of migration 134110, 134130, and 134140; 134020 if it lacks tables or columns, 134000

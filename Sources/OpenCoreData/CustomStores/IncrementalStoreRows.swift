@@ -139,7 +139,10 @@ public final class IncrementalRowWriter {
   ///
   /// It's a programmer error to pass the position of an attribute.
   ///
-  /// - Parameter entity: The destination's entity; `nil` for that of the relationship.
+  /// - Parameters:
+  ///   - referenceObject: The destination's reference object.
+  ///   - entity: The destination's entity; `nil` for that of the relationship.
+  ///   - position: The position of the relationship.
   /// - Throws: 134070 if no destination can be of the entity.
   public func setDestination(
     _ referenceObject: Int64, _ entity: NSEntityDescription? = nil,
@@ -170,8 +173,11 @@ public final class IncrementalRowWriter {
 
   /// Appends the row with the values that were set, and begins the next one.
   ///
-  /// - Parameter referenceObject: The object's reference object, as for
-  ///   `newObjectID(for:referenceObject:)`.
+  /// - Parameters:
+  ///   - referenceObject: The object's reference object, as for
+  ///     `newObjectID(for:referenceObject:)`.
+  ///   - version: The version that optimistic locking compares.
+  ///   - rows: The rows to append to.
   public func finish(
     _ referenceObject: Int64, version: UInt64, into rows: IncrementalStoreRows
   ) {

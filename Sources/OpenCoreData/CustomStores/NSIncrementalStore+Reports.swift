@@ -60,7 +60,9 @@ extension NSIncrementalStore {
   /// Reports exchanges with the server that belong to no statement, such as connecting, or a
   /// request of a protocol other than SQL.
   ///
-  /// - Parameter duration: The time they took.
+  /// - Parameters:
+  ///   - count: The number of exchanges.
+  ///   - duration: The time they took.
   public final func reportRoundTrips(_ count: Int, duration: Duration = .zero) {
     guard Self.reportsStatements, callLock.try() else { return }
     defer { callLock.unlock() }
@@ -73,8 +75,11 @@ extension NSIncrementalStore {
   ///
   /// In a fetch of objects, the row cache keeps the rows of the prefetched objects as long as the
   /// objects of the fetch exist, without registering them: update their nodes afterward.
-  /// - Parameter body: Returns the IDs of the prefetched objects; `nil` if there was nothing to
-  ///   read, which isn't counted.
+  ///
+  /// - Parameters:
+  ///   - relationship: The prefetched relationship.
+  ///   - body: Returns the IDs of the prefetched objects; `nil` if there was nothing to read, which
+  ///     isn't counted.
   public final func reportPrefetch(
     of relationship: NSRelationshipDescription, _ body: () throws -> [NSManagedObjectID]?
   ) rethrows {

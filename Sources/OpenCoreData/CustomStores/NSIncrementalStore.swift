@@ -169,8 +169,11 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// Returns the ID of an object of this store.
   ///
   /// The same reference object of an entity, or of its superentity, always yields an equal ID.
-  /// - Parameter data: A string or an integer, from which the URI is made; a string of digits is an
-  ///   integer when it's read from a URI, so give such strings a prefix.
+  ///
+  /// - Parameters:
+  ///   - entity: The object's entity.
+  ///   - data: A string or an integer, from which the URI is made; a string of digits is an integer
+  ///     when it's read from a URI, so give such strings a prefix.
   public final func newObjectID(
     for entity: NSEntityDescription, referenceObject data: Any
   ) -> NSManagedObjectID {

@@ -21,6 +21,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
   /// Creates a node.
   ///
   /// - Parameters:
+  ///   - objectID: The ID of the object.
   ///   - values: By property name. Attributes: a value of the attribute's type; a missing one is
   ///     `nil`. To-one relationships: an `NSManagedObjectID`, or `NSNull` for `nil`. To-many
   ///     relationships: an array or a set of `NSManagedObjectID`s. A missing relationship is read

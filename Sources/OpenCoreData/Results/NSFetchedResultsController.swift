@@ -17,6 +17,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// - Parameters:
   ///   - fetchRequest: The request for objects. If its `sortDescriptors` is empty, the objects are
   ///     in the store's order, and new ones are appended to the list or to their section.
+  ///   - context: The context that fetches the objects, and whose changes the controller follows.
   ///   - sectionNameKeyPath: The key path to the name of an object's section; `nil` for one
   ///     section. The first sort descriptor must group the objects by section.
   ///   - name: The name of a file that caches order and sections between runs; `nil` for none.
@@ -162,6 +163,7 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
   /// Called when a section was inserted or deleted, before the changes of objects.
   ///
   /// - Parameters:
+  ///   - controller: The controller.
   ///   - sectionInfo: The section.
   ///   - sectionIndex: Its old index if deleted, its new one if inserted.
   ///   - type: `insert` or `delete`.
@@ -173,7 +175,10 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
   /// Called when an object was inserted, deleted, updated, or moved.
   ///
   /// - Parameters:
+  ///   - controller: The controller.
+  ///   - anObject: The object.
   ///   - indexPath: Its index path before all of these changes; `nil` if inserted.
+  ///   - type: What happened to it.
   ///   - newIndexPath: Its index path after all of them if inserted or moved; `nil` otherwise.
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,

@@ -31,6 +31,7 @@ open class NSManagedObjectModelReference: NSObject {
   /// - Parameters:
   ///   - modelName: The name of a model or of a version of one, without its extension.
   ///   - bundle: The bundle; `nil` for the main bundle.
+  ///   - versionChecksum: The version checksum of the model.
   public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
     (source, self.versionChecksum) = (.resource(modelName, bundle ?? .main), versionChecksum)
   }
@@ -40,6 +41,7 @@ open class NSManagedObjectModelReference: NSObject {
   /// - Parameters:
   ///   - entityVersionHashes: The version hashes by entity name.
   ///   - bundle: The bundle; `nil` for the main bundle.
+  ///   - versionChecksum: The version checksum of the model.
   public init(entityVersionHashes: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String)
   {
     let hashes = entityVersionHashes.reduce(into: [String: Data]()) { hashes, entry in

@@ -148,7 +148,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   ///
   /// Traps where Apple raises, as `NSPredicate.evaluate(with:)`.
   ///
-  /// - Parameter context: variables by name; `$x := 1` sets one there.
+  /// - Parameters:
+  ///   - object: The object that key paths begin with.
+  ///   - context: The variables by name; `$x := 1` sets one there.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
     var bindings: [String: Any] = [:]
     for (key, value) in context ?? [:] {

@@ -52,7 +52,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
   /// Sorts by a key path in one of Apple's named ways.
   ///
-  /// - Parameter selector: Apple has a `Selector`; `nil` is `.binary`.
+  /// - Parameters:
+  ///   - key: The key path; `nil` sorts by the objects themselves.
+  ///   - ascending: Whether the smallest value is first.
+  ///   - selector: Apple has a `Selector`; `nil` is `.binary`.
   public convenience init(key: String?, ascending: Bool, selector: Comparison?) {
     self.init(key: key, ascending: ascending, comparison: selector ?? .binary, block: nil)
   }
