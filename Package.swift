@@ -34,6 +34,7 @@ let package = Package(
     .systemLibrary(name: "CReadline", providers: [.apt(["libreadline-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CStackFrames"),
+    .systemLibrary(name: "CSandbox"),
 
     // The framework, from the leaf up. Dependencies point down only; ARCHITECTURE.md has the diagram.
     .target(name: "ProfileEvents", dependencies: ["CStackFrames"]),
@@ -124,7 +125,7 @@ let package = Package(
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
         "LogAnalysis", "RunReports", "WorkbenchShell", "WorkbenchServer", "EngineInterface",
-        "OpenCoreData", "ModelCode", "CReadline",
+        "OpenCoreData", "ModelCode", "CReadline", "CSandbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(name: "cdprof", dependencies: ["WorkbenchCommands"]),
@@ -191,7 +192,11 @@ let package = Package(
         "ProfileEvents",
       ]),
     .testTarget(
-      name: "cdprofTests", dependencies: ["cdprof", "OpenCoreData", "ManagedModel", "SQLiteDriver"]),
+      name: "cdprofTests",
+      dependencies: [
+        "cdprof", "WorkbenchCommands", "CSandbox", "OpenCoreData", "ManagedModel", "SQLiteDriver",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
     // The code of the articles in the documentation catalogs.
     .testTarget(name: "ArticleTests", dependencies: ["OpenCoreData", "CoreDataCosts"]),
     .testTarget(name: "RepositoryTests", dependencies: ["ProfileEvents"]),

@@ -35,7 +35,7 @@ struct Advise: Executable {
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
-  private var isScenario: Bool {
+  var isScenario: Bool {
     file == InputFile.standardInput
       || ["yml", "yaml"].contains(URL(fileURLWithPath: file).pathExtension.lowercased())
   }

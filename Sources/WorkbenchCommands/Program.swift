@@ -26,12 +26,17 @@ package struct Program {
     // Commands run on a separate thread with a large stack, which leaves the main queue to
     // main-queue contexts, as in an app.
     Console.occupyClosedDescriptors()
-    Signals.listen()
     Ending.cleanUp.withLock { $0 = cleanUp }
-    let program = ProgramRun(program: self)
-    let worker = Thread {
-      exit(program.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let command = Result { try root.parseAsRoot(arguments) }
+    ScratchFolders.removeLeftBehind()
+    // Before the process has other threads, which wouldn't be confined.
+    if case .success(let confined as any Confined) = command, let inputs = confined.inputs {
+      Sandbox.enter(reading: inputs)
     }
+    Signals.listen()
+    let run = ProgramRun(program: self, command: command, arguments: arguments)
+    let worker = Thread { exit(run.start().rawValue) }
     worker.stackSize = 8 << 20
     worker.start()
     dispatchMain()
@@ -39,15 +44,18 @@ package struct Program {
 
   /// Runs a command, prints its errors, and returns the exit status.
   ///
-  /// - Parameter arguments: The arguments, without the name of the program.
-  func run(_ arguments: [String]) -> ExitStatus {
+  /// - Parameters:
+  ///   - parsed: The command, or the error in the arguments.
+  ///   - arguments: The arguments, without the name of the program.
+  fileprivate func run(
+    _ parsed: Result<any ParsableCommand, any Error>, _ arguments: [String]
+  ) -> ExitStatus {
     let console = Console()
     InputLimits.limitProcess()
     atexit {
       Ending.cleanUp.withLock { $0 }()
       ScratchFolders.removeAll()
     }
-    ScratchFolders.removeLeftBehind()
     // This process never contains an app's classes, so a warning about a missing class is noise.
     ManagedObjectClasses.silenceWarnings()
     if let wrong = unknownCommand(in: arguments) {
@@ -55,7 +63,7 @@ package struct Program {
       return .usage
     }
     do {
-      var command = try root.parseAsRoot(arguments)
+      var command = try parsed.get()
       if let executable = command as? any Executable {
         return try executable.execute(console)
       }
@@ -105,11 +113,13 @@ package struct Program {
   }
 }
 
-/// A program, as the thread that runs it gets it.
-private struct ProgramRun: @unchecked Sendable {  // metatypes are immutable
+/// A run of a program, as the thread that executes it gets it.
+private struct ProgramRun: @unchecked Sendable {  // only that thread uses it
   let program: Program
+  let command: Result<any ParsableCommand, any Error>
+  let arguments: [String]
 
-  func run(_ arguments: [String]) -> ExitStatus { program.run(arguments) }
+  func start() -> ExitStatus { program.run(command, arguments) }
 }
 
 /// What a process does before it ends, also after a signal.
