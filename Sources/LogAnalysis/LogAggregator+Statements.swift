@@ -2,8 +2,8 @@ import ProfileEvents
 
 extension LogAggregator {
   /// Counts an execution of a statement.
-  mutating func run(_ message: LogMessage, _ thread: inout ThreadState) {
-    confirm(&thread)
+  mutating func run(_ message: LogMessage) {
+    confirm()
     let index = shapes.index(of: message.text, line: message.line, time: message.time)
     countCall(of: index)
     thread.last = index
@@ -17,18 +17,18 @@ extension LogAggregator {
     }
     thread.hidden = nil
     switch shapes[index].kind {
-    case .select: return begin(open, &thread)
+    case .select: return begin(open)
     case .housekeeping: return
-    case .insert: change(.inserts, by: index, message.line, &thread)
-    case .update: change(.updates, by: index, message.line, &thread)
-    case .delete: change(.deletes, by: index, message.line, &thread)
-    case .transaction: transaction(shapes.traits[index].verb, message.line, &thread)
+    case .insert: change(.inserts, by: index, message.line)
+    case .update: change(.updates, by: index, message.line)
+    case .delete: change(.deletes, by: index, message.line)
+    case .transaction: transaction(shapes.traits[index].verb, message.line)
     }
     timeline?.add(change: index, at: message)
   }
 
   /// Begins a SELECT.
-  private mutating func begin(_ open: LogNesting.Open, _ thread: inout ThreadState) {
+  private mutating func begin(_ open: LogNesting.Open) {
     var open = open
     ordinal += 1
     open.ordinal = ordinal
@@ -37,16 +37,16 @@ extension LogAggregator {
   }
 
   /// Counts a statement that the log hides as a SELECT, because the time of a fetch follows it.
-  private mutating func reveal(_ thread: inout ThreadState, isCount: Bool) {
+  private mutating func reveal(isCount: Bool) {
     guard var open = thread.hidden else { return }
     thread.hidden = nil
     open.isCount = isCount
     shapes[open.statement].kind = .select
-    begin(open, &thread)
+    begin(open)
   }
 
   private mutating func change(
-    _ metric: Metric, by statement: Int, _ line: Int, _ thread: inout ThreadState
+    _ metric: Metric, by statement: Int, _ line: Int
   ) {
     let table = shapes.traits[statement].tableKey
     thread.settledLine = line
@@ -58,8 +58,7 @@ extension LogAggregator {
   /// Counts a transaction, which is a save if it changed rows of entities.
   ///
   /// A batch request looks the same.
-  private mutating func transaction(_ verb: SQLText.Verb?, _ line: Int, _ thread: inout ThreadState)
-  {
+  private mutating func transaction(_ verb: SQLText.Verb?, _ line: Int) {
     thread.settledLine = line
     switch verb {
     case .commit, .end:
@@ -77,10 +76,10 @@ extension LogAggregator {
   }
 
   /// Records SQLite's time of a SELECT.
-  mutating func answer(_ message: LogMessage, _ thread: inout ThreadState) {
+  mutating func answer(_ message: LogMessage) {
     guard let time = message.measurement.microseconds else { return }
-    confirm(&thread)
-    reveal(&thread, isCount: false)
+    confirm()
+    reveal(isCount: false)
     guard let open = thread.nesting.answer(time) else {
       unmatched += 1
       return
@@ -89,7 +88,7 @@ extension LogAggregator {
   }
 
   /// Records the time of a request that doesn't return rows, such as a pragma or a batch request.
-  mutating func execute(_ message: LogMessage, _ thread: inout ThreadState) {
+  mutating func execute(_ message: LogMessage) {
     guard let time = message.measurement.microseconds else { return }
     guard let last = thread.last else {
       unmatched += 1
@@ -101,10 +100,10 @@ extension LogAggregator {
   }
 
   /// Records the total time of a fetch and closes it.
-  mutating func close(_ message: LogMessage, isCount: Bool, _ thread: inout ThreadState) {
+  mutating func close(_ message: LogMessage, isCount: Bool) {
     guard let time = message.measurement.microseconds else { return }
-    confirm(&thread)
-    reveal(&thread, isCount: isCount)
+    confirm()
+    reveal(isCount: isCount)
     thread.settledLine = message.line
     logsTotals = true
     guard let closed = thread.nesting.close(time, isCount: isCount) else {
@@ -124,7 +123,7 @@ extension LogAggregator {
   }
 
   /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.
-  mutating func confirm(_ thread: inout ThreadState) {
+  mutating func confirm() {
     guard let closed = thread.nesting.closed else { return }
     thread.nesting.closed = nil
     fetched(closed.open, closed.total)

@@ -5,8 +5,7 @@ import WorkbenchText
 struct LogAggregator {
   /// The state of one thread.
   struct ThreadState {
-    /// The position of the thread in the order of first appearance.
-    let number: Int
+    let name: LogThread
     var nesting = LogNesting()
     /// The last statement, of any kind.
     var last: Int?
@@ -65,11 +64,12 @@ struct LogAggregator {
   private var section = OpenSection()
   private var isInSection = false
   var sections: [LogSection] = []
-  /// The states of all threads but the current one.
-  private var threads: [LogThread: ThreadState] = [:]
-  /// The thread of the last message.
-  private var current = (name: LogThread.unknown, thread: ThreadState(number: 0))
-  private var threadCount = 0
+  /// The states of all threads, in the order of first appearance.
+  private var threads = [ThreadState(name: .unknown)]
+  /// The positions of the threads.
+  private var positions: [LogThread: Int] = [.unknown: 0]
+  /// The position of the thread of the last message.
+  private var current = 0
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
@@ -92,18 +92,17 @@ struct LogAggregator {
 
   /// Processes a complete message.
   mutating func take(_ message: LogMessage, _ kind: LogKind) {
-    var thread = checkOut(message.thread)
-    defer { current.thread = thread }
+    enter(message.thread)
     if kind != .plan { explained = nil }
     switch kind {
-    case .sql: run(message, &thread)
-    case .bind: bind(message.text, &thread)
-    case .connectionTime: answer(message, &thread)
-    case .fetchTime, .countTime: close(message, isCount: kind == .countTime, &thread)
-    case .executionTime: execute(message, &thread)
-    case .objectFault, .relationshipFault: fault(message, kind, &thread)
-    case .prefetch: prefetch(message.text, &thread)
-    case .fetchResult, .countResult: name(message.text, &thread)
+    case .sql: run(message)
+    case .bind: bind(message.text)
+    case .connectionTime: answer(message)
+    case .fetchTime, .countTime: close(message, isCount: kind == .countTime)
+    case .executionTime: execute(message)
+    case .objectFault, .relationshipFault: fault(message, kind)
+    case .prefetch: prefetch(message.text)
+    case .fetchResult, .countResult: name(message.text)
     case .explain:
       explained =
         message.text.after("EXPLAIN QUERY PLAN ").flatMap { shapes.known($0.trimmed) }
@@ -122,21 +121,29 @@ struct LogAggregator {
     }
   }
 
-  /// Makes a thread the current one, and returns its state without keeping it, so that it's changed
-  /// in place.
-  private mutating func checkOut(_ name: LogThread) -> ThreadState {
-    var thread = ThreadState(number: 0)
-    swap(&thread, &current.thread)
-    guard name != current.name else { return thread }
+  /// The state of the current thread, which is changed in place.
+  var thread: ThreadState {
+    _read { yield threads[current] }
+    _modify { yield &threads[current] }
+  }
+
+  /// Makes a thread the current one.
+  private mutating func enter(_ name: LogThread) {
+    guard name != thread.name else { return }
     // A long log contains many threads. Remove those that aren't waiting for a line.
     if threads.count > 2_000 {
-      threads = threads.filter { !$0.value.nesting.isIdle || $0.value.isInTransaction }
+      let last = thread.name
+      threads.removeAll { $0.nesting.isIdle && !$0.isInTransaction && $0.name != last }
+      positions = [:]
+      for (position, thread) in threads.enumerated() { positions[thread.name] = position }
     }
-    threads[current.name] = thread
-    current.name = name
-    if let known = threads.removeValue(forKey: name) { return known }
-    threadCount += 1
-    return ThreadState(number: threadCount)
+    if let known = positions[name] {
+      current = known
+    } else {
+      current = threads.count
+      positions[name] = current
+      threads.append(ThreadState(name: name))
+    }
   }
 
   /// Counts an event for the log and for the open section.
@@ -199,7 +206,7 @@ struct LogAggregator {
     text.after(" = ")?.trimmed.string
   }
 
-  private mutating func bind(_ text: LogBytes, _ thread: inout ThreadState) {
+  private mutating func bind(_ text: LogBytes) {
     guard thread.wantsBinds, let last = thread.last, let value = bindText(text) else { return }
     shapes[last].binds.append(value)
   }
@@ -236,11 +243,11 @@ extension LogAggregator {
   /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
   /// truncated after the last total time.
   mutating func countPendingSelects() {
-    let states = threads.map { ($0.key, $0.value.number) } + [(current.name, current.thread.number)]
-    for (name, _) in states.sorted(by: { $0.1 < $1.1 }) {
-      var thread = checkOut(name)
-      defer { current.thread = thread }
-      confirm(&thread)
+    let last = current
+    defer { current = last }
+    for position in threads.indices {
+      current = position
+      confirm()
       for open in thread.nesting.abandon()
       where open.connection == nil || !logsTotals || open.line > thread.settledLine {
         fetched(open, 0)
@@ -258,7 +265,7 @@ extension LogAggregator {
   /// Counts a fulfilled fault.
   ///
   /// If it was fulfilled from the store, the statement before it is its SELECT.
-  mutating func fault(_ message: LogMessage, _ kind: LogKind, _ thread: inout ThreadState) {
+  mutating func fault(_ message: LogMessage, _ kind: LogKind) {
     let entity = LogAggregator.entity(in: message.text)
     guard message.text.contains("from database") else {
       hit(message.text)
@@ -303,7 +310,7 @@ extension LogAggregator {
   }
 
   /// Counts a prefetch, whose SELECT is the one before it.
-  mutating func prefetch(_ text: LogBytes, _ thread: inout ThreadState) {
+  mutating func prefetch(_ text: LogBytes) {
     let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
     thread.nesting.closed = nil
     if let closed { shapes[closed.open.statement].prefetches += 1 }
@@ -314,7 +321,7 @@ extension LogAggregator {
 
   /// Records the entity of the last statement, from `… on entity 'Person' with sql text …` or
   /// `(entity: Word; …`.
-  mutating func name(_ text: LogBytes, _ thread: inout ThreadState) {
+  mutating func name(_ text: LogBytes) {
     let entity =
       text.starts(with: "fetch using")
       ? LogAggregator.quoted(text) : text.after("(entity: ")?.before(";").string

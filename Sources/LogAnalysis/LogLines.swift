@@ -11,7 +11,7 @@ package final class LogLines {
   private static let chunkSize = 1 << 18
 
   /// The number of lines returned so far.
-  package private(set) var count = 0
+  @exclusivity(unchecked) package private(set) var count = 0
   /// The error that ended reading before the end of the input, or `nil`.
   package private(set) var problem: InvalidInputError?
   /// Whether the log is binary: whether a NUL byte is in its first 4,096 bytes.
@@ -24,8 +24,9 @@ package final class LogLines {
   private var hasBegun = false
   private let descriptor: Int32
   private let closes: Bool
-  private var buffer = LineBuffer()
-  private var isAtEnd = false
+  // Several times a line; only one method at a time uses them, on one thread.
+  @exclusivity(unchecked) private var buffer = LineBuffer()
+  @exclusivity(unchecked) private var isAtEnd = false
 
   /// Opens a log.
   ///
@@ -86,6 +87,10 @@ package final class LogLines {
   }
 
   private func read() {
+    if hasBegun, decompress == nil, buffer.hasRemovedLines {
+      isAtEnd = buffer.fill(upTo: LogLines.chunkSize, read) == 0
+      return
+    }
     let bytes = hasBegun ? more() : begin()
     isAtEnd = bytes.isEmpty
     buffer.add(bytes)
@@ -175,18 +180,20 @@ package final class LogLines {
   }
 
   private func readChunk() -> [UInt8] {
-    var failure: Int32 = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: LogLines.chunkSize) { bytes, filled in
-      while true {
-        let count = Foundation.read(descriptor, bytes.baseAddress, bytes.count)
-        if count < 0, errno == EINTR { continue }
-        if count < 0 { failure = errno }
-        filled = max(0, count)
-        return
-      }
+    [UInt8](unsafeUninitializedCapacity: LogLines.chunkSize) { bytes, filled in
+      filled = read(UnsafeMutableRawBufferPointer(bytes))
     }
-    if failure != 0 { problem = InputFile.error(path, failure) }
-    return bytes
+  }
+
+  /// Reads bytes, and returns their number: 0 at the end, and after an error.
+  private func read(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    while true {
+      let count = Foundation.read(descriptor, bytes.baseAddress, bytes.count)
+      if count >= 0 { return count }
+      guard errno != EINTR else { continue }
+      problem = InputFile.error(path, errno)
+      return 0
+    }
   }
 }
 
@@ -200,6 +207,9 @@ private struct LineBuffer {
   private var searched = 0
 
   var unread: ArraySlice<UInt8> { bytes[position...] }
+
+  /// Whether lines were removed since bytes were added.
+  var hasRemovedLines: Bool { position > 0 }
 
   /// Removes and returns the next line without its newline, or returns `nil` if it has none yet.
   mutating func next() -> ArraySlice<UInt8>? {
@@ -224,6 +234,21 @@ private struct LineBuffer {
   mutating func rest() -> ArraySlice<UInt8> {
     defer { self = LineBuffer() }
     return unread
+  }
+
+  /// Reads bytes to the place after the unread ones, and returns their number.
+  mutating func fill(upTo count: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+    let rest = unread
+    var more = 0
+    bytes = [UInt8](unsafeUninitializedCapacity: rest.count + count) { buffer, filled in
+      let all = UnsafeMutableRawBufferPointer(buffer)
+      rest.withUnsafeBytes { all.copyMemory(from: $0) }
+      more = read(UnsafeMutableRawBufferPointer(rebasing: all[rest.count..<(rest.count + count)]))
+      filled = rest.count + more
+    }
+    searched -= position
+    position = 0
+    return more
   }
 
   /// Adds bytes that were read.

@@ -36,6 +36,8 @@ package struct LogTime: Sendable, Equatable {
   init(in prefix: LogBytes) {
     let bytes = prefix.bytes
     var index = bytes.startIndex
+    // Nearly always, the prefix begins with a date in digits, which no time of day can be part of.
+    if LogTime.beginsWithDate(bytes) { index += 11 }
     while index + 7 < bytes.endIndex {
       if let clock = LogTime.clock(bytes, at: index) {
         let (start, day) = LogTime.day(bytes, before: index)
@@ -51,11 +53,23 @@ package struct LogTime: Sendable, Equatable {
           }
         }
         count = min(end - start, LogTime.capacity)
-        for offset in 0..<count { self.bytes[offset] = bytes[start + offset] }
+        bytes[start..<(start + count)].withUnsafeBytes { text in
+          var span = self.bytes.mutableSpan
+          span.withUnsafeMutableBytes { $0.copyMemory(from: text) }
+        }
         seconds = day * 86_400 + clock.seconds
         return
       }
       index += 1
+    }
+  }
+
+  /// Returns whether a prefix begins with a date such as `2014-07-31`, and a space or a `T`.
+  private static func beginsWithDate(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.withUnsafeBufferPointer { text in
+      text.count > 11 && text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-")
+        && text[2].isDigit && text[5].isDigit && text[8].isDigit
+        && (text[10] == UInt8(ascii: " ") || text[10] == UInt8(ascii: "T"))
     }
   }
 
