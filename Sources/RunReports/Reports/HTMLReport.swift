@@ -154,7 +154,12 @@ enum PagePolicy {
     var sources = ["script", "style"].map { tag in
       "\(tag)-src \(content(of: tag, in: page).map(source) ?? "'none'")"
     }
-    if let nonce { sources[0] += " 'nonce-\(nonce)'" }
+    if let nonce {
+      sources[0] += " 'nonce-\(nonce)'"
+    } else {
+      // No script of these pages makes HTML, code, or the URL of a script from text.
+      sources += ["require-trusted-types-for 'script'", "trusted-types 'none'"]
+    }
     // The icon is an empty image, so that browsers don't request one.
     let policy =
       ["default-src 'none'"] + sources + further

@@ -27,8 +27,8 @@ struct PagePolicyTests {
     let style = try Self.source(of: "style", in: page)
     let policy =
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-      + "script-src \(script); style-src \(style); img-src data:; base-uri 'none'; "
-      + "form-action 'none'\">"
+      + "script-src \(script); style-src \(style); require-trusted-types-for 'script'; "
+      + "trusted-types 'none'; img-src data:; base-uri 'none'; form-action 'none'\">"
     #expect(page.ranges(of: policy).count == 1)
     #expect(page.ranges(of: "Content-Security-Policy").count == 1)
     for tag in ["<script", "<style"] { #expect(page.ranges(of: tag).count == 1) }
