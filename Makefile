@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test tests agreement fuzz faults exports examples server postgres postgres-bench checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
+.PHONY: help demo docs test tests agreement fuzz faults exports examples server postgres postgres-bench fleet checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
 # The same switches everywhere. A target may import only what Package.swift says it depends on. Tests are found by an
 # index, which a debug build writes; the index of Foundation's modules isn't needed, and takes a sixth of the time.
@@ -25,6 +25,7 @@ help:
 	@echo 'make server     build the server of the sample app, and test it with two clients'
 	@echo 'make postgres   build the PostgreSQL store, and test it with a server in a temporary folder'
 	@echo 'make postgres-bench  compare the PostgreSQL store with a C program on libpq'
+	@echo 'make fleet      load 1,000 logs into DuckDB and PostgreSQL, and compare the answers of both; needs Python and a network'
 	@echo 'make checked    test the core with checked rows, the address sanitizer, and the thread sanitizer'
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
 	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer, and test Moody'
@@ -106,6 +107,10 @@ postgres: prepare
 
 postgres-bench: prepare
 	sh Integrations/PostgresStore/bench.sh
+
+# Requires a PostgreSQL server, too, and DuckDB, which comes from PyPI.
+fleet: build
+	sh Integrations/Fleet/test.sh "$$(swift build -c release --show-bin-path)/cdprof"
 
 # Each in a separate folder, so that neither build invalidates the other.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests

@@ -69,8 +69,8 @@ struct Log: Executable {
   @Option(
     help: ArgumentHelp(
       """
-      Print a report instead: html, md for a comment on a pull request, trace for Perfetto, or, \
-      with --expect, junit.
+      Print a report instead: html, md for a comment on a pull request, trace for Perfetto, jsonl \
+      for a database, or, with --expect, junit.
       """,
       valueName: "format"))
   var report: LogReportFormat?
@@ -81,6 +81,9 @@ struct Log: Executable {
     completion: .file())
   var before: String?
 
+  @OptionGroup
+  var labels: LabelOptions
+
   @Option(
     help: ArgumentHelp("The file to write the report to.", valueName: "file"), completion: .file())
   var out: String?
@@ -89,6 +92,7 @@ struct Log: Executable {
   var force = false
 
   func validate() throws {
+    try labels.check(writesLines: report == .jsonl)
     if report == nil {
       if before != nil { throw ValidationError("--before requires --report.") }
       if out != nil { throw ValidationError("--out requires --report.") }
@@ -141,7 +145,7 @@ struct Log: Executable {
       let data = try report.data(
         LogReportInput(
           report: log, before: earlier, evaluation: evaluation, advice: advice,
-          showsBinds: showBinds))
+          showsBinds: showBinds, labels: labels.all))
       if let page {
         try OutputFile.write(data, to: page, force: force)
         console.write([Messages.written([page.relativePath])])

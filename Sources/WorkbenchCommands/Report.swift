@@ -40,6 +40,9 @@ struct Report: Executable {
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out: String?
 
+  @OptionGroup
+  var labels: LabelOptions
+
   @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
   var force = false
 
@@ -53,6 +56,7 @@ struct Report: Executable {
     if history != nil, report.map({ $0.formats != [.html] }) == true {
       throw ValidationError("A history has only one format, html.")
     }
+    try labels.check(writesLines: report?.formats.contains(.jsonl) == true)
     if out == nil, (report?.formats.count ?? 1) > 1 || files.count > 1 {
       throw ValidationError("More than one report requires a folder: add --out DIR.")
     }
@@ -65,7 +69,7 @@ struct Report: Executable {
     let results = try files.map { ($0, try ResultFile.read(at: $0)) }
     guard let out else {
       for (_, result) in results {
-        for format in formats { console.write(try format.data(result)) }
+        for format in formats { console.write(try format.data(result, labels: labels.all)) }
       }
       return .success
     }
@@ -78,7 +82,9 @@ struct Report: Executable {
     }
     let written = try named.flatMap { name, result in
       try formats.map {
-        try $0.write(result, named: name, in: folder, force: force).relativePath
+        try $0.write(
+          result, named: name, in: folder, force: force, labels: labels.all
+        ).relativePath
       }
     }
     console.write([Messages.written(written)])

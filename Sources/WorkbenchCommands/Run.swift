@@ -89,6 +89,9 @@ struct Run: Executable {
   @OptionGroup
   var records: RunRecords.Options
 
+  @OptionGroup
+  var labels: LabelOptions
+
   @Option(
     name: .customLong("sql"),
     help: ArgumentHelp(
@@ -130,6 +133,7 @@ struct Run: Executable {
         Messages.outOfRange("--jobs", jobs, upTo: InputLimits.jobs),
       ]
     if let problem = problems.compactMap(\.self).first { throw ValidationError(problem) }
+    try labels.check(writesLines: report.formats.contains(.jsonl))
     guard (0...4).contains(sqlLevel) else {
       throw ValidationError("--sql must be from 1 to 4, not \(sqlLevel).")
     }

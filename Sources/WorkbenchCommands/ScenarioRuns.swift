@@ -19,6 +19,7 @@ struct ScenarioRuns: Sendable {
   private let sqlLevel: Int
   private let showsBinds: Bool
   private let force: Bool
+  private let labels: [ReportLabel]
   private let reloads: Bool
   private let engine: any StoreEngine
 
@@ -52,6 +53,7 @@ struct ScenarioRuns: Sendable {
     sqlLevel = command.sqlLevel
     showsBinds = command.showBinds
     force = command.force
+    labels = command.labels.all
     reloads = command.watch
     self.engine = engine
   }
@@ -210,8 +212,10 @@ struct ScenarioRuns: Sendable {
       outcome.entry = RunIndex.Entry(result, named: path)
       for format in formats {
         outcome.written.append(
-          try format.write(result, named: name, in: folder, force: force, reloads: reloads)
-            .relativePath)
+          try format.write(
+            result, named: name, in: folder, force: force, reloads: reloads, labels: labels
+          )
+          .relativePath)
       }
     } catch {
       outcome.error = error

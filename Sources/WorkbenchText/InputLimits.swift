@@ -45,6 +45,14 @@ package enum InputLimits {
   ///
   /// It's in each line of a history.
   package static let commitName = 200
+  /// The maximum number of `--label`.
+  ///
+  /// They're in each line of a report as JSON Lines.
+  package static let labels = 20
+  /// The maximum length of the value of `--label`, in bytes.
+  ///
+  /// It's in each line of a report as JSON Lines.
+  package static let labelValue = 200
   /// The maximum number of files of a model that `--watch` compares.
   ///
   /// They're compared five times a second.

@@ -165,6 +165,22 @@ package struct JSONFields {
     add(raw: key, object.object)
   }
 
+  /// Adds a Boolean value, unless it's `nil`.
+  package mutating func add(_ key: StaticString, _ flag: Bool?) {
+    if let flag { add(raw: key, String(flag)) }
+  }
+
+  /// Adds a list of strings.
+  package mutating func add(_ key: StaticString, texts: [String]) {
+    add(raw: key, "[\(texts.map(JSONText.quoted).joined(separator: ","))]")
+  }
+
+  /// Adds an object of strings, with its keys in order.
+  package mutating func add(_ key: StaticString, texts: [(key: String, value: String)]) {
+    let pairs = texts.map { "\(JSONText.quoted($0.key)):\(JSONText.quoted($0.value))" }
+    add(raw: key, "{\(pairs.joined(separator: ","))}")
+  }
+
   /// Adds a list of objects.
   package mutating func add(_ key: StaticString, _ objects: [JSONFields]) {
     add(raw: key, "[\(objects.map(\.object).joined(separator: ","))]")

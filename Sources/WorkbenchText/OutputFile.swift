@@ -170,7 +170,7 @@ package enum OutputFile {
 /// The mark of an HTML page is its generator; of JUnit XML, the name of its suites; of a trace, its
 /// metadata; of Markdown, a comment at the end; of a program or script, a comment at the start; of
 /// plain text, the command and version; of a store, SQLite's application ID. A result in JSON is
-/// recognized by its keys, and JSON Lines by the first event.
+/// recognized by its keys, and JSON Lines by those of the first line.
 package enum OutputMark {
   /// The comment at the end of Markdown.
   package static let markdown = "<!-- Written by cdprof -->"
@@ -214,7 +214,9 @@ package enum OutputMark {
       return start.contains("\"cdprof\":\"")
     }
     if start.hasPrefix(spans) { return true }
-    if first.hasPrefix("{\"variant\":\""), first.contains("\",\"kind\":\"") { return true }
+    if first.hasPrefix("{\"version\":"), first.contains("\",\"cdprof\":\"") {
+      return first.contains("\"kind\":\"run\"") || first.contains("\"kind\":\"log\"")
+    }
     if start.contains(program) || start.hasPrefix(reload) { return true }
     if end.hasSuffix("\n\(markdown)\n") { return true }
     let last = end.split(separator: "\n").last ?? ""

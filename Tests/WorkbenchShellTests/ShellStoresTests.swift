@@ -235,7 +235,7 @@ struct ShellStoresTests {
     let fault = isTrace ? "\"name\":\"fault Mood (miss)\"" : "\"kind\":\"objectFault\""
     // A trace draws a miss on two tracks.
     #expect(lines.count { $0.contains(fault) } == (isTrace ? 12 : 6))
-    #expect(lines.count { $0.contains("\"run 2\"") } == (isTrace ? 1 : 4))
+    #expect(lines.count { $0.contains("\"run 2\"") } == (isTrace ? 1 : 6))
     let objects = isTrace ? [lines.joined()] : lines.map(String.init)
     for object in objects {
       _ = try JSONSerialization.jsonObject(with: Data(object.utf8))

@@ -19,6 +19,9 @@ enum PackageFiles {
   /// The path of `Scripts`.
   static let scripts = package.appendingPathComponent("Scripts").path
 
+  /// The folder `Documentation`.
+  static let documentation = package.appendingPathComponent("Documentation")
+
   /// The paths of all scenarios, relative to `Scenarios`.
   static let scenarios: [String] = {
     let folder = package.appendingPathComponent("Scenarios").path

@@ -302,16 +302,19 @@ package struct LogReportInput {
   package var advice: IndexAdvice?
   /// Whether to show bound values, which can be private.
   package var showsBinds: Bool
+  /// What identifies the log in JSON Lines.
+  package var labels: [ReportLabel]
 
   package init(
     report: LogReport, before: LogReport? = nil, evaluation: LogEvaluation? = nil,
-    advice: IndexAdvice? = nil, showsBinds: Bool = false
+    advice: IndexAdvice? = nil, showsBinds: Bool = false, labels: [ReportLabel] = []
   ) {
     self.report = report
     self.before = before
     self.evaluation = evaluation
     self.advice = advice
     self.showsBinds = showsBinds
+    self.labels = labels
   }
 }
 
@@ -325,6 +328,8 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
   case junit
   /// Chrome trace events, for Perfetto, if the log contains times of day.
   case trace
+  /// JSON Lines, with a line for the log, each section, statement, and finding.
+  case jsonl
 
   /// Returns the report in this format.
   ///
@@ -337,6 +342,7 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
     case .md: Data(PrintableText.escaped(LogReportFormat.markdown(LogPage(input))).utf8)
     case .junit: Data(PrintableText.escaped(LogReportFormat.junit(input)).utf8)
     case .trace: try LogReportFormat.trace(input.report)
+    case .jsonl: LogReportFormat.lines(input)
     }
   }
 

@@ -17,7 +17,7 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   case text
   /// Chrome trace events, for Perfetto.
   case trace
-  /// JSON Lines, with a line for each event.
+  /// JSON Lines, with a line for the run, each variant, statement, finding, and event.
   case jsonl
   /// Spans in the JSON encoding of OTLP, for a collector of OpenTelemetry.
   case otlp
@@ -41,8 +41,11 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - result: The result.
   ///   - reload: What reloads a page when it's written again; `nil` if nothing does.
+  ///   - labels: What identifies the run in JSON Lines.
   /// - Throws: An error of the template or the encoder, which no result can cause.
-  package func data(_ result: RunResult, reloading reload: PageReload? = nil) throws -> Data {
+  package func data(
+    _ result: RunResult, reloading reload: PageReload? = nil, labels: [ReportLabel] = []
+  ) throws -> Data {
     switch self {
     case .html:
       ReportFormat.printable(
@@ -52,7 +55,7 @@ package enum ReportFormat: String, CaseIterable, Sendable {
     case .junit: ReportFormat.printable(JUnitReport.text(result))
     case .text: ReportFormat.printable(TextReport.text(result))
     case .trace: TraceReport.data(result)
-    case .jsonl: JSONLinesReport.data(result)
+    case .jsonl: JSONLinesReport.data(result, labels: labels)
     case .otlp: OpenTelemetryReport.data(result)
     }
   }
@@ -75,14 +78,15 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   ///   - directory: The folder to write to; it's created if it doesn't exist.
   ///   - force: Whether to replace a file that `cdprof` didn't write.
   ///   - reloads: Whether an open page reloads when it's written again; writes its script, too.
+  ///   - labels: What identifies the run in JSON Lines.
   /// - Throws: An `InvalidInputError` if such a file exists and `force` is false; an `NSError` of
   ///   the file system that names the file; an error of the template.
   package func write(
     _ result: RunResult, named name: String, in directory: URL, force: Bool = false,
-    reloads: Bool = false
+    reloads: Bool = false, labels: [ReportLabel] = []
   ) throws -> URL {
     let reload = self == .html && reloads ? PageReload(of: name) : nil
-    let data = try data(result, reloading: reload)
+    let data = try data(result, reloading: reload, labels: labels)
     try OutputFile.makeFolder(directory)
     let url = url(named: name, in: directory)
     try OutputFile.write(data, to: url, force: force)

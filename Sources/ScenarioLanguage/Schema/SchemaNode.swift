@@ -25,7 +25,7 @@ package indirect enum SchemaNode: Sendable, Equatable {
   }
 
   /// Returns an object whose members keep the order of the pairs.
-  static func pairs(_ pairs: [(String, SchemaNode)]) -> SchemaNode {
+  package static func pairs(_ pairs: [(String, SchemaNode)]) -> SchemaNode {
     .object(pairs.map { Member(key: $0.0, value: $0.1) })
   }
 

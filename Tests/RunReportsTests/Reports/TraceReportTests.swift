@@ -94,8 +94,9 @@ struct TraceReportTests {
     let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
     let counts = Self.result.variants.map { variant in
       variant.timeline.lanes.reduce(variant.steps.count) { $0 + $1.marks.count }
+        + 1 + variant.statements.count + variant.findings.count
     }
-    #expect(lines.count == counts.reduce(0, +))
+    #expect(lines.count == counts.reduce(1, +))
     var faults = 0
     for line in lines {
       let object = try #require(

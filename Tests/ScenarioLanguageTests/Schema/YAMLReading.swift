@@ -1,4 +1,5 @@
 import Foundation
+import WorkbenchFixtures
 import Yams
 
 /// How plain YAML scalars become JSON values; editors differ in this.

@@ -3,21 +3,21 @@ import Foundation
 /// Validates values against a JSON Schema (draft 2020-12) that uses only the supported keywords.
 ///
 /// An unknown keyword is an error, so no part of a schema is ignored.
-struct SchemaValidator {
+package struct SchemaValidator {
   /// An unknown keyword or an unresolved reference.
-  struct Unknown: Error, CustomStringConvertible {
-    var description: String
+  package struct Unknown: Error, CustomStringConvertible {
+    package var description: String
   }
 
   /// A violation of the schema, and its path.
-  struct Problem: CustomStringConvertible {
+  package struct Problem: CustomStringConvertible {
     var path: String
     var message: String
 
-    var description: String { "\(path): \(message)" }
+    package var description: String { "\(path): \(message)" }
   }
 
-  let root: JSONValue
+  package let root: JSONValue
   private let patterns: [String: Regex<AnyRegexOutput>]
 
   private static let annotations: Set<String> = ["$schema", "title", "description", "deprecated"]
@@ -29,7 +29,7 @@ struct SchemaValidator {
   ]
 
   /// Reads a schema and checks that all of its keywords are supported.
-  init(_ document: String) throws {
+  package init(_ document: String) throws {
     let root = try JSONDecoder().decode(JSONValue.self, from: Data(document.utf8))
     var patterns: [String: Regex<AnyRegexOutput>] = [:]
     try Self.check(root, in: root, isRoot: true, &patterns)
@@ -38,7 +38,7 @@ struct SchemaValidator {
   }
 
   /// Returns all violations; if no alternative matches, those of the alternative with the fewest.
-  func problems(of value: JSONValue) -> [Problem] {
+  package func problems(of value: JSONValue) -> [Problem] {
     problems(of: value, by: root, at: "$")
   }
 

@@ -1,5 +1,5 @@
 /// A JSON value that distinguishes numbers from Booleans.
-enum JSONValue: Decodable, Equatable {
+package enum JSONValue: Decodable, Equatable, Sendable {
   case null
   case flag(Bool)
   case number(Double)
@@ -7,7 +7,7 @@ enum JSONValue: Decodable, Equatable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let value = try decoder.singleValueContainer()
     if value.decodeNil() {
       self = .null
@@ -24,24 +24,24 @@ enum JSONValue: Decodable, Equatable {
     }
   }
 
-  var object: [String: JSONValue] {
+  package var object: [String: JSONValue] {
     if case .object(let members) = self { members } else { [:] }
   }
 
-  var array: [JSONValue] {
+  package var array: [JSONValue] {
     if case .array(let values) = self { values } else { [] }
   }
 
-  var text: String? {
+  package var text: String? {
     if case .text(let text) = self { text } else { nil }
   }
 
-  var number: Double? {
+  package var number: Double? {
     if case .number(let number) = self { number } else { nil }
   }
 
   /// The names of the JSON Schema types that the value has.
-  var types: Set<String> {
+  package var types: Set<String> {
     switch self {
     case .null: ["null"]
     case .flag: ["boolean"]
