@@ -114,7 +114,7 @@ class Run:
     def in_postgres(self, sql):
         output = subprocess.run(
             ["psql", self.environment["DATABASE"], "-v", "ON_ERROR_STOP=1", "-q", "--csv", "-t", "-f", "-"],
-            input=sql, cwd=self.folder, check=True, capture_output=True, text=True).stdout
+            input=sql, cwd=self.folder, check=True, stdout=subprocess.PIPE, text=True).stdout
         return [tuple(row) for row in csv.reader(io.StringIO(output))]
 
     def database(self, name, sql, title):
@@ -145,7 +145,7 @@ class Run:
                     self.shell(text, heading)
                 continue
             names = [name for name in ("DuckDB", "PostgreSQL") if name in heading] or ["DuckDB", "PostgreSQL"]
-            wanted = answers[heading].pop(0) if heading in answers else None
+            wanted = answers[heading].pop(0) if heading.endswith("?") else None
             for name in names:
                 found = self.database(name, text, heading)
                 if wanted is not None and not same(found, wanted):

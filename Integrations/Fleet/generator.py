@@ -29,7 +29,7 @@ class Statement:
 
 FETCHES = [
     Statement("SELECT 0, t0.Z_PK, t0.ZDATE FROM ZMOOD t0 ORDER BY t0.ZDATE DESC", (20, 20), (50, 50), (30, 30)),
-    # The lists have 1 to 7 elements.
+    # The lists have 1 to 7 elements in the first release, and 8 to 14 in the second.
     Statement("SELECT 0, t0.Z_PK, t0.ZNAME FROM ZCONTINENT t0 WHERE  t0.Z_PK IN  (%s)", (30, 30), (5, 5), (4, 4),
               normalized="SELECT 0, t0.Z_PK, t0.ZNAME FROM ZCONTINENT t0 WHERE t0.Z_PK IN (?)"),
     # Grew in time.
@@ -113,7 +113,7 @@ class Fleet:
             for number in range(total.executions):
                 sql = total.statement.sql
                 if "%s" in sql:
-                    sql %= ",".join("?" * (1 + number % 7))
+                    sql %= ",".join("?" * ((1 if total.release == BEFORE else 8) + number % 7))
                 yield line(f"CoreData: sql: {sql}")
                 if total.time is not None:
                     time = f"{total.time / 1e4:.4f}s"

@@ -14,4 +14,4 @@ environment=$here/../../.build/fleet
 
 cd "$here/../PostgresStore"
 . ./temporary-server.sh
-"$environment/bin/python" "$here/fleet.py" "$program" "$url" "$logs"
+"$environment/bin/python" -B "$here/fleet.py" "$program" "$url" "$logs"
