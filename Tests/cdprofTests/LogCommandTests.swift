@@ -56,6 +56,44 @@ struct LogCommandTests {
     #expect(try program.run(trace + ["--follow"]).status == 64)
   }
 
+  /// A log has the counts of the run that wrote it.
+  @Test func logIsWrittenAsLines() throws {
+    let log = try log("run.log", "--sql", "1", "--report", "jsonl", "--label", "release=1.4")
+    for _ in 0..<2 {
+      let outcome = try program.run([
+        "log", log, "--report", "jsonl", "--label", "release=1.4", "--out", "log.jsonl",
+      ])
+      #expect(outcome.status == 0 && outcome.output == "written: log.jsonl\n", "\(outcome)")
+    }
+    let executions = try ["log.jsonl", "runs/mood-list.jsonl"].map { file in
+      let text = try String(contentsOf: program.folder.file(file), encoding: .utf8)
+      return try text.split(separator: "\n").reduce(into: [String: Int]()) { counts, line in
+        let line = try #require(
+          JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect((line["labels"] as? [String: String]) == ["release": "1.4"])
+        guard line["statement"] as? String == "select", let count = line["executions"] as? Int,
+          let sql = line["normalized"] as? String
+        else { return }
+        counts[sql, default: 0] += count
+      }
+    }
+    #expect(executions[0] == executions[1] && executions[0].count > 2)
+  }
+
+  @Test(arguments: [
+    ([], "--label requires --report jsonl."), (["--label", "a=2"], "two --label options"),
+    (["--label", "b"], "must be KEY=VALUE"), (["--label", "b-c=1"], "must be KEY=VALUE"),
+    (["--label", "b=" + String(repeating: "x", count: 201)], "at most 200 bytes, not 201"),
+    ((0..<20).flatMap { ["--label", "a\($0)=1"] }, "at most 20 --label options"),
+  ])
+  func invalidLabelsAreErrors(labels: [String], message: String) throws {
+    for command in [["log", "a.log"], ["run", "a.yml"], ["report", "a.json"]] {
+      let format = labels.isEmpty ? ["--report", "md"] : ["--report", "jsonl"]
+      let outcome = try program.run(command + format + ["--label", "a=1"] + labels)
+      #expect(outcome.status == 64 && outcome.errors.contains(message), "\(outcome)")
+    }
+  }
+
   @Test func logsAreCompared() throws {
     let before = try log("before.log", "--sql", "1")
     let text = try String(contentsOfFile: before, encoding: .utf8)
