@@ -2,11 +2,10 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test tests agreement fuzz faults exports examples server postgres postgres-bench fleet checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
+.PHONY: help demo docs test build-tests agreement fuzz faults exports examples server postgres postgres-bench fleet checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
-# The same switches everywhere. A target may import only what Package.swift says it depends on. Tests are found by an
-# index, which a debug build writes; the index of Foundation's modules isn't needed, and takes a sixth of the time.
-SWIFT_FLAGS := --explicit-target-dependency-import-check error -Xswiftc -index-ignore-system-modules
+# The same switch everywhere: a target may import only what Package.swift says it depends on.
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
 SCENARIO := Scenarios/faults.yml
 REPORTS := Reports
 SAMPLE := Scenarios/mood-list.yml
@@ -69,7 +68,7 @@ demo: build
 test: prepare
 	swift test --disable-xctest $(SWIFT_FLAGS)
 
-tests: prepare
+build-tests: prepare
 	swift build --build-tests $(SWIFT_FLAGS)
 
 # As many as a release should see; `make test` runs a tenth.

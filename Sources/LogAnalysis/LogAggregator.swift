@@ -70,6 +70,8 @@ struct LogAggregator {
   private var positions: [LogThread: Int] = [.unknown: 0]
   /// The position of the thread of the last message.
   private var current = 0
+  /// The number of threads beyond which those that aren't waiting for a line are removed.
+  private var threadLimit = 2_000
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
@@ -130,20 +132,25 @@ struct LogAggregator {
   /// Makes a thread the current one.
   private mutating func enter(_ name: LogThread) {
     guard name != thread.name else { return }
-    // A long log contains many threads. Remove those that aren't waiting for a line.
-    if threads.count > 2_000 {
-      let last = thread.name
-      threads.removeAll { $0.nesting.isIdle && !$0.isInTransaction && $0.name != last }
-      positions = [:]
-      for (position, thread) in threads.enumerated() { positions[thread.name] = position }
-    }
     if let known = positions[name] {
       current = known
-    } else {
-      current = threads.count
-      positions[name] = current
-      threads.append(ThreadState(name: name))
+      return
     }
+    if threads.count > threadLimit { removeIdleThreads() }
+    current = threads.count
+    positions[name] = current
+    threads.append(ThreadState(name: name))
+  }
+
+  /// Removes the threads that aren't waiting for a line, because a long log contains many.
+  ///
+  /// If many remain, the next removal is after as many new ones, so that the time for each thread
+  /// doesn't grow with their number.
+  private mutating func removeIdleThreads() {
+    threads.removeAll { $0.nesting.isIdle && !$0.isInTransaction }
+    positions = [:]
+    for (position, thread) in threads.enumerated() { positions[thread.name] = position }
+    threadLimit = max(2_000, 2 * threads.count)
   }
 
   /// Counts an event for the log and for the open section.

@@ -24,15 +24,17 @@ enum Sandbox {
   /// Call this method before the process has other threads, and before it opens a database:
   /// temporary files then go to a new folder, which `TMPDIR` names.
   ///
-  /// - Parameter paths: The files to read. Everything in their folders can be read.
+  /// - Parameter paths: The files to read, or `-` for standard input. Everything in their folders
+  ///   can be read.
   /// - Returns: Whether the process is confined.
   @discardableResult
   static func enter(reading paths: [String]) -> Bool {
     let version = csandbox_version()
-    guard version > 0, let temporary = try? ScratchFolders.make() else { return false }
+    guard version > 0 else { return false }
     let rules = csandbox_make(version)
     guard rules >= 0 else { return false }
     defer { close(rules) }
+    guard let temporary = try? ScratchFolders.make() else { return false }
     let known = csandbox_file_rights(version)
     for path in system + folders(of: paths) { allow(reading, below: path, rules) }
     allow(writing & known, below: temporary.path, rules)
@@ -51,7 +53,7 @@ enum Sandbox {
 
   /// The folders of files, and of the files that links refer to.
   private static func folders(of paths: [String]) -> [String] {
-    paths.flatMap { path -> [String] in
+    paths.filter { $0 != InputFile.standardInput }.flatMap { path -> [String] in
       let absolute = URL(fileURLWithPath: path).path
       var folders = [(absolute as NSString).deletingLastPathComponent]
       if let real = realpath(absolute, nil) {

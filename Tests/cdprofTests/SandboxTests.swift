@@ -39,6 +39,7 @@ struct SandboxTests {
         ("read it by a link", opening("\(folder)/link", O_RDONLY)),
         ("read it by its name in /proc", opening("/proc/self/root\(secret)", O_RDONLY)),
         ("list its folder", opening((secret as NSString).deletingLastPathComponent, O_RDONLY)),
+        ("list the current folder", opening(".", O_RDONLY)),
         ("write the store", opening(store, O_RDWR)),
         ("append to the store", opening(store, O_WRONLY | O_APPEND)),
         ("empty the store", result(truncate(store, 0))),
@@ -92,7 +93,9 @@ struct SandboxTests {
       symlink(secret, folder.file("stores/link").path)
       let attempts = Attempts(
         store: store, secret: secret, folder: folder.file("stores").path)
-      #expect(Sandbox.enter(reading: [store]))
+      // Standard input isn't a file of this folder.
+      #expect(chdir(folder.file("private").path) == 0)
+      #expect(Sandbox.enter(reading: [store, "-"]))
       attempts.report("this thread")
       let ended = DispatchSemaphore(value: 0)
       Thread {

@@ -8,12 +8,7 @@ import WorkbenchFixtures
 @Suite("Documentation of findings")
 struct FindingsDocumentationTests {
   @Test func findingsPageIsGeneratedFromRules() throws {
-    let file = ScenarioFiles.folder.deletingLastPathComponent()
-      .appendingPathComponent("Documentation/findings.md")
-    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
-      try FindingsPage.text.write(to: file, atomically: true, encoding: .utf8)
-    }
-    let page = try String(contentsOf: file, encoding: .utf8)
+    let page = try GeneratedDocument.text(of: "findings.md", generated: FindingsPage.text)
     #expect(page == FindingsPage.text, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 

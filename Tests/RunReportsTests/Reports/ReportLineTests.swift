@@ -62,12 +62,8 @@ struct ReportLineTests {
   }
 
   @Test func schemaFileIsGenerated() throws {
-    let file = ScenarioFiles.folder.deletingLastPathComponent()
-      .appendingPathComponent("Documentation/\(ReportLineSchema.fileName)")
-    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
-      try ReportLineSchema.document.write(to: file, atomically: true, encoding: .utf8)
-    }
-    let page = try String(contentsOf: file, encoding: .utf8)
+    let page = try GeneratedDocument.text(
+      of: ReportLineSchema.fileName, generated: ReportLineSchema.document)
     #expect(page == ReportLineSchema.document, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 

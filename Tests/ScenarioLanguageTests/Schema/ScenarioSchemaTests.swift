@@ -20,12 +20,8 @@ struct ScenarioSchemaTests {
   }
 
   @Test func schemaFileIsGenerated() throws {
-    let file = ScenarioFiles.folder.deletingLastPathComponent()
-      .appendingPathComponent("Documentation/\(ScenarioSchema.fileName)")
-    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
-      try ScenarioSchema.document.write(to: file, atomically: true, encoding: .utf8)
-    }
-    let page = try String(contentsOf: file, encoding: .utf8)
+    let page = try GeneratedDocument.text(
+      of: ScenarioSchema.fileName, generated: ScenarioSchema.document)
     #expect(page == ScenarioSchema.document, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
