@@ -136,7 +136,7 @@ extension Counters {
       case nil: break
       }
     case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .merge,
-      .migration, .migrationStep, .storeOpening, .roundTrip:
+      .migration, .migrationStep, .storeOpening, .roundTrip, .failure:
       break
     }
   }

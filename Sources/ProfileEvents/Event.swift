@@ -30,6 +30,8 @@ package struct Event: Sendable, Identifiable {
   package var roundTrips: Int
   /// What a migration or a step of it did, for events of these two kinds only.
   package var migration: MigrationRecord?
+  /// What failed, for failures only.
+  package var failure: FailureRecord?
   /// The statement, for statements and for events that record their query.
   package var statement: StatementRecord?
   /// The file, for the opening of a store.
@@ -53,6 +55,28 @@ package struct Event: Sendable, Identifiable {
     self.rounds = 0
     self.roundTrips = 0
     self.stack = []
+  }
+}
+
+/// What failed, as far as it's known where the error is caught.
+package enum FailureRecord: Sendable {
+  /// The event is the operation itself, which would be of this kind if it had succeeded.
+  case operation(EventKind, FailureCode)
+  /// A read of the event's `parent`, which fails too unless an event with its ID follows.
+  case read(FailureCode)
+  /// The block that reads have failed in ends: what hasn't ended by now has failed.
+  case blockEnd
+}
+
+/// The identification of an error, without its message, which can contain private data.
+package struct FailureCode: Sendable, Hashable {
+  package var domain: String
+  package var code: Int
+  /// SQLite's extended result code; `nil` if SQLite hasn't caused the error.
+  package var resultCode: Int?
+
+  package init(domain: String, code: Int, resultCode: Int?) {
+    (self.domain, self.code, self.resultCode) = (domain, code, resultCode)
   }
 }
 
@@ -174,6 +198,13 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
   case storeOpening
   /// Exchanges of a program's own store with its server that belong to no statement.
   case roundTrip
+  /// An operation or a read that failed; emitted only if a sink requires failures.
+  case failure
+}
+
+extension EventDetail {
+  /// Events for what fails, in addition to those for what succeeds.
+  package static let failures = EventDetail(rawValue: 64)
 }
 
 /// The source from which a fault was fulfilled.

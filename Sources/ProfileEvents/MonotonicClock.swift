@@ -15,6 +15,15 @@ package enum MonotonicClock {
     return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
   }
 
+  /// Returns what to add to a time of this clock for the nanoseconds since 1970, UTC.
+  ///
+  /// It changes when the system's time is set, and while the system sleeps.
+  package static func epoch() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec) &- now()
+  }
+
   /// Returns the operating system's ID of the current thread.
   package static func threadID() -> UInt64 {
     #if canImport(Darwin)

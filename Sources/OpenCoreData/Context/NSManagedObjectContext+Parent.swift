@@ -202,7 +202,7 @@ extension NSManagedObjectContext {
       }
       return result
     } catch {
-      scope.abandon(event)
+      scope.fail(event, error) { $0.entity = plan.entityName }
       throw error
     }
   }

@@ -33,18 +33,16 @@ extension NSManagedObjectContext {
 
   /// Runs a block on the context's queue and returns its result.
   ///
-  /// Rethrows the block's error.
+  /// Rethrows the block's error. The block has the task-local values of the caller.
   public final func perform<T: Sendable, Failure: Error>(
     schedule: ScheduledTaskType = .immediate,
     _ block: @escaping @Sendable () throws(Failure) -> T
   ) async throws(Failure) -> T {
-    let result: Result<T, Failure> = await withCheckedContinuation { continuation in
-      let work: @Sendable () -> Void = { [self] in
-        continuation.resume(returning: run { Result(catching: block) })
-      }
-      if schedule == .immediate, isOnQueue { work() } else { queue.async(execute: work) }
+    if schedule == .immediate, isOnQueue { return try run { Result(catching: block) }.get() }
+    return try await withTaskExecutorPreference(QueueExecutor(queue)) {
+      run { Result(catching: block) }
     }
-    return try result.get()
+    .get()
   }
 
   /// Whether the caller is on the context's queue, including through `performAndWait` of other
@@ -109,6 +107,7 @@ extension NSManagedObjectContext {
   }
 
   private func endBlock() {
+    if blocks.takeFailure() { scope.emit(.failure) { $0.failure = .blockEnd } }
     processPendingChanges()
     endReadTransaction()
     sweep()
@@ -130,6 +129,22 @@ extension NSManagedObjectContext {
 
 }
 
+/// Runs the block of an awaited `perform` on a queue, as a part of the caller's task.
+///
+/// So the block has the task-local values of the caller, such as the span of a request.
+private final class QueueExecutor: TaskExecutor {
+  private let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) {
+    self.queue = queue
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+}
+
 /// The `perform` blocks of a context, and the work scheduled for the end of the outermost one.
 ///
 /// Used on the context's queue.
@@ -141,6 +156,8 @@ struct BlockState {
   private var isInRunLoop = false
   /// Whether a block has sent a request to the parent context.
   private var hasAskedParent = false
+  /// Whether a read has failed that a sink must be told of.
+  private var hasFailed = false
 
   /// Whether a block is running.
   var isRunning: Bool { depth > 0 }
@@ -169,6 +186,16 @@ struct BlockState {
   }
 
   mutating func leaveRunLoop() { isInRunLoop = false }
+
+  /// Records that a read of the running block has failed.
+  mutating func noteFailure() { hasFailed = isRunning }
+
+  /// Returns whether a read has failed since the last call.
+  mutating func takeFailure() -> Bool {
+    guard hasFailed else { return false }
+    hasFailed = false
+    return true
+  }
 
   /// Records that the parent registers objects for this context.
   mutating func noteParentRequest() { hasAskedParent = true }
@@ -301,13 +328,13 @@ extension NSPersistentStoreCoordinator {
   }
 
   /// Runs a block on the coordinator's queue and returns its result.
+  ///
+  /// The block has the task-local values of the caller.
   public func perform<T: Sendable, Failure: Error>(
     _ block: @escaping @Sendable () throws(Failure) -> T
   ) async throws(Failure) -> T {
-    let result: Result<T, Failure> = await withCheckedContinuation { continuation in
-      blocks.queue.async { continuation.resume(returning: Result(catching: block)) }
-    }
-    return try result.get()
+    try await withTaskExecutorPreference(QueueExecutor(blocks.queue)) { Result(catching: block) }
+      .get()
   }
 
   /// Executes a request for a context, on the context's queue.

@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
       post(.NSManagedObjectContextWillSave, [:])
       guard hasChanges else { return try saveNothing() }
       var operation = SaveOperation(in: self)
-      let rounds = try operation.prepare()
+      let rounds = try scope.reportingFailure(of: .save) { try operation.prepare() }
       endReadTransaction()
       guard !savePlan().isEmpty else {
         changes.removeAll()
@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
       do {
         try operation.write()
       } catch {
-        scope.abandon(event)
+        scope.fail(event, error)
         let parts = operation.committed
         if !parts.isEmpty { finishSave(of: SavePlan(joining: parts)) }
         throw error

@@ -148,7 +148,7 @@ final class BackgroundFetch: @unchecked Sendable {
       }
       return Reading(reader: found)
     } catch {
-      scope.abandon(event)
+      scope.fail(event, error) { $0.entity = plan.entityName }
       throw error
     }
   }

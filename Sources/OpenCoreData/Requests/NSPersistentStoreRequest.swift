@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
       }
       return outcomes
     } catch {
-      scope.abandon(event)
+      scope.fail(event, error) { $0.entity = plan.entityName }
       throw error
     }
   }

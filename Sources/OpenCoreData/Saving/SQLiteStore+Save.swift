@@ -72,7 +72,7 @@ extension SQLiteStore {
       scope.end(event)
       return result
     } catch {
-      defer { scope.abandon(event) }
+      defer { scope.fail(event, error) }
       // The original error is the one to report.
       rollBack(on: connection, in: scope)
       throw error

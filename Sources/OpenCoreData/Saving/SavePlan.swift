@@ -65,8 +65,13 @@ struct SaveConflicts: Error, @unchecked Sendable {  // thrown and caught on the 
 }
 
 /// Thrown inside of a save's transaction to roll it back: the rows of these objects have changed.
-struct ChangedRows: Error, @unchecked Sendable {  // thrown and caught on the context's queue
+struct ChangedRows: CustomNSError, @unchecked Sendable {
+  // thrown and caught on the context's queue
+  static let errorDomain = NSCocoaErrorDomain
   let objects: [NSManagedObject]
+
+  /// The code of the save's error, if its merge policy doesn't resolve the conflict.
+  var errorCode: Int { NSManagedObjectMergeError }
 }
 
 extension Row {

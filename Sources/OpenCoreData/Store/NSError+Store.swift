@@ -74,22 +74,6 @@ extension NSError {
       ])
   }
 
-  /// Returns the error for one of the driver's, with SQLite's code and the statement.
-  static func from(_ error: any Error, store: NSPersistentStore?) -> NSError {
-    guard let error = error as? SQLiteError else { return error as NSError }
-    var info: [String: Any] = [NSSQLiteErrorDomain: Int(error.code.rawValue)]
-    info[NSFilePathErrorKey] = store?.url?.path
-    info[NSUnderlyingErrorKey] = NSError(
-      domain: NSSQLiteErrorDomain, code: Int(error.code.rawValue),
-      userInfo: [NSLocalizedDescriptionKey: error.description])
-    if error.code == .functionFailed {
-      // Only functions in predicates fail.
-      return coreData(
-        NSCoreDataError, "The predicate can't be evaluated: \(error.message).", info)
-    }
-    return coreData(NSSQLiteError, error.description, info)
-  }
-
   /// Whether SQLite stopped a statement because it was interrupted.
   package var isInterruptedStatement: Bool {
     userInfo[NSSQLiteErrorDomain] as? Int == Int(ResultCode.interrupt.rawValue)

@@ -222,7 +222,7 @@ extension EventKind {
     case .migration: "migration"
     case .migrationStep: "migration step"
     case .rowCacheHit, .rowCacheMiss, .statement, .transaction, .notification, .storeOpening,
-      .roundTrip:
+      .roundTrip, .failure:
       nil
     }
   }

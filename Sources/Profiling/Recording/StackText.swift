@@ -109,7 +109,7 @@ extension EventKind {
     switch self {
     case .fetch, .save, .objectFault, .relationshipFault, .batchRequest, .batchLoad, .merge: true
     case .rowCacheHit, .rowCacheMiss, .prefetch, .statement, .transaction, .notification,
-      .migration, .migrationStep, .storeOpening, .roundTrip:
+      .migration, .migrationStep, .storeOpening, .roundTrip, .failure:
       false
     }
   }

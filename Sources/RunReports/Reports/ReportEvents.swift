@@ -90,6 +90,7 @@ extension EventKind {
       case .migrationStep: ("migration step", nil)
       case .storeOpening: ("store opening", nil)
       case .roundTrip: ("round trip", nil)
+      case .failure: ("failure", nil)
       }
     return NumberText.counted(number, one, many)
   }

@@ -81,7 +81,7 @@ package enum ReportLineSchema {
       ),
       (.finding, "A finding in a variant or a log.", [ofEither, finding]),
     ]
-    let events = EventKind.allCases.map { SchemaNode.text($0.rawValue) }
+    let events = EventKind.allCases.filter { $0 != .failure }.map { SchemaNode.text($0.rawValue) }
     return kinds.map { kind, meaning, keys in
       (kind.rawValue, definition([.text(kind.rawValue)], meaning, keys.flatMap(\.self)))
     } + [

@@ -208,6 +208,7 @@ extension Timeline.Lane {
     case .batchRequest: return "batch request\(subject)"
     case .storeOpening: return "open store"
     case .roundTrip: return "round trip"
+    case .failure: return "failure"
     case .migration, .migrationStep: return purpose ?? kind.rawValue
     case .fetch, .save, .prefetch, .transaction, .notification, .merge, .rowCacheHit, .rowCacheMiss:
       return kind.rawValue + subject
@@ -258,8 +259,7 @@ enum TraceTrack: Int, CaseIterable {
     case .statement: [.statements]
     case .transaction: [.transactions]
     case .batchRequest, .notification, .merge, .migration, .migrationStep, .storeOpening,
-      .rowCacheHit,
-      .rowCacheMiss, .roundTrip:
+      .rowCacheHit, .rowCacheMiss, .roundTrip, .failure:
       [.others]
     }
   }

@@ -1,0 +1,234 @@
+import ProfileEvents
+import Synchronization
+
+/// Assembles events, of which the inner ones end first, into operations.
+final class OperationCollector: EventSink {
+  let detail: EventDetail = .failures
+  private let body: @Sendable (CoreDataOperation) -> Void
+  /// What has ended on each thread inside of operations that are still running.
+  private let threads = Mutex<[UInt64: UnfinishedOperations]>([:])
+
+  init(_ body: @escaping @Sendable (CoreDataOperation) -> Void) {
+    self.body = body
+  }
+
+  func record(_ event: Event) {
+    switch event.kind {
+    case .rowCacheHit, .rowCacheMiss, .migration, .migrationStep, .storeOpening: return
+    default: break
+    }
+    let finished = threads.withLock { threads in
+      var unfinished = threads[event.thread] ?? UnfinishedOperations()
+      let wasEmpty = unfinished.isEmpty
+      let finished = unfinished.take(event)
+      if !unfinished.isEmpty {
+        threads[event.thread] = unfinished
+      } else if !wasEmpty {
+        threads[event.thread] = nil
+      }
+      return finished
+    }
+    guard !finished.isEmpty else { return }
+    let offset = MonotonicClock.epoch()
+    for var operation in finished {
+      operation.move(by: offset)
+      body(operation)
+    }
+  }
+}
+
+/// The operations that have ended on a thread while those around them are running.
+///
+/// An operation contains what has a higher ID than its own when it ends, because IDs are in the
+/// order in which events begin, and events on a thread are nested.
+struct UnfinishedOperations {
+  private struct Node {
+    let id: Int
+    let parent: Int
+    /// `nil` for what's only counted.
+    var operation: CoreDataOperation?
+    var counters = Counters()
+    var omitted = 0
+
+    /// The operation, with the number of those that aren't listed after it.
+    var listed: CoreDataOperation? {
+      var listed = operation
+      listed?.omitted += omitted
+      return listed
+    }
+
+    mutating func count(_ other: Counters) {
+      counters = counters + other
+      operation?.costs = Costs(counters)
+    }
+  }
+
+  /// A read that failed in an event that hasn't ended.
+  private struct FailedRead {
+    /// The ID of that event.
+    let parent: Int
+    let failure: CoreDataOperation.Failure
+    let context: String?
+    let time: UInt64
+    /// Whether a call such as `fetch` caused it, rather than an access to an object.
+    let isRequest: Bool
+  }
+
+  /// The number of operations to list; more are only counted.
+  static let limit = 1_000
+  /// How many statements are compared to find one with the same text.
+  private static let reach = 16
+
+  /// In the order of IDs.
+  private var nodes: [Node] = []
+  private var failedReads: [FailedRead] = []
+  /// The index of the node of the statement that ended last.
+  private var lastStatement: Int?
+
+  var isEmpty: Bool { nodes.isEmpty && failedReads.isEmpty }
+
+  /// Adds an event; returns the operations that aren't in another one and have ended with it.
+  mutating func take(_ event: Event) -> [CoreDataOperation] {
+    guard let failure = event.failure else { return close(event) }
+    switch failure {
+    case .operation(_, let code):
+      markStatement(in: event.id, CoreDataOperation.Failure(code))
+      return close(event)
+    case .read(let code):
+      note(event, CoreDataOperation.Failure(code))
+      return []
+    case .blockEnd:
+      return closeFailed(before: event)
+    }
+  }
+
+  private mutating func close(_ event: Event) -> [CoreDataOperation] {
+    var operation = CoreDataOperation(event)
+    if case .operation(_, let code) = event.failure {
+      operation?.failure = CoreDataOperation.Failure(code)
+    }
+    if !failedReads.isEmpty {
+      // These kinds also end regularly when a read in them has failed.
+      if event.kind == .relationshipFault || event.kind == .batchLoad {
+        operation?.failure = failedReads.first { $0.parent == event.id }?.failure
+      }
+      failedReads.removeAll { $0.parent >= event.id }
+    }
+    var counters = Counters()
+    counters.count(event)
+    guard let operation else {
+      // If a COMMIT fails, no other statement has failed; a ROLLBACK follows the one that has.
+      if event.kind == .statement, event.statement?.sql != "ROLLBACK" { lastStatement = nil }
+      if event.parent == 0 { return removeNodes(after: event.id).compactMap(\.listed) }
+      if event.roundTrips > 0 { count(counters, event) }
+      return []
+    }
+    let node = finish(operation, event, counters)
+    if event.parent == 0 { return node.operation.map { [$0] } ?? [] }
+    add(node)
+    return []
+  }
+
+  /// Makes an operation of a fetch or fault whose end isn't reported, and everything in it.
+  private mutating func closeFailed(before event: Event) -> [CoreDataOperation] {
+    defer { failedReads = [] }
+    guard let read = failedReads.min(by: { $0.parent < $1.parent }), event.parent == 0 else {
+      return []
+    }
+    let children = nodes.filter { $0.id > read.parent }.compactMap(\.operation)
+    let begin = children.first?.begin ?? read.time
+    let operation = CoreDataOperation(
+      kind: read.isRequest ? .fetch : .fault, entity: children.first?.entity, relationship: nil,
+      context: read.context, source: nil, sql: nil, begin: begin, duration: read.time &- begin,
+      rows: 0, failure: read.failure)
+    var event = event
+    (event.id, event.parent) = (read.parent, 0)
+    return finish(operation, event, Counters()).operation.map { [$0] } ?? []
+  }
+
+  /// Moves what's in an operation into it.
+  private mutating func finish(
+    _ operation: CoreDataOperation, _ event: Event, _ counters: Counters
+  ) -> Node {
+    var node = Node(id: event.id, parent: event.parent, operation: operation, counters: counters)
+    for child in removeNodes(after: event.id) {
+      node.counters = node.counters + child.counters
+      node.operation?.omitted += child.omitted
+      if let operation = child.operation { node.operation?.operations.append(operation) }
+    }
+    node.operation?.costs = Costs(node.counters)
+    return node
+  }
+
+  private mutating func removeNodes(after id: Int) -> [Node] {
+    guard let last = nodes.last, last.id > id else { return [] }
+    let start = nodes.lastIndex { $0.id <= id }.map { $0 + 1 } ?? 0
+    defer {
+      nodes.removeSubrange(start...)
+      lastStatement = nil
+    }
+    return Array(nodes[start...])
+  }
+
+  private mutating func add(_ node: Node) {
+    let isStatement = node.operation?.kind == .statement
+    if isStatement, let index = indexOfSameStatement(node) {
+      nodes[index].operation?.add(node.operation)
+      nodes[index].count(node.counters)
+      lastStatement = index
+    } else if nodes.count >= Self.limit {
+      nodes[nodes.count - 1].count(node.counters)
+      nodes[nodes.count - 1].omitted += 1 + (node.operation?.omitted ?? 0)
+    } else {
+      nodes.append(node)
+      if isStatement { lastStatement = nodes.count - 1 }
+    }
+  }
+
+  /// Counts an event that isn't an operation.
+  private mutating func count(_ counters: Counters, _ event: Event) {
+    if let last = nodes.indices.last, nodes[last].parent == event.parent {
+      nodes[last].count(counters)
+    } else {
+      nodes.append(Node(id: event.id, parent: event.parent, counters: counters))
+    }
+  }
+
+  /// The index of the same INSERT, UPDATE, or DELETE of the same transaction.
+  private func indexOfSameStatement(_ node: Node) -> Int? {
+    guard node.counters.selects == 0, let sql = node.operation?.sql else { return nil }
+    for index in nodes.indices.reversed().prefix(Self.reach) {
+      guard nodes[index].parent == node.parent else { return nil }
+      if let other = nodes[index].operation, other.sql == sql, other.failure == nil { return index }
+    }
+    return nil
+  }
+
+  private mutating func note(_ event: Event, _ failure: CoreDataOperation.Failure) {
+    guard event.parent > 0 else { return }
+    markStatement(in: event.parent, failure)
+    guard !failedReads.contains(where: { $0.parent == event.parent }) else { return }
+    failedReads.append(
+      FailedRead(
+        parent: event.parent, failure: failure, context: event.context, time: event.begin,
+        isRequest: event.callSite != nil))
+  }
+
+  /// Marks the statement that ended last as failed, if SQLite has caused the error.
+  private mutating func markStatement(in parent: Int, _ failure: CoreDataOperation.Failure) {
+    guard failure.resultCode != nil, let index = lastStatement, nodes[index].parent >= parent else {
+      return
+    }
+    nodes[index].operation?.failure = failure
+  }
+}
+
+extension CoreDataOperation {
+  /// Adds another execution of the same statement.
+  fileprivate mutating func add(_ other: CoreDataOperation?) {
+    guard let other else { return }
+    executions += other.executions
+    duration += other.duration
+    rows += other.rows
+  }
+}
