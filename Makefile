@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test build-tests agreement fuzz faults exports examples server postgres postgres-bench fleet checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
+.PHONY: help demo docs test build-tests agreement fuzz faults exports examples server observability postgres postgres-bench fleet checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -22,6 +22,7 @@ help:
 	@echo 'make exports    compile and run every scenario as a Swift program, and check its log'
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
 	@echo 'make server     build the server of the sample app, and test it with two clients'
+	@echo 'make observability  build the package for traces, metrics, and logs, and its example, and test both'
 	@echo 'make postgres   build the PostgreSQL store, and test it with a server in a temporary folder'
 	@echo 'make postgres-bench  compare the PostgreSQL store with a C program on libpq'
 	@echo 'make fleet      load 1,000 logs into DuckDB and PostgreSQL, and compare the answers of both; needs Python and a network'
@@ -100,6 +101,11 @@ examples: prepare
 server: prepare
 	swift test --package-path Examples/MoodyServer --disable-xctest $(EXAMPLE_FLAGS)
 
+# Traces, metrics, and logs of a server, whose packages nothing else depends on.
+observability: prepare
+	swift test --package-path Integrations/Observability --disable-xctest $(EXAMPLE_FLAGS)
+	swift test --package-path Integrations/Observability/Examples/MoodService --disable-xctest $(EXAMPLE_FLAGS)
+
 # The store in PostgreSQL requires a server, which CI doesn't have.
 postgres: prepare
 	sh Integrations/PostgresStore/test.sh
@@ -143,7 +149,10 @@ lint:
 	  Examples/Package.swift Examples/Sources Examples/Moody/Package.swift Examples/Moody/Sources \
 	  Examples/Moody/Tests Examples/MoodyServer/Package.swift Examples/MoodyServer/Sources \
 	  Examples/MoodyServer/Tests Benchmarks/Package.swift Benchmarks/Sources \
-	  Integrations/PostgresStore/Package.swift Integrations/PostgresStore/Sources Integrations/PostgresStore/Tests
+	  Integrations/PostgresStore/Package.swift Integrations/PostgresStore/Sources Integrations/PostgresStore/Tests \
+	  Integrations/Observability/Package.swift Integrations/Observability/Sources Integrations/Observability/Tests \
+	  Integrations/Observability/Examples/MoodService/Package.swift \
+	  Integrations/Observability/Examples/MoodService/Sources Integrations/Observability/Examples/MoodService/Tests
 
 # Each warning is an error: links without a target, parameters without a description.
 DOCS := .build/docs

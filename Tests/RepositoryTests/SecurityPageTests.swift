@@ -29,14 +29,34 @@ struct SecurityPageTests {
 
   @Test("The table of dependencies lists those of the package, with their minimum versions")
   func tableListsAllDependencies() throws {
-    let package = try Repository.text(of: "Package.swift")
-    let declared = package.matches(of: /\.package\(url: "[^"]*\/([^"\/]+)", from: "([^"]+)"\)/)
-      .map { (String($0.1), String($0.2)) }
+    let declared = try dependencies(of: ["Package.swift"])
     let rows = try rows(below: "Dependencies")
-    #expect(declared.count == package.matches(of: /\.package\(url:/).count && !declared.isEmpty)
-    #expect(Set(rows.keys) == Set(declared.map(\.0)))
+    #expect(Set(rows.keys) == Set(declared.map(\.name)) && !rows.isEmpty)
     for (name, version) in declared {
       #expect(rows[name]?.first == version && rows[name]?.count == 2, "\(name)")
+    }
+  }
+
+  @Test("The table of the integrations' dependencies lists those of their packages and examples")
+  func tableListsAllDependenciesOfIntegrations() throws {
+    let declared = try dependencies(of: [
+      "Integrations/PostgresStore/Package.swift", "Integrations/Observability/Package.swift",
+      "Integrations/Observability/Examples/MoodService/Package.swift",
+    ])
+    let rows = try rows(below: "Dependencies of Integrations")
+    #expect(Set(rows.keys) == Set(declared.map(\.name)) && !rows.isEmpty)
+    for (name, version) in declared {
+      #expect(rows[name]?.first == version && rows[name]?.count == 3, "\(name)")
+    }
+  }
+
+  /// Returns the names and minimum versions of the packages that manifests declare with a URL.
+  private func dependencies(of manifests: [String]) throws -> [(name: String, version: String)] {
+    try manifests.flatMap { manifest in
+      let text = try Repository.text(of: manifest)
+      let declared = text.matches(of: /\.package\(url: "[^"]*\/([^"\/]+)", from: "([^"]+)"\)/)
+      #expect(declared.count == text.matches(of: /\.package\(url:/).count, "\(manifest)")
+      return declared.map { (String($0.1), String($0.2)) }
     }
   }
 }
