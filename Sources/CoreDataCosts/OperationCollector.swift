@@ -124,9 +124,23 @@ struct UnfinishedOperations {
       return []
     }
     let node = finish(operation, event, counters)
-    if event.parent == 0 { return node.operation.map { [$0] } ?? [] }
-    add(node)
-    return []
+    guard event.parent == 0 else {
+      add(node)
+      return []
+    }
+    if nodes.count >= Self.limit { collapse() }
+    return node.operation.map { [$0] } ?? []
+  }
+
+  /// Makes room: what's left is in an operation of another context that is still running, or in
+  /// operations that have failed outside of a block, whose end nothing reports.
+  private mutating func collapse() {
+    for node in nodes.dropFirst() {
+      nodes[0].count(node.counters)
+      nodes[0].omitted += node.omitted + (node.operation.map { 1 + $0.omitted } ?? 0)
+    }
+    nodes.removeSubrange(1...)
+    lastStatement = nil
   }
 
   /// Makes an operation of a fetch or fault whose end isn't reported, and everything in it.

@@ -144,6 +144,23 @@ struct FailedOperationTests {
     #expect(resolved.kind == .save && resolved.failure == nil && resolved.costs.saves == 1)
   }
 
+  @Test func failuresOutsideOfBlocksDoNotPileUp() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let context = try stack.coldContext()
+    let (list, observation) = try OperationList.observing(context)
+    defer { observation.cancel() }
+    try execute("ALTER TABLE ZMOOD RENAME TO ZFEELING", stack)
+    // As on the main queue, where a context can be used without a block.
+    for _ in 0..<1_100 { #expect(throws: NSError.self) { _ = try Mood.fetch(in: context) } }
+    try execute("ALTER TABLE ZFEELING RENAME TO ZMOOD", stack)
+    _ = list.take()
+    for _ in 0..<2 { _ = try Mood.fetch(in: context) }
+    let operations = list.take()
+    #expect(operations.map(\.costs.selects) == [0, 1] && operations.map(\.rows) == [1, 1])
+    #expect(operations.last?.outline == "fetch Mood 1 [statement Mood 1]")
+  }
+
   @Test func aChildFailsWithItsParent() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
