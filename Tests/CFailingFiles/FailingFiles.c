@@ -2,6 +2,7 @@
 #define _LARGEFILE64_SOURCE 1
 
 #include "CFailingFiles.h"
+#include "RecordedFiles.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -116,39 +117,20 @@ static int decide(int kind, const char *path) {
   return error;
 }
 
-// Writes the path of a descriptor, or of the working folder for AT_FDCWD; returns its length.
-static size_t path_of(int file, char *path, size_t size) {
-  char link[64] = "/proc/self/cwd";
-  if (file != AT_FDCWD) snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  ssize_t length = readlink(link, path, size - 1);
-  if (length < 0) length = 0;
-  path[length] = 0;
-  return (size_t)length;
-}
-
 static int decide_file(int kind, int file) {
   if (atomic_load(&rule_count) == 0 || file < 0) return 0;
   int before = errno;
   char path[PATH_MAX];
-  path_of(file, path, sizeof path);
+  path_of_file(file, path, sizeof path);
   errno = before;
   return path[0] == '/' ? decide(kind, path) : 0;
-}
-
-static void absolute(int folder, const char *name, char *path, size_t size) {
-  if (name[0] == '/') {
-    snprintf(path, size, "%s", name);
-    return;
-  }
-  size_t length = path_of(folder, path, size);
-  snprintf(path + length, size - length, "/%s", name);
 }
 
 static int decide_name(int kind, int folder, const char *name) {
   if (atomic_load(&rule_count) == 0 || name == 0) return 0;
   int before = errno;
   char path[PATH_MAX];
-  absolute(folder, name, path, sizeof path);
+  absolute_path(folder, name, path, sizeof path);
   errno = before;
   return decide(kind, path);
 }
@@ -199,7 +181,9 @@ static mode_t mode_of(int flags, va_list list) {
     mode_t mode = mode_of(flags, list);                                      \
     va_end(list);                                                            \
     int error = decide_open(AT_FDCWD, path, flags);                          \
-    return error ? fail(error) : find_##name()(path, flags, mode);           \
+    if (error) return fail(error);                                           \
+    int is_new = is_new_file(AT_FDCWD, path, flags);                         \
+    return note_open(find_##name()(path, flags, mode), is_new, flags);       \
   }
 OPENS(open)
 OPENS(open64)
@@ -211,7 +195,9 @@ OPENS(open64)
     mode_t mode = mode_of(flags, list);                                      \
     va_end(list);                                                            \
     int error = decide_open(folder, path, flags);                            \
-    return error ? fail(error) : find_##name()(folder, path, flags, mode);   \
+    if (error) return fail(error);                                           \
+    int is_new = is_new_file(folder, path, flags);                           \
+    return note_open(find_##name()(folder, path, flags, mode), is_new, flags); \
   }
 OPENS_AT(openat)
 OPENS_AT(openat64)
@@ -220,15 +206,19 @@ OPENS_AT(openat64)
 NEXT(int, mkstemp, char *)
 int mkstemp(char *template) {
   int error = decide_name(failing_files_create, AT_FDCWD, template);
-  return error ? fail(error) : find_mkstemp()(template);
+  return error ? fail(error) : note_open(find_mkstemp()(template), 1, 0);
 }
 
 NEXT(char *, mkdtemp, char *)
 char *mkdtemp(char *template) {
   int error = decide_name(failing_files_make, AT_FDCWD, template);
-  if (!error) return find_mkdtemp()(template);
-  fail(error);
-  return 0;
+  if (error) {
+    fail(error);
+    return 0;
+  }
+  char *made = find_mkdtemp()(template);
+  note_call(made ? 0 : -1, failing_files_make, AT_FDCWD, template, 0, 0);
+  return made;
 }
 
 // Reading and writing.
@@ -253,7 +243,7 @@ ssize_t write(int file, const void *bytes, size_t count) {
   int error = decide_file(failing_files_write, file);
   if (error == FAILING_FILES_SHORT) count /= 2;
   else if (error) return fail(error);
-  return find_write()(file, bytes, count);
+  return note_write(file, find_write()(file, bytes, count), bytes);
 }
 
 #define WRITES_AT(name, offset_type)                                               \
@@ -262,10 +252,27 @@ ssize_t write(int file, const void *bytes, size_t count) {
     int error = decide_file(failing_files_write, file);                            \
     if (error == FAILING_FILES_SHORT) count /= 2;                                  \
     else if (error) return fail(error);                                            \
-    return find_##name()(file, bytes, count, offset);                              \
+    ssize_t result = find_##name()(file, bytes, count, offset);                    \
+    if (result > 0) note_file(failing_files_write, file, offset, bytes, (size_t)result); \
+    return result;                                                                 \
   }
 WRITES_AT(pwrite, off_t)
 WRITES_AT(pwrite64, off64_t)
+
+// Where a call that copies begins to read.
+static int64_t start_of(int from, const int64_t *offset) {
+  return !is_recording() ? 0 : offset ? *offset : lseek(from, 0, SEEK_CUR);
+}
+
+// Records bytes that the kernel copied to the end of a descriptor's file.
+static ssize_t note_copy(int to, int from, int64_t start, ssize_t count) {
+  if (!is_recording() || count <= 0) return count;
+  void *bytes = malloc((size_t)count);
+  if (!bytes || find_pread64()(from, bytes, (size_t)count, start) != count) abort();
+  note_write(to, count, bytes);
+  free(bytes);
+  return count;
+}
 
 #define SENDS(name, offset_type)                                             \
   NEXT(ssize_t, name, int, int, offset_type *, size_t)                       \
@@ -273,7 +280,8 @@ WRITES_AT(pwrite64, off64_t)
     int error = decide_file(failing_files_write, to);                        \
     if (error == FAILING_FILES_SHORT) count = count > 1 ? count / 2 : count; \
     else if (error) return fail(error);                                      \
-    return find_##name()(to, from, offset, count);                           \
+    int64_t start = start_of(from, offset);                                  \
+    return note_copy(to, from, start, find_##name()(to, from, offset, count)); \
   }
 SENDS(sendfile, off_t)
 SENDS(sendfile64, off64_t)
@@ -284,7 +292,10 @@ ssize_t copy_file_range(
   int error = decide_file(failing_files_write, to);
   if (error == FAILING_FILES_SHORT) count = count > 1 ? count / 2 : count;
   else if (error) return fail(error);
-  return find_copy_file_range()(from, start, to, end, count, flags);
+  // Nothing calls it with a place to write to.
+  if (end && is_recording()) abort();
+  int64_t begin = start_of(from, start);
+  return note_copy(to, from, begin, find_copy_file_range()(from, start, to, end, count, flags));
 }
 
 #define MAPS(name, offset_type)                                                          \
@@ -305,7 +316,10 @@ MAPS(mmap64, off64_t)
   NEXT(int, name, int, type)                                                 \
   int name(int file, type value) {                                           \
     int error = decide_file(kind, file);                                     \
-    return error ? fail(error) : find_##name()(file, value);                 \
+    if (error) return fail(error);                                           \
+    int result = find_##name()(file, value);                                 \
+    if (result == 0) note_file(kind, file, value, 0, 0);                     \
+    return result;                                                           \
   }
 CALLS_FILE(failing_files_truncate, ftruncate, off_t)
 CALLS_FILE(failing_files_truncate, ftruncate64, off64_t)
@@ -321,7 +335,10 @@ int flock(int file, int operation) {
   NEXT(int, name, int)                                                       \
   int name(int file) {                                                       \
     int error = decide_file(failing_files_sync, file);                       \
-    return error ? fail(error) : find_##name()(file);                        \
+    if (error) return fail(error);                                           \
+    int result = find_##name()(file);                                        \
+    if (result == 0) note_file(failing_files_sync, file, 0, 0, 0);           \
+    return result;                                                           \
   }
 SYNCS(fsync)
 SYNCS(fdatasync)
@@ -350,7 +367,8 @@ CONTROLS(fcntl64)
   NEXT(int, name, const char *)                                              \
   int name(const char *path) {                                               \
     int error = decide_name(kind, AT_FDCWD, path);                           \
-    return error ? fail(error) : find_##name()(path);                        \
+    if (error) return fail(error);                                           \
+    return note_call(find_##name()(path), kind, AT_FDCWD, path, 0, 0);       \
   }
 CALLS_NAME(failing_files_remove, unlink)
 CALLS_NAME(failing_files_remove, rmdir)
@@ -360,7 +378,8 @@ CALLS_NAME(failing_files_remove, remove)
   NEXT(int, name, const char *, type)                                        \
   int name(const char *path, type value) {                                   \
     int error = decide_name(kind, AT_FDCWD, path);                           \
-    return error ? fail(error) : find_##name()(path, value);                 \
+    if (error) return fail(error);                                           \
+    return note_call(find_##name()(path, value), kind, AT_FDCWD, path, 0, 0); \
   }
 CALLS_NAME_WITH(failing_files_make, mkdir, mode_t)
 CALLS_NAME_WITH(failing_files_attribute, chmod, mode_t)
@@ -369,13 +388,15 @@ CALLS_NAME_WITH(failing_files_truncate, truncate, off_t)
 NEXT(int, mkdirat, int, const char *, mode_t)
 int mkdirat(int folder, const char *path, mode_t mode) {
   int error = decide_name(failing_files_make, folder, path);
-  return error ? fail(error) : find_mkdirat()(folder, path, mode);
+  if (error) return fail(error);
+  return note_call(find_mkdirat()(folder, path, mode), failing_files_make, folder, path, 0, 0);
 }
 
 NEXT(int, unlinkat, int, const char *, int)
 int unlinkat(int folder, const char *path, int flags) {
   int error = decide_name(failing_files_remove, folder, path);
-  return error ? fail(error) : find_unlinkat()(folder, path, flags);
+  if (error) return fail(error);
+  return note_call(find_unlinkat()(folder, path, flags), failing_files_remove, folder, path, 0, 0);
 }
 
 // A new name decides: it's the one that is made.
@@ -384,7 +405,8 @@ int unlinkat(int folder, const char *path, int flags) {
   NEXT(int, name, const char *, const char *)                                \
   int name(const char *from, const char *to) {                               \
     int error = decide_name(kind, AT_FDCWD, to);                             \
-    return error ? fail(error) : find_##name()(from, to);                    \
+    if (error) return fail(error);                                           \
+    return note_call(find_##name()(from, to), kind, AT_FDCWD, from, AT_FDCWD, to); \
   }
 CALLS_NAMES(failing_files_rename, rename)
 CALLS_NAMES(failing_files_link, link)
@@ -393,19 +415,22 @@ CALLS_NAMES(failing_files_link, symlink)
 NEXT(int, renameat, int, const char *, int, const char *)
 int renameat(int from, const char *name, int to, const char *new) {
   int error = decide_name(failing_files_rename, to, new);
-  return error ? fail(error) : find_renameat()(from, name, to, new);
+  if (error) return fail(error);
+  return note_call(find_renameat()(from, name, to, new), failing_files_rename, from, name, to, new);
 }
 
 NEXT(int, renameat2, int, const char *, int, const char *, unsigned)
 int renameat2(int from, const char *name, int to, const char *new, unsigned flags) {
   int error = decide_name(failing_files_rename, to, new);
-  return error ? fail(error) : find_renameat2()(from, name, to, new, flags);
+  if (error) return fail(error);
+  return note_call(find_renameat2()(from, name, to, new, flags), failing_files_rename, from, name, to, new);
 }
 
 NEXT(int, linkat, int, const char *, int, const char *, int)
 int linkat(int from, const char *name, int to, const char *new, int flags) {
   int error = decide_name(failing_files_link, to, new);
-  return error ? fail(error) : find_linkat()(from, name, to, new, flags);
+  if (error) return fail(error);
+  return note_call(find_linkat()(from, name, to, new, flags), failing_files_link, from, name, to, new);
 }
 
 // Folders.

@@ -7,9 +7,9 @@ package import Foundation
 package struct FailureSweep<Prepared> {
   /// The folder that's copied; it contains what the operation needs.
   private let template: URL
-  private let scratch: URL
-  private let prepare: (URL) throws -> Prepared
-  private let operation: (Prepared) throws -> Void
+  let scratch: URL
+  let prepare: (URL) throws -> Prepared
+  let operation: (Prepared) throws -> Void
 
   /// One attempt.
   package struct Attempt {
@@ -53,7 +53,8 @@ package struct FailureSweep<Prepared> {
 
   /// Runs the operation with each failure of a cause, or a sample of them, once and permanently.
   ///
-  /// Without a limit, it goes on until the operation completes without reaching the failure.
+  /// Without a limit, it goes on until the operation completes without reaching the failure, and
+  /// tries each allocation that `FailingFiles.allocations` selects.
   /// - Parameters:
   ///   - check: Gets each attempt; its folder is removed afterward.
   /// - Returns: The number of attempts.
@@ -69,7 +70,8 @@ package struct FailureSweep<Prepared> {
     let isEven = FailingFiles.Cause.allCases.firstIndex(of: cause)?.isMultiple(of: 2) == true
     for isPermanent in limit == 1 ? [isEven] : [false, true] {
       if limit == .max {
-        for first in 1... {
+        let (start, step) = cause == .memory ? FailingFiles.allocations : (1, 1)
+        for first in stride(from: start, to: .max, by: step) {
           attempts += 1
           let failure = FailingFiles.Failure(cause, at: first, isPermanent: isPermanent)
           guard try attempt(failure, check) > 0 else { break }
@@ -106,14 +108,14 @@ package struct FailureSweep<Prepared> {
   /// Returns numbers from 1 to a total, in equal distances.
   ///
   /// - Parameter isShifted: Whether they're those between the numbers of another sample.
-  private static func sample(of total: Int, _ count: Int, isShifted: Bool) -> [Int] {
+  static func sample(of total: Int, _ count: Int, isShifted: Bool) -> [Int] {
     let places = (0..<min(count, total)).map { index in
       (Double(index) + (isShifted ? 0.75 : 0.25)) * Double(total) / Double(min(count, total))
     }
     return places.map { min(Int($0) + 1, total) }
   }
 
-  private func copy() throws -> URL {
+  func copy() throws -> URL {
     let folder = scratch.appendingPathComponent(UUID().uuidString, isDirectory: true)
     try FileManager.default.copyItem(at: template, to: folder)
     return folder
@@ -135,5 +137,13 @@ extension FailingFiles {
   package static var limit: Int {
     let text = ProcessInfo.processInfo.environment["CDPROF_FAULTS"]
     return text == "all" ? .max : max(text.flatMap { Int($0) } ?? 1, 1)
+  }
+
+  /// The allocations that fail if all other failures are tried: `CDPROF_ALLOCATIONS`, the number of
+  /// the first one and the distance to the next.
+  static var allocations: (start: Int, step: Int) {
+    let text = ProcessInfo.processInfo.environment["CDPROF_ALLOCATIONS"] ?? ""
+    let numbers = text.split(separator: ",").compactMap { Int($0) }.filter { $0 > 0 }
+    return numbers.count == 2 ? (numbers[0], numbers[1]) : (1, 1)
   }
 }

@@ -4,7 +4,7 @@ import ManagedModel
 /// no longer needs.
 ///
 /// New files are written before a row refers to them, and old ones are removed after no row does: a
-/// crash in between leaves an unused file, but never a missing one.
+/// crash or a power loss in between leaves an unused file, but never a missing one.
 struct ExternalWrites {
   private struct ValueKey: Hashable {
     let object: ObjectIdentifier
@@ -28,6 +28,7 @@ struct ExternalWrites {
           try write(slot, of: object)
         }
       }
+      if !written.isEmpty { try store.external.syncNames() }
     } catch {
       removeWrittenFiles()
       throw error

@@ -59,7 +59,7 @@ extension ExternalStorage {
     }
   }
 
-  /// Writes a value to a new file, and syncs it to disk.
+  /// Writes a value to a new file, and syncs it to disk; its name isn't synced.
   ///
   /// - Throws: 640 if the disk is full, 512 if it can't be written.
   @discardableResult
@@ -70,20 +70,39 @@ extension ExternalStorage {
       try FileDescriptors.write(value, to: file.name, in: folder)
       return file
     } catch {
-      throw NSError.coreData(
-        error.isOutOfSpace
-          ? CocoaError.Code.fileWriteOutOfSpace.rawValue
-          : CocoaError.Code.fileWriteUnknown.rawValue,
-        "An externally stored value can't be written in \(folder.path): \(error.reason).",
-        [NSFilePathErrorKey: folder.path])
+      throw unwritable(error)
     }
+  }
+
+  /// Syncs the names of written files to disk, so that a row can refer to them.
+  ///
+  /// - Throws: The errors of writing a value.
+  func syncNames() throws {
+    do {
+      let folder = try openFolder()
+      defer { close(folder) }
+      try FileDescriptors.syncNames(in: folder)
+    } catch {
+      throw unwritable(error)
+    }
+  }
+
+  private func unwritable(_ problem: FileProblem) -> NSError {
+    NSError.coreData(
+      problem.isOutOfSpace
+        ? CocoaError.Code.fileWriteOutOfSpace.rawValue
+        : CocoaError.Code.fileWriteUnknown.rawValue,
+      "An externally stored value can't be written in \(folder.path): \(problem.reason).",
+      [NSFilePathErrorKey: folder.path])
   }
 
   /// Removes the files with names of `fileNames()`.
   ///
+  /// - Parameter isLasting: Whether no power loss brings them back, so that nothing else needs to
+  ///   know that they were to be removed.
   /// - Returns: Whether none of them exists any longer.
   @discardableResult
-  func remove(named names: Set<String>) -> Bool {
+  func remove(named names: Set<String>, isLasting: Bool = true) -> Bool {
     guard !names.isEmpty else { return true }
     do {
       guard let folder = try openExistingFolder() else { return true }
@@ -92,6 +111,7 @@ extension ExternalStorage {
       for name in names where unlinkat(folder, name, 0) != 0 && errno != ENOENT {
         isComplete = false
       }
+      if isLasting { try FileDescriptors.syncNames(in: folder) }
       return isComplete
     } catch {
       return false
@@ -115,6 +135,7 @@ extension ExternalStorage {
     {
       try FileDescriptors.copy(name, from: source, to: target)
     }
+    try FileDescriptors.syncNames(in: target)
   }
 
   /// Adds all regular files to another store's folder on the same volume, which is created.
@@ -131,7 +152,7 @@ extension ExternalStorage {
     let target = try other.openFolder(creates: true)
     defer { close(target) }
     for name in names { try FileDescriptors.share(name, from: source, to: target) }
-    guard fsync(target) == 0 else { throw FileProblem(errno) }
+    try FileDescriptors.syncNames(in: target)
   }
 
   /// Removes the folder, and the folder that contains it, if they're empty.
@@ -168,11 +189,20 @@ extension ExternalStorage {
   }
 
   /// Returns the folder's descriptor; the caller closes it.
+  ///
+  /// The name of a new folder is synced to disk.
   private func openFolder(creates: Bool = false) throws(FileProblem) -> Int32 {
     let support = folder.deletingLastPathComponent()
     var current = try FileDescriptors.openFolder(support.deletingLastPathComponent().path)
     for name in [support.lastPathComponent, folder.lastPathComponent] {
-      if creates { mkdirat(current, name, 0o777) }
+      if creates, mkdirat(current, name, 0o777) == 0 {
+        do throws(FileProblem) {
+          try FileDescriptors.syncNames(in: current)
+        } catch {
+          close(current)
+          throw error
+        }
+      }
       let next = openat(current, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       let reason = errno
       close(current)

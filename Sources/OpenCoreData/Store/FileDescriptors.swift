@@ -105,6 +105,11 @@ enum FileDescriptors {
     guard fsync(file) == 0 else { throw FileProblem(errno) }
   }
 
+  /// Syncs the names in an open folder to disk; a file system that can't do this does it itself.
+  static func syncNames(in folder: Int32) throws(FileProblem) {
+    guard fsync(folder) == 0 || errno == EINVAL else { throw FileProblem(errno) }
+  }
+
   /// Adds a file to another folder on the same volume, replacing one with the same name.
   static func share(
     _ name: String, from source: Int32, to target: Int32

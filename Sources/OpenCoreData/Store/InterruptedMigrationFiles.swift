@@ -43,7 +43,7 @@ struct InterruptedMigrationFiles {
     unlinkat(folder, list, 0)
     let text = names.sorted().map { $0 + "\n" }.joined()
     try FileDescriptors.write(Data(text.utf8), to: list, in: folder)
-    guard fsync(folder) == 0 else { throw FileProblem(errno) }
+    try FileDescriptors.syncNames(in: folder)
   }
 
   /// Ends an operation that has removed its remains.

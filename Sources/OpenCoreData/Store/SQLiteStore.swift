@@ -99,7 +99,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   func removeExternalData(_ files: [ExternalFile]) {
     unused.withLock { names in
       names.formUnion(files.map(\.name))
-      if !names.isEmpty, external.remove(named: names) { names = [] }
+      if !names.isEmpty, external.remove(named: names, isLasting: false) { names = [] }
     }
   }
 

@@ -94,15 +94,30 @@ extension StoreFileProblem {
   private static func ofFiles(
     _ inspection: StoreFileInspection, path: String
   ) -> StoreFileProblem? {
-    if inspection.database.size == 0 { return .empty(path: path) }
+    if let problem = ofHeader(inspection, path: path) { return problem }
+    if inspection.method == .privateCopy { return nil }
     do {
-      let header = try DatabaseHeader(path: inspection.path)
-      if let problem = header.problem(path: path, inspection) { return problem }
-      if inspection.method == .privateCopy { return nil }
       let handle = try Connection.openFiles(inspection).handle
       defer { sqlite3_close_v2(handle) }
       try Connection.run("SELECT count(*) FROM sqlite_master", on: handle)
       return nil
+    } catch {
+      return of(error, path: path)
+    }
+  }
+
+  /// Returns the problem of the header of inspected files, such as a file that's too short.
+  ///
+  /// SQLite reads a truncated file until it requires a page that's missing. A journal that's rolled
+  /// back can contain the header: if the power was lost while a new file was written, the file has
+  /// none.
+  package static func ofHeader(
+    _ inspection: StoreFileInspection, path: String
+  ) -> StoreFileProblem? {
+    if inspection.database.size == 0 { return .empty(path: path) }
+    if inspection.journalIsHot, inspection.journalHasHeader { return nil }
+    do {
+      return try DatabaseHeader(path: inspection.path).problem(path: path, inspection)
     } catch {
       return of(error, path: path)
     }
@@ -143,7 +158,7 @@ extension StoreFileProblem {
 /// The state of a database file and the files next to it, which determines how to read it without
 /// modifying any of them.
 ///
-/// **Cost:** four calls of `stat`, several microseconds. Only the first byte of a journal is read.
+/// **Cost:** four calls of `stat`, several microseconds. Only the first bytes of a journal are read.
 package struct StoreFileInspection: Sendable, Hashable {
   /// The ways to read the file.
   package enum Method: Sendable, Hashable {
@@ -168,6 +183,8 @@ package struct StoreFileInspection: Sendable, Hashable {
   ///
   /// It's also `true` while another process has an open transaction with a rollback journal.
   package let journalIsHot: Bool
+  /// Whether the journal begins as SQLite's do.
+  let journalHasHeader: Bool
 
   /// Inspects the files at a path.
   ///
@@ -190,7 +207,9 @@ package struct StoreFileInspection: Sendable, Hashable {
     self.database = database
     log = FileStamp(path: resolved + "-wal", followsLinks: false)
     journal = FileStamp(path: resolved + "-journal", followsLinks: false)
-    journalIsHot = StoreFileInspection.isHot(journal, path: resolved + "-journal")
+    let head = StoreFileInspection.head(of: journal, path: resolved + "-journal")
+    journalIsHot = head.first != 0
+    journalHasHeader = head == StoreFileInspection.journalMagic
   }
 
   /// The way to read the file.
@@ -256,16 +275,19 @@ package struct StoreFileInspection: Sendable, Hashable {
     return String(cString: found)
   }
 
-  /// Returns whether a journal is hot, by SQLite's own test: a journal that is empty or starts with
-  /// a zero byte isn't.
+  private static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+
+  /// Returns the first bytes of a journal, at most as many as `journalMagic` has.
   ///
-  /// A journal that can't be read is considered hot, so that it isn't silently ignored.
-  private static func isHot(_ journal: FileStamp?, path: String) -> Bool {
-    guard let journal, journal.size > 0 else { return false }
+  /// By SQLite's own test, a journal that's empty or starts with a zero byte isn't hot. One that
+  /// can't be read is considered hot, so that it isn't silently ignored.
+  private static func head(of journal: FileStamp?, path: String) -> [UInt8] {
+    guard let journal, journal.size > 0 else { return [0] }
     let file = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return true }
+    guard file >= 0 else { return [] }
     defer { Foundation.close(file) }
-    var first: UInt8 = 0
-    return Foundation.read(file, &first, 1) != 1 || first != 0
+    var head = [UInt8](repeating: 0, count: journalMagic.count)
+    let count = Foundation.read(file, &head, head.count)
+    return Array(head.prefix(max(0, count)))
   }
 }

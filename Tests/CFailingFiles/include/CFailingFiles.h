@@ -1,6 +1,7 @@
 #ifndef CFAILINGFILES_H
 #define CFAILINGFILES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -61,5 +62,24 @@ int failing_files_set(const struct failing_files_rule *rule);
 
 /* Ends a rule. */
 void failing_files_end(int number, struct failing_files_report *report);
+
+/* A successful call that changed a file or a folder, or that made earlier changes durable. */
+struct failing_files_change {
+  int kind;          /* create, write, truncate, sync, rename, link, remove, or make */
+  uint64_t file;     /* the inode; 0 for a call on a name */
+  const char *path;
+  const char *other; /* the new name, of a call that has two */
+  int64_t offset;    /* where the bytes were written; the size, for a truncation */
+  const void *bytes; /* what was written */
+  size_t count;
+};
+
+/* Begins to record the changes that all threads make below a folder, a path without symbolic links.
+ * Returns 0 if another recording hasn't ended. */
+int failing_files_record(const char *folder);
+
+/* Ends the recording, and passes the changes in their order. */
+void failing_files_end_recording(
+    void (*use)(void *context, const struct failing_files_change *change), void *context);
 
 #endif

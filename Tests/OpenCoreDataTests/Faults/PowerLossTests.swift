@@ -1,0 +1,113 @@
+import FailingFiles
+import OpenCoreData
+import StoreTools
+import Testing
+
+@testable import OpenCoreData
+
+@Suite(
+  "Power that's lost after any change of a file",
+  .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
+struct PowerLossTests {
+  @Test(
+    "S16-1 A save or a request is complete or has no effect, and lasts once it returned",
+    arguments: StoreWork.saves + StoreWork.requests)
+  func workIsCompleteOrWithoutEffect(work: StoreWork) throws {
+    let bed = try FaultBed()
+    try work.create(in: bed.template)
+    let before = try work.content(bed.template)
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+      let context = try work.open(folder)
+      try context.performAndWait { try work.change(context) }
+      return context
+    } _: { context in
+      try context.performAndWait { try work.run(context) }
+    }
+    let after = try work.content(try sweep.withoutFailure().folder)
+    try check(sweep) { loss in
+      let found = try work.content(loss.folder)
+      #expect(found == after || !loss.isComplete && found == before, "\(loss.description)")
+      if work.type == .sqlite {
+        try checkIntact(loss.folder.appendingPathComponent(work.url), loss.description)
+      }
+    }
+  }
+
+  @Test(
+    "A new store isn't there, or is empty, or complete",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
+  func newStoreIsCompleteOrEmpty(type: NSPersistentStore.StoreType) throws {
+    let work = StoreWork(testDescription: type.rawValue, type: type)
+    let bed = try FaultBed()
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { try work.create(in: $0) }
+    let after = try work.content(try sweep.withoutFailure().folder)
+    try check(sweep) { loss in
+      let store = loss.folder.appendingPathComponent(work.url)
+      let isThere = FileManager.default.fileExists(atPath: store.path)
+      #expect(isThere || !loss.isComplete, "\(loss.description)")
+      let found = try work.content(loss.folder)
+      #expect(
+        found == after || !loss.isComplete && found.values.allSatisfy(\.isEmpty),
+        "\(loss.description)")
+      if type == .sqlite { try checkIntact(store, loss.description) }
+    }
+  }
+
+  @Test(
+    "S-H03 A store is in its old or new version, and can be migrated",
+    arguments: MigrationFaultTests.scenarios)
+  func migrationIsCompleteOrWithoutEffect(scenario: MigrationScenario) throws {
+    let bed = try MigrationBed(scenario)
+    try check(bed.sweep) { loss in
+      try bed.check(loss.folder, isComplete: loss.isComplete, loss.description)
+    }
+  }
+
+  @Test("A replaced store is the old or the new one")
+  func replacementIsCompleteOrWithoutEffect() throws {
+    let bed = try FaultBed()
+    let (old, new) = ("Model.sqlite", "Other.sqlite")
+    try MigrationScenario.create(bed.template.appendingPathComponent(old), persons: 6)
+    try MigrationScenario.create(bed.template.appendingPathComponent(new), persons: 3)
+    func content(_ folder: URL, _ name: String) throws -> [String: [String]] {
+      try MigrationScenario.withContext(
+        MigrationScenario.version(1), folder.appendingPathComponent(name)
+      ) { try OpenCoreDataTests.content(of: $0) }
+    }
+    let contents = (try content(bed.template, old), try content(bed.template, new))
+    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+      try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
+        .replacePersistentStore(
+          at: folder.appendingPathComponent(old),
+          withPersistentStoreFrom: folder.appendingPathComponent(new), type: .sqlite)
+    }
+    try check(sweep) { loss in
+      let found = try content(loss.folder, old)
+      #expect(found == contents.1 || !loss.isComplete && found == contents.0, "\(loss.description)")
+      #expect(try content(loss.folder, new) == contents.1, "\(loss.description)")
+      try checkIntact(loss.folder.appendingPathComponent(old), loss.description)
+    }
+  }
+
+  private func check<Prepared>(
+    _ sweep: FailureSweep<Prepared>, _ check: (FailureSweep<Prepared>.Loss) throws -> Void
+  ) throws {
+    var random = SeededRandom(seed: 1)
+    let count = try sweep.losePower(limit: max(FailingFiles.limit, 4), &random) { loss in
+      do {
+        try check(loss)
+      } catch {
+        Issue.record("\(loss.description): \(error)")
+      }
+    }
+    #expect(count > 4)
+  }
+
+  /// Checks a store for problems; files that no value refers to can be left.
+  private func checkIntact(_ store: URL, _ loss: String) throws {
+    let findings = try StoreDoctor.examine(store).findings.filter {
+      $0.rule != .externalFileUnowned
+    }
+    #expect(findings.isEmpty, "\(loss): \(findings)")
+  }
+}
