@@ -4,10 +4,16 @@ struct BinaryPropertyListWriter {
 
   private enum Node {
     case leaf(BinaryPropertyList.Value)
-    case group(kind: UInt8, count: Int, references: [Int])
+    /// A group, with the place of its first reference.
+    case group(kind: UInt8, count: Int, start: Int)
   }
 
   private var nodes: [Node] = []
+  /// The references of all groups.
+  private var references: [Int] = []
+  private var strings: [String: Int] = [:]
+  /// The nodes of UIDs, which are most of the values of a keyed archive; -1 for none.
+  private var identifiers: [Int] = []
   private var leaves: [BinaryPropertyList.Value: Int] = [:]
 
   /// Writes a value as a whole list.
@@ -16,13 +22,14 @@ struct BinaryPropertyListWriter {
     let referenceSize = Self.size(of: UInt64(nodes.count))
     var bytes = Array("bplist00".utf8)
     var offsets: [Int] = []
+    offsets.reserveCapacity(nodes.count)
     for node in nodes {
       offsets.append(bytes.count)
       switch node {
       case .leaf(let value): Self.append(value, to: &bytes)
-      case .group(let kind, let count, let references):
+      case .group(let kind, let count, let start):
         Self.append(marker: kind, count: count, to: &bytes)
-        for reference in references {
+        for reference in references[start..<start + (kind == 0xD ? 2 * count : count)] {
           Self.append(UInt64(reference), size: referenceSize, to: &bytes)
         }
       }
@@ -42,30 +49,58 @@ struct BinaryPropertyListWriter {
     case .array(let children): return addGroup(kind: 0xA, children: children)
     case .set(let children): return addGroup(kind: 0xC, children: children)
     case .dictionary(let entries):
-      let index = reserve()
       let sorted = entries.sorted { $0.key < $1.key }
-      let keys = sorted.map { add(.string($0.key)) }
-      let values = sorted.map { add($0.value) }
-      nodes[index] = .group(kind: 0xD, count: sorted.count, references: keys + values)
+      let (index, start) = reserveGroup(
+        kind: 0xD, count: sorted.count, references: 2 * sorted.count)
+      for (place, entry) in sorted.enumerated() { references[start + place] = add(entry.key) }
+      for (place, entry) in sorted.enumerated() {
+        references[start + sorted.count + place] = add(entry.value)
+      }
       return index
+    case .string(let text): return add(text)
+    case .uid(let number) where number <= UInt16.max: return add(identifier: Int(number))
     default:
       if let known = leaves[value] { return known }
-      let index = reserve()
-      nodes[index] = .leaf(value)
+      let index = append(.leaf(value))
       leaves[value] = index
       return index
     }
   }
 
-  private mutating func addGroup(kind: UInt8, children: [BinaryPropertyList.Value]) -> Int {
-    let index = reserve()
-    let references = children.map { add($0) }
-    nodes[index] = .group(kind: kind, count: children.count, references: references)
+  private mutating func add(_ text: String) -> Int {
+    if let known = strings[text] { return known }
+    let index = append(.leaf(.string(text)))
+    strings[text] = index
     return index
   }
 
-  private mutating func reserve() -> Int {
-    nodes.append(.leaf(.null))
+  private mutating func add(identifier: Int) -> Int {
+    if identifier >= identifiers.count {
+      identifiers += Array(repeating: -1, count: identifier + 1 - identifiers.count)
+    }
+    if identifiers[identifier] < 0 {
+      identifiers[identifier] = append(.leaf(.uid(UInt32(identifier))))
+    }
+    return identifiers[identifier]
+  }
+
+  private mutating func addGroup(kind: UInt8, children: [BinaryPropertyList.Value]) -> Int {
+    let (index, start) = reserveGroup(
+      kind: kind, count: children.count, references: children.count)
+    for (place, child) in children.enumerated() { references[start + place] = add(child) }
+    return index
+  }
+
+  private mutating func reserveGroup(
+    kind: UInt8, count: Int, references: Int
+  ) -> (index: Int, start: Int) {
+    let start = self.references.count
+    self.references += repeatElement(0, count: references)
+    return (append(.group(kind: kind, count: count, start: start)), start)
+  }
+
+  private mutating func append(_ node: Node) -> Int {
+    nodes.append(node)
     return nodes.count - 1
   }
 
@@ -90,7 +125,7 @@ struct BinaryPropertyListWriter {
     case .string(let text):
       if text.utf8.allSatisfy({ $0 < 0x80 }) {
         append(marker: 0x5, count: text.utf8.count, to: &bytes)
-        bytes += Array(text.utf8)
+        bytes += text.utf8
       } else {
         append(marker: 0x6, count: text.utf16.count, to: &bytes)
         for unit in text.utf16 { append(UInt64(unit), size: 2, to: &bytes) }

@@ -14,6 +14,41 @@ package enum PropertyList {
     return try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
   }
 
+  /// Returns the binary property list of values.
+  ///
+  /// - Throws: Foundation's error for values that a property list can't have.
+  package static func write(_ values: [String: Any]) throws -> [UInt8] {
+    if let list = Self.list(values) { return BinaryPropertyList.write(list) }
+    return [UInt8](
+      try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0))
+  }
+
+  /// Returns a value of one of the usual types; `nil` for others, which Foundation converts.
+  private static func list(_ value: Any) -> BinaryPropertyList.Value? {
+    // A cast would turn a number into a flag.
+    switch type(of: value) {
+    case is String.Type: return (value as? String).map { .string($0) }
+    case is Bool.Type: return (value as? Bool).map { .bool($0) }
+    case is Int.Type: return (value as? Int).map { .integer(Int64($0)) }
+    case is Data.Type: return (value as? Data).map { .data([UInt8]($0)) }
+    case is Date.Type: return (value as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
+    case is [String: Any].Type, is [String: Data].Type, is [String: String].Type:
+      guard let values = value as? [String: Any] else { return nil }
+      let lists = values.compactMapValues { list($0) }
+      return lists.count == values.count ? .dictionary(lists) : nil
+    case is [Any].Type, is [String].Type:
+      guard let values = value as? [Any] else { return nil }
+      let lists = values.compactMap { list($0) }
+      return lists.count == values.count ? .array(lists) : nil
+    default:
+      // Foundation's flags have the type of a character.
+      guard let number = value as? NSNumber, String(cString: number.objCType) == "q" else {
+        return nil
+      }
+      return .integer(number.int64Value)
+    }
+  }
+
   /// Each value of a list has a byte at least, however many there are.
   package static func limits(for bytes: [UInt8]) -> BinaryPropertyList.Limits {
     var limits = BinaryPropertyList.Limits()
@@ -143,6 +178,7 @@ struct BinaryPropertyListReader {
   private let topObject: Int
   private let tableOffset: Int
   private var values = 0
+  /// The strings and data, by their numbers; the memory of one is shared by all references to it.
   private var leaves: [Int: BinaryPropertyList.Value] = [:]
 
   /// Checks header and trailer.
@@ -183,7 +219,7 @@ struct BinaryPropertyListReader {
       throw Failure(message: "A number is out of bounds.", offset: offset)
     }
     var value: UInt64 = 0
-    for byte in bytes[offset..<offset + size] { value = value << 8 | UInt64(byte) }
+    for place in offset..<offset + size { value = value << 8 | UInt64(bytes[place]) }
     return value
   }
 
@@ -212,7 +248,7 @@ struct BinaryPropertyListReader {
     case 0xD: return .dictionary(try dictionary(at: offset, depth: depth))
     default:
       let leaf = try leaf(marker, at: offset)
-      leaves[object] = leaf
+      if (0x4...0x6).contains(marker >> 4) { leaves[object] = leaf }
       return leaf
     }
   }
@@ -325,6 +361,7 @@ struct BinaryPropertyListReader {
   ) throws(BinaryPropertyList.Failure) -> [BinaryPropertyList.Value] {
     let (start, count) = try extent(at: offset, width: referenceSize)
     var children: [BinaryPropertyList.Value] = []
+    children.reserveCapacity(min(count, limits.values - values))
     for index in 0..<count {
       let object = try reference(at: start + index * referenceSize)
       children.append(try value(ofObject: object, depth: depth + 1))
@@ -337,6 +374,7 @@ struct BinaryPropertyListReader {
   ) throws(BinaryPropertyList.Failure) -> [String: BinaryPropertyList.Value] {
     let (start, count) = try extent(at: offset, width: 2 * referenceSize)
     var dictionary: [String: BinaryPropertyList.Value] = [:]
+    dictionary.reserveCapacity(min(count, limits.values - values))
     for index in 0..<count {
       let key = try reference(at: start + index * referenceSize)
       let object = try reference(at: start + (count + index) * referenceSize)

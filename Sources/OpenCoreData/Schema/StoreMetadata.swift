@@ -252,11 +252,10 @@ extension StoreMetadata {
   /// One statement.
   func write(to connection: Connection, loggingTo logger: StoreOpeningLogger? = nil) throws {
     // The UUID has its own column.
-    let list = try PropertyListSerialization.data(
-      fromPropertyList: values.filter { $0.key != Self.uuidKey }, format: .binary, options: 0)
+    let list = try PropertyList.write(values.filter { $0.key != Self.uuidKey })
     let insert = "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?, ?)"
     _ = try logger.logging(insert) {
-      try connection.values(insert, [.text(uuid), .blob([UInt8](list))])
+      try connection.values(insert, [.text(uuid), .blob(list)])
     }
   }
 }

@@ -137,14 +137,21 @@ extension NSManagedObjectModel {
   static func inspecting<Result>(
     at url: URL, _ read: (Connection, StoreMetadata) throws -> Result
   ) throws -> Result {
-    if let problem = StoreFileProblem.examine(path: url.path) {
-      throw NSError.unusableStore(problem, url)
-    }
     do {
       let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
+      if let files = connection.inspection,
+        let problem = StoreFileProblem.ofHeader(files, path: url.path)
+      {
+        throw problem
+      }
       return try read(connection, StoreMetadata(reading: connection))
+    } catch let problem as StoreFileProblem {
+      throw NSError.unusableStore(problem, url)
     } catch let error as SQLiteError {
+      if let problem = StoreFileProblem.examine(path: url.path) {
+        throw NSError.unusableStore(problem, url)
+      }
       throw NSError.coreData(
         error.openingCode, "The store \(url.path) could not be read: \(error)",
         [NSFilePathErrorKey: url.path])

@@ -74,9 +74,8 @@ struct RecoveredMetadata {
   }
 
   private mutating func put(_ values: [String: Any], on connection: Connection) throws {
-    let bytes = try PropertyListSerialization.data(
-      fromPropertyList: values, format: .binary, options: 0)
-    _ = try connection.values("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob([UInt8](bytes))])
+    let list = try PropertyList.write(values)
+    _ = try connection.values("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(list)])
     written = values
   }
 }

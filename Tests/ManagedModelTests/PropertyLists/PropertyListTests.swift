@@ -28,6 +28,33 @@ import Testing
     #expect(read["flag"] as? Bool == true && read["fraction"] as? Double == 0.25)
   }
 
+  @Test("Lists are written so that Foundation reads the same values of the same types")
+  func writtenListsMatchFoundation() throws {
+    // NSNumber is what Foundation reads; the fraction and the number that isn't an Int are its own.
+    let sets: [[String: Any]] = [
+      Self.values,
+      ["text": "\u{E9}\u{1F600}", "number": 7, "flag": false, "bytes": Data([1]), "none": [Any]()],
+      ["read": NSNumber(value: Int64.min), "flag": NSNumber(value: true), "small": Int16(3)],
+      ["hashes": ["Mood": Data(repeating: 1, count: 32)], "identifiers": ["", "2"]],
+    ]
+    for values in sets {
+      let written = Data(try PropertyList.write(values))
+      let usual = try PropertyListSerialization.data(
+        fromPropertyList: values, format: .binary, options: 0)
+      let (own, expected) = try (
+        PropertyListSerialization.propertyList(from: written, format: nil) as? NSDictionary,
+        PropertyListSerialization.propertyList(from: usual, format: nil) as? NSDictionary
+      )
+      #expect(try #require(own) == #require(expected))
+      // As XML, flags and numbers differ.
+      let forms = try [own, expected].map {
+        try PropertyListSerialization.data(fromPropertyList: #require($0), format: .xml, options: 0)
+      }
+      #expect(forms[0] == forms[1])
+    }
+    #expect(throws: (any Error).self) { try PropertyList.write(["url": URL(fileURLWithPath: "/")]) }
+  }
+
   @Test("Data that isn't a property list is nil")
   func otherDataIsNil() throws {
     #expect(PropertyList.read(Array("{ plain = text; }".utf8)) == nil)

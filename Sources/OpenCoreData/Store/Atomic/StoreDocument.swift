@@ -90,12 +90,11 @@ extension StoreDocument {
   ///
   /// - Throws: The errors of writing the metadata.
   func propertyList() throws -> Data {
-    let metadata = try PropertyListSerialization.data(
-      fromPropertyList: metadata, format: .binary, options: 0)
+    let metadata = try PropertyList.write(metadata)
     return Data(
       BinaryPropertyList.write(
         .dictionary([
-          Key.format: .integer(1), Key.uuid: .string(uuid), Key.metadata: .data([UInt8](metadata)),
+          Key.format: .integer(1), Key.uuid: .string(uuid), Key.metadata: .data(metadata),
           Key.lastKey: .integer(lastKey), Key.objects: .array(objects.map(Self.value)),
         ])))
   }
