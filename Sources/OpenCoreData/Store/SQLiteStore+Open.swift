@@ -52,6 +52,10 @@ extension SQLiteStore {
         throw error
       }
     } catch let error as SQLiteError {
+      let isDamaged = [.corrupt, .notADatabase].contains(error.code.primary)
+      if isDamaged, !isInMemory, let problem = StoreFileProblem.examine(path: url.path) {
+        throw NSError.unusableStore(problem, url)
+      }
       throw NSError.coreData(
         error.openingCode, error.openingMessage(url, isReadOnly: isReadOnly),
         [NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
@@ -76,7 +80,8 @@ extension SQLiteStore {
   /// - Throws: 134080 if it can't be a store, or there's none and it's to be read.
   private static func fileExists(at url: URL, isReadOnly: Bool) throws -> Bool {
     guard isReadOnly || FileManager.default.fileExists(atPath: url.path) else { return false }
-    guard let problem = StoreFileProblem.examine(path: url.path) else { return true }
+    let problem = StoreFileProblem.examine(path: url.path, isOpenedNext: !isReadOnly)
+    guard let problem else { return true }
     if case .empty = problem, !isReadOnly { return false }
     throw NSError.unusableStore(problem, url)
   }

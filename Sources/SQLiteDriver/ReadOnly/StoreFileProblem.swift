@@ -65,7 +65,11 @@ extension StoreFileProblem {
   /// Doesn't modify the folder and doesn't wait. Reads the header and the schema, not every page:
   /// other corruption is detected when it's read. A file with a transaction to roll back isn't
   /// opened, and one that is written to at the same time is assumed to be valid.
-  package static func examine(path: String) -> StoreFileProblem? {
+  ///
+  /// - Parameter isOpenedNext: Whether a connection that can write is opened next. The schema of a
+  ///   file in WAL mode without a WAL isn't read then: opening such a file doesn't change it, and
+  ///   reports the problem.
+  package static func examine(path: String, isOpenedNext: Bool = false) -> StoreFileProblem? {
     for _ in 0..<maximumTries {
       if let problem = ofPath(path) { return problem }
       let inspection: StoreFileInspection
@@ -75,7 +79,7 @@ extension StoreFileProblem {
         if let problem = ofNeighbors(path) { return problem }
         continue
       }
-      let problem = ofFiles(inspection, path: path)
+      let problem = ofFiles(inspection, path: path, isOpenedNext)
       if problem == nil || !inspection.isStale { return problem }
     }
     return nil
@@ -92,11 +96,15 @@ extension StoreFileProblem {
 
   /// Returns the problem of the header or the schema.
   private static func ofFiles(
-    _ inspection: StoreFileInspection, path: String
+    _ inspection: StoreFileInspection, path: String, _ isOpenedNext: Bool
   ) -> StoreFileProblem? {
-    if let problem = ofHeader(inspection, path: path) { return problem }
-    if inspection.method == .privateCopy { return nil }
+    if inspection.database.size == 0 { return .empty(path: path) }
     do {
+      let header = try DatabaseHeader(path: inspection.path)
+      if let problem = ofHeader(header, inspection, path: path) { return problem }
+      if inspection.method == .privateCopy { return nil }
+      let isUnchanged = header.usesLog && inspection.log == nil && inspection.journal == nil
+      if isOpenedNext, isUnchanged { return nil }
       let handle = try Connection.openFiles(inspection).handle
       defer { sqlite3_close_v2(handle) }
       try Connection.run("SELECT count(*) FROM sqlite_master", on: handle)
@@ -106,18 +114,26 @@ extension StoreFileProblem {
     }
   }
 
+  /// Returns the problem of the header.
+  ///
+  /// A journal that's rolled back can contain it: if the power was lost while a new file was
+  /// written, the file has none.
+  private static func ofHeader(
+    _ header: DatabaseHeader, _ inspection: StoreFileInspection, path: String
+  ) -> StoreFileProblem? {
+    if inspection.journalIsHot, inspection.journalHasHeader { return nil }
+    return header.problem(path: path, inspection)
+  }
+
   /// Returns the problem of the header of inspected files, such as a file that's too short.
   ///
-  /// SQLite reads a truncated file until it requires a page that's missing. A journal that's rolled
-  /// back can contain the header: if the power was lost while a new file was written, the file has
-  /// none.
+  /// SQLite reads a truncated file until it requires a page that's missing.
   package static func ofHeader(
     _ inspection: StoreFileInspection, path: String
   ) -> StoreFileProblem? {
     if inspection.database.size == 0 { return .empty(path: path) }
-    if inspection.journalIsHot, inspection.journalHasHeader { return nil }
     do {
-      return try DatabaseHeader(path: inspection.path).problem(path: path, inspection)
+      return ofHeader(try DatabaseHeader(path: inspection.path), inspection, path: path)
     } catch {
       return of(error, path: path)
     }
