@@ -36,17 +36,37 @@ package struct LogWrap: Sendable, Equatable {
     // The log is usually wider, and its lines don't need to be parsed.
     let widths = sample.map(LogWrap.width)
     guard let widest = widths.max(), LogWrap.columns.contains(widest) else { return nil }
-    let lines = zip(widths, sample).map { (width: $0, line: LogLine($1)) }
     var evidence = Evidence()
-    for (index, (width, line)) in lines.enumerated().dropLast() {
+    var next = LogLine(sample[0])
+    for index in sample.indices.dropLast() {
+      let line = next
+      next = LogLine(sample[index + 1])
       evidence.take(
-        line, sample[index], width: width, of: widest, before: lines[index + 1].line,
-        sample[index + 1])
+        line, sample[index], width: widths[index], of: widest, before: next, sample[index + 1])
     }
     guard let kind = evidence.kind else { return nil }
     self.kind = kind
     column = widest
-    isTimed = evidence.lines > 0 && evidence.timed * 10 >= evidence.lines * 9
+    isTimed = LogWrap.isTimed(sample, widths, widest)
+  }
+
+  /// Returns whether nearly all lines that begin a message, because they don't continue another,
+  /// begin with a time.
+  private static func isTimed(
+    _ sample: [ArraySlice<UInt8>], _ widths: [Int], _ widest: Int
+  ) -> Bool {
+    var (lines, timed) = (0, 0)
+    for index in sample.indices.dropLast() {
+      let following = sample[index + 1]
+      // If the next word fits, another line begins.
+      if widths[index] < widest - lostSpaces, !overflows(widths[index], by: following, widest),
+        widths[index + 1] == widest || isTimed(following) || LogLine(following).message != nil
+      {
+        lines += 1
+        if isTimed(following) { timed += 1 }
+      }
+    }
+    return lines > 0 && timed * 10 >= lines * 9
   }
 
   /// Returns the number of characters in a line.
@@ -54,8 +74,17 @@ package struct LogWrap: Sendable, Equatable {
   /// In invalid UTF-8, bytes that could begin a character are counted.
   static func width(_ line: ArraySlice<UInt8>) -> Int {
     line.withUnsafeBufferPointer { bytes in
-      var width = 0
-      for byte in bytes { width += byte & 0xC0 == 0x80 ? 0 : 1 }
+      var (width, index) = (0, 0)
+      while index < bytes.count {
+        // A byte can't overflow in a part of this length, so that many are examined at a time.
+        var part: UInt8 = 0
+        let end = min(index &+ 255, bytes.count)
+        while index < end {
+          part = part &+ (bytes[index] & 0xC0 == 0x80 ? 0 : 1)
+          index &+= 1
+        }
+        width += Int(part)
+      }
       return width
     }
   }
@@ -117,9 +146,6 @@ package struct LogWrap: Sendable, Equatable {
     var elsewhere = 0
     /// The number of complete lines that are as wide as the widest.
     var whole = 0
-    /// The number of lines that begin a message.
-    var lines = 0
-    var timed = 0
 
     mutating func take(
       _ line: LogLine, _ bytes: ArraySlice<UInt8>, width: Int, of widest: Int,
@@ -127,13 +153,6 @@ package struct LogWrap: Sendable, Equatable {
     ) {
       let message = LogMessage(line)
       let isFull = width == widest
-      // If the next word fits, another line begins.
-      if width < widest - LogWrap.lostSpaces, !LogWrap.overflows(width, by: following, widest),
-        next.message != nil || LogWrap.width(following) == widest || LogWrap.isTimed(following)
-      {
-        lines += 1
-        if LogWrap.isTimed(following) { timed += 1 }
-      }
       if isFull,
         LogWrap.isInClassPrefix(bytes, following, 0) || LogWrap.isInRecord(bytes, following)
       {
