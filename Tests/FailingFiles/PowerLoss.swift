@@ -3,10 +3,10 @@ import Foundation
 /// A folder of which a power loss leaves what was synced, and any part of the rest.
 ///
 /// The rules are those of POSIX, and stricter than those of most file systems:
-/// - A file has what was written before its last sync. Of each later write, any sectors of 512 bytes
-///   remain, in any order.
-/// - A new, renamed, or removed name remains once its own folder was synced. Of the later changes of
-///   names, the first ones remain.
+/// - A file has what was written before its last sync. Of each later write, any sectors of 512
+///   bytes remain.
+/// - A change of a name remains once the name's own folder was synced. Of the later changes, the
+///   first ones remain.
 /// - The shared memory of a WAL is gone.
 struct PowerLoss {
   /// What remains of what wasn't synced.

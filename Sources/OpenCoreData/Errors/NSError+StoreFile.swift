@@ -10,6 +10,21 @@ extension NSError {
       [NSFilePathErrorKey: url.path])
   }
 
+  /// Returns the error for a store that SQLite can't open: the damage of its file, if that's the
+  /// cause.
+  static func opening(
+    _ url: URL, _ error: SQLiteError, isReadOnly: Bool, isInMemory: Bool
+  ) -> NSError {
+    if [.corrupt, .notADatabase].contains(error.code.primary), !isInMemory,
+      let problem = StoreFileProblem.examine(path: url.path)
+    {
+      return unusableStore(problem, url)
+    }
+    return coreData(
+      error.openingCode, error.openingMessage(url, isReadOnly: isReadOnly),
+      [NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
+  }
+
   /// Returns the error for a row whose entity ID isn't in the model.
   static func damagedRow(
     entityNumber: Int, primaryKey: Int64, readAs entity: String? = nil

@@ -52,13 +52,7 @@ extension SQLiteStore {
         throw error
       }
     } catch let error as SQLiteError {
-      let isDamaged = [.corrupt, .notADatabase].contains(error.code.primary)
-      if isDamaged, !isInMemory, let problem = StoreFileProblem.examine(path: url.path) {
-        throw NSError.unusableStore(problem, url)
-      }
-      throw NSError.coreData(
-        error.openingCode, error.openingMessage(url, isReadOnly: isReadOnly),
-        [NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
+      throw NSError.opening(url, error, isReadOnly: isReadOnly, isInMemory: isInMemory)
     } catch let mismatch as SchemaMismatch {
       throw NSError.coreData(
         NSPersistentStoreIncompatibleSchemaError, mismatch.description,

@@ -174,7 +174,7 @@ extension StoreFileProblem {
 /// The state of a database file and the files next to it, which determines how to read it without
 /// modifying any of them.
 ///
-/// **Cost:** four calls of `stat`, several microseconds. Only the first bytes of a journal are read.
+/// **Cost:** four calls of `stat`, several microseconds. Of a journal, only the head is read.
 package struct StoreFileInspection: Sendable, Hashable {
   /// The ways to read the file.
   package enum Method: Sendable, Hashable {
