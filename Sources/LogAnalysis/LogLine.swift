@@ -74,34 +74,51 @@ struct LogLine {
     return LogBytes("")
   }
 
-  /// Returns whether a line is an object in the list of a fetch (level 3), and nothing else:
-  /// `    "<Mood: 0x1> (entity: Mood; …`.
-  static func isListed(_ line: LogBytes) -> Bool {
-    guard line.starts(with: "    \"<") else { return false }
-    if line.bytes.withUnsafeBufferPointer(isPlain) { return true }
-    return line.index(of: UInt8(ascii: "[")) == nil && line.index(of: UInt8(ascii: "]")) == nil
-      && line.index(of: 0x1B) == nil && !line.contains("CoreData") && !line.contains("cdprof: ")
+  /// What a line is in the list of a fetch (level 3).
+  enum Listed {
+    /// An object in quotation marks, and nothing else: `    "<Mood: 0x1> (entity: Mood; …",`.
+    case whole
+    /// An object with other quotation marks, or the first of its lines.
+    case other
   }
 
-  /// Returns whether a line certainly contains neither brackets, nor colors, nor a mark, examining
-  /// many bytes at a time.
-  private static func isPlain(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard line.count >= 4, let bytes = line.baseAddress else { return false }
-    let count = line.count
+  /// Returns what a line is in the list of a fetch; `nil` if it isn't an object.
+  static func listed(_ line: LogBytes) -> Listed? {
+    guard line.starts(with: "    \"<") else { return nil }
+    switch line.bytes.withUnsafeBufferPointer(plain) {
+    case let known?: return known
+    case nil:
+      let isPlain =
+        line.index(of: UInt8(ascii: "[")) == nil && line.index(of: UInt8(ascii: "]")) == nil
+        && line.index(of: 0x1B) == nil && !line.contains("CoreData") && !line.contains("cdprof: ")
+      return isPlain ? .other : nil
+    }
+  }
+
+  /// Returns what a line is that begins as an object, if it certainly contains neither brackets,
+  /// nor colors, nor a mark; examines many bytes at a time.
+  private static func plain(_ line: UnsafeBufferPointer<UInt8>) -> Listed? {
+    guard line.count >= 8, let bytes = line.baseAddress else { return nil }
+    let quote = UInt8(ascii: "\"")
+    // The last quotation mark of a whole object is the last byte, or the one before a comma.
+    let last = line.count - (bytes[line.count - 1] == UInt8(ascii: ",") ? 2 : 1)
     var found: UInt8 = 0
-    var index = 4
+    var index = 5
     // The compiler vectorizes the loop in this form: 40 ns for 150 bytes instead of 360.
-    while index < count {
+    while index < last {
       let byte = bytes[index]
+      found |= byte == UInt8(ascii: "\"") ? 2 : 0
       let isOther = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == 0x1B
       found |= isOther ? 1 : 0
-      let (fourthLast, last) = (bytes[index &- 4], bytes[index &- 1])
+      let (fourthLast, before) = (bytes[index &- 4], bytes[index &- 1])
       // The marks: `CoreData`, and `cdprof:`.
       found |= (byte == UInt8(ascii: "D") ? 1 : 0) & (fourthLast == UInt8(ascii: "C") ? 1 : 0)
-      found |= (byte == UInt8(ascii: ":") ? 1 : 0) & (last == UInt8(ascii: "f") ? 1 : 0)
+      found |= (byte == UInt8(ascii: ":") ? 1 : 0) & (before == UInt8(ascii: "f") ? 1 : 0)
       index &+= 1
     }
-    return found == 0
+    // A line with another end isn't whole.
+    guard bytes[last] == quote else { return nil }
+    return found & 1 != 0 ? nil : found == 0 ? .whole : .other
   }
 
   private typealias Found = (logClass: LogClass, text: LogBytes, start: Int)

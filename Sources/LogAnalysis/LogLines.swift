@@ -11,7 +11,7 @@ package final class LogLines {
   private static let chunkSize = 1 << 18
 
   /// The number of lines returned so far.
-  @exclusivity(unchecked) package private(set) var count = 0
+  package var count: Int { buffer.count }
   /// The error that ended reading before the end of the input, or `nil`.
   package private(set) var problem: InvalidInputError?
   /// Whether the log is binary: whether a NUL byte is in its first 4,096 bytes.
@@ -70,20 +70,11 @@ package final class LogLines {
   /// Returns the next line without its terminator, or `nil` at the end of the log.
   package func next() -> ArraySlice<UInt8>? {
     while true {
-      if let line = buffer.next() { return trimmed(line) }
-      if isAtEnd { return buffer.unread.isEmpty ? nil : trimmed(buffer.rest()) }
+      if let line = buffer.next() { return line }
+      if isAtEnd { return buffer.unread.isEmpty ? nil : buffer.last() }
       buffer.limit(to: InputLimits.logLine)
       read()
     }
-  }
-
-  /// Counts a line, and returns it without a byte order mark and carriage returns.
-  private func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var line = line
-    count += 1
-    if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
-    while line.last == UInt8(ascii: "\r") { line.removeLast() }
-    return line
   }
 
   private func read() {
@@ -205,6 +196,8 @@ private struct LineBuffer {
   private var position = 0
   /// The index of the first byte that isn't known to be part of the next line.
   private var searched = 0
+  /// The number of lines removed so far.
+  private(set) var count = 0
 
   var unread: ArraySlice<UInt8> { bytes[position...] }
 
@@ -227,13 +220,25 @@ private struct LineBuffer {
     let line = bytes[position..<end]
     position = end + 1
     searched = position
-    return line
+    return trimmed(line)
   }
+
+  /// Removes and returns all bytes as the last line.
+  mutating func last() -> ArraySlice<UInt8> { trimmed(rest()) }
 
   /// Removes and returns all bytes.
   mutating func rest() -> ArraySlice<UInt8> {
-    defer { self = LineBuffer() }
+    defer { (bytes, position, searched) = ([], 0, 0) }
     return unread
+  }
+
+  /// Counts a line, and returns it without a byte order mark and carriage returns.
+  private mutating func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var line = line
+    count += 1
+    if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+    while line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return line
   }
 
   /// Reads bytes to the place after the unread ones, and returns their number.

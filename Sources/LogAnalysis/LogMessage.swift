@@ -82,10 +82,12 @@ extension LogMessage {
   }
 
   /// Adds a line that continues the message.
-  mutating func add(_ line: LogBytes) {
+  ///
+  /// - Parameter balance: Its opening brackets minus its closing ones, if they're known.
+  mutating func add(_ line: LogBytes, balance: Int? = nil) {
     continued += 1
     passed = 0
-    if logClass != .sql { openBrackets = brackets + LogMessage.balance(line) }
+    if logClass != .sql { openBrackets = brackets + (balance ?? LogMessage.balance(line)) }
     // Don't keep objects and the text of very long lists.
     guard text.count < InputLimits.logMessage, !listsObjects else { return }
     if logClass == .sql {

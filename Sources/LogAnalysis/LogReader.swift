@@ -138,10 +138,11 @@ package struct LogReader {
 
   /// Processes an object in the list of a fetch, and returns whether the line is one.
   private mutating func takeListed(_ line: LogBytes) -> Bool {
-    guard isInList, !isInRecord, LogLine.isListed(line), message.brackets > 0 else {
+    guard isInList, !isInRecord, let listed = LogLine.listed(line), message.brackets > 0 else {
       return false
     }
-    message.add(line)
+    // The brackets of a whole object are in its quotation marks.
+    message.add(line, balance: listed == .whole ? 0 : nil)
     kinds[LogKind.continuation.position] += 1
     return true
   }
