@@ -104,7 +104,8 @@ struct LogLine {
     let last = line.count - (bytes[line.count - 1] == UInt8(ascii: ",") ? 2 : 1)
     var found: UInt8 = 0
     var index = 5
-    // The compiler vectorizes the loop in this form: 40 ns for 150 bytes instead of 360.
+    // The compiler vectorizes the loop in this form, but not with another variable for quotation
+    // marks.
     while index < last {
       let byte = bytes[index]
       found |= byte == UInt8(ascii: "\"") ? 2 : 0

@@ -30,7 +30,7 @@ import Testing
 
   @Test("Lists are written so that Foundation reads the same values of the same types")
   func writtenListsMatchFoundation() throws {
-    // NSNumber is what Foundation reads; the fraction and the number that isn't an Int are its own.
+    // Foundation converts the lists with fractions, and with numbers and flags of its own types.
     let sets: [[String: Any]] = [
       Self.values,
       ["text": "\u{E9}\u{1F600}", "number": 7, "flag": false, "bytes": Data([1]), "none": [Any]()],

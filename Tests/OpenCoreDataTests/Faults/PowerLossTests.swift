@@ -16,13 +16,7 @@ struct PowerLossTests {
     let bed = try FaultBed()
     try work.create(in: bed.template)
     let before = try work.content(bed.template)
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
-      let context = try work.open(folder)
-      try context.performAndWait { try work.change(context) }
-      return context
-    } _: { context in
-      try context.performAndWait { try work.run(context) }
-    }
+    let sweep = work.sweep(in: bed)
     let after = try work.content(try sweep.withoutFailure().folder)
     try check(sweep) { loss in
       let found = try work.content(loss.folder)
@@ -51,6 +45,25 @@ struct PowerLossTests {
         "\(loss.description)")
       if type == .sqlite { try checkIntact(store, loss.description) }
     }
+  }
+
+  @Test("A new file whose header wasn't written is rolled back by its journal, and is a new store")
+  func fileWithoutHeaderIsANewStore() throws {
+    let bed = try FaultBed()
+    let work = StoreWork(testDescription: "creation")
+    let store = bed.template.appendingPathComponent(work.url)
+    try Data(count: 4_096).write(to: store)
+    #expect(thrownError { _ = try work.open(bed.template) }?.code == NSPersistentStoreOpenError)
+    // SQLite's journal of a file that had no pages: the magic number, no records, sectors of 512
+    // bytes, and pages of 4,096.
+    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    let numbers: [UInt32] = [0, 0, 0, 512, 4_096]
+    let head = magic + numbers.flatMap { withUnsafeBytes(of: $0.bigEndian, Array.init) }
+    try Data(head + [UInt8](repeating: 0, count: 512 - head.count))
+      .write(to: URL(fileURLWithPath: store.path + "-journal"))
+    try work.create(in: bed.template)
+    #expect(try work.content(bed.template)["Person"]?.count == 3)
+    try checkIntact(store, "a file without a header")
   }
 
   @Test(

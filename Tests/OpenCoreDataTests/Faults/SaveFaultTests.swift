@@ -26,13 +26,7 @@ struct SaveFaultTests {
     let bed = try FaultBed()
     try work.create(in: bed.template)
     let before = try work.content(bed.template)
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
-      let context = try work.open(folder)
-      try context.performAndWait { try work.change(context) }
-      return context
-    } _: { context in
-      try context.performAndWait { try work.run(context) }
-    }
+    let sweep = work.sweep(in: bed)
     let complete = try sweep.withoutFailure().folder
     let after = try work.content(complete)
     let names = try FaultBed.names(in: complete)

@@ -32,21 +32,15 @@ struct StoreFileFaultTests {
     _ url: URL, _ type: NSPersistentStore.StoreType = .sqlite
   ) throws -> [String: [String]] {
     let (context, _) = try add(url, type)
-    defer { close(context) }
+    defer { StoreWork.close(context) }
     // Documents don't have derived values.
     return try content(of: context, leavingOut: ["residentCount"])
-  }
-
-  private static func close(_ context: NSManagedObjectContext) {
-    context.performAndWait { context.reset() }
-    guard let coordinator = context.persistentStoreCoordinator else { return }
-    for store in coordinator.persistentStores { try? coordinator.remove(store) }
   }
 
   /// Copies a store to another type; a failure before it's open isn't reported.
   private static func convert(_ folder: URL, _ type: NSPersistentStore.StoreType) throws {
     let (context, former) = try add(store(folder))
-    defer { close(context) }
+    defer { StoreWork.close(context) }
     let coordinator = try #require(context.persistentStoreCoordinator)
     do {
       let new = try coordinator.migratePersistentStore(former, to: other(folder), type: type)
@@ -74,7 +68,7 @@ struct StoreFileFaultTests {
         _ = context.make("Person", ["name": "replaced", "photo": photo])
         try context.save()
       }
-      Self.close(context)
+      StoreWork.close(context)
       replaced = try Self.contents(Self.other(bed.template), type)
     }
     let sweep = FailureSweep(copying: bed.template, into: bed.scratch) {

@@ -1,3 +1,4 @@
+import FailingFiles
 import OpenCoreData
 import Testing
 
@@ -52,6 +53,17 @@ struct StoreWork: Sendable, CustomTestStringConvertible {
     context.persistentStoreCoordinator = coordinator
     context.mergePolicy = NSMergePolicy(merge: policy)
     return context
+  }
+
+  /// Returns a sweep in which only the work fails, not opening the store and making the changes.
+  func sweep(in bed: FaultBed) -> FailureSweep<NSManagedObjectContext> {
+    FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+      let context = try open(folder)
+      try context.performAndWait { try change(context) }
+      return context
+    } _: { context in
+      try context.performAndWait { try run(context) }
+    }
   }
 
   static func close(_ context: NSManagedObjectContext) {

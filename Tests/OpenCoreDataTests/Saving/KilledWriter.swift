@@ -10,12 +10,12 @@ import Testing
 /// many operations as returned, or one more.
 struct KilledWriter: Codable, Sendable {
   /// The rows that one operation inserted: all of them have the same value.
-  struct Group: Hashable, Codable, Sendable {
+  struct Group: Equatable, Codable, Sendable {
     var count: Int
     var value: Int
   }
 
-  enum Operation: CaseIterable, Sendable {
+  enum Operation: CaseIterable {
     case insert, batchInsert, update, batchUpdate, delete, batchDelete, reopen
   }
 
@@ -87,7 +87,7 @@ struct KilledWriter: Codable, Sendable {
     while true {
       let step = advance()
       if step.operation == .reopen {
-        store.close(context)
+        StoreWork.close(context)
         context = try store.open()
       } else {
         try context.performAndWait { try perform(step, in: context) }

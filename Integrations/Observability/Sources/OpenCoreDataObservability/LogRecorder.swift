@@ -5,18 +5,15 @@ import Logging
 struct LogRecorder: Sendable {
   private let logger: Logger
   private let options: InstrumentationOptions
-  private let slow: UInt64
 
   init(_ logger: Logger, _ options: InstrumentationOptions) {
     self.logger = logger
     self.options = options
-    let (seconds, attoseconds) = options.slowDuration.components
-    slow = UInt64(max(seconds, 0)) * 1_000_000_000 + UInt64(max(attoseconds, 0) / 1_000_000_000)
   }
 
   /// Writes the line of an operation, on its thread.
   func record(_ operation: CoreDataOperation) {
-    let isSlow = operation.duration >= slow
+    let isSlow = .nanoseconds(Int64(clamping: operation.duration)) >= options.slowDuration
     if operation.failure != nil {
       write(operation, "failed \(operation.name)", options.failureLogLevel, isSlow: isSlow)
     } else if isSlow {

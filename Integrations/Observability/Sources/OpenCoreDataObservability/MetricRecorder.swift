@@ -31,7 +31,7 @@ final class MetricRecorder: Sendable {
       count(.faults, costs.hits, ["row_cache"])
       count(.faults, costs.misses, ["store"])
       count(.faults, costs.faults - costs.hits - costs.misses, ["parent"])
-      if !operation.isWorthASpan { return }
+      if !operation.isReported { return }
     }
     count(.fetches, costs.fetches)
     count(.saves, costs.saves)

@@ -7,7 +7,7 @@ extension NSPersistentStoreCoordinator {
   /// now on.
   ///
   /// A span's parent is that of `ServiceContext.current` where `performAndWait` or an awaited
-  /// `perform` is called. Work that nobody waits for, of `perform(_:)` without `await` and of
+  /// `perform` is called. Work that isn't awaited, of `perform(_:)` without `await` and of
   /// asynchronous fetches, has no parent, and neither has that of `performAndWait` on the main queue
   /// from another thread.
   ///
@@ -27,7 +27,7 @@ extension NSPersistentStoreCoordinator {
     return observeOperations { operation in
       metrics.record(operation)
       // A fault that was fulfilled without the store is only counted.
-      guard operation.isWorthASpan else { return }
+      guard operation.isReported else { return }
       spans.record(operation)
       lines.record(operation)
     }

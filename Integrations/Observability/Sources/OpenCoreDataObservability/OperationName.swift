@@ -43,8 +43,8 @@ extension CoreDataOperation {
   /// Whether the operation is several executions of a statement.
   var isBatch: Bool { executions > 1 }
 
-  /// Whether it used the store, or failed.
-  var isWorthASpan: Bool {
+  /// Whether it has spans and lines, because it used the store or failed.
+  var isReported: Bool {
     switch kind {
     case .fault, .relationshipFault:
       source == .store || failure != nil || !operations.isEmpty
