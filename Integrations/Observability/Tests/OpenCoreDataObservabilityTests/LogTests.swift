@@ -30,6 +30,13 @@ struct LogTests {
     #expect(entries.last?.metadata["coredata.fault.source"] == "store")
   }
 
+  @Test func noOperationIsSlowWithTheLongestDuration() throws {
+    let store = try MoodStore(moods: 1, countries: 1) { $0.slowDuration = .seconds(Int64.max) }
+    try store.perform { try store.readCountries($0) }
+    #expect(store.log.entries.allSatisfy { $0.level == .debug })
+    #expect(!store.log.entries.isEmpty)
+  }
+
   @Test func slowAndFailedOperationsHaveHigherLevels() throws {
     let slow = try MoodStore(moods: 4, countries: 2) { $0.slowDuration = .zero }
     try slow.perform { try slow.readCountries($0, prefetching: true) }
