@@ -20,6 +20,16 @@ struct ScenarioIndexTests {
     }
   }
 
+  @Test func changelogHasTheNumbersOfScenarios() throws {
+    let changelog = try Repository.text(of: "CHANGELOG.md")
+    let scenarios = Repository.files(below: "Scenarios").filter { $0.hasSuffix(".yml") }
+    let asking = try scenarios.filter { path in
+      try Repository.lines(of: path).contains { $0.hasPrefix("predict:") }
+    }
+    #expect(changelog.contains("- \(scenarios.count) scenarios for the book's chapters"))
+    #expect(changelog.contains("\(asking.count) scenarios ask."))
+  }
+
   /// File names must also be unique, because reports are named after them.
   @Test func scenariosAreInTheFoldersOfTheirChapters() throws {
     let scenarios = try ScenarioSummary.all()

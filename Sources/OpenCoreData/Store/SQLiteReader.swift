@@ -6,9 +6,10 @@ import SQLiteDriver
 /// share.
 ///
 /// A lookup inside a transaction costs a fifth of one that opens and closes its own, so the faults
-/// of a block share one. It ends when a commit has made its snapshot outdated, at fetch, save, and
-/// refresh, at the end of the block, and after 50 ms, so that it never delays a checkpoint for
-/// long. Not reported as an event or counted as a transaction.
+/// of a block share one. It ends at fetch, save, merge, refresh, and rollback, at the end of the
+/// block, and at the next read after 50 ms or after a commit that has made its snapshot outdated; a
+/// block that doesn't read again keeps it open until it ends. Not reported as an event or counted
+/// as a transaction.
 final class SQLiteReader: StoreReader {
   let sqlite: SQLiteStore
   let connection: Connection
