@@ -163,7 +163,7 @@ final class CourseService: LoopbackHandler {
   private func line(_ request: ShellRequest) async throws -> HTTPResponse {
     guard request.line.utf8.count <= InputLimits.browserLine else {
       let limit = NumberText.grouped(InputLimits.browserLine)
-      throw RequestError(.tooLarge, "The line is longer than \(limit) bytes, the limit.")
+      throw RequestError(.tooLarge, "The line is too long; the limit is \(limit) bytes.")
     }
     guard !request.line.contains(where: \.isNewline) else {
       throw RequestError(.badRequest, "Send one line at a time.")

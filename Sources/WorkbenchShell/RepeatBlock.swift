@@ -83,7 +83,7 @@ extension ShellEngine {
       guard text.count <= InputLimits.blockLength else {
         let limit = NumberText.grouped(InputLimits.blockLength)
         throw CommandFailure(
-          "the block of `repeat` is longer than \(limit) characters, the limit",
+          "the block of `repeat` is too long; the limit is \(limit) characters",
           nextStep: "close it with `}`")
       }
       openBlock = (text, start)

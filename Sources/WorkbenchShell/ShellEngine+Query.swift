@@ -71,8 +71,8 @@ extension ShellEngine {
       bytes += values.reduce(0) { $0 + size($1) }
       guard rows.count < InputLimits.printedRows, bytes <= InputLimits.printedSize else {
         throw CommandFailure(
-          "the result has more than \(NumberText.grouped(InputLimits.printedRows)) rows or "
-            + "\(InputLimits.printedSize >> 20) MB, the limit",
+          "the result is too large; the limit is \(NumberText.grouped(InputLimits.printedRows)) rows "
+            + "or \(InputLimits.printedSize >> 20) MB",
           nextStep: "add a LIMIT, or use `substr()` for long values")
       }
       rows.append(values.map(cell))

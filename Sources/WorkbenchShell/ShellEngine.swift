@@ -148,7 +148,7 @@ package final class ShellEngine {
       guard line.utf8.count <= InputLimits.shellLine else {
         let limit = NumberText.grouped(InputLimits.shellLine)
         throw CommandFailure(
-          "the line is longer than \(limit) bytes, the limit", nextStep: "write several lines")
+          "the line is too long; the limit is \(limit) bytes", nextStep: "write several lines")
       }
       if let answer = try block(with: line, at: callSite) { return answer }
       let line = ShellEngine.withoutSemicolon(line)

@@ -87,7 +87,7 @@ extension InvalidInputError {
     InvalidInputError(
       kind: .unusable,
       message:
-        "\(InputFile.name(path)) is longer than \(NumberText.grouped(limit)) bytes, the limit",
+        "\(InputFile.name(path)) is too large; the limit is \(NumberText.grouped(limit)) bytes",
       nextStep: "check that it's the right file")
   }
 }

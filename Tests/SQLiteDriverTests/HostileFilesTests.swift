@@ -189,7 +189,7 @@ struct HostileFilesTests {
       let error = #expect(throws: SQLiteError.self) {
         try connection.withStepLimit(1_000_000) { try connection.values(endless) }
       }
-      #expect(error?.message == "stopped after 1000000 VM steps, the limit of this statement")
+      #expect(error?.message == "stopped: the limit of this statement is 1000000 VM steps")
     }
     #expect(try connection.values("SELECT 1") == [[.integer(1)]])
     // Each statement is below the limit, and all together exceed it.
@@ -211,14 +211,14 @@ struct HostileFilesTests {
     let error = #expect(throws: SQLiteError.self) {
       try connection.values("SELECT length(zeroblob(300000000))")
     }
-    #expect(error?.message.contains("268435456 bytes, the limit") == true)
+    #expect(error?.message.contains("the limit is 268435456 bytes") == true)
     let long = #expect(throws: SQLiteError.self) {
       try connection.values("SELECT '\(String(repeating: "x", count: 16 << 20))'")
     }
-    #expect(long?.message == "the statement is longer than 16777216 bytes, the limit")
+    #expect(long?.message == "the statement is too long; the limit is 16777216 bytes")
     let pattern = #expect(throws: SQLiteError.self) {
       try connection.values("SELECT 'x' LIKE '\(String(repeating: "x", count: 10_001))'")
     }
-    #expect(pattern?.message == "a LIKE or GLOB pattern is longer than 10000 bytes, the limit")
+    #expect(pattern?.message == "a LIKE or GLOB pattern is too long; the limit is 10000 bytes")
   }
 }

@@ -178,7 +178,7 @@ struct HostileStoreTests {
     )
     #expect(run.errors.contains("the pragma `locking_mode` can't be set"), "\(run.errors)")
     #expect(run.output.contains("500") && run.output.contains("42"), "\(run.output)")
-    #expect(run.errors.contains("is larger than"), "\(run.errors)")
+    #expect(run.errors.contains("is too large; the limit is"), "\(run.errors)")
   }
 
   @Test("the next run removes the temporary files of a killed run")
@@ -223,15 +223,15 @@ struct HostileStoreTests {
     let readOnly = try program.run(
       ["shell", store], input: queries + "\n.sqlite SELECT printf('%40000000d', 1)\nfetch Tag\n")
     #expect(readOnly.status == 65 && readOnly.output.contains("500"))
-    #expect(readOnly.errors.contains("stopped after 1000000000 VM steps, the limit"))
+    #expect(readOnly.errors.contains("stopped: the limit of this statement is 1000000000 VM steps"))
     #expect(
-      readOnly.errors.components(separatedBy: "more than 100,000 rows or 16 MB, the limit").count
+      readOnly.errors.components(separatedBy: "too large; the limit is 100,000 rows or 16 MB").count
         == 3,
       "\(readOnly.errors)")
     let written = try program.run(
       ["shell", store, "--write"], input: "sql \"\(statements[0])\"\nfetch Tag\n")
     #expect(written.status == 65 && written.output.contains("500"))
-    #expect(written.errors.contains("VM steps, the limit"), "\(written.errors)")
+    #expect(written.errors.contains("stopped: the limit of this statement is"), "\(written.errors)")
     let long = try program.run(
       ["shell", store, "--write"],
       input: "sql \"SELECT zeroblob(100000000), hex(zeroblob(1000000))\"\n")

@@ -52,14 +52,14 @@ struct InputLimitTests {
   @Test(arguments: [
     (
       Array(repeating: "1", count: 50_000).joined(separator: " + "),
-      "more than 200 numbers and names"
+      "too many numbers and names; the limit is 200"
     ),
     (
       Array(repeating: "scale", count: 201).joined(separator: "*"),
-      "more than 200 numbers and names"
+      "too many numbers and names; the limit is 200"
     ),
-    (String(repeating: "-", count: 65) + "1", "more than 64 deep, the limit"),
-    (String(repeating: "(", count: 65), "more than 64 deep, the limit"),
+    (String(repeating: "-", count: 65) + "1", "nested too deeply; the limit is 64 levels"),
+    (String(repeating: "(", count: 65), "nested too deeply; the limit is 64 levels"),
     ("10000001", "10,000,000"), ("9223372036854775807", "1,000,000,000,000,000"),
     ("99999999999999999999", "too large"),
     ("5000000000 * 5000000000", "too large"),
@@ -118,20 +118,20 @@ struct InputLimitTests {
     for command in [
       ["run"], ["export", "--swift"], ["advise"], ["shell"], ["log", "input", "--expect"],
     ] {
-      try expectRejection(command + [file], "more than 16 times, the limit")
+      try expectRejection(command + [file], "too many aliases (`*name`); the limit is 16")
     }
     // Few aliases of a large value.
     let large = Array(repeating: "x", count: 50_000).joined(separator: ",")
     let few = try program.folder.write(
       "a: &a [\(large)]\nb: [*a, *a, *a]\n", to: "few.yml")
-    try expectRejection(["run", few], "100,000 values, the limit")
+    try expectRejection(["run", few], "expanded value, and the limit is 100,000")
   }
 
   @Test(
     "A nested scenario is rejected with the limit",
     arguments: [
-      (String(repeating: "[", count: 101), "more than 100 deep, the limit"),
-      (String(repeating: "- ", count: 2_001), "more than 2,000 `-` and `?`, the limit"),
+      (String(repeating: "[", count: 101), "deep.yml:3:103: error: brackets are nested too deeply"),
+      (String(repeating: "- ", count: 2_001), "too many `-` and `?`; the limit is 2,000"),
     ])
   func rejectsNestedScenarios(text: String, limit: String) throws {
     let file = try program.folder.write("name: Deep\nsteps:\n  \(text)\n", to: "deep.yml")
@@ -159,7 +159,7 @@ struct InputLimitTests {
       let file = try program.folder.write("{", to: name)
       #expect(truncate(program.folder.file(name).path, size + 1) == 0, "\(file)")
     }
-    try expectRejection(arguments, "is longer than \(limit) bytes, the limit")
+    try expectRejection(arguments, "is too large; the limit is \(limit) bytes")
   }
 
   @Test("A long line of the shell is rejected with the limit, and the next line is run")
@@ -169,7 +169,7 @@ struct InputLimitTests {
     let run = try program.run(
       ["shell", file], input: "\(line)\ncount Continent\r\n\ncount Continent")
     #expect(run.status == 65)
-    #expect(run.errors.contains("line 1: the line is longer than 1,048,576 bytes, the limit"))
+    #expect(run.errors.contains("line 1: the line is too long; the limit is 1,048,576 bytes"))
     #expect(run.errors.utf8.count < 4_000)
     #expect(run.output.matches(of: /2 Continent/).count == 2, "\(run.output)")
   }
@@ -179,11 +179,11 @@ struct InputLimitTests {
     let file = try program.folder.write(scenario("2"), to: "small.yml")
     let steps = String(repeating: "count Continent; ", count: 6_000)
     try expectRejection(
-      ["shell", file], input: "repeat 2 { \(steps)", "longer than 100,000 characters, the limit")
+      ["shell", file], input: "repeat 2 { \(steps)", "too long; the limit is 100,000 characters")
     _ = try program.folder.write("count Continent\n", to: "lines.txt")
     #expect(truncate(program.folder.file("lines.txt").path, (16 << 20) + 1) == 0)
     try expectRejection(
-      ["shell", file], input: "source lines.txt", "longer than 16,777,216 bytes, the limit")
+      ["shell", file], input: "source lines.txt", "too large; the limit is 16,777,216 bytes")
   }
 
   @Test func fewAliasesAreAllowed() throws {

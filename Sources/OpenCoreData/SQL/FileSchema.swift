@@ -64,7 +64,7 @@ extension FileSchema {
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT LIMIT \(limit + 1)")
     guard listed.count <= limit else {
       throw SQLiteError(
-        code: .corrupt, message: "Z_PRIMARYKEY lists more than \(limit) entities, the limit")
+        code: .corrupt, message: "Z_PRIMARYKEY lists too many entities; the limit is \(limit)")
     }
     entities = listed.compactMap { row in
       guard row.count == 3, case .integer(let number) = row[0], case .text(let name) = row[1],

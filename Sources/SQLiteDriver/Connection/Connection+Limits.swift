@@ -188,18 +188,18 @@ extension Connection {
     case SQLITE_INTERRUPT:
       guard let budget, budget.isExceeded, let limit = budget.limit else { return nil }
       return SQLiteError(
-        code: .error, message: "stopped after \(limit) VM steps, the limit of this statement",
+        code: .error, message: "stopped: the limit of this statement is \(limit) VM steps",
         sql: sql)
     case SQLITE_TOOBIG:
       let longest = sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, -1)
       if let sql, sql.utf8.count > Int(longest) {
         return SQLiteError(
-          code: .tooBig, message: "the statement is longer than \(longest) bytes, the limit",
+          code: .tooBig, message: "the statement is too long; the limit is \(longest) bytes",
           sql: sql)
       }
       let limit = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)
       return SQLiteError(
-        code: .tooBig, message: "a string or BLOB is larger than \(limit) bytes, the limit",
+        code: .tooBig, message: "a string or BLOB is too large; the limit is \(limit) bytes",
         sql: sql)
     case SQLITE_AUTH, SQLITE_ERROR:
       if let refusal = confinement?.takeRefusal() {
@@ -210,7 +210,7 @@ extension Connection {
       let longest = sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1)
       return SQLiteError(
         code: .error,
-        message: "a LIKE or GLOB pattern is longer than \(longest) bytes, the limit", sql: sql)
+        message: "a LIKE or GLOB pattern is too long; the limit is \(longest) bytes", sql: sql)
     default:
       return nil
     }

@@ -82,8 +82,8 @@ package enum RolledBackCopy {
     guard let size = FileStamp(path: path)?.size, size <= limit else {
       throw SQLiteError(
         code: .corrupt,
-        message: "the rollback journal restores a database of more than \(limit) bytes, the limit "
-          + "for \(copiedBytes) bytes of database and journal")
+        message: "the database that the rollback journal restores is too large; the limit is "
+          + "\(limit) bytes for \(copiedBytes) bytes of database and journal")
     }
   }
 

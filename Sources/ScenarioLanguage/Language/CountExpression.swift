@@ -188,7 +188,7 @@ struct CountExpressionParser {
     defer { depth -= 1 }
     guard depth <= InputLimits.expressionDepth else {
       throw LanguageProblem(
-        "the expression is nested more than \(InputLimits.expressionDepth) deep, the limit",
+        "the expression is nested too deeply; the limit is \(InputLimits.expressionDepth) levels",
         at: word.range(at: position),
         nextStep: "simplify the expression")
     }
@@ -203,7 +203,7 @@ struct CountExpressionParser {
     terms += 1
     guard terms <= InputLimits.terms else {
       throw LanguageProblem(
-        "the expression has more than \(InputLimits.terms) numbers and names, the limit",
+        "the expression has too many numbers and names; the limit is \(InputLimits.terms)",
         at: word.range(at: position), nextStep: "simplify the expression")
     }
     if characters[position].isNumber {

@@ -31,19 +31,16 @@ extension YAMLDocument {
     guard text.utf8.count <= InputLimits.scenarioSize else {
       report(
         LanguageProblem(
-          "the file is larger than \(NumberText.grouped(InputLimits.scenarioSize)) bytes, the limit",
+          "the file is too large; the limit is \(NumberText.grouped(InputLimits.scenarioSize)) bytes",
           at: SourceRange(line: 1, column: 1), nextStep: "split it into several scenarios"),
         at: "")
       return false
     }
     var depth = 0
-    var line = 1
     var dashes = 0
-    for byte in text.utf8 {
+    for (offset, byte) in text.utf8.enumerated() {
       switch byte {
-      case UInt8(ascii: "\n"):
-        line += 1
-        dashes = 0
+      case UInt8(ascii: "\n"): dashes = 0
       case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
       case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(0, depth - 1)
       case UInt8(ascii: "-"), UInt8(ascii: "?"): dashes += 1
@@ -52,8 +49,8 @@ extension YAMLDocument {
       guard depth <= InputLimits.scenarioDepth else {
         report(
           LanguageProblem(
-            "brackets are nested more than \(InputLimits.scenarioDepth) deep, the limit",
-            at: SourceRange(line: line, column: 1),
+            "brackets are nested too deeply; the limit is \(InputLimits.scenarioDepth) levels",
+            at: YAMLDocument.range(ofByte: offset, in: text),
             nextStep: "look for a bracket that isn't closed"), at: "")
         return false
       }
@@ -61,9 +58,9 @@ extension YAMLDocument {
         let limit = NumberText.grouped(InputLimits.lineIndicators)
         report(
           LanguageProblem(
-            "the line has more than \(limit) `-` and `?`, the limit",
-            at: SourceRange(line: line, column: 1), nextStep: "write the text in several lines"),
-          at: "")
+            "the line has too many `-` and `?`; the limit is \(limit)",
+            at: YAMLDocument.range(ofByte: offset, in: text),
+            nextStep: "write the text in several lines"), at: "")
         return false
       }
     }
@@ -78,23 +75,31 @@ extension YAMLDocument {
   private func checkAliases(of text: String) -> Bool {
     let bytes = Array(text.utf8)
     var anchors = Set<ArraySlice<UInt8>>()
-    var uses: [(name: ArraySlice<UInt8>, line: Int)] = []
-    var line = 1
+    var uses: [(name: ArraySlice<UInt8>, offset: Int)] = []
     for (index, byte) in bytes.enumerated() {
-      if byte == UInt8(ascii: "\n") { line += 1 }
       guard byte == UInt8(ascii: "&") || byte == UInt8(ascii: "*") else { continue }
       let name = bytes[(index + 1)...].prefix(while: YAMLDocument.isAnchorName)
       guard !name.isEmpty else { continue }
-      if byte == UInt8(ascii: "&") { anchors.insert(name) } else { uses.append((name, line)) }
+      if byte == UInt8(ascii: "&") { anchors.insert(name) } else { uses.append((name, index)) }
     }
     let aliases = uses.filter { anchors.contains($0.name) }
     guard aliases.count > InputLimits.aliases else { return true }
     report(
       LanguageProblem(
-        "the file uses aliases (`*name`) more than \(InputLimits.aliases) times, the limit",
-        at: SourceRange(line: aliases[InputLimits.aliases].line, column: 1),
+        "the file has too many aliases (`*name`); the limit is \(InputLimits.aliases)",
+        at: YAMLDocument.range(ofByte: aliases[InputLimits.aliases].offset, in: text),
         nextStep: "write out the values"), at: "")
     return false
+  }
+
+  /// Returns the range of the character that begins at an offset in bytes.
+  private static func range(ofByte offset: Int, in text: String) -> SourceRange {
+    let before = text.utf8.prefix(offset)
+    let lineFeed = UInt8(ascii: "\n")
+    let start = before.lastIndex(of: lineFeed).map(before.index(after:)) ?? before.startIndex
+    return SourceRange(
+      line: before.count { $0 == lineFeed } + 1,
+      column: String(decoding: before[start...], as: UTF8.self).count + 1)
   }
 
   private static func isAnchorName(_ byte: UInt8) -> Bool {
@@ -115,8 +120,8 @@ extension YAMLDocument {
       guard count + waiting.count <= InputLimits.expandedValues else {
         report(
           LanguageProblem(
-            "the file has more than \(NumberText.grouped(InputLimits.expandedValues)) values, the "
-              + "limit; an alias counts as its expanded value",
+            "the file has too many values; an alias counts as its expanded value, and the limit is "
+              + NumberText.grouped(InputLimits.expandedValues),
             at: range(of: node), nextStep: "split it into several scenarios"), at: "")
         return false
       }

@@ -49,7 +49,7 @@ struct HTTPReader {
     guard length <= InputLimits.requestBody else {
       let limit = NumberText.grouped(InputLimits.requestBody)
       throw Refusal(
-        response: .text("The request is longer than \(limit) bytes, the limit.\n", .tooLarge))
+        response: .text("The request is too long; the limit is \(limit) bytes.\n", .tooLarge))
     }
     while buffer.count < length {
       buffer += try await socket.read(atMost: min(length - buffer.count, 1 << 16))

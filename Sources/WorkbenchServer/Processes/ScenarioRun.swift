@@ -41,7 +41,7 @@ struct ScenarioRun: Sendable {
     let messages = Self.text(of: errors)
     guard let end else {
       return Outcome(
-        state: "Stopped after \(InputLimits.browserRunTime) seconds, the limit.",
+        state: "Stopped: the limit is \(InputLimits.browserRunTime) seconds.",
         messages: messages)
     }
     switch end {
@@ -57,7 +57,7 @@ struct ScenarioRun: Sendable {
       return Outcome(state: "The run failed.", messages: messages)
     case .killed(SIGXCPU):
       return Outcome(
-        state: "Stopped after \(InputLimits.browserRunTime) seconds of processor time, the limit.",
+        state: "Stopped: the limit is \(InputLimits.browserRunTime) seconds of processor time.",
         messages: messages)
     case .killed:
       return Outcome(

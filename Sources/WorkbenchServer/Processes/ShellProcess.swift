@@ -70,7 +70,7 @@ package final class ShellProcess: Sendable {
     let ends = read(for: 2, into: &bytes, &isCut)
     if ends == nil { process.signal(SIGKILL) }
     var answer = Self.answer(bytes, isCut, ends: ends ?? true)
-    answer.output += "stopped after \(InputLimits.browserLineTime) seconds, the limit\n"
+    answer.output += "stopped: the limit is \(InputLimits.browserLineTime) seconds\n"
     return answer
   }
 

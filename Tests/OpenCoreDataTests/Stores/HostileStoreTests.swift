@@ -201,7 +201,7 @@ struct HostileStoreTests {
     try Data("<?xml".utf8).write(to: url)
     #expect(truncate(url.path, Int(StoreLimits.documentSize) + 1) == 0)
     let error = #expect(throws: NSError.self) { try AtomicStoreFile(url: url, form: form).read() }
-    #expect(error?.localizedDescription.contains("more than 2147483648 bytes, the limit") == true)
+    #expect(error?.localizedDescription.contains("the limit is 2147483648 bytes") == true)
   }
 
   // MARK: Housekeeping tables

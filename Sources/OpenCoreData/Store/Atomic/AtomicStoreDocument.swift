@@ -120,7 +120,7 @@ struct AtomicStoreFile {
       throw NSError.unusableStore(problem, url)
     }
     if let stamp, stamp.size > StoreLimits.documentSize {
-      throw StoreDocument.Problem("it has more than \(StoreLimits.documentSize) bytes, the limit.")
+      throw StoreDocument.Problem("it's too large; the limit is \(StoreLimits.documentSize) bytes.")
         .error(at: url)
     }
     let data: Data

@@ -166,7 +166,8 @@ struct JSONMarks<Mark: JSONMark>: Codable {
     let words = text.split(separator: " ")
     guard words.count <= InputLimits.timelineMarks else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "more than \(InputLimits.timelineMarks) marks, the limit")
+        in: container,
+        debugDescription: "too many marks; the limit is \(InputLimits.timelineMarks)")
     }
     marks = try words.map { word in
       let numbers = word.prefix { $0 != "#" }.split { !$0.isNumber }
