@@ -47,7 +47,7 @@ package struct GeneratedFolder {
 
     /// The error message, with the files and the suggested fix.
     package var description: String {
-      paths.map { "\($0): the file was not written by cdprof generate, so it isn't replaced." }
+      paths.map { "\($0): the file wasn't written by cdprof generate, so it isn't replaced." }
         .joined(separator: "\n")
         + "\nMove it away, choose another folder, keep your classes with --style extension, "
         + "or replace the files with --force."

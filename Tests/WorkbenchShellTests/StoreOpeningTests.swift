@@ -15,7 +15,7 @@ struct StoreOpeningTests {
     case missing = "there's no file"
     case folder = "is a folder"
     case empty = "is empty"
-    case notADatabase = "is not a SQLite database, or it is encrypted"
+    case notADatabase = "isn't a SQLite database, or it is encrypted"
     case truncated = "is truncated"
     case otherDatabase = "not a Core Data store: it has no table Z_METADATA"
     case noMetadata = "its table Z_METADATA has no row"

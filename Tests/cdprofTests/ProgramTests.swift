@@ -91,7 +91,7 @@ struct ProgramTests {
     _ = try program.folder.write("final class Mood {}\n", to: "made/Mood+CoreDataClass.swift")
     let third = try program.run(arguments)
     #expect(third.status == 1 && third.output.isEmpty)
-    #expect(third.errors.contains("made/Mood+CoreDataClass.swift: the file was not written by"))
+    #expect(third.errors.contains("made/Mood+CoreDataClass.swift: the file wasn't written by"))
     #expect(try program.run(arguments + ["--style", "extension"]).status == 0)
   }
 

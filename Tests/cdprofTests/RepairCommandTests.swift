@@ -49,7 +49,7 @@ struct RepairCommandTests {
     #expect(lines.filter { $0.hasPrefix("> ") || $0.hasPrefix("< ") } == ["> part.sqlite"])
     let errors = try String(contentsOf: program.folder.file("errors"), encoding: .utf8)
     #expect(errors.contains("whole.sqlite exists already"))
-    #expect(errors.contains("s.yml is not a SQLite database"))
+    #expect(errors.contains("s.yml isn't a SQLite database"))
     #expect(errors.contains("absent/o.sqlite can't be written"))
     let report = try JSONDecoder().decode(
       Report.self, from: Data(contentsOf: program.folder.file("report.json")))

@@ -132,7 +132,7 @@ enum RawDeflate {
     guard begin == Z_OK else { fatalError("zlib can't begin a stream: there isn't enough memory.") }
     defer { deflateEnd(stream) }
     let (output, end) = run(stream, on: bytes, limit: Int.max) { CZlib.deflate($0, Z_FINISH) }
-    guard end == Z_STREAM_END else { fatalError("zlib did not finish a stream.") }
+    guard end == Z_STREAM_END else { fatalError("zlib didn't finish a stream.") }
     return output
   }
 

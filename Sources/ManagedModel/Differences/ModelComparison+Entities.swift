@@ -92,7 +92,7 @@ extension ModelComparison {
       add(
         .removed, property.subject, of: new, property.name,
         .lightweight,
-        property.isStored ? "Its values are not carried over." : nil)
+        property.isStored ? "Its values aren't carried over." : nil)
     }
   }
 

@@ -76,7 +76,7 @@ package struct ModelComparison {
     where laterEntities[ObjectIdentifier(entity)] == nil {
       add(
         .removed, .entity, of: entity, nil, .lightweight,
-        entity.isAbstract ? nil : "Its rows are not carried over.")
+        entity.isAbstract ? nil : "Its rows aren't carried over.")
     }
   }
 

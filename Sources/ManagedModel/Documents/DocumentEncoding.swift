@@ -78,7 +78,7 @@ enum DocumentEncoding {
     let position = DocumentText(file: file, bytes: bytes).position(of: length)
     throw ModelErrors(
       ModelError(
-        "A character here is not in UTF-8, in which the document is written.",
+        "A character here isn't in UTF-8, in which the document is written.",
         nextStep: "Repair it in a text editor, or save it again in the model editor.", file: file,
         line: position.line, column: position.column))
   }

@@ -100,7 +100,7 @@ extension ModelBuilder {
     guard type.hasDefaultText else { return nil }
     if let value = DefaultValueText.value(text, type: type) { return value }
     reader.warn(
-      "The default value \"\(text)\" does not fit the type \(type.documentName).",
+      "The default value \"\(text)\" doesn't fit the type \(type.documentName).",
       DefaultValueText.hint(type), at: key)
     return nil
   }

@@ -15,7 +15,7 @@ struct EntityCheck {
     self.model = model
     self.warns = warns
     if let parent = entity.superentity, parent.managedObjectModel !== model {
-      report("The parent \(parent.name ?? "") is not in the model.", "Add it to the model.")
+      report("The parent \(parent.name ?? "") isn't in the model.", "Add it to the model.")
     }
     checkNames()
     for property in entity.ownProperties {
@@ -86,7 +86,7 @@ struct EntityCheck {
     }
     if let value = attribute.defaultValue, attribute.typedDefaultValue == nil {
       warn(
-        "The default value \(value) does not fit the type \(attribute.attributeType.documentName).",
+        "The default value \(value) doesn't fit the type \(attribute.attributeType.documentName).",
         "Change the default value or the type.", property: attribute)
     }
     if let text = attribute.derivationText, DerivedFormula(text) == nil {
@@ -140,7 +140,7 @@ struct EntityCheck {
     }
     if destination.managedObjectModel !== model {
       report(
-        "The destination \(destination.name ?? "") is not in the model.", "Add it to the model.",
+        "The destination \(destination.name ?? "") isn't in the model.", "Add it to the model.",
         property: relationship)
     }
     if let inverse = relationship.inverseRelationship {
@@ -155,7 +155,7 @@ struct EntityCheck {
     guard let home = inverse.entity, destination.isKind(of: home) || home.isKind(of: destination)
     else {
       return report(
-        "The inverse \(inverse) does not belong to the destination \(destination).",
+        "The inverse \(inverse) doesn't belong to the destination \(destination).",
         "Choose a relationship of \(destination).", property: relationship)
     }
     if inverse.inverseRelationship !== relationship {

@@ -65,7 +65,7 @@ struct MappingDocument {
     guard let model = objects.model else {
       throw ModelErrors(
         ModelError(
-          "The document is not a mapping model.",
+          "The document isn't a mapping model.",
           nextStep: "Give a .xcmappingmodel folder that Xcode's mapping editor saved.",
           file: file.path, line: 1, column: 1))
     }
@@ -115,7 +115,7 @@ struct MappingDocument {
   private func missing(_ path: String) -> ModelErrors {
     ModelErrors(
       ModelError(
-        "The model \(path), which the mapping model names, was not found.",
+        "The model \(path), which the mapping model names, wasn't found.",
         nextStep: "Place the mapping model next to the model's versions.", file: file.path))
   }
 }

@@ -132,7 +132,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     }
     let made = VariableSubstitution(variables: variables).predicate(self)
     guard let made = made as? Self else {
-      fatalError("\(Self.self) does not substitute variables: override the method")
+      fatalError("\(Self.self) doesn't substitute variables: override the method")
     }
     return made
   }
@@ -227,7 +227,7 @@ extension PredicateFormatInitializable {
     do {
       let predicate = try PredicateParser.predicate(format, source: source)
       guard let made = predicate as? Self else {
-        fatalError("\(type(of: predicate)) is not a \(Self.self): \(format)")
+        fatalError("\(type(of: predicate)) isn't a \(Self.self): \(format)")
       }
       self = made
     } catch {

@@ -132,7 +132,7 @@ extension NSManagedObjectContext {
         : pinnedRow(of: object, in: store)
       return try row ?? storedRow(of: object, in: store)
     } catch {
-      noteFailure(error, "\(object.objectID) could not be refreshed")
+      noteFailure(error, "\(object.objectID) couldn't be refreshed")
       return nil
     }
   }

@@ -262,7 +262,7 @@ extension NSManagedObjectContext {
     }
     guard store.layouts.contains(object.layout) else {
       fatalError(
-        "the store's configuration '\(store.configurationName)' does not have the entity "
+        "the store's configuration '\(store.configurationName)' doesn't have the entity "
           + "'\(object.layout.entity.name ?? "")'")
     }
     guard store.storeIndex != object.layout.storeIndex else { return }

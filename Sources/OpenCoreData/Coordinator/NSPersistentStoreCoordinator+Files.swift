@@ -41,7 +41,7 @@ extension NSPersistentStoreCoordinator {
       postWillRemove(store)
     }
     guard let known = detach(store) else {
-      throw NSError.store("The store \(store) is not one of this coordinator's.")
+      throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
     known.close()
     postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
@@ -295,7 +295,7 @@ extension NSPersistentStoreCoordinator {
       try connection.execute("COMMIT")
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The store \(url.path) could not be written: \(error)",
+        NSPersistentStoreOpenError, "The store \(url.path) couldn't be written: \(error)",
         [NSFilePathErrorKey: url.path])
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(

@@ -132,7 +132,7 @@ extension NSPersistentStoreCoordinator {
     _ type: NSPersistentStore.StoreType
   ) throws -> NSPersistentStore {
     guard let former = store as? RowStore, store.persistentStoreCoordinator === self else {
-      throw NSError.store("The store \(store) is not one of this coordinator's.")
+      throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
     let copied = try copyObjects(of: former, to: url, options, type)
     return try replace(former) {

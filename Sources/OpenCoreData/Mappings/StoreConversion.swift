@@ -219,7 +219,7 @@ extension NSPersistentStoreCoordinator {
       return try convert(store, to: url, options, type)
     }
     guard sqlite.persistentStoreCoordinator === self else {
-      throw NSError.store("The store \(store) is not one of this coordinator's.")
+      throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
     if !url.isNullDevice {
       try Self.checkReplaceable(url, .sqlite, options)
@@ -263,7 +263,7 @@ extension NSPersistentStoreCoordinator {
       try Self.checkReplaceable(url, type, options)
     }
     guard let former = store as? RowStore, store.persistentStoreCoordinator === self else {
-      throw NSError.store("The store \(store) is not one of this coordinator's.")
+      throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
     let result = try StoreConversion(
       store: former, model: managedObjectModel, url: url, type: type, options: options

@@ -373,7 +373,7 @@ extension NSManagedObject {
       storage.fetched = (values?.fetched ?? [:]).merging([property.name: found]) { $1 }
       return found
     } catch {
-      context.noteFailure(error, "'\(property.name)' of \(objectID) could not be fetched")
+      context.noteFailure(error, "'\(property.name)' of \(objectID) couldn't be fetched")
       return []
     }
   }

@@ -79,7 +79,7 @@ extension EntityLayout {
     }
     ModelLayouts.make(for: model)
     guard let layout = entity.runtimeLayout else {
-      fatalError("the entity '\(entity.name ?? "")' is not among its model's entities")
+      fatalError("the entity '\(entity.name ?? "")' isn't among its model's entities")
     }
     return unsafeDowncast(layout, to: EntityLayout.self)
   }

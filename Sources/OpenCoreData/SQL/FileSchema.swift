@@ -138,7 +138,7 @@ struct SchemaMismatch: Error, Hashable, Sendable, CustomStringConvertible {
   var description: String {
     if isUnnumbered {
       return "The model has the entity \(entity), which the file's table "
-        + "\(SQLNames.primaryKeyTable) does not list."
+        + "\(SQLNames.primaryKeyTable) doesn't list."
     }
     let wanted = property.map { "\(entity).\($0)" } ?? "the entity \(entity)"
     guard let column else {

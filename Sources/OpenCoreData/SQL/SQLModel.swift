@@ -72,7 +72,7 @@ package final class SQLModel: @unchecked Sendable {
   package func entity(for description: NSEntityDescription) -> SQLEntity {
     guard let entity = storedEntity(for: description) else {
       fatalError(
-        "The entity \(description.name ?? "without a name") is not in the model of this store.")
+        "The entity \(description.name ?? "without a name") isn't in the model of this store.")
     }
     return entity
   }

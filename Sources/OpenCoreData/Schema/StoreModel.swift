@@ -153,7 +153,7 @@ extension NSManagedObjectModel {
         throw NSError.unusableStore(problem, url)
       }
       throw NSError.coreData(
-        error.openingCode, "The store \(url.path) could not be read: \(error)",
+        error.openingCode, "The store \(url.path) couldn't be read: \(error)",
         [NSFilePathErrorKey: url.path])
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(

@@ -175,7 +175,7 @@ package enum StoreFile {
     } catch {
       throw NSError.coreData(
         NSPersistentStoreOperationError,
-        "The WAL of \(store.path) could not be checkpointed: \(error)",
+        "The WAL of \(store.path) couldn't be checkpointed: \(error)",
         [NSFilePathErrorKey: store.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
     }
   }

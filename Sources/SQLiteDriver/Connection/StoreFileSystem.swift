@@ -19,7 +19,7 @@ enum StoreFileSystem {
   static func register() throws(SQLiteError) {
     guard registration == SQLITE_OK else {
       let code = ResultCode(rawValue: registration)
-      throw SQLiteError(code: code, message: "the VFS \(name) could not be registered")
+      throw SQLiteError(code: code, message: "the VFS \(name) couldn't be registered")
     }
   }
 

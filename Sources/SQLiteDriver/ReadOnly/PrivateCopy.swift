@@ -152,7 +152,7 @@ package enum RolledBackCopy {
     guard !free.overflow, UInt64(size) > free.partialValue else { return }
     throw SQLiteError(
       code: .full,
-      message: "could not copy \(source): it has \(size) bytes, and \(free.partialValue) are free")
+      message: "couldn't copy \(source): it has \(size) bytes, and \(free.partialValue) are free")
   }
 
   private static func create(_ path: String) throws(SQLiteError) -> Int32 {
@@ -172,7 +172,7 @@ package enum RolledBackCopy {
   }
 
   private static func failure(_ attempt: String, _ code: ResultCode = .cantOpen) -> SQLiteError {
-    let message = "could not \(attempt): \(String(cString: strerror(errno)))"
+    let message = "couldn't \(attempt): \(String(cString: strerror(errno)))"
     return SQLiteError(code: code, message: message)
   }
 }

@@ -48,7 +48,7 @@ extension StoreFileProblem: CustomStringConvertible {
     case .empty(let path):
       "\(path) is empty"
     case .notADatabase(let path):
-      "\(path) is not a SQLite database, or it is encrypted"
+      "\(path) isn't a SQLite database, or it is encrypted"
     case .documentStore(let path):
       "\(path) is an XML store; only SQLite stores can be read"
     case .truncated(let path, let expected, let found):

@@ -49,7 +49,7 @@ import Testing
     Case(
       "a default that does not fit",
       document(#"<attribute name="age" attributeType="Integer 16" defaultValueString="70000"/>"#),
-      #"5:74: warning: Animal.age: The default value "70000" does not fit the type Integer 16. "#
+      #"5:74: warning: Animal.age: The default value "70000" doesn't fit the type Integer 16. "#
         + "Write an integer from -32768 to 32767."),
     Case(
       "a name given twice",

@@ -200,7 +200,7 @@ struct EditorFormsTests {
     let half: [UInt8] = [0xFF, 0xFE, 0x3C, 0x00, 0x00, 0xD8]
     let unknown = Array(Self.declared.replacingOccurrences(of: "ENC", with: "EBCDIC").utf8)
     let cases: [(bytes: [UInt8], message: String)] = [
-      (bytes, "Zoo:1:21: error: A character here is not in UTF-8"),
+      (bytes, "Zoo:1:21: error: A character here isn't in UTF-8"),
       (half, "Zoo:1:1: error: The document starts as UTF-16"),
       (unknown, "Zoo:1:1: error: The document's encoding is ebcdic"),
     ]

@@ -96,7 +96,7 @@ import Testing
     animal.uniquenessConstraints = [["nmae"]]
     #expect(
       model.validate().map(\.description) == [
-        "Animal.name: The default value 3 does not fit the type String. "
+        "Animal.name: The default value 3 doesn't fit the type String. "
           + "Change the default value or the type.",
         "Animal.keeper: The inverse Person.animals has nothing as its own inverse. "
           + "Set the inverse of Person.animals to Animal.keeper.",
@@ -106,7 +106,7 @@ import Testing
         "Person.lost: The relationship has no destination. Specify its destination entity.",
         "Person.away: The relationship's counts are from 3 to 2 objects, which is impossible. "
           + "Make the minimum count at most the maximum; 0 means no limit.",
-        "Person.away: The destination Stranger is not in the model. Add it to the model.",
+        "Person.away: The destination Stranger isn't in the model. Add it to the model.",
         "Person.name: The attribute has no type, so a store saves it as bytes. "
           + "Give it a type or make it transient.",
       ])

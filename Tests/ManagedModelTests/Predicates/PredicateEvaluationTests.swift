@@ -314,7 +314,7 @@ struct PredicateEvaluationTests {
     ) {
       _ = NSComparisonPredicate(format: "NOT a == 1")
     }
-    #expect(subclass.message.contains("NSCompoundPredicate is not a NSComparisonPredicate"))
+    #expect(subclass.message.contains("NSCompoundPredicate isn't a NSComparisonPredicate"))
     let mixed = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

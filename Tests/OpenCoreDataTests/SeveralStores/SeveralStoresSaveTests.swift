@@ -60,7 +60,7 @@ struct SeveralStoresSaveTests {
       let context = two.context()
       context.performAndWait { context.assign(context.make("Employee"), to: two.stores[1]) }
     }
-    #expect(missing.message.contains("does not have the entity 'Employee'"))
+    #expect(missing.message.contains("doesn't have the entity 'Employee'"))
   }
 
   @Test(

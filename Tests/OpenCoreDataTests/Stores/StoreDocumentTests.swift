@@ -283,7 +283,7 @@ struct StoreDocumentTests {
       (.xml, try Data(contentsOf: stack.storeURL), "isn't encoded in UTF-8"),
       (.xml, Data("<plist/>".utf8), "isn't a store"),
       (.binary, Data(Self.apples.utf8), "isn't a binary store written by OpenCoreData"),
-      (.binary, Data(), "it is empty"), (.xml, Data(), "it is empty"),
+      (.binary, Data(), "it's empty"), (.xml, Data(), "it's empty"),
     ] as [(NSPersistentStore.StoreType, Data, String)] {
       let url = stack.folder.appendingPathComponent("Other")
       try bytes.write(to: url)

@@ -88,7 +88,7 @@ struct StoreRowsTests {
     let report = try StoreDoctor.examine(store.url)
     #expect(
       report.findings.first { $0.rule == .model }?.examples
-        == ["The model has the entity Tag, which the file's table Z_PRIMARYKEY does not list."])
+        == ["The model has the entity Tag, which the file's table Z_PRIMARYKEY doesn't list."])
     try store.run("UPDATE Z_METADATA SET Z_UUID = NULL")
     let refusal = #expect(throws: InvalidInputError.self) { try InvalidInputError.check(store.url) }
     #expect(refusal?.message.contains("has no UUID") == true)

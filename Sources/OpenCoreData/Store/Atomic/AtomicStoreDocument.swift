@@ -89,7 +89,7 @@ final class AtomicStoreDocument: Sendable {
     if state.url == url, let stamp = FileStamp(path: url.path), stamp != state.stamp {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
-        "\(url.path) is not the file that was read: it was modified by another process. "
+        "\(url.path) isn't the file that was read: it was modified by another process. "
           + "Nothing was saved. Add the store again.",
         [NSAffectedStoresErrorKey: [store], NSFilePathErrorKey: url.path])
     }
@@ -115,7 +115,7 @@ struct AtomicStoreFile {
   func read() throws -> (document: StoreDocument, stamp: FileStamp?) {
     // The stamp comes first: the next save detects a write in between.
     let stamp = FileStamp(path: url.path)
-    if let stamp, stamp.size == 0 { throw StoreDocument.Problem("it is empty.").error(at: url) }
+    if let stamp, stamp.size == 0 { throw StoreDocument.Problem("it's empty.").error(at: url) }
     if stamp == nil, let problem = StoreFileProblem.ofPath(url.path) {
       throw NSError.unusableStore(problem, url)
     }
