@@ -23,7 +23,7 @@ struct ModelPlan {
         errors.append(
           ModelError(
             SwiftNames.types.contains(name)
-              ? "A class can't be named \(name), because properties use the type of that name."
+              ? "A class can't be named \(name), because that's the name of a type that properties use."
               : "A class can't be named \(name), because that isn't an identifier in Swift.",
             nextStep: "Choose another class name.", entity: entity.name, file: file))
       } else if let owner = owners[name] {

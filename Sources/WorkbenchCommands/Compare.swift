@@ -9,7 +9,7 @@ struct Compare: Executable {
       "Compare two results or two logs. Changed counts can fail the comparison; times are informational.",
     discussion: """
       Results are compared by variant, SQLDebug logs by section and statement. Times never \
-      fail.
+      fail the comparison.
 
       Exit status: 0 if nothing in --fail-on applies, 2 if something does, 65 if a file isn't a \
       result or a log or if the two are of different kinds, 66 if a file is missing.

@@ -16,7 +16,7 @@ struct LabelOptions: ParsableArguments {
 
   func validate() throws {
     guard texts.count <= InputLimits.labels else {
-      throw ValidationError("There are at most \(InputLimits.labels) --label options.")
+      throw ValidationError("At most \(InputLimits.labels) --label options are allowed.")
     }
     var keys: Set<String> = []
     for text in texts {

@@ -67,7 +67,7 @@ enum Messages {
   }
 
   static func unwritten(_ code: Int32) -> String {
-    "standard output can't be written: \(FileErrorText.words(code))"
+    "can't write to standard output: \(FileErrorText.words(code))"
   }
 
   static func next(after scenario: String) -> String {

@@ -24,7 +24,7 @@ struct Migrate: Executable {
   @Option(
     name: .customLong("to"),
     help: ArgumentHelp(
-      "The model to migrate to; of a folder of versions, the current one.", valueName: "model"),
+      "The model to migrate to; for a folder of versions, the current one.", valueName: "model"),
     completion: .models)
   var model: String
 
@@ -95,7 +95,7 @@ struct Migrate: Executable {
     let destination = out.map { URL(fileURLWithPath: $0) }
     if let destination, FileManager.default.fileExists(atPath: destination.path) {
       throw InvalidInputError(
-        kind: .unusable, message: "\(out ?? "") exists already", nextStep: "choose another file")
+        kind: .unusable, message: "\(out ?? "") already exists", nextStep: "choose another file")
     }
     if let destination { try OutputFile.checkStore(destination, force: false) }
     let folder = URL(fileURLWithPath: reportDir, isDirectory: true)

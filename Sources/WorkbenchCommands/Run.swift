@@ -12,8 +12,8 @@ struct Run: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Run scenarios and check the cost of each variant.",
     discussion: """
-      With --watch, it runs again what changed when a file is saved, until Ctrl-C; the exit status \
-      is that of the last run.
+      With --watch, scenarios run again when a file that they use is saved, until you press \
+      Ctrl-C; the exit status is that of the last run.
 
       Exit status: 0 if all expectations are met, 1 if a step fails, 2 if an expectation isn't \
       met or a count is above the baseline, 3 if a rule of --fail-on fires, 64 if no scenario or \

@@ -13,8 +13,8 @@ struct RunRecords {
     @Option(
       help: ArgumentHelp(
         """
-        Compare the counts with those in this file, and exit with status 2 if a count that's a \
-        cost is above.
+        Compare the counts with those in this file, and exit with status 2 if a cost is \
+        above its count there.
         """, valueName: "file"), completion: .json)
     var baseline: String?
 

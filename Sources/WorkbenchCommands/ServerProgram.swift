@@ -94,8 +94,8 @@ struct ServerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The database to make stores in, which are removed at the end; without it, SQLite is used. Messages and \
-      reports don't contain the password.
+      The database in which to create stores, which are removed at the end; without it, SQLite is used. \
+      Messages and reports don't contain the password.
       """, valueName: "url"))
   var store: String?
 

@@ -121,7 +121,7 @@ package enum InputLimits {
 
   /// The maximum length of a line, in bytes.
   ///
-  /// Input without line feeds is otherwise read into memory without end.
+  /// Input without line feeds is otherwise read into memory indefinitely.
   package static let shellLine = 1 << 20
   /// The maximum length of a `repeat` block, in characters.
   ///
@@ -220,7 +220,7 @@ package enum InputLimits {
   /// The time in which a client must send a request, and in which it must read the response, in
   /// seconds.
   ///
-  /// A slow client otherwise keeps its connection open without end.
+  /// A slow client otherwise keeps its connection open indefinitely.
   package static let requestTime = 20
   /// The maximum number of browser tabs with a session.
   ///

@@ -184,7 +184,7 @@ extension RowText {
   private static func date(_ value: Date) -> String {
     isInCalendar(value)
       ? value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-      : "\(value.timeIntervalSinceReferenceDate) seconds from 2001-01-01"
+      : "\(value.timeIntervalSinceReferenceDate) seconds since 2001-01-01"
   }
 
   /// Returns a number as JSON, with infinity and NaN, which JSON can't represent, as strings.

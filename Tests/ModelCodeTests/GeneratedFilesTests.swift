@@ -84,7 +84,8 @@ struct GeneratedFilesTests {
       "A: A class can't be named My Thing, because that isn't an identifier in Swift."
     ),
     (
-      ["A": "Data"], "A: A class can't be named Data, because properties use the type of that name."
+      ["A": "Data"],
+      "A: A class can't be named Data, because that's the name of a type that properties use."
     ),
     ([:], "The model has no entities."),
   ])

@@ -43,7 +43,7 @@ struct OutputTests {
     #expect(lines.count == Self.commands.count, "\(outcome.errors)")
     for (command, line) in zip(Self.commands, lines) {
       #expect(
-        line == "1 standard output can't be written: no space left on device", "\(command): \(line)"
+        line == "1 can't write to standard output: no space left on device", "\(command): \(line)"
       )
     }
   }
@@ -56,7 +56,7 @@ struct OutputTests {
         """)
     let status = outcome.output.split(separator: "\n")
     #expect(status.first == "1" && ["0", "141"].contains(status.last))
-    #expect(outcome.errors == "standard output can't be written: bad file descriptor\n")
+    #expect(outcome.errors == "can't write to standard output: bad file descriptor\n")
   }
 
   @Test func linesOfTheLogThatCannotBeWrittenAreLost() throws {

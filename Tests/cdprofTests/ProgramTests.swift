@@ -54,7 +54,7 @@ struct ProgramTests {
     (["migrate", "a", "--to", "no.momd"], 66, "there's no file or folder no.momd"),
     (["migrate", "a", "--to", "b", "--in-place", "--out", "c"], 64, "can't be combined"),
     (["migrate", "a", "--to", "b", "--no-backup"], 64, "--no-backup requires --in-place"),
-    (["migrate", "a", "--to", "b", "--out", "input"], 65, "input exists already"),
+    (["migrate", "a", "--to", "b", "--out", "input"], 65, "input already exists"),
     (["log"], 64, "Missing expected argument"),
     (["log", "input", "--scale", "2"], 64, "--scale requires --expect"),
     (["log", "input", "--expect", "a", "--scale", "0"], 64, "--scale must be at least 1"),

@@ -48,7 +48,7 @@ struct RepairCommandTests {
     #expect(Array(lines.prefix(7)) == ["0", "0", "65", "64", "65", "1", "3"], "\(outcome)")
     #expect(lines.filter { $0.hasPrefix("> ") || $0.hasPrefix("< ") } == ["> part.sqlite"])
     let errors = try String(contentsOf: program.folder.file("errors"), encoding: .utf8)
-    #expect(errors.contains("whole.sqlite exists already"))
+    #expect(errors.contains("whole.sqlite already exists"))
     #expect(errors.contains("s.yml isn't a SQLite database"))
     #expect(errors.contains("absent/o.sqlite can't be written"))
     let report = try JSONDecoder().decode(

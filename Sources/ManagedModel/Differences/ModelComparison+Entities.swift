@@ -44,7 +44,7 @@ extension ModelComparison {
       detail: "parent from \(old.superentity?.name ?? "none") to "
         + "\(new.superentity?.name ?? "none")",
       isMerged ? .custom : .lightweight,
-      isMerged ? "Entities that had no common ancestor can't get one by inference." : nil)
+      isMerged ? "An inferred mapping can't add a common ancestor to entities that had none." : nil)
   }
 
   private mutating func compareIndexes(_ old: NSEntityDescription, _ new: NSEntityDescription) {

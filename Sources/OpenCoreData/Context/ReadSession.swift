@@ -192,7 +192,7 @@ extension NSManagedObjectContext {
     guard parent == nil else {
       throw NSError.coreData(
         NSCoreDataError,
-        "A child context reads from its parent. Pin the context at the root instead.")
+        "A child context reads from its parent. Pin the root context instead.")
     }
     let token = generation === NSQueryGenerationToken.unpinned ? nil : generation
     let stores = coordinator?.rowStores ?? []

@@ -118,9 +118,9 @@ struct MigrationFailure: Error, Sendable {
     let some = rows.map { $0 == 1 ? "1 object has" : "\($0) objects have" } ?? "Objects have"
     return switch problem {
     case .missingValue:
-      "\(some) no value of the required attribute \(path). Give it a default value, or make it optional."
+      "\(some) no value for the required attribute \(path). Give it a default value, or make it optional."
     case .missingDestination:
-      "\(some) no destination of the required relationship \(path). Make it optional, and set it in a "
+      "\(some) no destination for the required relationship \(path). Make it optional, and set it in a "
         + "later version."
     case .sharedDestination:
       (rows == 1 ? "1 object is" : "\(rows ?? 0) objects are")
@@ -132,7 +132,7 @@ struct MigrationFailure: Error, Sendable {
     case .outOfRange:
       "\(some) a value of \(path) that its new type can't represent. Keep the wider type."
     case .notUnique:
-      "\(some) the same values of \(path), which are required to be unique. Remove duplicates in a "
+      "\(some) the same values for \(path), which must be unique. Remove duplicates in a "
         + "version without the constraint."
     }
   }

@@ -103,7 +103,7 @@ extension DictionaryPlan {
     isDistinct = request.returnsDistinctResults
     if having != nil, groups.isEmpty {
       throw NSError.fetch(
-        "A condition on groups needs groups: set propertiesToGroupBy, or use predicate.")
+        "havingPredicate requires groups: set propertiesToGroupBy, or use predicate.")
     }
     isAggregated = !groups.isEmpty || columns.contains { $0.expression.aggregatesRows }
     if isAggregated {
@@ -111,7 +111,7 @@ extension DictionaryPlan {
       for column in columns
       where !column.expression.aggregatesRows && !grouped.contains(column.expression) {
         throw NSError.fetch(
-          "'\(column.name)' is neither grouped nor a function of the group's rows: "
+          "'\(column.name)' is neither grouped nor aggregated: "
             + "add it to propertiesToGroupBy.")
       }
     }

@@ -297,7 +297,7 @@ extension MigrationRehearsal {
   private func interrupted(
     at step: ProgressiveMigration.Step, by error: any Error, _ backup: URL?
   ) -> NSError {
-    let kept = backup.map { " The store as it was is at \($0.path)." } ?? ""
+    let kept = backup.map { " A backup of the original store is at \($0.path)." } ?? ""
     return NSError(
       domain: NSCocoaErrorDomain, code: NSMigrationError,
       userInfo: [

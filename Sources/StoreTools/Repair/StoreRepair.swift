@@ -59,7 +59,7 @@ package enum StoreRepair {
     try InvalidInputError.checkFile(url.relativePath)
     guard FileKind.mode(of: destination.path, followingLinks: false) == nil else {
       throw InvalidInputError(
-        kind: .unusable, message: "\(destination.relativePath) exists already",
+        kind: .unusable, message: "\(destination.relativePath) already exists",
         nextStep: "choose another file")
     }
     try OutputFile.checkStore(destination, force: false)

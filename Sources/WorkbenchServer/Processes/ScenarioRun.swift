@@ -61,7 +61,8 @@ struct ScenarioRun: Sendable {
         messages: messages)
     case .killed:
       return Outcome(
-        state: "The run was stopped: the server is ending, or memory ran out.", messages: messages)
+        state: "The run was stopped: the server is shutting down, or memory ran out.",
+        messages: messages)
     }
   }
 

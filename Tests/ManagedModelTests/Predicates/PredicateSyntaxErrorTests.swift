@@ -6,7 +6,7 @@ struct PredicateSyntaxErrorTests {
   @Test(arguments: [
     ("", 1, "empty", nil),
     ("a ==", 5, "is incomplete", nil),
-    ("a == 'x", 6, "does not end", nil),
+    ("a == 'x", 6, "isn't terminated", nil),
     ("name BEGINWITH 'x'", 6, "BEGINWITH", "BEGINSWITH"),
     ("a == 1 adn b == 2", 8, "adn", "AND"),
     ("a = 1 AND", 10, "is incomplete", nil),

@@ -80,7 +80,7 @@ struct MigrationReportTests {
   func valuesArePrivate() throws {
     let rehearsal = try rehearse(Self.model(["note", "place"], isUnique: true))
     let page = try MigrationReport.page(rehearsal, command: "")
-    #expect(page.contains("3 objects have the same values of Mood.note"))
+    #expect(page.contains("3 objects have the same values for Mood.note"))
     #expect(!page.contains("private"))
     let open = try MigrationReport.page(rehearsal, command: "", showsValues: true)
     #expect(open.contains("&lt;i&gt;private&lt;/i&gt;") && !open.contains("<i>private"))

@@ -56,7 +56,9 @@ struct RehearsalTests {
     #expect(!FileManager.default.fileExists(atPath: kept.path))
     let lines = MigrationText.lines(rehearsal)
     #expect(
-      lines.contains { $0.contains("2 objects have no value of the required attribute Mood.note") })
+      lines.contains {
+        $0.contains("2 objects have no value for the required attribute Mood.note")
+      })
     #expect(!lines.contains { $0.contains("same'") })
     #expect(
       MigrationText.lines(rehearsal, showsValues: true).contains("      'same' (3 objects)"))

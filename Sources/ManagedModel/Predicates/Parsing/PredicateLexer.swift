@@ -197,7 +197,7 @@ extension PredicateLexer {
     }
     guard position < bytes.count else {
       let sign = Character(Unicode.Scalar(quote))
-      throw error("the string does not end", at: start, expected: "a closing \(sign)")
+      throw error("the string isn't terminated", at: start, expected: "a closing \(sign)")
     }
     position += 1
     return String(decoding: text, as: UTF8.self)
@@ -207,7 +207,7 @@ extension PredicateLexer {
     let start = position
     position += 1
     guard position < bytes.count else {
-      throw error("the string does not end", at: start, expected: "a character after \\")
+      throw error("the string isn't terminated", at: start, expected: "a character after \\")
     }
     let letter = bytes[position]
     position += 1

@@ -241,7 +241,7 @@ package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConv
   ///
   /// One past the last character if the text ends too early.
   package let column: Int
-  /// The message without the column: `the string does not end`.
+  /// The message without the column: `the string isn't terminated`.
   package let message: String
   /// The expected tokens; empty if the message is sufficient.
   package let expected: String

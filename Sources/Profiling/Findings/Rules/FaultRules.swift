@@ -14,7 +14,7 @@ package enum FaultStormRule {
     .faultStorm, chapter: 8,
     meaning: "Many faults fired one at a time, and each ran its own SELECT (the N+1 problem).",
     condition:
-      "\(threshold) faults of one entity or one relationship, from one line within one step, "
+      "\(threshold) or more faults of one entity or one relationship, from one line within one step, "
       + "all fulfilled from the database by the same SQL. Row-cache hits don't count.",
     remedy: "Let the fetch load the rows (`includesPropertyValues`, `returnsObjectsAsFaults = "
       + "false`), prefetch the relationship, or keep a strong reference to a small set of "

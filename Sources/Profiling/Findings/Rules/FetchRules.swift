@@ -12,7 +12,7 @@ enum FetchLoopRule {
   static let rule = Rule(
     .fetchLoop, chapter: 8,
     meaning: "One line runs the same fetch repeatedly, and each one queries the store.",
-    condition: "\(threshold) fetches with the same SQL from one line.",
+    condition: "\(threshold) or more fetches with the same SQL from one line.",
     remedy:
       "Fetch once with `IN`, or look for a registered object before fetching (find-or-fetch).",
     metrics: [.fetches, .selects, .rows], search: .work(findings))
@@ -152,7 +152,7 @@ enum CountPerRowRule {
       "Many to-many relationship faults fired one at a time, each with its own SELECT, and only "
       + "the number of objects was read.",
     condition:
-      "\(FaultStormRule.threshold) relationship faults, fulfilled from the database, through a "
+      "\(FaultStormRule.threshold) or more relationship faults, fulfilled from the database, through a "
       + "key path that ends in `@count`, with nothing else read through it. Replaces "
       + "`fault-storm`.",
     remedy:

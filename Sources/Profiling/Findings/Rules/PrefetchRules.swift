@@ -96,7 +96,7 @@ enum IneffectivePrefetchRule {
     .ineffectivePrefetch, chapter: 8,
     meaning: "A fetch prefetched a relationship, and its objects were still loaded one at a time.",
     condition:
-      "\(FaultStormRule.threshold) faults, fulfilled from the database or by a parent context, "
+      "\(FaultStormRule.threshold) or more faults, fulfilled from the database or by a parent context, "
       + "through a key path that the fetch has in `prefetch`. Replaces `fault-storm`.",
     remedy:
       "Keep a strong reference to the fetched objects, let the fetch load the rows, or fetch in "

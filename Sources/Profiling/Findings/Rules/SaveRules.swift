@@ -12,7 +12,7 @@ enum ChattySavesRule {
     .chattySaves, chapter: 8,
     meaning: "Many small saves follow each other; each is one transaction, or two if it inserts.",
     condition:
-      "\(threshold) saves of one context that reached the store, each of \(smallSave) objects "
+      "\(threshold) or more saves of one context that reached the store, each of \(smallSave) objects "
       + "or fewer, with no larger one in between. Time doesn't matter.",
     remedy: "Save once, or in batches that fit in memory.",
     metrics: [.saves, .transactions], search: .work(findings))
