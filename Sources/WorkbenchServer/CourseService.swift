@@ -85,7 +85,7 @@ final class CourseService: LoopbackHandler {
     } catch is BrowserSession.Busy {
       return .text("The previous request of this tab isn't finished yet.\n", .conflict)
     } catch is CancellationError {
-      return .text("The server is ending.\n", .unavailable)
+      return .text("The server is shutting down.\n", .unavailable)
     } catch let error as RequestError {
       return .text(error.message + "\n", error.status)
     } catch {
