@@ -287,7 +287,8 @@ struct DictionaryResultTests {
       }
     }
     #expect(
-      message(["name"]) { $0.havingPredicate = NSPredicate(value: true) }.contains("requires groups"))
+      message(["name"]) { $0.havingPredicate = NSPredicate(value: true) }
+        .contains("requires groups"))
     #expect(message([NSExpressionDescription()]) { _ in }.contains("has no expression"))
     #expect(message([5]) { _ in }.contains("not 5"))
     #expect(
