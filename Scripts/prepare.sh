@@ -13,6 +13,17 @@ if ! command -v swift >/dev/null 2>&1; then
   say "Install it from https://www.swift.org/install/linux/ and run the command again."
   exit 1
 fi
+# A development version of a later compiler may have a version that isn't recognized; it's accepted.
+found=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' | head -n 1)
+if [ -n "$found" ]; then
+  major=${found%%.*}
+  minor=${found#*.}
+  if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 3 ]; }; then
+    say "cdprof requires Swift 6.3 or later, but 'swift' is version $found."
+    say "Install it from https://www.swift.org/install/linux/ and run the command again."
+    exit 1
+  fi
+fi
 [ "${1:-}" = "--swift" ] && exit 0
 
 # The C compiler that checks the libraries: the one next to swift, or any other.

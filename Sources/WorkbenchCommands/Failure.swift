@@ -99,7 +99,7 @@ enum ExitStatus: Int32 {
   case success = 0
   /// A run failed.
   case runFailed = 1
-  /// An expectation isn't met.
+  /// An expectation isn't met, a count is above the baseline, or a comparison fails.
   case expectationMissed = 2
   /// `doctor` reported errors, `model --check` or `run --fail-on` findings, `migrate` would lose
   /// values or fail, or a solution doesn't pass `check`.

@@ -48,7 +48,7 @@ package final class ShellWorkspace {
   /// The values of names in expressions: the rows of each entity when opened, and the scale.
   let scope: CountExpressionScope
   /// Whether a temporary copy is read because the store has a hot journal.
-  package let isPrivateCopy: Bool
+  package let isTemporaryCopy: Bool
 
   /// The original data, which a run changes only in place.
   private let data: URL
@@ -111,7 +111,7 @@ package final class ShellWorkspace {
     }
     counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isInferred)
     scope = CountExpressionScope(rows: EntityCount.totals(counts, in: model))
-    isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
+    isTemporaryCopy = try StoreFileInspection(path: store.path).method == .temporaryCopy
     guard writing == .copy else {
       data = store
       scratch = nil
@@ -138,7 +138,7 @@ package final class ShellWorkspace {
     writing = .copy
     model = scenario.dataModel
     isInferred = false
-    isPrivateCopy = false
+    isTemporaryCopy = false
     data = folder.appendingPathComponent("data.sqlite")
     scratch = folder
     do {
@@ -234,7 +234,7 @@ package final class ShellWorkspace {
     case (.store, .never): break
     }
     let state =
-      isPrivateCopy
+      isTemporaryCopy
       ? "has a hot journal, so a temporary copy is read; no file is modified"
       : "open read-only; no file is modified"
     return isInferred ? "\(state); no readable model, so property names are inferred" : state

@@ -68,7 +68,7 @@ extension CachingStore {
   /// Adds the written rows to the row cache, removes deleted ones, and updates the cached to-many
   /// keys for the changed relationships.
   ///
-  /// - Parameter rows: The result of `newRows`; their reference counts are taken over.
+  /// - Parameter rows: The new rows of the written objects; their reference counts are taken over.
   /// - Returns: The rows to use, each retained for the caller.
   final func remember(_ plan: SavePlan, rows: [Row], commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate

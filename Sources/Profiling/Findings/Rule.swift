@@ -4,8 +4,7 @@ package import StatementAnalysis
 
 /// A rule that finds work that costs more than it should.
 ///
-/// Each rule is a `static let` in an enumeration with its own file, which also contains its
-/// thresholds.
+/// Each rule is a `static let` in an enumeration, which also contains its thresholds.
 package struct Rule: Sendable {
   /// The scope of a rule's search, with the search function.
   package enum Search: Sendable {

@@ -8,8 +8,9 @@ import WorkbenchText
 
 /// The result of a run as a self-contained HTML page.
 ///
-/// The page doesn't load anything, and it's complete without JavaScript; its own short script only
-/// switches between the variants' tracks. The page's policy allows no other script (`PagePolicy`).
+/// Without `--watch`, the page doesn't load anything. It's complete without JavaScript; its script
+/// switches tracks, asks the questions, and, from a server, runs the scenario. The page's policy
+/// allows no other script (`PagePolicy`).
 /// The first screen shows, in this order: whether the run passed, a summary, the cost of each
 /// variant, the timeline, and findings with their fixes.
 package enum HTMLReport {

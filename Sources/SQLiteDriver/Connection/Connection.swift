@@ -68,7 +68,7 @@ package final class Connection: @unchecked Sendable {
 
   /// The temporary copy that a read-only connection reads instead of the file, or `nil` after
   /// `close()`.
-  var copy: PrivateCopy?
+  var copy: TemporaryCopy?
   /// The SQLite handle, or `nil` after `close()`.
   var handle: OpaquePointer?
   let interruption: Interruption
@@ -97,7 +97,7 @@ package final class Connection: @unchecked Sendable {
   /// - Parameter copy: The temporary copy that another connection created of the same state of the
   ///   file.
   init(
-    path: String, access: Access, options: Options, sharing copy: PrivateCopy?
+    path: String, access: Access, options: Options, sharing copy: TemporaryCopy?
   ) throws(SQLiteError) {
     let opened =
       options.isInMemory
@@ -166,11 +166,11 @@ package final class Connection: @unchecked Sendable {
 
 extension Connection {
   static func open(
-    path: String, access: Access, sharing copy: PrivateCopy?
+    path: String, access: Access, sharing copy: TemporaryCopy?
   ) throws(SQLiteError) -> OpenedFile {
     switch access {
     case .inspecting:
-      return try look(at: path, sharing: copy)
+      return try openReadOnly(at: path, sharing: copy)
     case .reading:
       let handle = try openStore(plainName(path), SQLITE_OPEN_READONLY)
       return OpenedFile(handle: handle)
@@ -302,7 +302,7 @@ struct OpenedFile {
   /// The files as inspected before the first read, or `nil` unless the access is `.inspecting`.
   var inspection: StoreFileInspection?
   /// The copy that is read instead of the file.
-  var copy: PrivateCopy?
+  var copy: TemporaryCopy?
 }
 
 /// The SQLite library that the process runs with, which can differ from the header it was built

@@ -43,7 +43,7 @@ package final class ConnectionPool: @unchecked Sendable {
   /// The temporary copy that all readers share, if there is one.
   ///
   /// Guarded by `lock`.
-  private var copy: PrivateCopy?
+  private var copy: TemporaryCopy?
   /// Guarded by `lock`.
   private var isClosed = false
   /// The interruptions of all open connections, in use or idle.
@@ -136,7 +136,7 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Opens and configures a connection that isn't in the pool yet.
   private func open(
-    _ access: Connection.Access, sharing copy: PrivateCopy?
+    _ access: Connection.Access, sharing copy: TemporaryCopy?
   ) throws(SQLiteError) -> Connection {
     let connection = try Connection(path: path, access: access, options: options, sharing: copy)
     do {
@@ -259,7 +259,7 @@ package final class ConnectionPool: @unchecked Sendable {
     writerLock.withLock { writer?.close() }
   }
 
-  private func takeIdle() throws(SQLiteError) -> (Connection?, PrivateCopy?) {
+  private func takeIdle() throws(SQLiteError) -> (Connection?, TemporaryCopy?) {
     lock.lock()
     defer { lock.unlock() }
     if isClosed { throw closedError }

@@ -5,7 +5,7 @@ extension Connection {
   /// Whether a temporary copy is read, because the store has a transaction to roll back.
   ///
   /// Inform the user if it's `true`.
-  package var isPrivateCopy: Bool {
+  package var isTemporaryCopy: Bool {
     copy != nil
   }
 
@@ -14,8 +14,8 @@ extension Connection {
   /// Waits until the last write is two clock ticks old (8 ms on most systems), so that the next one
   /// is detectable, and restarts if a writer intervenes. If the store is written to continuously,
   /// this fails as busy after 0.3 s of waiting or six attempts.
-  static func look(
-    at path: String, sharing copy: PrivateCopy?
+  static func openReadOnly(
+    at path: String, sharing copy: TemporaryCopy?
   ) throws(SQLiteError) -> OpenedFile {
     var (waited, openings) = (Int64(0), 0)
     while waited < maximumWait, openings < maximumOpenings {
@@ -46,13 +46,13 @@ extension Connection {
 
   /// Opens the inspected files and reads the first page.
   ///
-  /// `look(at:sharing:)` ensures that they haven't changed.
+  /// `openReadOnly(at:sharing:)` ensures that they haven't changed.
   static func openFiles(
-    _ inspection: StoreFileInspection, sharing shared: PrivateCopy? = nil
+    _ inspection: StoreFileInspection, sharing shared: TemporaryCopy? = nil
   ) throws(SQLiteError) -> OpenedFile {
     try ReadOnlyVFS.register()
     var copy = shared?.source == inspection ? shared : nil
-    if inspection.method == .privateCopy, copy == nil { copy = try PrivateCopy(of: inspection) }
+    if inspection.method == .temporaryCopy, copy == nil { copy = try TemporaryCopy(of: inspection) }
     let isImmutable = inspection.method != .writeAheadLog
     let name = uri(copy?.path ?? inspection.path) + (isImmutable ? "&immutable=1" : "")
     let handle = try openFile(

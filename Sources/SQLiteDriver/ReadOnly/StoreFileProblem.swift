@@ -102,7 +102,7 @@ extension StoreFileProblem {
     do {
       let header = try DatabaseHeader(path: inspection.path)
       if let problem = ofHeader(header, inspection, path: path) { return problem }
-      if inspection.method == .privateCopy { return nil }
+      if inspection.method == .temporaryCopy { return nil }
       let isUnchanged = header.usesLog && inspection.log == nil && inspection.journal == nil
       if isOpenedNext, isUnchanged { return nil }
       let handle = try Connection.openFiles(inspection).handle
@@ -183,7 +183,7 @@ package struct StoreFileInspection: Sendable, Hashable {
     /// The `-wal` file contains committed rows and is read with its index in memory.
     case writeAheadLog
     /// A hot journal must be rolled back, which writes: a temporary copy is read instead.
-    case privateCopy
+    case temporaryCopy
   }
 
   /// The path with links resolved.
@@ -234,7 +234,7 @@ package struct StoreFileInspection: Sendable, Hashable {
   /// journal next to it.
   package var method: Method {
     if database.size == 0 { return .immutable }
-    if journalIsHot { return .privateCopy }
+    if journalIsHot { return .temporaryCopy }
     if let log, log.size > 0 { return .writeAheadLog }
     return .immutable
   }

@@ -214,7 +214,7 @@ struct ScenarioAssembly {
         document.report(
           LanguageProblem(
             "expected a behavior ID", at: word?.range ?? document.range(of: node),
-            nextStep: "write, for example, `S6.01`, or `S6.01: book` to mark its source"),
+            nextStep: "write, for example, `S6.01`, or `S6.01: book` to specify its source"),
           at: keyPath
         )
         return nil

@@ -100,7 +100,7 @@ package enum InspectionText {
       "  pages             \(NumberText.grouped(files.pages)) of "
         + "\(NumberText.grouped(files.pageSize)) bytes, \(NumberText.grouped(files.freePages)) free",
     ]
-    if files.reading == .privateCopy {
+    if files.reading == .temporaryCopy {
       lines.append(
         "  A hot journal was found; it was rolled back in a temporary copy, which was read instead."
       )

@@ -128,7 +128,7 @@ package struct InspectedFiles: Sendable, Equatable {
   package enum Reading: String, Sendable {
     case file
     case writeAheadLog
-    case privateCopy
+    case temporaryCopy = "privateCopy"
   }
 
   /// The size of the database file, in bytes.

@@ -63,8 +63,8 @@ package struct StoreInspector {
       logFrames: inspection.log.map { max(0, Int(clamping: $0.size) - 32) / (pageSize + 24) },
       pageSize: pageSize, pages: try number("PRAGMA page_count"),
       freePages: try number("PRAGMA freelist_count"),
-      reading: connection.isPrivateCopy
-        ? .privateCopy : inspection.method == .writeAheadLog ? .writeAheadLog : .file)
+      reading: connection.isTemporaryCopy
+        ? .temporaryCopy : inspection.method == .writeAheadLog ? .writeAheadLog : .file)
   }
 
   private func number(_ sql: String) throws(SQLiteError) -> Int {

@@ -395,6 +395,7 @@ struct ScenarioRunnerTests {
     }
     #expect(
       error.description.hasPrefix("half.yml:5:19: error: `2 / scale` has no value at scale 3"))
+    #expect(error.description.contains("\n  expect: {selects: 2 / scale}\n"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 

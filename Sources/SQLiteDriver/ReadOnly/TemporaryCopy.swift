@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Its folder is removed when the last connection to the copy is closed. Nothing outside the folder
 /// is written or removed, whatever the journal contains; see `StoreFileSystem`.
-final class PrivateCopy: Sendable {
+final class TemporaryCopy: Sendable {
   /// The path of the copied database, after the rollback.
   let path: String
   /// The original files, as inspected before copying.
