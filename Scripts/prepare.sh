@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prepares this machine for building. Checks that Swift is installed, and installs missing C libraries
+# Prepares this machine for building. Checks that Swift 6.3 or later is installed, and installs missing C libraries
 # if this user is allowed to; otherwise, prints the command to install them.
 #
 #   prepare.sh          check Swift and the C libraries
