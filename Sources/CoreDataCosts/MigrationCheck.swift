@@ -30,8 +30,8 @@ public enum MigrationMethod: Sendable {
 ///   - method: How the app migrates its stores.
 ///   - fixture: The content that each migrated store must have.
 /// - Returns: A result for each store. An error of a store is part of it.
-/// - Throws: `MigrationCheckError` if there are no stores or no versions; an `NSError` if a
-///   temporary folder can't be created.
+/// - Throws: `MigrationCheckError` if there are no stores or no versions, or if `versions` is `nil`
+///   and stores are migrated step by step; an `NSError` if a temporary folder can't be created.
 public func checkMigrations(
   ofStoresIn folder: URL, to model: NSManagedObjectModel, versions: URL? = nil,
   mappingModelsIn bundles: [Bundle] = [], by method: MigrationMethod = .automatic,
@@ -60,6 +60,7 @@ private struct MigrationCheck {
     fixture: MigrationFixture
   ) throws {
     (self.model, self.bundles, self.method, self.fixture) = (model, bundles, method, fixture)
+    if method == .stepByStep, versions == nil { throw MigrationCheckError.versionsRequired }
     var found: [Version] = []
     if let versions {
       let names = try FileManager.default.contentsOfDirectory(atPath: versions.path)
@@ -111,6 +112,10 @@ private struct MigrationCheck {
       var result = MigrationReport.Store(name: name, version: version.isEmpty ? "unknown" : version)
       do {
         if let position { result.lost = try losses(of: copy, from: position) }
+      } catch {
+        result.error = "counting what's lost: \(error)"
+      }
+      do {
         try migrate(copy, in: folder, from: position)
         result.differences = try differences(of: copy)
       } catch {
@@ -130,7 +135,8 @@ private struct MigrationCheck {
   // MARK: Migration
 
   private func migrate(_ store: URL, in folder: URL, from position: Int?) throws {
-    guard method == .stepByStep, let position else { return try migrate(store, to: model) }
+    guard method == .stepByStep else { return try migrate(store, to: model) }
+    guard let position else { throw MigrationCheckError.unknownVersion }
     for (before, after) in zip(versions[position...], versions[(position + 1)...]) {
       let mappings = mappings(from: before.model, to: after.model)
       if mappings.isEmpty {
@@ -204,7 +210,7 @@ private struct MigrationCheck {
   // MARK: Comparison
 
   private func differences(of store: URL) throws -> [MigrationReport.Difference] {
-    try reading(store, with: model) { context in
+    try fixture.reading(store, with: model) { context in
       try fixture.objects.sorted { $0.key < $1.key }.flatMap { name, objects in
         guard let entity = model.entitiesByName[name] else {
           return [difference(name, nil, nil, "an entity", nil)]
@@ -212,21 +218,6 @@ private struct MigrationCheck {
         return try differences(of: entity, objects, in: context)
       }
     }
-  }
-
-  /// Opens a store read-only while a closure runs.
-  private func reading<Result>(
-    _ store: URL, with model: NSManagedObjectModel,
-    _ body: (NSManagedObjectContext) throws -> Result
-  ) throws -> Result {
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    let opened = try coordinator.addPersistentStore(
-      type: .sqlite, configuration: nil, at: store,
-      options: [NSReadOnlyPersistentStoreOption: true])
-    defer { try? coordinator.remove(opened) }
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    return try body(context)
   }
 
   private func differences(
@@ -238,7 +229,8 @@ private struct MigrationCheck {
     let found = try Dictionary(grouping: fixture.read(entity, names, in: context)) { $0.key }
     let expected = Dictionary(grouping: objects) { fixture.key(of: $0, entity) }
     return Set(found.keys).union(expected.keys).sorted().flatMap { key in
-      let (wanted, actual) = (expected[key] ?? [], (found[key] ?? []).map(\.values))
+      let (wanted, actual) = unequal(
+        expected[key] ?? [], (found[key] ?? []).map(\.values), of: entity)
       var differences = zip(wanted, actual).flatMap { wanted, actual in
         wanted.sorted { $0.key < $1.key }.compactMap { property, value in
           let other = actual[property] ?? .none
@@ -254,6 +246,23 @@ private struct MigrationCheck {
       }
       return differences
     }
+  }
+
+  /// Returns the objects of the fixture and of the store with the same key, in order, without pairs
+  /// that have equal values.
+  private func unequal(
+    _ expected: [MigrationFixture.Object], _ actual: [MigrationFixture.Object],
+    of entity: NSEntityDescription
+  ) -> ([MigrationFixture.Object], [MigrationFixture.Object]) {
+    var rest = actual
+    let unequal = expected.filter { object in
+      let match = rest.firstIndex { other in
+        object.allSatisfy { isEqual($1, other[$0] ?? .none, $0, of: entity) }
+      }
+      if let match { rest.remove(at: match) }
+      return match == nil
+    }
+    return (unequal, rest)
   }
 
   private func isEqual(
@@ -279,7 +288,7 @@ private struct MigrationCheck {
   /// Counts the values of properties, and the objects of entities, that the current model doesn't
   /// have.
   private func losses(of store: URL, from position: Int) throws -> [MigrationReport.Loss] {
-    try reading(store, with: versions[position].model) { context in
+    try fixture.reading(store, with: versions[position].model) { context in
       try losses(in: context, from: position)
     }
   }
@@ -291,10 +300,10 @@ private struct MigrationCheck {
     let later =
       (method == .stepByStep ? versions[(position + 1)...].map(\.model) : []) + [model]
     var losses: [MigrationReport.Loss] = []
-    func count(_ name: String, _ property: String?, _ format: String?) throws {
+    func count(_ name: String, _ property: String?, _ predicate: NSPredicate?) throws {
       let request = NSFetchRequest<NSManagedObject>(entityName: name)
       request.includesSubentities = property != nil
-      if let format, let property { request.predicate = NSPredicate(format: format, property) }
+      request.predicate = predicate
       let number = try context.performAndWait { try context.count(for: request) }
       guard number > 0 else { return }
       losses.append(MigrationReport.Loss(entity: name, property: property, count: number))
@@ -306,13 +315,33 @@ private struct MigrationCheck {
         continue
       }
       for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name })
-      where !property.isTransient && entity.superentity?.propertiesByName[property.name] == nil {
+      where fixture.isCompared(property)
+        && entity.superentity?.propertiesByName[property.name] == nil
+      {
         guard !self.property(property, of: entity, in: later) else { continue }
-        let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
-        try count(name, property.name, isToMany ? "%K.@count > 0" : "%K != nil")
+        try count(name, property.name, hasValue(property))
       }
     }
     return losses
+  }
+
+  /// Returns the predicate for objects that have a value of a property.
+  private func hasValue(_ property: NSPropertyDescription) -> NSPredicate {
+    if (property as? NSRelationshipDescription)?.isToMany == true {
+      return NSPredicate(format: "%K.@count > 0", property.name)
+    }
+    return NSCompoundPredicate(
+      orPredicateWithSubpredicates: columns(of: property).map {
+        NSPredicate(format: "%K != nil", $0)
+      })
+  }
+
+  /// Returns the key paths of a property's columns: those of the elements of a composite attribute.
+  private func columns(of property: NSPropertyDescription) -> [String] {
+    guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *),
+      let composite = property as? NSCompositeAttributeDescription
+    else { return [property.name] }
+    return composite.elements.flatMap(columns).map { "\(property.name).\($0)" }
   }
 
   private func entity(

@@ -57,17 +57,29 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
     contentsOf url: URL, model: NSManagedObjectModel, keys: [String: [String]] = [:]
   ) throws {
     self.init(keys: keys, objects: [:])
+    objects = try reading(url, with: model) { context in
+      var objects: [String: [Object]] = [:]
+      for entity in model.entities where !entity.isAbstract {
+        let names = entity.propertiesByName.values.filter(isCompared).map(\.name)
+        objects[entity.name ?? ""] = try read(entity, names, in: context).map(\.values)
+      }
+      return objects
+    }
+  }
+
+  /// Opens a store read-only while a closure runs.
+  func reading<Result>(
+    _ store: URL, with model: NSManagedObjectModel,
+    _ body: (NSManagedObjectContext) throws -> Result
+  ) throws -> Result {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    let store = try coordinator.addPersistentStore(
-      type: .sqlite, configuration: nil, at: url,
+    let opened = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: nil, at: store,
       options: [NSReadOnlyPersistentStoreOption: true])
+    defer { try? coordinator.remove(opened) }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    for entity in model.entities where !entity.isAbstract {
-      let names = entity.propertiesByName.values.filter(isCompared).map(\.name)
-      objects[entity.name ?? ""] = try read(entity, names, in: context).map(\.values)
-    }
-    try coordinator.remove(store)
+    return try body(context)
   }
 
   /// Returns the objects of an entity, with their keys.
@@ -112,7 +124,7 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
   }
 
   private func value(_ name: String, of object: NSManagedObject, depth: Int = 0) -> Value {
-    // Keys of destinations can be relationships.
+    // A key can contain relationships, which can form a cycle.
     guard depth < 8 else { return .none }
     switch object.entity.propertiesByName[name] {
     case let relationship as NSRelationshipDescription:
@@ -132,7 +144,8 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
     }
   }
 
-  private func isCompared(_ property: NSPropertyDescription) -> Bool {
+  /// Returns whether a property has values in the store.
+  func isCompared(_ property: NSPropertyDescription) -> Bool {
     !property.isTransient && !(property is NSFetchedPropertyDescription)
   }
 }
@@ -161,7 +174,7 @@ extension MigrationFixture.Value: CustomStringConvertible {
     self = .text(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
   }
 
-  /// The text; the texts of a list are in brackets.
+  /// The text; the texts of a list are in brackets, separated by semicolons.
   public var description: String {
     switch self {
     case .none: "nil"

@@ -83,6 +83,10 @@ public enum MigrationCheckError: Error, CustomStringConvertible {
   case noStores(String)
   /// The folder contains no version of a model.
   case noVersions(String)
+  /// Stores are to be migrated step by step, but no versions were passed.
+  case versionsRequired
+  /// The version of a store that's to be migrated step by step isn't one of those passed.
+  case unknownVersion
 
   /// What's wrong, and what to do about it.
   public var description: String {
@@ -91,6 +95,10 @@ public enum MigrationCheckError: Error, CustomStringConvertible {
       "\(path) contains no SQLite store. Copy a store of each version to it."
     case .noVersions(let path):
       "\(path) contains no version of a model. Use the .momd of the app, or its .xcdatamodeld on Linux."
+    case .versionsRequired:
+      "Migrating step by step requires the versions of the model. Pass the .momd of the app, or its .xcdatamodeld on Linux."
+    case .unknownVersion:
+      "The store's model isn't one of the versions, so it can't be migrated step by step. Add its version."
     }
   }
 }

@@ -48,11 +48,21 @@ struct LogAggregator {
   struct Reads {
     var selects = 0
     var fetches = 0
+    var misses = 0
+    var prefetches = 0
     /// The number of rows, or `nil` if the log doesn't contain it.
     private(set) var rows: Int?
 
     mutating func add(rows more: Int) {
       rows = (rows ?? 0) + more
+    }
+
+    /// The counts that aren't 0.
+    var counts: [Metric: Int] {
+      [
+        .selects: selects, .fetches: fetches, .rows: rows ?? 0, .misses: misses,
+        .prefetches: prefetches,
+      ].filter { $0.value > 0 }
     }
   }
 
@@ -241,7 +251,8 @@ extension LogAggregator {
         name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,
         costs: costs(
           open.part.costs, of: open.part.reads.lazy.map { (offset: $0.key, element: $0.value) }),
-        storms: open.part.storms.found, calls: open.part.calls))
+        storms: open.part.storms.found, calls: open.part.calls,
+        reads: open.part.reads.mapValues(\.counts)))
   }
 
   /// Counts the SELECTs that still wait for another line.
@@ -292,6 +303,7 @@ extension LogAggregator {
     timeline?.identify(
       closed, as: kind == .objectFault ? .objectFault(subject) : .relationshipFault(subject))
     let statement = closed.open.statement
+    countReads(of: statement) { $0.misses += 1 }
     if kind == .objectFault {
       shapes[statement].objectFaults += 1
       recordEntity(entity, statement)
@@ -320,7 +332,10 @@ extension LogAggregator {
   mutating func prefetch(_ text: LogBytes) {
     let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
     thread.nesting.closed = nil
-    if let closed { shapes[closed.open.statement].prefetches += 1 }
+    if let closed {
+      shapes[closed.open.statement].prefetches += 1
+      countReads(of: closed.open.statement) { $0.prefetches += 1 }
+    }
     let key = LogAggregator.quoted(text)
     timeline?.identify(closed, as: .prefetch(key))
     count { $0.costs.count(.prefetches, relationship: key) }

@@ -1,4 +1,4 @@
-package import OpenCoreData
+import OpenCoreData
 import ProfileEvents
 package import ScenarioLanguage
 import WorkbenchText
@@ -23,22 +23,22 @@ package struct LogBudgetEvaluator {
       if positions.isEmpty { evaluation.missing.append((section.name, section.line)) }
       for position in positions {
         evaluation.results[position] = try results(
-          of: section, on: report.sections[position], report, &evaluation.notEvaluated)
+          of: section, on: report.sections[position], report)
+      }
+      if budget.isScenario, !positions.isEmpty {
+        evaluation.notEvaluated += notEvaluated(of: section, withHits: report.logsHits)
       }
     }
     return evaluation
   }
 
   private func results(
-    of section: LogBudget.Section, on found: LogSection, _ report: LogReport,
-    _ notEvaluated: inout [String]
+    of section: LogBudget.Section, on found: LogSection, _ report: LogReport
   ) throws -> [ExpectationResult] {
     var results: [ExpectationResult] = []
     for expectation in section.expect.expectations {
       if let reason = reasonUnavailable(expectation, withHits: report.logsHits) {
-        if budget.isScenario {
-          notEvaluated.append("\(section.name) · \(expectation.metric.text): \(reason)")
-        } else {
+        if !budget.isScenario {
           results.append(try result(of: expectation, value: nil, differences: [reason]))
         }
         continue
@@ -49,19 +49,24 @@ package struct LogBudgetEvaluator {
           of: expectation, value: value,
           differences: differences(expectation.scoped, in: found, of: report)))
     }
-    if budget.isScenario {
-      notEvaluated += (section.expect.findings?.names ?? []).compactMap { finding in
-        reasonUnavailable(finding).map { "\(section.name) · \(finding.text): \($0)" }
-      }
-      notEvaluated += section.expect.plans.map { plan in
-        "\(section.name) · \(plan.text): \(LogBudgetEvaluator.noPlans)"
-      }
-      notEvaluated += section.stepsWithExpectations.map { step in
-        "\(section.name) · the expectations of `\(step)`: logs don't contain steps"
-      }
-    }
     if let result = storms(of: section, on: found) { results.append(result) }
     return results
+  }
+
+  /// Returns descriptions of a scenario's expectations that can't be evaluated in a log.
+  private func notEvaluated(of section: LogBudget.Section, withHits hits: Bool) -> [String] {
+    let reasons =
+      section.expect.expectations.compactMap { expectation in
+        reasonUnavailable(expectation, withHits: hits).map { "\(expectation.metric.text): \($0)" }
+      }
+      + (section.expect.findings?.names ?? []).compactMap { finding in
+        reasonUnavailable(finding).map { "\(finding.text): \($0)" }
+      }
+      + section.expect.plans.map { "\($0.text): \(LogBudgetEvaluator.noPlans)" }
+      + section.stepsWithExpectations.map {
+        "the expectations of `\($0)`: logs don't contain steps"
+      }
+    return reasons.map { "\(section.name) · \($0)" }
   }
 
   /// The reason that expectations for query plans can't be evaluated in a log.
@@ -103,24 +108,31 @@ package struct LogBudgetEvaluator {
       differences: isMet ? [] : differences)
   }
 
-  /// Returns the statements that a count consists of, most frequent first.
+  /// Returns the statements that a count consists of, those that contribute most first; none for
+  /// counts to which no statement contributes, such as saves.
   private func differences(
     _ scoped: ScopedMetric, in section: LogSection, of report: LogReport
   ) -> [String] {
-    let kinds: [Metric: StatementKind] = [
-      .selects: .select, .rows: .select, .fetches: .select, .misses: .select, .prefetches: .select,
+    let metric = scoped.metric
+    let changes: [Metric: StatementKind] = [
       .inserts: .insert, .updates: .update, .deletes: .delete,
     ]
+    let isRead = [.selects, .fetches, .rows, .misses, .prefetches].contains(metric)
+    guard isRead || changes[metric] != nil else { return [] }
     let table: String? =
       if case .entity(let name) = scoped.scope { tables.table(of: name) } else { nil }
     let counted = section.calls.compactMap { number, calls -> (LogStatement, Int)? in
       let statement = report.statements[number - 1]
-      guard statement.kind == kinds[scoped.metric] else { return nil }
+      let count =
+        isRead
+        ? section.reads[number]?[metric] ?? 0 : statement.kind == changes[metric] ? calls : 0
+      guard count > 0 else { return nil }
       if let table, statement.table?.uppercased() != table.uppercased() { return nil }
-      return (statement, calls)
+      return (statement, count)
     }
     let lines = counted.sorted { ($0.1, $1.0.number) > ($1.1, $0.0.number) }.prefix(5).map {
-      "\(NumberText.grouped($1)) x #\($0.number) \(SQLAbbreviation.short($0.sql))"
+      (metric == .rows ? "\(NumberText.counted($1, "row")) of " : "\(NumberText.grouped($1)) x ")
+        + "#\($0.number) \(SQLAbbreviation.short($0.sql))"
     }
     return lines.isEmpty
       ? ["no such events in lines \(section.firstLine) to \(section.lastLine)"] : lines
@@ -201,111 +213,5 @@ package struct LogBudgetEvaluator {
           "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
             + "\(storm.firstLine); fix: \(storm.fix)"
         })
-  }
-}
-
-/// The results of evaluating a log's sections against a budget.
-package struct LogEvaluation: Sendable {
-  /// The results by index of the section in the report.
-  ///
-  /// Sections that aren't in the budget are omitted.
-  package var results: [Int: [ExpectationResult]] = [:]
-  /// The sections of the budget that aren't in the log, with their line numbers.
-  package var missing: [(name: String, line: Int)] = []
-  /// Descriptions of a scenario's expectations that can't be evaluated in a log.
-  package var notEvaluated: [String] = []
-
-  /// Whether every section is in the log and every expectation is met.
-  package var passes: Bool {
-    missing.isEmpty && results.values.allSatisfy { $0.allSatisfy(\.isMet) }
-  }
-}
-
-/// The text of a budget's results.
-package enum LogEvaluationText {
-  /// Returns the summary, followed by the expectations that aren't met and their statements.
-  package static func lines(_ evaluation: LogEvaluation, of report: LogReport) -> [String] {
-    let results = evaluation.results.values.flatMap { $0 }
-    let met = results.count(where: \.isMet)
-    let sections = evaluation.results.values.count { $0.allSatisfy(\.isMet) }
-    var lines = [
-      "\(evaluation.passes ? "✓" : "✗") "
-        + NumberText.counted(
-          sections, of: evaluation.results.count + evaluation.missing.count, "section")
-        + ", " + NumberText.counted(met, of: results.count, "expectation")
-    ]
-    for (name, line) in evaluation.missing {
-      lines.append("✗ \(name)   the log doesn't contain `cdprof: begin \(name)`   line \(line)")
-    }
-    for position in evaluation.results.keys.sorted() {
-      let section = report.sections[position]
-      for result in evaluation.results[position] ?? [] where !result.isMet {
-        let formula = result.formula == result.expected.description ? "" : " (\(result.formula))"
-        lines.append(
-          "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(formula)"
-            + ", actual \(result.actual)   \(result.location)")
-        lines += result.differences.map { "    \($0)" }
-      }
-    }
-    if !evaluation.notEvaluated.isEmpty {
-      lines.append("not evaluated, because the log doesn't contain it:")
-      lines += evaluation.notEvaluated.map { "    \($0)" }
-    }
-    return lines
-  }
-}
-
-extension LogBudget {
-  /// Reads and checks the file of `--expect`.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - model: The model to use if the file doesn't specify one.
-  ///   - scale: The value of `scale` in a scenario. A budget specifies its row counts itself.
-  /// - Throws: `ScenarioDiagnostics` with all problems, or `InvalidInputError` if the file can't be
-  ///   read.
-  package static func read(
-    path: String, model: NSManagedObjectModel?, scale: Int = 1
-  ) throws -> LogBudget {
-    try LogBudgetReader.read(path: path, model: model, scale: scale) { $0.problems }
-  }
-
-  /// The expectations that logs can't show, and those that have no value.
-  private var problems: [LanguageProblem] {
-    let evaluator = LogBudgetEvaluator(budget: self)
-    return sections.flatMap { problems(in: $0.expect, evaluator) }
-  }
-
-  private func problems(in block: ExpectBlock, _ evaluator: LogBudgetEvaluator) -> [LanguageProblem]
-  {
-    var problems = (block.findings?.names ?? []).compactMap { finding in
-      evaluator.reasonUnavailable(finding).map { reason in
-        LanguageProblem(
-          reason, at: finding.rule.range,
-          nextStep: "use fault-storm, fetch-loop, count-per-row, or ineffective-prefetch")
-      }
-    }
-    problems += block.plans.map { plan in
-      LanguageProblem(
-        LogBudgetEvaluator.noPlans, at: plan.range ?? SourceRange(line: plan.line, column: 1),
-        nextStep: "remove `\(plan.text)`; `cdprof run` evaluates the plans of a scenario")
-    }
-    for expectation in block.expectations {
-      if let reason = evaluator.reasonUnavailable(expectation, withHits: true) {
-        problems.append(
-          LanguageProblem(
-            reason, at: expectation.metric.range,
-            nextStep: "use selects, rows, fetches, misses, saves, or another metric in the log"))
-      }
-      do {
-        _ = try expectation.constraint.bounds(in: scope)
-      } catch {
-        problems.append(
-          LanguageProblem(
-            "`\(error.text)` has no value: \(error.message)", at: error.range,
-            nextStep: "specify the rows of the app's store: `data: {Mood: 5000}`"))
-      }
-    }
-    return problems
   }
 }

@@ -14,8 +14,8 @@ package final class LogFollower {
   private let isFile: Bool
   /// The number of bytes read from the current file.
   private var offset: off_t = 0
-  /// The bytes of a line whose terminator hasn't arrived.
-  private var partial: [UInt8] = []
+  /// The bytes of the current file that aren't returned as lines yet.
+  private var buffer = LineBuffer()
   private var isBegun = false
   /// Whether a pipe has ended.
   private var isAtEnd = false
@@ -55,9 +55,9 @@ package final class LogFollower {
       isAtEnd = true
       return rest()
     }
-    let ended = reopen()
+    let ended = try reopen()
     guard let bytes = try readChunk(), !bytes.isEmpty else {
-      poll(nil, 0, milliseconds)
+      if ended.isEmpty { poll(nil, 0, milliseconds) }
       return ended
     }
     return ended + (try split(bytes))
@@ -65,8 +65,7 @@ package final class LogFollower {
 
   /// Returns the last line if it has no terminator.
   package func rest() -> [ArraySlice<UInt8>] {
-    defer { partial = [] }
-    return partial.isEmpty ? [] : [LogFollower.line(partial[...])]
+    buffer.unread.isEmpty ? [] : [buffer.last()]
   }
 
   /// Returns the next bytes: none at the end, and `nil` if a signal interrupted, or a pipe has none
@@ -89,14 +88,10 @@ package final class LogFollower {
       isBegun = true
       try check(bytes)
     }
+    buffer.add(bytes)
     var lines: [ArraySlice<UInt8>] = []
-    let all = partial + bytes
-    var start = 0
-    while let end = LogBytes(all[start...]).index(of: UInt8(ascii: "\n")) {
-      lines.append(LogFollower.line(all[start..<end]))
-      start = end + 1
-    }
-    partial = Array(all[start...].prefix(InputLimits.logLine))
+    while let line = buffer.next() { lines.append(line) }
+    buffer.discardExcess()
     return lines
   }
 
@@ -109,24 +104,20 @@ package final class LogFollower {
       nextStep: "decompress it: `\(command) FILE | cdprof log -`")
   }
 
-  private static func line(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var line = bytes
-    if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
-    while line.last == UInt8(ascii: "\r") { line.removeLast() }
-    return line
-  }
-
   /// Starts over if the file was truncated, or opens the file that has replaced it.
   ///
-  /// - Returns: The last line of a file that was replaced or truncated.
-  private func reopen() -> [ArraySlice<UInt8>] {
+  /// - Returns: The lines of a file that was replaced or truncated that weren't returned before.
+  private func reopen() throws(InvalidInputError) -> [ArraySlice<UInt8>] {
     var (current, named) = (stat(), stat())
     guard fstat(descriptor, &current) == 0 else { return [] }
+    var ended: [ArraySlice<UInt8>] = []
     if stat(path, &named) == 0,
       named.st_ino != current.st_ino || named.st_dev != current.st_dev
     {
+      // Lines can have been written to the old file after its end was read.
+      while let bytes = try readChunk(), !bytes.isEmpty { ended += try split(bytes) }
       // Until the new file can be opened, the old one is followed.
-      guard let file = try? InputFile.open(path) else { return [] }
+      guard let file = try? InputFile.open(path) else { return ended }
       close(descriptor)
       descriptor = file
     } else if current.st_size < offset {
@@ -135,7 +126,9 @@ package final class LogFollower {
       return []
     }
     offset = 0
-    return rest()
+    ended += rest()
+    buffer = LineBuffer()
+    return ended
   }
 }
 

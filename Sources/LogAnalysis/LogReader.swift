@@ -201,6 +201,9 @@ package struct LogReader {
       section.calls = section.calls.reduce(into: [:]) {
         $0[positions[$1.key] + 1, default: 0] += $1.value
       }
+      section.reads = section.reads.reduce(into: [:]) {
+        $0[positions[$1.key] + 1, default: [:]].merge($1.value, uniquingKeysWith: +)
+      }
       return section
     }
     report.slowest = tally.slowest.sorted.map { execution in

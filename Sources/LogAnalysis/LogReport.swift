@@ -210,10 +210,13 @@ package struct LogSection: Sendable, Equatable {
   package var storms: [LogStorm]
   /// The number of executions in the section, by statement number.
   package var calls: [Int: Int]
+  /// The counts of SELECTs, fetches, rows, misses, and prefetches, by statement number.
+  package var reads: [Int: [Metric: Int]]
 
   package init(
     name: String, firstLine: Int, lastLine: Int, firstTime: String = "",
-    costs: LogCosts = LogCosts(), storms: [LogStorm] = [], calls: [Int: Int] = [:]
+    costs: LogCosts = LogCosts(), storms: [LogStorm] = [], calls: [Int: Int] = [:],
+    reads: [Int: [Metric: Int]] = [:]
   ) {
     self.name = name
     self.firstLine = firstLine
@@ -222,6 +225,7 @@ package struct LogSection: Sendable, Equatable {
     self.costs = costs
     self.storms = storms
     self.calls = calls
+    self.reads = reads
   }
 }
 

@@ -8,10 +8,21 @@ package struct LogTime: Sendable, Equatable {
   private static let capacity = 40
   private var bytes = InlineArray<40, UInt8>(repeating: 0)
   private var count = 0
-  /// The number of seconds since the year 0, or since midnight if the log contains no date.
+  /// The number of seconds since a day of the year 0; since midnight if the log contains no date.
   ///
-  /// `nil` without a time.
+  /// A date without a year is one of the year 4. `nil` without a time.
   package private(set) var seconds: Double?
+
+  /// The seconds after which the times of a log start over: those of a day if it contains no dates,
+  /// those of a year if it contains dates without a year, or `nil`.
+  var period: Double? {
+    guard let seconds else { return nil }
+    if seconds < LogTime.day { return LogTime.day }
+    return seconds < Double(LogTime.days(year: 5, month: 1, day: 1)) * LogTime.day
+      ? 366 * LogTime.day : nil
+  }
+
+  private static let day = 86_400.0
 
   /// Creates an empty time.
   package init() {}
@@ -57,7 +68,7 @@ package struct LogTime: Sendable, Equatable {
           var span = self.bytes.mutableSpan
           span.withUnsafeMutableBytes { $0.copyMemory(from: text) }
         }
-        seconds = day * 86_400 + clock.seconds
+        seconds = day * LogTime.day + clock.seconds
         return
       }
       index += 1
@@ -112,17 +123,20 @@ package struct LogTime: Sendable, Equatable {
       let month = names.firstIndex(of: LogBytes(bytes[(index - 7)..<(index - 4)]).string)
       let day = LogBytes(bytes[(index - 3)..<index]).withoutIndent.leadingNumber
       if let month, let day {
-        return (index - 7, Double(days(year: 0, month: month + 1, day: day)))
+        return (index - 7, Double(days(year: LogTime.leapYear, month: month + 1, day: day)))
       }
     }
     return (index, 0)
   }
 
+  /// The year of dates without one, which has a February 29.
+  private static let leapYear = 4
+
   private static let names = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// Returns the number of days since March 1 of the year 0.
+  /// Returns the number of days since the last day of February of the year 0.
   private static func days(year: Int, month: Int, day: Int) -> Int {
     let years = month > 2 ? year : year - 1
     let months = (month + 9) % 12

@@ -25,7 +25,8 @@ package struct LogTimeline: Sendable {
     /// The line of the statement, and that of its time, starting at 1.
     package var line: Int
     package var lastLine: Int
-    /// The time of the first line, in seconds, as `LogTime` measures it.
+    /// The time of the first line, in seconds, as `LogTime` measures it; increases across midnight
+    /// in a log without dates, and across the end of a year in a log without years.
     package var seconds: Double
     /// The duration in microseconds; 0 for a change.
     package var microseconds: Int
@@ -39,8 +40,9 @@ package struct LogTimeline: Sendable {
   package private(set) var executions: [Execution] = []
   /// The number of executions beyond the limit.
   package private(set) var leftOut = 0
-  /// The seconds of the days that have passed in a log without dates.
-  private var days = 0.0
+  /// The seconds of the days that have passed in a log without dates, or of the years in a log
+  /// without years.
+  private var passed = 0.0
   private var names: [LogThread: String] = [:]
   private var lastSeconds = 0.0
 
@@ -67,10 +69,9 @@ package struct LogTimeline: Sendable {
       leftOut += 1
       return
     }
-    // A log without dates starts over at midnight.
-    if seconds < LogTimeline.day {
-      if seconds + days < lastSeconds - LogTimeline.day / 2 { days += LogTimeline.day }
-      seconds += days
+    if let period = time.period {
+      if seconds + passed < lastSeconds - period / 2 { passed += period }
+      seconds += passed
     }
     lastSeconds = seconds
     executions.append(
@@ -78,8 +79,6 @@ package struct LogTimeline: Sendable {
         statement: statement, line: line, lastLine: lastLine, seconds: seconds,
         microseconds: microseconds, rows: rows, logThread: thread, purpose: purpose))
   }
-
-  private static let day = 86_400.0
 
   /// Records the name of a thread.
   mutating func name(_ thread: LogThread, _ name: LogBytes) {

@@ -149,7 +149,7 @@ struct ScenarioRuns: Sendable {
     console.endProgress()
     if let result = outcome.result {
       console.write(
-        command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
+        command.quiet ? Array(RunText.unmet(result).dropFirst()) : RunText.lines(result))
       if command.plans, !command.quiet { console.write(RunText.plans(result)) }
       if !result.passes { status = status.worse(.expectationMissed) }
       GitHubActions.current?.annotate(result, console)

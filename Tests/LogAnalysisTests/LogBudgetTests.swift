@@ -53,6 +53,58 @@ struct LogBudgetTests {
       text.contains { $0.hasPrefix("✗ absent   the log doesn't contain `cdprof: begin absent`") })
   }
 
+  @Test func differencesAreTheStatementsOfTheMetric() throws {
+    let log =
+      "cdprof: begin list\n"
+      + String(repeating: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 30), count: 5)
+      + (1...3).map { SampleLogs.fault("Country", $0) }.joined()
+      + "CoreData: sql: INSERT INTO ZMOOD(Z_PK) VALUES(?)\nCoreData: sql: COMMIT\ncdprof: end\n"
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: {misses: 0, rows: 0, inserts: 0, saves: 0}}]")
+    let results = try LogBudgetEvaluator(budget: budget).evaluation(
+      of: SampleLogs.report(log)
+    ).results[0]
+    let differences = Dictionary(
+      uniqueKeysWithValues: (results ?? []).map { ($0.metric, $0.differences) })
+    #expect(differences["misses"]?.count == 1)
+    #expect(differences["misses"]?.first?.hasPrefix("3 x #2 SELECT") == true)
+    #expect(differences["rows"]?.first?.hasPrefix("150 rows of #1 SELECT") == true)
+    #expect(differences["inserts"]?.map { $0.prefix(15) } == ["1 x #3 INSERT I"])
+    // No statement is one: a save has several.
+    #expect(differences["saves"] == [])
+  }
+
+  @Test func scenarioExpectationThatIsNotEvaluatedIsListedOnce() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.file("list.yml")
+    try Data(
+      """
+      name: A list
+      model: Moody
+      data:
+        Continent: {count: 1}
+        Country: {count: 1, continent: cycle}
+        Mood: {count: 3, country: cycle}
+      steps:
+        - {fetch: Mood}
+      variants:
+        - name: list
+          expect: {selects: 1, vmsteps: at least 1}
+      """.utf8
+    ).write(to: file)
+    try FileManager.default.createSymbolicLink(
+      at: folder.file("Models"),
+      withDestinationURL: ScenarioFiles.folder.appendingPathComponent("Models"))
+    let budget = try withExtendedLifetime(folder) {
+      try LogBudget.read(path: file.path, model: nil)
+    }
+    let section = "cdprof: begin list\n" + SampleLogs.fetch("SELECT 0 FROM ZMOOD t0", rows: 3)
+    let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
+      of: SampleLogs.report(section + section + section + "cdprof: end\n"))
+    #expect(evaluation.results.count == 3)
+    #expect(evaluation.notEvaluated == ["list · vmsteps: logs don't contain `vmsteps`"])
+  }
+
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(

@@ -62,6 +62,29 @@ struct LogFollowerTests {
     #expect(try lines(follower) == ["new"])
   }
 
+  @Test func beginningOfALongLineIsKept() throws {
+    let head = String(repeating: "a", count: InputLimits.logLine - 10)
+    try append("\u{FEFF}\(head)bcdefghijklmnop\(String(repeating: "z", count: 3 << 20))\nnext\n")
+    let follower = try LogFollower(path: try path())
+    var followed: [String] = []
+    while followed.last != "next" { followed += try #require(try lines(follower)) }
+    let log = try LogLines(path: try path())
+    var read: [String] = []
+    while let line = log.next() { read.append(String(decoding: line, as: UTF8.self)) }
+    // The byte order mark is three of the bytes.
+    #expect(read == ["\(head)bcdefgh", "next"])
+    #expect(followed == read)
+  }
+
+  @Test func onlyTheFirstLineHasAByteOrderMark() throws {
+    try append("\u{FEFF}one\n\u{FEFF}two\n")
+    let follower = try LogFollower(path: try path())
+    let log = try LogLines(path: try path())
+    let read = [log.next(), log.next()].compactMap { $0?.count }
+    #expect(read == [3, 6])
+    #expect(try follower.lines(within: 0)?.map(\.count) == read)
+  }
+
   @Test func compressedLogsCantBeFollowed() throws {
     try Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0]).write(to: URL(filePath: try path()))
     let follower = try LogFollower(path: try path())

@@ -212,7 +212,7 @@ struct ShellEngineTests {
       scenario: try ScenarioReader.read(file), outputDirectory: folder.url
     ).run()
     #expect(result.variants.map(\.name) == ["run 1", "run 2", "run 3"])
-    #expect(RunText.missed(result) == [])
+    #expect(RunText.unmet(result) == [])
     #expect(
       shell.type("save scenario \(file.path)").failure == nil, "the shell can replace its own file")
     let foreign = folder.file("other.yml")

@@ -54,13 +54,14 @@ extension ModelComparison {
   ) {
     guard old.isOptional != new.isOptional else { return }
     guard !new.isOptional else { return change(new, entity, "optional now", .lightweight) }
-    let hasDefault = (new as? NSAttributeDescription)?.typedDefaultValue != nil
-    let isFilled = hasDefault || (new as? NSAttributeDescription)?.isDerived == true
-    change(
-      new, entity, "required now", .lightweight,
-      isFilled
+    let attribute = new as? NSAttributeDescription
+    let reason =
+      attribute?.isDerived == true
+      ? "Its values are computed."
+      : attribute?.typedDefaultValue != nil
         ? "Rows without a value get the default value."
-        : "Migration fails if rows have no value: give it a default value, or map it.")
+        : "Migration fails if rows have no value: give it a default value, or map it."
+    change(new, entity, "required now", .lightweight, reason)
   }
 
   private mutating func compare(

@@ -150,7 +150,7 @@ struct ReportPage {
   let chapter: Int?
   let holds: Bool
   let summary: String
-  let misses: [ReportMiss]
+  let unmet: [UnmetExpectations]
   let lesson: ReportHeadline
   let story: [TermLinks.Part]
   /// The links to other lessons; `nil` outside of a course.
@@ -198,7 +198,7 @@ struct ReportPage {
     chapter = result.chapter
     holds = result.passes
     summary = result.summary
-    misses = ReportMiss.all(of: result)
+    unmet = UnmetExpectations.all(of: result)
     lesson = ReportHeadline(result, lead: table.lead)
     story = terms.parts(of: result.story.joiningLines)
     course = navigation

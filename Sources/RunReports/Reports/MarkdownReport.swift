@@ -13,7 +13,7 @@ package enum MarkdownReport {
     var blocks = [
       "## \(result.passes ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.summary)"
     ]
-    blocks += missed(result)
+    blocks += unmet(result)
     blocks += unevaluated(result)
     blocks.append(headline.joined())
     if !story.isEmpty { blocks.append(MarkdownText.plain(story)) }
@@ -38,25 +38,25 @@ package enum MarkdownReport {
     return lines.isEmpty ? [] : [lines.joined(separator: "\n")]
   }
 
-  private static func missed(_ result: RunResult) -> [String] {
-    let misses = ReportMiss.all(of: result)
-    guard !misses.isEmpty else { return [] }
+  private static func unmet(_ result: RunResult) -> [String] {
+    let unmet = UnmetExpectations.all(of: result)
+    guard !unmet.isEmpty else { return [] }
     var rows = [
       "| variant | metric | expected | actual | line |", "| --- | --- | ---: | ---: | --- |",
     ]
-    for miss in misses {
-      for line in miss.lines {
+    for variant in unmet {
+      for line in variant.lines {
         let formula = line.formula.map { " = \($0)" } ?? ""
         rows.append(
           MarkdownText.row([
-            MarkdownText.plain(miss.variant), MarkdownText.code(line.metric),
-            MarkdownText.plain(line.expected + formula), "**\(MarkdownText.plain(line.found))**",
+            MarkdownText.plain(variant.variant), MarkdownText.code(line.metric),
+            MarkdownText.plain(line.expected + formula), "**\(MarkdownText.plain(line.actual))**",
             MarkdownText.code(line.location),
           ]))
       }
     }
-    let differences = misses.flatMap { miss in
-      miss.differences.map { "- \(MarkdownText.plain("\(miss.variant): \($0)"))" }
+    let differences = unmet.flatMap { variant in
+      variant.differences.map { "- \(MarkdownText.plain("\(variant.variant): \($0)"))" }
     }
     return [rows.joined(separator: "\n")]
       + (differences.isEmpty ? [] : [differences.joined(separator: "\n")])

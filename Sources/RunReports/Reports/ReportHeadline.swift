@@ -29,12 +29,17 @@ struct ReportHeadline {
       return
     }
     let phrase = MetricPhrase(lead)
-    let values = result.variants.map { ($0.name, $0.value(of: lead) ?? 0) }
+    let values = result.variants.compactMap { variant in
+      variant.value(of: lead).map { (variant.name, $0) }
+    }
     guard let low = values.min(by: { $0.1 < $1.1 }), let high = values.max(by: { $0.1 < $1.1 }),
       low.1 != high.1
     else {
       let value = values.first?.1 ?? 0
-      let subject = result.variants.count == 1 ? "This work" : "Every variant"
+      let subject =
+        values.count == result.variants.count
+        ? values.count == 1 ? "This work" : "Every variant"
+        : values.map { "“\($0.0)”" }.joined(separator: " and ")
       parts = [
         Part(text: "\(subject) \(phrase.verb) ", isNumber: false),
         Part(text: phrase.object(value), isNumber: true),
@@ -49,20 +54,23 @@ struct ReportHeadline {
       Part(text: phrase.object(low.1), isNumber: true),
       Part(text: "\(phrase.end); “\(most.0)” \(phrase.verb) ", isNumber: false),
       Part(text: NumberText.grouped(most.1), isNumber: true),
-      Part(text: "." + ReportHeadline.difference(result.variants), isNumber: false),
+      Part(
+        text: "."
+          + ReportHeadline.difference(result.variants.filter { [low.0, most.0].contains($0.name) }),
+        isNumber: false),
     ]
   }
 
   /// Returns a sentence if the variants differ only in their fetch requests.
   private static func difference(_ variants: [VariantResult]) -> String {
-    let others = Set(variants.map { $0.steps.filter { $0.fetch == nil }.map(\.text) })
+    let others = Set(variants.map { $0.steps.map { $0.fetch == nil ? $0.text : nil } })
     return others.count == 1 ? " Only the fetch request differs." : ""
   }
 
   private static func emphasizingNumbers(in text: String) -> [Part] {
     var parts: [Part] = []
     var rest = text[...]
-    while let number = rest.firstMatch(of: /\b[0-9][0-9,]*/) {
+    while let number = rest.firstMatch(of: /\b[0-9]+(?:,[0-9]{3})*/) {
       parts.append(Part(text: String(rest[..<number.range.lowerBound]), isNumber: false))
       parts.append(Part(text: String(number.0), isNumber: true))
       rest = rest[number.range.upperBound...]
@@ -72,13 +80,13 @@ struct ReportHeadline {
 }
 
 /// The unmet expectations of a variant, which appear first on the page.
-struct ReportMiss {
+struct UnmetExpectations {
   struct Line {
     var metric: String
     /// The formula; `nil` if it's the same as the expected number.
     var formula: String?
     var expected: String
-    var found: String
+    var actual: String
     var location: String
   }
 
@@ -90,13 +98,13 @@ struct ReportMiss {
 
   /// Returns the variants with unmet expectations in the order of the file, then those of other
   /// scales.
-  static func all(of result: RunResult) -> [ReportMiss] {
+  static func all(of result: RunResult) -> [UnmetExpectations] {
     let here = result.variants.enumerated().compactMap { index, variant in
-      ReportMiss(variant.name, anchor: "variant-\(index + 1)", variant.expectations)
+      UnmetExpectations(variant.name, anchor: "variant-\(index + 1)", variant.expectations)
     }
     let elsewhere = result.scales.flatMap { run in
       run.variants.enumerated().compactMap { index, variant in
-        ReportMiss(
+        UnmetExpectations(
           "\(variant.name) at scale \(NumberText.grouped(run.scale))",
           anchor: "variant-\(index + 1)", variant.expectations)
       }
@@ -106,25 +114,25 @@ struct ReportMiss {
 
   /// Returns `nil` if all expectations are met.
   private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
-    let missed = expectations.filter(\.isMissed)
-    guard !missed.isEmpty else { return nil }
+    let unmet = expectations.filter(\.isMissed)
+    guard !unmet.isEmpty else { return nil }
     var differences: [String] = []
-    for sentence in missed.flatMap(\.differences) where !differences.contains(sentence) {
+    for sentence in unmet.flatMap(\.differences) where !differences.contains(sentence) {
       differences.append(sentence)
     }
     self.variant = variant
     self.anchor = anchor
-    lines = missed.map(Line.init)
+    lines = unmet.map(Line.init)
     self.differences = differences
   }
 }
 
-extension ReportMiss.Line {
+extension UnmetExpectations.Line {
   fileprivate init(_ expectation: ExpectationResult) {
     let text = expectation.expectedText
     self.init(
       metric: expectation.metric, formula: expectation.formula == text ? nil : expectation.formula,
-      expected: text, found: expectation.actualText,
+      expected: text, actual: expectation.actualText,
       location: expectation.location.description)
   }
 }

@@ -15,20 +15,20 @@ package enum RunText {
       "\(result.scenario)\(chapter)   \(result.passes ? "✓" : "✗") \(result.summary)",
       "\(data) · seed \(result.seed) · scale \(result.scale) · each variant cold"
         + (result.engine.map { " · \($0.text)" } ?? ""),
-    ] + missed(result) + unevaluated(result) + [""] + table(result)
+    ] + unmet(result) + unevaluated(result) + [""] + table(result)
   }
 
   /// Returns the unmet expectations, with the events that account for each difference.
   ///
   /// The array is empty if all expectations are met.
-  package static func missed(_ result: RunResult) -> [String] {
-    ReportMiss.all(of: result).flatMap { miss in
-      let lines = miss.lines.map { line in
+  package static func unmet(_ result: RunResult) -> [String] {
+    UnmetExpectations.all(of: result).flatMap { variant in
+      let lines = variant.lines.map { line in
         let formula = line.formula.map { " (\($0))" } ?? ""
-        return "✗ \(miss.variant) · \(line.metric)   expected \(line.expected)\(formula)"
-          + ", actual \(line.found)   \(line.location)"
+        return "✗ \(variant.variant) · \(line.metric)   expected \(line.expected)\(formula)"
+          + ", actual \(line.actual)   \(line.location)"
       }
-      return [""] + lines + miss.differences.map { "    \($0)" }
+      return [""] + lines + variant.differences.map { "    \($0)" }
     }
   }
 

@@ -62,12 +62,17 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
       of node: QueryPlan.Node, _ outline: SQLOutline, _ statistics: TableStatistics
     ) -> Double? {
       let terms = (node.constraint ?? "").split(separator: " ").filter { $0 != "AND" }
-      let bounds = terms.count { $0.contains("<") || $0.contains(">") }
+      let bounds = terms.count { $0.hasSuffix("<?") || $0.hasSuffix(">?") }
       let part = 1 / Double(1 << (2 * bounds))
       if node.operation == .search, node.usesPrimaryKey, bounds == 0 { return 1 }
       if let index = node.index {
-        let equal = node.operation == .scan ? 0 : terms.count { $0.hasSuffix("=?") }
-        return statistics.entries(of: index, equal: equal).map { max(Double($0) * part, 1) }
+        // A skip-scan searches once for each value of the leading columns, `ANY(column)`.
+        let skipped = terms.prefix { $0.hasPrefix("ANY(") }.count
+        let equal = node.operation == .scan ? 0 : skipped + terms.count { $0.hasSuffix("=?") }
+        let searches = statistics.values(of: index, columns: skipped)
+        return statistics.entries(of: index, equal: equal).map {
+          max(Double($0) * searches * part, 1)
+        }
       }
       if node.isAutomaticIndex { return 1 }
       let name = node.table ?? ""
@@ -119,5 +124,12 @@ package struct TableStatistics: Sendable {
   func entries(of index: String, equal columns: Int) -> Int? {
     guard let numbers = indexes[index], !numbers.isEmpty else { return nil }
     return numbers[min(columns, numbers.count - 1)]
+  }
+
+  /// Returns the number of different values in the leftmost columns of an index, at least 1.
+  func values(of index: String, columns: Int) -> Double {
+    guard let all = entries(of: index, equal: 0), let each = entries(of: index, equal: columns)
+    else { return 1 }
+    return max(Double(all) / Double(max(each, 1)), 1)
   }
 }

@@ -34,12 +34,18 @@ final class BrowserSession: Sendable {
     return state.withLock { !$0.isBusy && ContinuousClock.now - $0.lastUse > limit }
   }
 
+  /// Keeps the session from being ended as unused.
+  func use() {
+    state.withLock { $0.lastUse = .now }
+  }
+
   /// The page of the last run.
   var page: URL { folder.appendingPathComponent("page.html") }
 
   /// Runs a closure for the tab, with an empty folder that's removed at the end.
   ///
-  /// - Throws: `Busy` if the tab's previous request isn't answered yet; the closure's error.
+  /// - Throws: `Busy` if the tab's previous request isn't answered yet, `CancellationError` if the
+  ///   session has ended; the closure's error.
   func run<Value: Sendable>(_ body: @Sendable (URL) async throws -> Value) async throws -> Value {
     try begin()
     defer { end() }
@@ -57,7 +63,7 @@ final class BrowserSession: Sendable {
   ///   - line: The line; empty to run nothing.
   ///   - start: The path and the text of the scenario of a new shell; `nil` to use the open one.
   /// - Returns: The first answer of a new shell, and that to the line.
-  /// - Throws: `Busy`; an error of the system.
+  /// - Throws: `Busy`; `CancellationError` if the session has ended; an error of the system.
   func answer(
     to line: String, startingWith start: (path: String, text: String)?
   ) async throws -> (banner: String, answer: ShellProcess.Answer) {
@@ -96,12 +102,11 @@ final class BrowserSession: Sendable {
   }
 
   private func begin() throws {
-    let isFree = state.withLock { state in
-      guard !state.isBusy, !state.isEnded else { return false }
+    try state.withLock { state in
+      guard !state.isEnded else { throw CancellationError() }
+      guard !state.isBusy else { throw Busy() }
       state.isBusy = true
-      return true
     }
-    guard isFree else { throw Busy() }
   }
 
   private func end() {
@@ -148,14 +153,19 @@ final class BrowserSessions: Sendable {
     all.withLock { $0[name] }
   }
 
-  /// Returns the session with a name, or a new one.
+  /// Returns the session with a name, or creates one.
+  ///
+  /// Creating one ends the sessions that are unused (`isUnused`), and removes their folders.
   ///
   /// - Throws: `TooMany` if all sessions are in use; an error of the file system.
   func session(resuming name: String?) throws -> BrowserSession {
     var unused: [BrowserSession] = []
     defer { for one in unused { one.close() } }
     return try all.withLock { all in
-      if let name, let session = all[name] { return session }
+      if let name, let session = all[name] {
+        session.use()
+        return session
+      }
       unused = all.values.filter(\.isUnused)
       for one in unused { all[one.name] = nil }
       guard all.count < InputLimits.browserSessions else { throw TooMany() }

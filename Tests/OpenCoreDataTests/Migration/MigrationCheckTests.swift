@@ -111,6 +111,77 @@ struct MigrationCheckTests {
     }
   }
 
+  @Test("Objects with equal keys are compared in any order")
+  func equalKeysMatchInAnyOrder() throws {
+    let folder = try Self.folder()
+    func differences(_ ratings: [Int64]) throws -> [String]? {
+      let fixture = MigrationFixture(
+        keys: ["Mood": []],
+        objects: ["Mood": ratings.map { ["rating": .init(integerLiteral: $0)] }])
+      return try checkMigrations(
+        ofStoresIn: folder.stores, to: Self.model(["code", "rating", "note"]), matching: fixture
+      ).stores.first?.differences.map(\.description)
+    }
+    #expect(try differences([30, 10, 20]) == [])
+    #expect(try differences([30, 11, 20]) == ["Mood : rating is 10, expected 11"])
+  }
+
+  @Test("Removed composite attributes are counted by their elements")
+  func lossesOfCompositeAttributesAreCounted() throws {
+    let store = try MigratedStore()
+    let old = Self.model(["code"])
+    let place = NSCompositeAttributeDescription()
+    place.name = "place"
+    place.isOptional = true
+    place.elements = ["city", "street"].map { name in
+      let element = NSAttributeDescription()
+      element.name = name
+      element.attributeType = .stringAttributeType
+      element.isOptional = true
+      return element
+    }
+    old.entitiesByName["Mood"]?.properties.append(place)
+    let context = try store.open(old, options: nil)
+    try context.performAndWait {
+      for index in 1...3 {
+        let mood = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+        mood.setValue("m\(index)", forKey: "code")
+        if index > 1 { mood.setValue(["street": "\(index)"], forKey: "place") }
+      }
+      try context.save()
+    }
+    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
+      try context.persistentStoreCoordinator?.remove(opened)
+    }
+    let folder = store.url.deletingLastPathComponent()
+    let versions = folder.appendingPathComponent("Moods.xcdatamodeld")
+    let document = versions.appendingPathComponent("Moods.xcdatamodel")
+    try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
+    try Data(ModelDocument.text(of: old).text.utf8)
+      .write(to: document.appendingPathComponent("contents"))
+    let report = try checkMigrations(
+      ofStoresIn: folder, to: Self.model(["code"]), versions: versions,
+      matching: MigrationFixture(objects: [:]))
+    #expect(report.passes, "\(report)")
+    #expect(report.stores.first?.lost?.map(\.description) == ["2 values of Mood.place"])
+  }
+
+  @Test("Migrating step by step requires the version of each store")
+  func stepsRequireVersions() throws {
+    let folder = try Self.folder()
+    let none = MigrationFixture(objects: [:])
+    #expect(throws: MigrationCheckError.self) {
+      try checkMigrations(
+        ofStoresIn: folder.stores, to: Self.current, by: .stepByStep, matching: none)
+    }
+    try FileManager.default.removeItem(
+      at: folder.versions.appendingPathComponent("Moods.xcdatamodel"))
+    let report = try checkMigrations(
+      ofStoresIn: folder.stores, to: Self.current, versions: folder.versions, by: .stepByStep,
+      matching: none)
+    #expect(report.stores.first?.error?.contains("isn't one of the versions") == true)
+  }
+
   @Test("A fixture read from a store is the same after it's written as JSON, and matches the store")
   func fixturesAreReadFromStores() throws {
     let folder = try Self.folder()

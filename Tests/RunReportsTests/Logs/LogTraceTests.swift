@@ -58,6 +58,22 @@ struct LogTraceTests {
     #expect(SampleLogs.report(log, tracing: true).untraced == nil)
   }
 
+  /// A log without years continues from February to March, and from December to January.
+  @Test(arguments: [
+    ["Feb 27 23:59", "Feb 28 23:59", "Mar  1 23:59"], ["Dec 30 23:59", "Dec 31 23:59", "Jan  1 23:59"],
+    ["Feb 28 23:59", "Feb 29 23:59", "Mar  1 23:59"],
+  ])
+  func datesWithoutYearsAreInOrder(minutes: [String]) throws {
+    let log = minutes.map { minute in
+      Self.lines("30.000", Self.fetch("ZMOOD", rows: 2, time: "0.0300s"), at: minute)
+    }.joined()
+    let days = try slices(log, "statement").map { $0.split(separator: " ")[3] }
+    let day = 86_400_000_000
+    let isLeapYear = minutes.contains { $0.hasPrefix("Feb 29") }
+    let march = minutes[0].hasPrefix("Feb") && !isLeapYear ? 3 * day : 2 * day
+    #expect(days == ["0", "\(day)", "\(march)"])
+  }
+
   /// Executions in the same millisecond follow each other; a prefetch is inside its fetch.
   @Test func executionsOfOneMillisecondDontOverlap() throws {
     let faults = (1...3).map { Self.lines("01.000", SampleLogs.fault("Country", $0)) }.joined()

@@ -64,7 +64,9 @@ struct ReportHeadlineTests {
       headline(result) == "“a” makes 10 function calls; “b” makes 40. "
         + "Only the fetch request differs.")
     result.metric = ScopedMetric(.misses, .entity("Country"))
-    result.variants[1].scopedMetrics = [ScopedMetric(.misses, .entity("Country")): 7]
+    for (index, value) in [0, 7].enumerated() {
+      result.variants[index].scopedMetrics = [ScopedMetric(.misses, .entity("Country")): value]
+    }
     let table = ReportTable(result)
     #expect(table.leadHeading == "misses (Country)")
     #expect(table.rows.map(\.value) == [0, 7])
@@ -72,6 +74,34 @@ struct ReportHeadlineTests {
     #expect(headline(result).hasPrefix("“a” has no row-cache misses of Country; “b” has 7."))
     let read = try ResultFile.read(JSONReport.data(result), path: "a.json")
     #expect(read.metric == result.metric)
+  }
+
+  /// A variant can lack the step of a metric.
+  @Test func variantsWithoutTheMetricAreNotCounted() {
+    var result = result([[.selects: 2], [.selects: 90], [.selects: 1]])
+    result.metric = ScopedMetric(.selects, .step("list"))
+    for (index, value) in [5, 9].enumerated() {
+      result.variants[index].scopedMetrics = [ScopedMetric(.selects, .step("list")): value]
+    }
+    let text = headline(result)
+    #expect(text.hasPrefix("“a” ") && text.contains("5") && text.contains("“b” runs 9."), "\(text)")
+    result.variants[1].scopedMetrics = [:]
+    #expect(headline(result).hasPrefix("“a” runs 5 SELECTs"))
+  }
+
+  @Test func numbersEndBeforeACommaOfTheSentence() throws {
+    var result = result([[.selects: 2]])
+    result.headline = "With 20, half as many; with 1,024,000 none."
+    let page = try HTMLReport.page(result)
+    #expect(page.contains("With <strong>20</strong>, half as many; with <strong>1,024,000</strong>"))
+  }
+
+  @Test func anotherFetchIsADifference() throws {
+    var result = FaultStormScenario(moods: 20).result()
+    #expect(headline(result).hasSuffix("Only the fetch request differs."))
+    let fetch = try #require(result.variants[0].steps.first { $0.fetch != nil })
+    result.variants[0].steps.append(fetch)
+    #expect(!headline(result).contains("Only the fetch request differs."))
   }
 
   /// The author's numbers are emphasized, and the sentence is escaped like any other text.

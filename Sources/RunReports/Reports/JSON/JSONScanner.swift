@@ -2,14 +2,14 @@ import WorkbenchText
 
 /// Scans JSON token by token to find the position of a value or an error.
 struct JSONScanner {
-  /// A syntax error and its byte offset.
-  struct Fault: Error {
+  /// A syntax error or an exceeded limit, and its byte offset.
+  struct SyntaxError: Error {
     var message: String
     var offset: Int
   }
 
   /// A component of the path to a value.
-  enum Part: Equatable {
+  enum PathComponent: Equatable {
     case key(String)
     case index(Int)
   }
@@ -17,87 +17,87 @@ struct JSONScanner {
   private let bytes: [UInt8]
   private var position = 0
   /// The path of the value to find; `nil` to only check the syntax.
-  private let wanted: [Part]?
-  private var way: [Part] = []
+  private let wanted: [PathComponent]?
+  private var path: [PathComponent] = []
   private var found: Int?
   private var sum = 0.0
 
-  private init(_ bytes: [UInt8], wanted: [Part]?) {
+  private init(_ bytes: [UInt8], wanted: [PathComponent]?) {
     self.bytes = bytes
     self.wanted = wanted
   }
 
   /// Returns the first error in JSON, or `nil` if it's valid.
-  static func fault(in bytes: [UInt8]) -> Fault? {
+  static func firstError(in bytes: [UInt8]) -> SyntaxError? {
     var scanner = JSONScanner(bytes, wanted: nil)
     do {
       try scanner.value()
-      scanner.skipBlanks()
+      scanner.skipWhitespace()
       return scanner.position == bytes.count
-        ? nil : Fault(message: "unexpected data after the end", offset: scanner.position)
+        ? nil : SyntaxError(message: "unexpected data after the end", offset: scanner.position)
     } catch {
       return error
     }
   }
 
   /// Returns the byte offset of the value at a path, or `nil` if nothing is there.
-  static func offset(of path: [Part], in bytes: [UInt8]) -> Int? {
+  static func offset(of path: [PathComponent], in bytes: [UInt8]) -> Int? {
     var scanner = JSONScanner(bytes, wanted: path)
-    // `fault(in:)` has checked the syntax.
+    // `firstError(in:)` has checked the syntax.
     try? scanner.value()
     return scanner.found
   }
 
-  private mutating func value() throws(Fault) {
-    skipBlanks()
-    if way == wanted, found == nil { found = position }
-    guard position < bytes.count else { throw fault("expected a value, but the text ends here") }
-    guard way.count <= InputLimits.jsonDepth else {
-      throw fault("objects and lists are nested more than \(InputLimits.jsonDepth) deep, the limit")
+  private mutating func value() throws(SyntaxError) {
+    skipWhitespace()
+    if path == wanted, found == nil { found = position }
+    guard position < bytes.count else { throw error("expected a value, but the text ends here") }
+    guard path.count <= InputLimits.jsonDepth else {
+      throw error("objects and arrays are nested more than \(InputLimits.jsonDepth) deep, the limit")
     }
     switch bytes[position] {
     case UInt8(ascii: "{"): try object()
-    case UInt8(ascii: "["): try list()
+    case UInt8(ascii: "["): try array()
     case UInt8(ascii: "\""): _ = try text()
     case UInt8(ascii: "t"): try word("true")
     case UInt8(ascii: "f"): try word("false")
     case UInt8(ascii: "n"): try word("null")
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
-    default: throw fault("expected a value")
+    default: throw error("expected a value")
     }
   }
 
-  private mutating func object() throws(Fault) {
+  private mutating func object() throws(SyntaxError) {
     position += 1
     if isNext("}") { return }
     repeat {
-      skipBlanks()
+      skipWhitespace()
       guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
-        throw fault("expected a key in quotation marks")
+        throw error("expected a key in quotation marks")
       }
-      way.append(.key(try text()))
-      guard isNext(":") else { throw fault("expected a colon") }
+      path.append(.key(try text()))
+      guard isNext(":") else { throw error("expected a colon") }
       try value()
-      way.removeLast()
+      path.removeLast()
     } while isNext(",")
-    guard isNext("}") else { throw fault("expected a comma or }") }
+    guard isNext("}") else { throw error("expected a comma or }") }
   }
 
-  private mutating func list() throws(Fault) {
+  private mutating func array() throws(SyntaxError) {
     position += 1
     if isNext("]") { return }
     var index = 0
     repeat {
-      way.append(.index(index))
+      path.append(.index(index))
       try value()
-      way.removeLast()
+      path.removeLast()
       index += 1
     } while isNext(",")
-    guard isNext("]") else { throw fault("expected a comma or ]") }
+    guard isNext("]") else { throw error("expected a comma or ]") }
   }
 
   /// Reads a string without resolving its escapes; the keys of a result contain none.
-  private mutating func text() throws(Fault) -> String {
+  private mutating func text() throws(SyntaxError) -> String {
     let start = position
     position += 1
     while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
@@ -105,7 +105,7 @@ struct JSONScanner {
       position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
     }
     guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
-      throw Fault(message: "the string that starts here isn't terminated", offset: start)
+      throw SyntaxError(message: "the string that starts here isn't terminated", offset: start)
     }
     position += 1
     return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
@@ -114,43 +114,45 @@ struct JSONScanner {
   /// Reads a number, and checks it and the sum of all numbers against their limits.
   ///
   /// The limits rule out an overflow when numbers of a result are added.
-  private mutating func number() throws(Fault) {
+  private mutating func number() throws(SyntaxError) {
     let start = position
     while position < bytes.count, "+-.eE0123456789".utf8.contains(bytes[position]) { position += 1 }
+    guard let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)) else {
+      throw SyntaxError(message: "expected a number", offset: start)
+    }
     // A seed can be any 64-bit integer; it's never added to anything.
-    guard way.last != .key("seed") else { return }
-    let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity
+    guard path.last != .key("seed") else { return }
     sum += abs(number)
     let limit = InputLimits.value
     guard abs(number) <= Double(limit), sum <= 1_000 * Double(limit) else {
-      throw Fault(
+      throw SyntaxError(
         message:
           "a number exceeds the limit, \(NumberText.grouped(limit)), or the sum of all numbers "
           + "exceeds a thousand times that", offset: start)
     }
   }
 
-  private mutating func word(_ word: StaticString) throws(Fault) {
+  private mutating func word(_ word: StaticString) throws(SyntaxError) {
     let end = position + word.utf8CodeUnitCount
     guard end <= bytes.count, bytes[position..<end].elementsEqual("\(word)".utf8) else {
-      throw fault("expected a value")
+      throw error("expected a value")
     }
     position = end
   }
 
   /// Skips a punctuation mark if it comes next, and returns whether it did.
   private mutating func isNext(_ mark: Unicode.Scalar) -> Bool {
-    skipBlanks()
+    skipWhitespace()
     guard position < bytes.count, bytes[position] == UInt8(ascii: mark) else { return false }
     position += 1
     return true
   }
 
-  private mutating func skipBlanks() {
+  private mutating func skipWhitespace() {
     while position < bytes.count, " \t\r\n".utf8.contains(bytes[position]) { position += 1 }
   }
 
-  private func fault(_ message: String) -> Fault {
-    Fault(message: message, offset: position)
+  private func error(_ message: String) -> SyntaxError {
+    SyntaxError(message: message, offset: position)
   }
 }

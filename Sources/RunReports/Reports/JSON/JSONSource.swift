@@ -35,8 +35,8 @@ struct JSONSource {
     self.path = path
     self.kind = kind
     self.firstLine = firstLine
-    if let fault = JSONScanner.fault(in: bytes) {
-      throw problem("invalid JSON: \(fault.message)", offset: fault.offset, nextStep: kind.repair)
+    if let error = JSONScanner.firstError(in: bytes) {
+      throw problem("invalid JSON: \(error.message)", offset: error.offset, nextStep: kind.repair)
     }
   }
 
@@ -49,7 +49,10 @@ struct JSONSource {
     } catch let error as DecodingError {
       let (message, path) = describe(error)
       throw problem(
-        message, at: path.map { $0.intValue.map(JSONScanner.Part.index) ?? .key($0.stringValue) })
+        message,
+        at: path.map { key in
+          key.intValue.map(JSONScanner.PathComponent.index) ?? .key(key.stringValue)
+        })
     }
   }
 
@@ -60,7 +63,7 @@ struct JSONSource {
   ///   - path: The path of the value.
   ///   - nextStep: What to do; `nil` for what the kind of file suggests.
   func problem(
-    _ message: String, at path: [JSONScanner.Part], nextStep: String? = nil
+    _ message: String, at path: [JSONScanner.PathComponent], nextStep: String? = nil
   ) -> ScenarioDiagnostics {
     let keyPath = path.reduce("") { text, part in
       switch part {

@@ -54,7 +54,7 @@ struct HistoryRule: DoctorRule {
         finding(
           "\(NumberText.counted(found.count, "transaction")) of the history "
             + "\(PluralForm.of(found.count, "refers", "refer")) to a string that doesn't exist",
-          found)
+          found, in: HistoryTables.transactions)
       ]
   }
 
@@ -85,9 +85,11 @@ struct HistoryRule: DoctorRule {
     }
   }
 
-  private func finding(_ message: String, _ rows: (count: Int, keys: [Int64])) -> DoctorFinding {
+  private func finding(
+    _ message: String, _ rows: (count: Int, keys: [Int64]), in table: String = HistoryTables.changes
+  ) -> DoctorFinding {
     DoctorFinding(
-      .history, table: HistoryTables.changes, count: rows.count,
+      .history, table: table, count: rows.count,
       examples: rows.keys.map { "Z_PK \($0)" }, message,
       nextStep:
         "delete the history up to now, and let its clients start over from the rows"

@@ -1,10 +1,10 @@
 import OpenCoreData
 import WorkbenchText
 
-/// Detects derived attributes that differ from the result of their formula.
+/// Detects derived attributes that differ from the value of their derivation expression.
 ///
-/// A time of saving can't be checked. Sums can differ by a rounding error, which depends on the
-/// order.
+/// `now()` can't be checked. Sums of floating-point numbers can differ by a rounding error, which
+/// depends on the order.
 struct DerivedValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.anatomy.derivedColumns.compactMap { derived in
@@ -12,24 +12,25 @@ struct DerivedValueRule: DoctorRule {
       let (entity, column) = (derived.entity, "t.\(SQLNames.quoted(derived.column))")
       let rows = try store.keys(
         "SELECT t.Z_PK FROM \(SQLNames.quoted(entity.table)) t WHERE t.Z_ENT IN \(entity.numberList) "
-          + "AND \(Self.differs(column, value))")
+          + "AND \(derived.isGathered ? Self.differs(column, value) : "\(column) IS NOT \(value)")")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .derivedValue, entity: entity.name, property: derived.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(derived.name) "
-          + "\(PluralForm.of(rows.count, "differs", "differ")) from the result of the formula",
+          + "\(PluralForm.of(rows.count, "differs", "differ")) from the derivation expression",
         nextStep: "save the objects it's derived from through the framework, or check whether its "
           + "triggers (Z_DA_…) still exist")
     }
   }
 
-  /// Returns the condition for a column whose value isn't that of the formula.
+  /// Returns the condition for a column that differs from a count or sum, where NULL is 0.
   static func differs(_ column: String, _ value: String) -> String {
-    let numbers = "typeof(\(column)) IN ('integer', 'real', 'null') AND "
-    return "CASE WHEN \(numbers)typeof(\(value)) IN ('integer', 'real') "
-      + "THEN abs(ifnull(\(column), 0) - \(value)) > 1e-6 * max(1, abs(\(value))) "
-      + "ELSE \(column) IS NOT \(value) END"
+    let number = "ifnull(\(column), 0)"
+    return "CASE WHEN 'real' IN (typeof(\(number)), typeof(\(value))) "
+      + "AND typeof(\(number)) IN ('integer', 'real') "
+      + "THEN abs(\(number) - \(value)) > 1e-6 * max(1, abs(\(value))) "
+      + "ELSE \(number) IS NOT \(value) END"
   }
 }
 

@@ -23,10 +23,11 @@ extension PredicateTranslator {
       return ("\(bind: bound)", column)
     case (.constant(let first?), .constant(let second?)):
       let kind = try Self.kind(of: first, piece)
-      guard kind.family == (try Self.kind(of: second, piece)).family else {
+      let other = try Self.kind(of: second, piece)
+      guard kind.family == other.family else {
         throw TranslationError(piece, "The two constants are of different kinds.")
       }
-      let common: ValueKind = kind.family == .number ? .real : kind
+      let common = kind.family == .number ? Self.common(kind, other) : kind
       return (
         "\(bind: try Self.parameter(first, common, piece))",
         "\(bind: try Self.parameter(second, common, piece))"
@@ -38,6 +39,15 @@ extension PredicateTranslator {
       throw TranslationError(piece, "\(path.text) is to-many, so it needs ANY, ALL, or @count.")
     default:
       throw TranslationError(piece, "The store can't compare these two sides.")
+    }
+  }
+
+  /// Returns the kind in which the server compares two numbers without rounding integers.
+  private static func common(_ kind: ValueKind, _ other: ValueKind) -> ValueKind {
+    switch (kind, other) {
+    case (.integer, .integer): .integer
+    case (.real, _), (_, .real): .real
+    default: .decimal
     }
   }
 
