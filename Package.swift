@@ -208,6 +208,19 @@ for target in package.targets where target.type != .system && target.type != .pl
   target.swiftSettings = settings
 }
 
+// Only `make fuzz` needs the program, whose modules are compiled with libFuzzer's instrumentation.
+if Context.environment["CDPROF_FUZZER"] != nil {
+  package.targets += [
+    .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+    .executableTarget(
+      name: "Fuzzer",
+      dependencies: [
+        "CLibFuzzer", "WorkbenchText", "ScenarioLanguage", "StoreTools", "LogAnalysis",
+        "RunReports", "OpenCoreData", "ManagedModel",
+      ], path: "Tests/Fuzzer", swiftSettings: settings),
+  ]
+}
+
 // Only `make docs` needs the plugin.
 if Context.environment["CDPROF_DOCS"] != nil {
   package.dependencies.append(
