@@ -96,7 +96,7 @@ public enum MigrationCheckError: Error, CustomStringConvertible {
     case .noVersions(let path):
       "\(path) contains no version of a model. Use the .momd of the app, or its .xcdatamodeld on Linux."
     case .versionsRequired:
-      "Migrating step by step requires the versions of the model. Pass the .momd of the app, or its .xcdatamodeld on Linux."
+      "Migrating step by step requires the model's versions. Pass the app's .momd, or .xcdatamodeld on Linux."
     case .unknownVersion:
       "The store's model isn't one of the versions, so it can't be migrated step by step. Add its version."
     }

@@ -228,8 +228,8 @@ struct InputLimitTests {
   func rejectsDeeplyNestedJSON(piece: String) throws {
     let file = try program.folder.write(
       "{\"x\":" + String(repeating: piece, count: 200_000), to: "deep.json")
-    try expectRejection(["report", file], "more than 100 deep, the limit")
-    try expectRejection(["compare", file, file], "more than 100 deep, the limit")
+    try expectRejection(["report", file], "nested too deeply; the limit is 100 levels")
+    try expectRejection(["compare", file, file], "nested too deeply; the limit is 100 levels")
   }
 
   /// Models of 3,000 entities, each read in a few seconds of CPU time: without a hierarchy, in one

@@ -84,7 +84,7 @@ struct LogCommandTests {
     ([], "--label requires --report jsonl."), (["--label", "a=2"], "two --label options"),
     (["--label", "b"], "must be KEY=VALUE"), (["--label", "b-c=1"], "must be KEY=VALUE"),
     (["--label", "b=" + String(repeating: "x", count: 201)], "at most 200 bytes, not 201"),
-    ((0..<20).flatMap { ["--label", "a\($0)=1"] }, "at most 20 --label options"),
+    ((0..<20).flatMap { ["--label", "a\($0)=1"] }, "At most 20 --label options"),
   ])
   func invalidLabelsAreErrors(labels: [String], message: String) throws {
     for command in [["log", "a.log"], ["run", "a.yml"], ["report", "a.json"]] {
