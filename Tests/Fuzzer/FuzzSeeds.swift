@@ -113,7 +113,9 @@ struct FuzzSeeds {
     for (name, url) in files("Scenarios/Models", "xcmapping.xml") {
       try write(Data(contentsOf: url), name, for: .mapping)
     }
-    let values: [String: Any] = ["a": 1, "b": ["c", 2.5, Date(timeIntervalSince1970: 0)], "d": Data([1])]
+    let values: [String: Any] = [
+      "a": 1, "b": ["c", 2.5, Date(timeIntervalSince1970: 0)], "d": Data([1]),
+    ]
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
       let data = try PropertyListSerialization.data(
         fromPropertyList: values, format: format, options: 0)

@@ -60,7 +60,8 @@ struct LogTraceTests {
 
   /// A log without years continues from February to March, and from December to January.
   @Test(arguments: [
-    ["Feb 27 23:59", "Feb 28 23:59", "Mar  1 23:59"], ["Dec 30 23:59", "Dec 31 23:59", "Jan  1 23:59"],
+    ["Feb 27 23:59", "Feb 28 23:59", "Mar  1 23:59"],
+    ["Dec 30 23:59", "Dec 31 23:59", "Jan  1 23:59"],
     ["Feb 28 23:59", "Feb 29 23:59", "Mar  1 23:59"],
   ])
   func datesWithoutYearsAreInOrder(minutes: [String]) throws {
