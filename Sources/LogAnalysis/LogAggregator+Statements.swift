@@ -136,7 +136,7 @@ extension LogAggregator {
     countReads(of: open.statement) { $0.fetches += 1 }
     // Different statements aren't a repetition.
     guard !shapes[open.statement].isOther else { return }
-    let occurrence = FaultStormDetector.Occurrence(
+    let occurrence = RepeatedStatementDetector.Occurrence(
       kind: .fetchLoop, subject: subject(of: open.statement), statement: open.statement,
       line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)
     count { $0.storms.add(occurrence) }

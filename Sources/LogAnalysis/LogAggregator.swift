@@ -28,7 +28,7 @@ struct LogAggregator {
   /// A part of the log that is counted separately.
   struct Part {
     var costs = LogCosts()
-    var storms = FaultStormDetector()
+    var storms = RepeatedStatementDetector()
     /// The number of executions, by statement.
     var calls: [Int: Int] = [:]
     /// What is counted for each execution of a SELECT, by statement.
@@ -310,7 +310,7 @@ extension LogAggregator {
     } else {
       shapes[statement].relationshipFaults += 1
     }
-    let occurrence = FaultStormDetector.Occurrence(
+    let occurrence = RepeatedStatementDetector.Occurrence(
       kind: .faultStorm, subject: subject, statement: statement, line: closed.open.line,
       time: closed.open.time, ordinal: closed.open.ordinal, microseconds: closed.total)
     count { $0.storms.add(occurrence) }

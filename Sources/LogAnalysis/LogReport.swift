@@ -58,6 +58,11 @@ package struct LogReport: Sendable {
   /// The total time of all statements in microseconds, counting nothing twice.
   package var microseconds: Int { statements.reduce(0) { $0 + $1.own } }
 
+  /// The statements that took longest first; of equal times, those executed most often first.
+  package var statementsByTime: [LogStatement] {
+    statements.sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
+  }
+
   /// Whether the log contains a line from Core Data, a query plan, or a section.
   package var isLog: Bool {
     !classes.isEmpty || !sections.isEmpty || kinds[.plan, default: 0] > 0
@@ -89,10 +94,9 @@ extension LogReport {
 
   /// The statements to suggest indexes for, with the logged bound values.
   var advisedStatements: [AdvisedStatement] {
-    statements.filter {
+    statementsByTime.filter {
       !$0.isTruncated && !$0.isOther && $0.kind != .transaction && $0.kind != .housekeeping
     }
-    .sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
     .prefix(LogReport.mostAdvised)
     .map { statement in
       AdvisedStatement(

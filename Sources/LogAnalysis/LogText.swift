@@ -17,7 +17,7 @@ package enum LogText {
   ///   - showsBinds: Whether the lines include bound values.
   package static func lines(_ report: LogReport, showsBinds: Bool = false) -> [String] {
     head(report) + statements(report) + (showsBinds ? binds(report) : []) + plans(report)
-      + storms(report.storms, of: "")
+      + storms(report.storms)
       + sections(report) + samples(report)
   }
 
@@ -32,7 +32,7 @@ package enum LogText {
     ]
     if !report.firstTime.isEmpty { parts.append("\(report.firstTime) to \(report.lastTime)") }
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]
-    head.append(costs(report.costs, logsHits: report.logsHits))
+    head.append(costs(report.costs, suffix: hitsNote(report)))
     if let wrap = report.wrap {
       let position = wrap.kind == .anywhere ? "after" : "at the spaces before"
       head.append(
@@ -51,20 +51,27 @@ package enum LogText {
   }
 
   /// Returns the counts of a log or a section in one line.
-  package static func costs(_ costs: LogCosts, logsHits: Bool) -> String {
-    let metrics: [Metric] =
-      [.selects, .rows, .fetches] + (logsHits ? [.hits] : [])
-      + [.misses, .prefetches, .saves, .inserts, .updates, .deletes, .transactions]
+  ///
+  /// - Parameters:
+  ///   - costs: The counts.
+  ///   - suffix: The text to append.
+  package static func costs(_ costs: LogCosts, suffix: String = "") -> String {
+    let metrics: [Metric] = [
+      .selects, .rows, .fetches, .hits, .misses, .prefetches, .saves, .inserts, .updates, .deletes,
+      .transactions,
+    ]
     let shown = metrics.filter { costs[$0] > 0 || [.selects, .misses].contains($0) }
-    return "  " + shown.map { $0.counted(costs[$0]) }.joined(separator: ", ")
-      + (logsHits ? "" : "; Core Data doesn't log row-cache hits")
+    return "  " + shown.map { $0.counted(costs[$0]) }.joined(separator: ", ") + suffix
+  }
+
+  /// Returns a suffix for the counts of a log without row-cache hits; empty for other logs.
+  package static func hitsNote(_ report: LogReport) -> String {
+    report.logsHits ? "" : "; Core Data doesn't log row-cache hits"
   }
 
   private static func statements(_ report: LogReport) -> [String] {
     guard !report.statements.isEmpty else { return [] }
-    let sorted = report.statements.sorted {
-      ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number)
-    }
+    let sorted = report.statementsByTime
     var rows = sorted.prefix(limit).map { statement in
       let times = statement.times
       let hasTimes = times.count > 0
@@ -128,8 +135,8 @@ package enum LogText {
     }
   }
 
-  /// Returns one or two lines for each fault storm or fetch loop of a log or a section.
-  static func storms(_ storms: [LogStorm], of part: String) -> [String] {
+  /// Returns two lines for each fault storm or fetch loop.
+  private static func storms(_ storms: [LogStorm]) -> [String] {
     guard !storms.isEmpty else { return [] }
     return [""]
       + storms.flatMap { storm in
@@ -149,7 +156,7 @@ package enum LogText {
     report.sections.flatMap { section in
       [
         "", "  \(section.name)   lines \(section.firstLine) to \(section.lastLine)",
-        "  " + costs(section.costs, logsHits: report.logsHits),
+        "  " + costs(section.costs, suffix: hitsNote(report)),
       ]
     }
   }
@@ -179,7 +186,7 @@ package enum LogText {
 
 /// What a log that's still being written contains so far, for a terminal.
 package enum LogLiveText {
-  /// Returns a table that fits a terminal: the totals, fault storms and fetches in a loop, and the
+  /// Returns a table that fits a terminal: the totals, fault storms and fetch loops, and the
   /// statements that took longest.
   ///
   /// - Parameters:
@@ -190,15 +197,12 @@ package enum LogLiveText {
     var lines = [
       "\(NumberText.counted(report.lines, "line")), \(NumberText.grouped(report.coreDataLines)) "
         + "from Core Data; Ctrl-C ends with the summary   \(report.file)",
-      LogText.costs(report.costs, logsHits: report.logsHits),
+      LogText.costs(report.costs, suffix: LogText.hitsNote(report)),
     ]
     let left = max(0, rows - lines.count)
     let storms = report.storms.prefix(left / 3).map { "  ! \(text(of: $0))" }
     lines += storms
-    let statements = report.statements.sorted {
-      ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number)
-    }
-    let shown = statements.prefix(max(0, left - storms.count - 1)).map { statement in
+    let shown = report.statementsByTime.prefix(max(0, left - storms.count - 1)).map { statement in
       [
         "#\(statement.number)", NumberText.grouped(statement.calls),
         statement.times.count > 0 ? LogText.time(statement.times.total) : "",
@@ -216,12 +220,12 @@ package enum LogLiveText {
 
   /// Returns the totals in one line.
   package static func line(_ report: LogReport) -> String {
-    let costs = LogText.costs(report.costs, logsHits: true).drop { $0 == " " }
+    let costs = LogText.costs(report.costs).drop { $0 == " " }
     let storms = NumberText.counted(report.storms.count, "finding")
     return "\(NumberText.counted(report.lines, "line")): \(costs); \(storms)"
   }
 
-  /// Returns a fault storm or a fetch in a loop in one line: `fault-storm(Country)   60 x #2`.
+  /// Returns a fault storm or a fetch loop in one line: `fault-storm(Country)   60 x #2`.
   package static func text(of storm: LogStorm) -> String {
     "\(storm.name)   \(NumberText.grouped(storm.count)) x #\(storm.statement)"
   }

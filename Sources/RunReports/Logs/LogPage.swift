@@ -98,7 +98,7 @@ struct LogPage {
         file: before.file,
         text: ComparisonText.lines(RunComparison(before, report)).joined(separator: "\n"))
     }
-    let sorted = LogPage.slowestFirst(report)
+    let sorted = report.statementsByTime
     statements = sorted.prefix(LogPage.limit).map {
       LogPageStatement($0, showsBinds: input.showsBinds)
     }
@@ -108,7 +108,7 @@ struct LogPage {
     sections = report.sections.prefix(LogPage.limit).map { section in
       Section(
         name: section.name, lines: "\(section.firstLine) to \(section.lastLine)",
-        counts: LogText.costs(section.costs, logsHits: report.logsHits))
+        counts: LogText.costs(section.costs, suffix: LogText.hitsNote(report)))
     }
     hasSections = !sections.isEmpty
     messages = (report.problems + report.unrecognizedLines).map { sample in
@@ -118,11 +118,6 @@ struct LogPage {
     }
     hasMessages = !messages.isEmpty
     version = ToolVersion.current
-  }
-
-  /// Returns the statements, those that took longest first.
-  static func slowestFirst(_ report: LogReport) -> [LogStatement] {
-    report.statements.sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }
   }
 
   static func outcome(_ input: LogReportInput) -> String {
@@ -138,7 +133,7 @@ struct LogPage {
     let all =
       "\(NumberText.counted(selects, "SELECT")) returned \(NumberText.counted(rows, "row")) in "
       + "\(time(report.microseconds))."
-    guard let worst = slowestFirst(report).first, worst.own > 0, report.microseconds > 0 else {
+    guard let worst = report.statementsByTime.first, worst.own > 0, report.microseconds > 0 else {
       return all
     }
     let share = Int((Double(worst.own) / Double(report.microseconds) * 100).rounded())

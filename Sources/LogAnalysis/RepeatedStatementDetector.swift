@@ -1,0 +1,104 @@
+/// Detects repetitions of the same statement while a log is read.
+///
+/// A repetition continues while only a few other SELECTs are between its statements and, if lines
+/// contain times, less than a second passes. A log doesn't contain call sites, so proximity is used
+/// instead.
+struct RepeatedStatementDetector {
+  /// The values that all statements of a repetition share.
+  private struct Key: Hashable {
+    var kind: LogStorm.Kind
+    var subject: String
+    var statement: Int
+
+    /// Hashes the statement only, which nearly always determines the other values.
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(statement)
+    }
+  }
+
+  private struct Run {
+    var count = 0
+    var firstLine = 0
+    var lastLine = 0
+    var firstTime = LogTime()
+    var lastOrdinal = 0
+    var lastSeconds: Double?
+    var microseconds = 0
+
+    /// Adds a statement, and returns the repetition that ended before it, or `nil` if it's part of
+    /// the same.
+    mutating func add(_ occurrence: Occurrence) -> Run? {
+      var ended: Run?
+      if count > 0, isApart(occurrence) {
+        ended = self
+        self = Run()
+      }
+      if count == 0 {
+        firstLine = occurrence.line
+        firstTime = occurrence.time
+      }
+      count += 1
+      lastLine = occurrence.line
+      lastOrdinal = occurrence.ordinal
+      lastSeconds = occurrence.time.seconds
+      microseconds += occurrence.microseconds
+      return ended
+    }
+
+    private func isApart(_ occurrence: Occurrence) -> Bool {
+      let between = occurrence.ordinal - lastOrdinal - 1
+      if between > (occurrence.kind == .faultStorm ? 20 : 4) { return true }
+      guard let before = lastSeconds, let now = occurrence.time.seconds else { return false }
+      return now - before > 1 || now < before - 1
+    }
+  }
+
+  private var runs: [Key: Run] = [:]
+  private var storms: [Key: LogStorm] = [:]
+
+  /// A statement in a log that can be part of a repetition.
+  struct Occurrence {
+    var kind: LogStorm.Kind
+    var subject: String
+    var statement: Int
+    var line: Int
+    var time: LogTime
+    /// The number of SELECTs before the statement.
+    var ordinal: Int
+    var microseconds: Int
+  }
+
+  /// Processes a statement.
+  mutating func add(_ occurrence: Occurrence) {
+    let key = Key(
+      kind: occurrence.kind, subject: occurrence.subject, statement: occurrence.statement)
+    let ended = runs[key, default: Run()].add(occurrence)
+    if let ended { close(ended, key) }
+  }
+
+  /// The findings so far, largest first.
+  var found: [LogStorm] {
+    var detector = self
+    for (key, run) in runs { detector.close(run, key) }
+    return detector.storms.values.sorted {
+      ($0.count, $1.firstLine, $1.name) > ($1.count, $0.firstLine, $0.name)
+    }
+  }
+
+  private mutating func close(_ run: Run, _ key: Key) {
+    guard run.count >= LogStorm.threshold else { return }
+    guard var storm = storms[key] else {
+      storms[key] = LogStorm(
+        kind: key.kind, subject: key.subject, statement: key.statement, runs: 1, count: run.count,
+        longest: run.count, firstLine: run.firstLine, lastLine: run.lastLine,
+        firstTime: run.firstTime.text, microseconds: run.microseconds)
+      return
+    }
+    storm.runs += 1
+    storm.count += run.count
+    storm.longest = max(storm.longest, run.count)
+    storm.lastLine = run.lastLine
+    storm.microseconds += run.microseconds
+    storms[key] = storm
+  }
+}
