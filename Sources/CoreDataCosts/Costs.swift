@@ -39,7 +39,7 @@ public struct Costs: Sendable, Equatable {
   public let prefetches: Int
   /// The number of exchanges of a program's own store with its server; 0 for other stores.
   ///
-  /// A store that doesn't report them has one for each call of it.
+  /// A store that doesn't report them has one for each call to it.
   public let roundTrips: Int
 
   /// The total number of SELECTs, INSERTs, UPDATEs, and DELETEs.

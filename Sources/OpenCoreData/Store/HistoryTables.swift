@@ -3,11 +3,23 @@ import SQLiteDriver
 import Synchronization
 
 /// The tables of a store's persistent history in its file.
-struct HistoryTables: Sendable {
+package struct HistoryTables: Sendable {
+  /// The table of changes.
+  package static let changes = "ACHANGE"
+  /// The table of transactions.
+  package static let transactions = "ATRANSACTION"
+  /// The table of the transactions' strings.
+  package static let strings = "ATRANSACTIONSTRING"
+
   /// Core Data's entity IDs of the history.
   static let changeEntity = 16_001
   static let transactionEntity = 16_002
   static let stringEntity = 16_003
+
+  /// The entity ID of each table, with the table.
+  package static let entityIDs = [
+    (changeEntity, changes), (transactionEntity, transactions), (stringEntity, strings),
+  ]
 
   /// Whether strings are stored once each in `ATRANSACTIONSTRING`; stores of 2017 have none.
   let hasStrings: Bool
@@ -18,14 +30,14 @@ struct HistoryTables: Sendable {
   static func find(on connection: Connection) throws -> HistoryTables? {
     let names = try connection.values(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN "
-        + "('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING')")
-    guard names.contains([.text("ACHANGE")]), names.contains([.text("ATRANSACTION")]) else {
+        + "('\(changes)', '\(transactions)', '\(strings)')")
+    guard names.contains([.text(changes)]), names.contains([.text(transactions)]) else {
       return nil
     }
     let columns = try connection.values(
       "SELECT name FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMBSTONE%'")
     return HistoryTables(
-      hasStrings: names.contains([.text("ATRANSACTIONSTRING")]), tombstoneCount: columns.count)
+      hasStrings: names.contains([.text(strings)]), tombstoneCount: columns.count)
   }
 
   /// Creates the tables, or the columns that the model requires and the file lacks, in one

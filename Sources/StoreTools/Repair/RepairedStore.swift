@@ -142,7 +142,7 @@ struct RepairedStore {
       try set(number, maximum)
     }
     var tables = store.roots.map { ($0.number, $0.table) }
-    tables += HistoryTables.numbers.filter { store.tables.contains($0.1) }
+    tables += HistoryTables.entityIDs.filter { store.tables.contains($0.1) }
     for (number, table) in tables {
       let largest = try store.number("SELECT MAX(Z_PK) FROM \(SQLNames.quoted(table))")
       try set(number, Int64(largest))

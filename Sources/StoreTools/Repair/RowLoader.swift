@@ -68,7 +68,7 @@ struct RowLoader {
     }
     addObjectTables()
     addJoinTables()
-    for (number, name) in HistoryTables.numbers { addHistory(name, number) }
+    for (number, table) in HistoryTables.entityIDs { addHistory(table, number) }
   }
 
   /// Returns the columns of each table of the new store.
@@ -332,7 +332,7 @@ struct RowLoader {
     let isOfOmitted = leaf.table != 0 && targets[leaf.table] == nil
     if values.count >= 3, case .null? = values[0], case .integer(let number)? = values[1] {
       var found = tableOfEntity[number]
-      if let history = HistoryTables.numbers.first(where: { Int64($0.0) == number }) {
+      if let history = HistoryTables.entityIDs.first(where: { Int64($0.0) == number }) {
         found = store.tables[history.1]?.id
       }
       guard row.rowID >= 1, let id = found, let target = targets[id],

@@ -87,7 +87,7 @@ package enum StoreRepair {
   private static func write(
     _ damaged: inout CorruptStore, from url: URL, _ model: NSManagedObjectModel, to file: URL
   ) throws -> RepairReport {
-    let hasHistory = HistoryTables.numbers.prefix(2).allSatisfy { damaged.tables[$0.1] != nil }
+    let hasHistory = HistoryTables.entityIDs.prefix(2).allSatisfy { damaged.tables[$0.1] != nil }
     try open(file, model, tracksHistory: hasHistory)
     let connection = try Connection(path: file.path, access: .writing)
     defer { connection.close() }

@@ -96,12 +96,3 @@ struct HistoryRule: DoctorRule {
     )
   }
 }
-
-/// The tables of persistent history, with their entity IDs.
-enum HistoryTables {
-  static let changes = "ACHANGE"
-  static let transactions = "ATRANSACTION"
-  static let strings = "ATRANSACTIONSTRING"
-
-  static let numbers = [(16_001, changes), (16_002, transactions), (16_003, strings)]
-}

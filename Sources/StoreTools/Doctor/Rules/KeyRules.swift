@@ -71,7 +71,7 @@ struct DanglingKeyRule: DoctorRule {
 struct PrimaryKeyCounterRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var tables = store.roots.map { (number: $0.number, name: $0.name, table: $0.table) }
-    for (number, table) in HistoryTables.numbers where store.tables.contains(table) {
+    for (number, table) in HistoryTables.entityIDs where store.tables.contains(table) {
       tables.append((number, table, table))
     }
     return try impossible(in: store)
