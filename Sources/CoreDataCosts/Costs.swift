@@ -15,7 +15,7 @@ public struct Costs: Sendable, Equatable {
   /// A save takes one pass if no `willSave` sets a property, and two if `willSave` sets properties
   /// once. More passes mean that `willSave` sets properties again in each pass; compare the old and
   /// the new value before setting a property.
-  public let saveRounds: Int
+  public let savePasses: Int
   /// The number of SELECTs that read rows of entities.
   public let selects: Int
   /// The number of INSERTs, one per row.
@@ -48,7 +48,7 @@ public struct Costs: Sendable, Equatable {
   init(_ counters: Counters) {
     fetches = counters.fetches
     saves = counters.saves
-    saveRounds = counters.saveRounds
+    savePasses = counters.savePasses
     selects = counters.selects
     inserts = counters.inserts
     updates = counters.updates
@@ -131,9 +131,26 @@ public func costs(
   of container: NSPersistentContainer, isolation: isolated (any Actor)? = #isolation,
   _ block: () async throws -> Void
 ) async rethrows -> Costs {
+  try await costs(of: container.persistentStoreCoordinator, isolation: isolation, block)
+}
+
+/// Runs an asynchronous block and returns the costs of all contexts of a coordinator while it runs.
+///
+/// The same work is counted as in `costs(of:_:)` for a container.
+///
+/// - Parameters:
+///   - coordinator: The coordinator whose contexts to count.
+///   - isolation: The actor on which the block runs; by default, the caller's.
+///   - block: The block to run.
+/// - Returns: The costs while the block ran.
+/// - Throws: The error that the block throws.
+public func costs(
+  of coordinator: NSPersistentStoreCoordinator, isolation: isolated (any Actor)? = #isolation,
+  _ block: () async throws -> Void
+) async rethrows -> Costs {
   let counter = CostCounter()
-  container.persistentStoreCoordinator.eventHub.add(counter)
-  defer { container.persistentStoreCoordinator.eventHub.remove(counter) }
+  coordinator.eventHub.add(counter)
+  defer { coordinator.eventHub.remove(counter) }
   try await block()
   return Costs(counter.counters)
 }

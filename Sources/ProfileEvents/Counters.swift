@@ -6,7 +6,7 @@ package struct Counters: Sendable, Equatable {
   package var fetches = 0
   package var saves = 0
   /// The number of passes of validation and `willSave` in these saves.
-  package var saveRounds = 0
+  package var savePasses = 0
   package var selects = 0
   package var inserts = 0
   package var updates = 0
@@ -71,7 +71,7 @@ package struct Counters: Sendable, Equatable {
 
   private static var fields: [WritableKeyPath<Counters, Int>] {
     [
-      \.fetches, \.saves, \.saveRounds, \.selects, \.inserts, \.updates, \.deletes,
+      \.fetches, \.saves, \.savePasses, \.selects, \.inserts, \.updates, \.deletes,
       \.transactions, \.rows, \.objectFaultHits, \.objectFaultMisses, \.objectFaultsFromParent,
       \.relationshipFaultHits,
       \.relationshipFaultMisses, \.relationshipFaultsFromParent, \.prefetches,
@@ -117,7 +117,7 @@ extension Counters {
     case .fetch: fetches += 1
     case .save:
       saves += 1
-      saveRounds += rounds
+      savePasses += rounds
     case .transaction: transactions += 1
     case .prefetch: prefetches += 1
     case .statement: count(statement, rows: rows)

@@ -148,7 +148,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Prefetched relationships, one for each step of a key path."
     case .roundtrips:
       "Exchanges of a program's own store with its server, each of which takes at least the network's "
-        + "latency. A store that doesn't report them has one for each call of it. Other stores have none."
+        + "latency. A store that doesn't report them has one for each call to it. Other stores have none."
     case .registered:
       "Objects registered with contexts, after removing those that nothing else references."
     case .peak:

@@ -51,7 +51,7 @@ package struct Program {
     _ parsed: Result<any ParsableCommand, any Error>, _ arguments: [String]
   ) -> ExitStatus {
     let console = Console()
-    InputLimits.limitProcess()
+    InputLimits.limitSQLiteMemory()
     atexit {
       Ending.cleanUp.withLock { $0 }()
       ScratchFolders.removeAll()

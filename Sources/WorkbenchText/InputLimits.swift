@@ -7,12 +7,12 @@ import SQLiteDriver
 /// contain those of the framework, which can't refer to this module; `Documentation/limits.md`
 /// lists all of them.
 package enum InputLimits {
-  /// Applies the limit of the process's memory in SQLite.
-  package static func limitProcess() {
+  /// Sets SQLite's memory limit for all connections of the process.
+  package static func limitSQLiteMemory() {
     Connection.limitMemory(toBytes: InputLimits.memory)
   }
 
-  // MARK: The process
+  // MARK: SQLite
 
   /// The maximum memory of SQLite, for all connections, in bytes.
   ///

@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
       }
       let plan = operation.plan
       scope.counters.saves += 1
-      scope.counters.saveRounds += rounds
+      scope.counters.savePasses += rounds
       scope.end(event) { event in
         event.rows = plan.written.count + plan.deleted.count
         event.rounds = rounds

@@ -54,7 +54,13 @@ struct CostsTests {
         _ = try context.count(for: NSFetchRequest<Mood>(entityName: "Mood"))
       }
     }
+    let same = try await costs(of: container.persistentStoreCoordinator) {
+      try await context.perform {
+        _ = try context.count(for: NSFetchRequest<Mood>(entityName: "Mood"))
+      }
+    }
     try context.performAndWait { _ = try Mood.fetch(in: context) }
     #expect(cost.selects == 1 && cost.fetches == 1 && cost.faults == 0)
+    #expect(same == cost)
   }
 }

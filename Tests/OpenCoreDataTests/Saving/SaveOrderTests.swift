@@ -111,12 +111,12 @@ struct SaveOrderTests {
     try context.performAndWait {
       let item = context.make("Item", ["name": "x"])
       let saved = try costs(of: context) { try context.save() }
-      #expect(saved.saveRounds == 2)
+      #expect(saved.savePasses == 2)
       #expect(item.committedValues(forKeys: ["b"])["b"] as? Int32 == 7)
       #expect(TracedItem.trace.filter { $0 == "willSave x" }.count == 2)
       item.setValue("y", forKey: "name")
       let settled = try costs(of: stack.coordinator) { try context.save() }
-      #expect(settled.saveRounds == 1 && settled.saves == 1)
+      #expect(settled.savePasses == 1 && settled.saves == 1)
     }
     let other = stack.context()
     try other.performAndWait {

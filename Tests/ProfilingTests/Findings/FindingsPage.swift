@@ -50,7 +50,7 @@ enum FindingsPage {
       | advice | why it can't be detected | what shows it |
       | --- | --- | --- |
       | let SQLite calculate sums (chapter 6) | a program that adds up an attribute reads it from every object, and so does one that displays it | `numbers-alone.yml`: `result dictionaries` and `columns sum(…)` compared with objects |
-      | a `willSave` that sets equal values (chapter 7) | scenarios and the shell use `NSManagedObject`, not custom classes | `saveRounds` of `costs(of:)` in the program's tests; an error 134070 names the object |
+      | a `willSave` that sets equal values (chapter 7) | scenarios and the shell use `NSManagedObject`, not custom classes | `savePasses` of `costs(of:)` in the program's tests; an error 134070 names the object |
       | two contexts that compete for one coordinator (chapter 8) | steps run one after another, so no context waits; in a program, waiting times vary between runs | `faults(second)`, the number of times that a context uses the coordinator: `who-waits-at-the-coordinator.yml` |
 
       """

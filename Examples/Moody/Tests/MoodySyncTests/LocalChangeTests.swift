@@ -54,7 +54,7 @@ struct LocalChangeTests {
       let photo: Photo = stack.view.insertObject()
       photo.name = "Sea"
       let cost = try costs(of: stack.view) { try stack.view.save() }
-      #expect(cost.inserts == 1 && cost.updates == 0 && cost.saveRounds == 2)
+      #expect(cost.inserts == 1 && cost.updates == 0 && cost.savePasses == 2)
       #expect(photo.isLocallyChanged(forKey: "name") && photo.locallyChangedAttributes == 1)
       return photo.objectID
     }

@@ -8,7 +8,6 @@ import class ManagedModel.NSManagedObjectModel
 /// A copy of a store in a schema of its own, on which indexes are tried.
 final class PostgresTrials: IndexTrials {
   private let connection: PostgresConnection
-  private let schema: String
   private let names: StoreNames
   private let remove: () -> Void
 
@@ -27,7 +26,7 @@ final class PostgresTrials: IndexTrials {
   ) throws {
     names = try StoreNames(model)
     presentIndexes = try Self.indexes(of: schema, connection, names)
-    (self.connection, self.schema, self.remove) = (connection, schema, remove)
+    (self.connection, self.remove) = (connection, remove)
   }
 
   deinit {
@@ -110,7 +109,7 @@ final class PostgresTrials: IndexTrials {
         isDescending: columns.indices.map { $0 < options.count && options[$0] & 1 == 1 },
         isUnique: result.boolean(row, 2) ?? false, isPartial: result.boolean(row, 3) ?? false,
         isAutomatic: result.boolean(row, 4) ?? false
-          || columns.first.map { names.isOwn($0, in: table) } ?? true)
+          || names.isOwn(columns[0], in: table))
     }
   }
 }

@@ -101,7 +101,7 @@ struct JSONCounters: Codable {
   private static var fields: [(name: String, path: WritableKeyPath<Counters, Int>)] {
     [
       ("fetches", \.fetches), ("saves", \.saves),
-      ("saveRounds", \.saveRounds), ("selects", \.selects), ("inserts", \.inserts),
+      ("saveRounds", \.savePasses), ("selects", \.selects), ("inserts", \.inserts),
       ("updates", \.updates), ("deletes", \.deletes), ("transactions", \.transactions),
       ("rows", \.rows), ("objectFaultHits", \.objectFaultHits),
       ("objectFaultMisses", \.objectFaultMisses),
