@@ -1,10 +1,7 @@
-package import Foundation
+import Foundation
 import OpenCoreData
-package import ProfileEvents
-import SQLiteDriver
-package import ScenarioLanguage
-import StatementAnalysis
-import WorkbenchText
+import ProfileEvents
+import ScenarioLanguage
 
 /// Runs one variant, cold, on a copy of the data, and collects its result.
 struct VariantRun {
@@ -175,124 +172,5 @@ struct VariantRun {
       if let result = evaluator.result(ofFailing: outcome) { results.append(result) }
     }
     return results
-  }
-}
-
-/// The plans of the SELECTs that a variant's steps ran, which are read right after each step.
-///
-/// A plan is read right after its step because later steps can create or drop indexes. Reading
-/// plans bypasses the framework and doesn't add to the step's cost.
-struct StepPlans {
-  /// A SELECT and its plan.
-  struct Explained {
-    var sql: String
-    var plan: QueryPlan
-  }
-
-  private var bySteps: [(step: RecordedStep, statements: [Explained])] = []
-
-  /// Adds the plans of the SELECTs that a step ran.
-  ///
-  /// - Throws: A `SQLiteError` if the file can't be opened.
-  mutating func add(_ outcome: StepOutcome, of slice: Recording, at storeURL: URL) throws {
-    let reader = try PlanReader(storeURL: storeURL, isOpenElsewhere: true)
-    let selects = slice.statementShapes.filter { $0.kind == .select }
-    bySteps.append(
-      (
-        outcome.recorded,
-        selects.map {
-          Explained(
-            sql: $0.sql, plan: QueryPlan(lines: reader.lines(of: $0.sql, binds: $0.binds)))
-        }
-      ))
-  }
-
-  /// Returns the SELECTs of the steps with a name, or of all steps for `nil`.
-  func statements(of name: String?) -> [Explained] {
-    bySteps.filter { name == nil || $0.step.name == name }.flatMap(\.statements)
-  }
-
-  /// Returns the SELECTs of one step.
-  func statements(of step: RecordedStep) -> [Explained] {
-    bySteps.first { $0.step == step }?.statements ?? []
-  }
-}
-
-extension PlanRequirement {
-  /// Returns whether plans meet the requirement, and a short description of the actual plans.
-  ///
-  /// - Parameters:
-  ///   - statements: The statements with their plans.
-  ///   - entities: The names of the model's entities, which are part of an index's name.
-  func evaluate(
-    _ statements: [StepPlans.Explained], entities: [String]
-  ) -> (isMet: Bool, actual: String) {
-    guard !statements.isEmpty else { return (false, "no SELECT") }
-    let plans = statements.map(\.plan)
-    let used = PlanRequirement.distinct(plans.flatMap(\.ways))
-    let found = used.isEmpty ? "no index" : "uses \(used.joined(separator: ", "))"
-    switch self {
-    case .uses(let name):
-      let stored =
-        [name] + entities.map { NSManagedObjectModel.storeIndexName(name, ofEntity: $0) }
-      return (plans.flatMap(\.indexes).contains { stored.contains($0) }, found)
-    case .usesPrimaryKey: return (plans.contains(where: \.searchesPrimaryKey), found)
-    case .usesAutomaticIndex: return (plans.contains(where: \.usesAutomaticIndex), found)
-    case .avoidsScan:
-      let scans = PlanRequirement.distinct(
-        statements.flatMap { $0.plan.needlessScans(of: $0.sql) }.map(\.detail))
-      return (scans.isEmpty, scans.isEmpty ? "no scan" : scans.joined(separator: ", "))
-    case .avoidsTempBTree:
-      let trees = PlanRequirement.distinct(plans.flatMap(\.tempBTrees))
-      return (
-        trees.isEmpty,
-        trees.isEmpty ? "no temp b-tree" : "temp b-tree for \(trees.joined(separator: ", "))"
-      )
-    }
-  }
-
-  private static func distinct(_ words: [String]) -> [String] {
-    words.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-  }
-}
-
-extension QueryPlan {
-  /// The ways in which the plan accesses tables: names of indexes, `primary key`, and
-  /// `automatic index`.
-  fileprivate var ways: [String] {
-    indexes + (searchesPrimaryKey ? ["primary key"] : [])
-      + (usesAutomaticIndex ? ["automatic index"] : [])
-  }
-}
-
-/// The outcome of one step.
-package struct StepOutcome: Sendable {
-  package var step: Step
-  /// A summary of the result: `moods: 5,000 Mood, all faults`.
-  package var summary: String
-  package var costs: Costs
-  package var findings: [Finding]
-  /// The recorded step, which determines its range of events.
-  package var recorded: RecordedStep
-  /// The gauges right after the step, which are read only if the step has its own expectations.
-  package var gauges: [ScopedMetric: Int] = [:]
-  /// The error code of a step with `fails`, or `nil` if it didn't fail.
-  package var failureCode: Int?
-
-  /// Whether the step failed with the code in `fails`, or succeeded if it has no `fails`.
-  package var endedAsExpected: Bool { failureCode == step.fails }
-}
-
-/// An error that indicates that a step failed.
-package struct StepFailure: Error, CustomStringConvertible {
-  /// The step as one line.
-  package let step: String
-  package let location: CallSite
-  /// The error that the framework threw.
-  package let error: NSError
-
-  /// A message with the location, the step, the error's description, and its domain and code.
-  package var description: String {
-    "\(location): `\(step)` failed: \(ErrorText.of(error)) (\(error.domain) \(error.code))"
   }
 }

@@ -127,6 +127,36 @@ package struct CountExpression: Sendable, Hashable {
   }
 }
 
+/// The values of the names in an expression.
+package struct CountExpressionScope: Sendable, Equatable {
+  /// The row count of each entity, including its subentities.
+  package var rows: [String: Int]
+  /// The value of `--scale`.
+  package var scale: Int
+
+  package init(rows: [String: Int] = [:], scale: Int = 1) {
+    self.rows = rows
+    self.scale = scale
+  }
+
+  /// Returns the value of a name, or `nil` if the name is unknown.
+  package func value(of name: String) -> Int? {
+    name == "scale" ? scale : rows[name]
+  }
+}
+
+/// An error for an expression that has no integer value.
+package struct CountExpressionError: Error, Sendable, CustomStringConvertible {
+  /// The source text of the expression.
+  package let text: String
+  /// A message that describes the error and what to do.
+  package let message: String
+  /// The source range of the expression.
+  package let range: SourceRange
+
+  package var description: String { "`\(text)`: \(message)" }
+}
+
 extension ModelNames {
   /// Checks that a name in an expression is the name of an entity.
   ///

@@ -261,7 +261,7 @@ struct ScenarioRunnerTests {
     #expect(bare.map(\.metric) == ["plan(some)", "plan(some)", "plan(some)", "plan"])
     #expect(
       bare.map(\.actual.description) == [
-        "SCAN t0", "temp b-tree for ORDER BY", "no index", "SCAN t0",
+        "SCAN t0", "temp B-tree for ORDER BY", "no index", "SCAN t0",
       ])
     #expect(bare[0].differences.first?.hasPrefix("SELECT 0, t0.Z_PK") == true)
     #expect(indexed.map(\.isMet) == [true, true, true, true])
