@@ -2,6 +2,7 @@ import Foundation
 import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
+import WorkbenchText
 
 /// Runs one variant, cold, on a copy of the data, and collects its result.
 struct VariantRun {
