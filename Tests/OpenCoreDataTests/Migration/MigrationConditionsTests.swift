@@ -217,7 +217,7 @@ struct MigrationConditionsTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count > 0)
     if !hasIndex { try FileManager.default.removeItem(atPath: path + "-shm") }
     #expect(try bed.names() == Bed.expected(7))
-    let left = try FaultBed.names(in: bed.folder)
+    let left = try FailureFixture.names(in: bed.folder)
     #expect(left.filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") } == [])
   }
 }

@@ -117,13 +117,13 @@ struct MigrationCrashTests {
 
   @Test(
     "S-H08 A process that's killed at any time leaves a version, which is then migrated, and no remains",
-    arguments: MigrationFaultTests.scenarios.indices)
+    arguments: MigrationFailureTests.scenarios.indices)
   func killsAtRandomTimesLeaveAVersion(index: Int) async throws {
-    let scenario = MigrationFaultTests.scenarios[index]
-    let scenarios = MigrationFaultTests.scenarios.count
+    let scenario = MigrationFailureTests.scenarios[index]
+    let scenarios = MigrationFailureTests.scenarios.count
     let kills = max(CrashTests.kills / scenarios, 1)
     for (place, persons) in [10, 60, 300].enumerated() where place < kills {
-      let bed = try MigrationBed(scenario, persons: persons)
+      let bed = try MigrationFailureFixture(scenario, persons: persons)
       for kill in stride(from: place, to: kills, by: 3) {
         let folder = bed.scratch.appendingPathComponent(UUID().uuidString)
         try FileManager.default.copyItem(at: bed.template, to: folder)
@@ -131,7 +131,7 @@ struct MigrationCrashTests {
         await #expect(processExitsWith: .signal(SIGKILL)) {
           [path = path as String, index = index as Int] in
           try MigrationCrashTests.migrateUntilKilled(
-            MigrationFaultTests.scenarios[index], in: URL(fileURLWithPath: path))
+            MigrationFailureTests.scenarios[index], in: URL(fileURLWithPath: path))
         }
         try bed.check(
           folder, isComplete: false, "\(scenario.testDescription), \(persons), kill \(kill)")

@@ -13,16 +13,16 @@ struct PowerLossTests {
     "S16-1 A save or a request is complete or has no effect, and lasts once it returned",
     arguments: StoreWork.saves + StoreWork.requests)
   func workIsCompleteOrWithoutEffect(work: StoreWork) throws {
-    let bed = try FaultBed()
-    try work.create(in: bed.template)
-    let before = try work.content(bed.template)
-    let sweep = work.sweep(in: bed)
+    let fixture = try FailureFixture()
+    try work.create(in: fixture.template)
+    let before = try work.content(fixture.template)
+    let sweep = work.sweep(in: fixture)
     let after = try work.content(try sweep.withoutFailure().folder)
     try check(sweep) { loss in
       let found = try work.content(loss.folder)
       #expect(found == after || !loss.isComplete && found == before, "\(loss.description)")
       if work.type == .sqlite {
-        try checkIntact(loss.folder.appendingPathComponent(work.url), loss.description)
+        try checkIntact(loss.folder.appendingPathComponent(work.fileName), loss.description)
       }
     }
   }
@@ -32,11 +32,13 @@ struct PowerLossTests {
     arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
   func newStoreIsCompleteOrEmpty(type: NSPersistentStore.StoreType) throws {
     let work = StoreWork(testDescription: type.rawValue, type: type)
-    let bed = try FaultBed()
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { try work.create(in: $0) }
+    let fixture = try FailureFixture()
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) {
+      try work.create(in: $0)
+    }
     let after = try work.content(try sweep.withoutFailure().folder)
     try check(sweep) { loss in
-      let store = loss.folder.appendingPathComponent(work.url)
+      let store = loss.folder.appendingPathComponent(work.fileName)
       let isThere = FileManager.default.fileExists(atPath: store.path)
       #expect(isThere || !loss.isComplete, "\(loss.description)")
       let found = try work.content(loss.folder)
@@ -49,11 +51,11 @@ struct PowerLossTests {
 
   @Test("A new file whose header wasn't written is rolled back by its journal, and is a new store")
   func fileWithoutHeaderIsANewStore() throws {
-    let bed = try FaultBed()
+    let fixture = try FailureFixture()
     let work = StoreWork(testDescription: "creation")
-    let store = bed.template.appendingPathComponent(work.url)
+    let store = fixture.template.appendingPathComponent(work.fileName)
     try Data(count: 4_096).write(to: store)
-    #expect(thrownError { _ = try work.open(bed.template) }?.code == NSPersistentStoreOpenError)
+    #expect(thrownError { _ = try work.open(fixture.template) }?.code == NSPersistentStoreOpenError)
     // SQLite's journal of a file that had no pages: the magic number, no records, sectors of 512
     // bytes, and pages of 4,096.
     let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
@@ -61,34 +63,34 @@ struct PowerLossTests {
     let head = magic + numbers.flatMap { withUnsafeBytes(of: $0.bigEndian, Array.init) }
     try Data(head + [UInt8](repeating: 0, count: 512 - head.count))
       .write(to: URL(fileURLWithPath: store.path + "-journal"))
-    try work.create(in: bed.template)
-    #expect(try work.content(bed.template)["Person"]?.count == 3)
+    try work.create(in: fixture.template)
+    #expect(try work.content(fixture.template)["Person"]?.count == 3)
     try checkIntact(store, "a file without a header")
   }
 
   @Test(
     "S-H03 A store is in its old or new version, and can be migrated",
-    arguments: MigrationFaultTests.scenarios)
+    arguments: MigrationFailureTests.scenarios)
   func migrationIsCompleteOrWithoutEffect(scenario: MigrationScenario) throws {
-    let bed = try MigrationBed(scenario)
-    try check(bed.sweep) { loss in
-      try bed.check(loss.folder, isComplete: loss.isComplete, loss.description)
+    let fixture = try MigrationFailureFixture(scenario)
+    try check(fixture.sweep) { loss in
+      try fixture.check(loss.folder, isComplete: loss.isComplete, loss.description)
     }
   }
 
   @Test("A replaced store is the old or the new one")
   func replacementIsCompleteOrWithoutEffect() throws {
-    let bed = try FaultBed()
+    let fixture = try FailureFixture()
     let (old, new) = ("Model.sqlite", "Other.sqlite")
-    try MigrationScenario.create(bed.template.appendingPathComponent(old), persons: 6)
-    try MigrationScenario.create(bed.template.appendingPathComponent(new), persons: 3)
+    try MigrationScenario.create(fixture.template.appendingPathComponent(old), persons: 6)
+    try MigrationScenario.create(fixture.template.appendingPathComponent(new), persons: 3)
     func content(_ folder: URL, _ name: String) throws -> [String: [String]] {
       try MigrationScenario.withContext(
         MigrationScenario.version(1), folder.appendingPathComponent(name)
       ) { try OpenCoreDataTests.content(of: $0) }
     }
-    let contents = (try content(bed.template, old), try content(bed.template, new))
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+    let contents = (try content(fixture.template, old), try content(fixture.template, new))
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
       try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
         .replacePersistentStore(
           at: folder.appendingPathComponent(old),

@@ -1,5 +1,4 @@
 import FailingFiles
-import OpenCoreData
 import Testing
 
 @testable import OpenCoreData
@@ -23,7 +22,7 @@ struct StoreWork: Sendable, CustomTestStringConvertible {
     return model
   }
 
-  var url: String { type == .sqlite ? "Store.sqlite" : "Store.document" }
+  var fileName: String { type == .sqlite ? "Store.sqlite" : "Store.document" }
 
   /// Creates the store that the work begins with: three persons with external data, and two cities.
   func create(in folder: URL) throws {
@@ -48,7 +47,7 @@ struct StoreWork: Sendable, CustomTestStringConvertible {
     var options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.1]
     if type == .sqlite { options[NSPersistentHistoryTrackingKey] = true }
     try coordinator.addPersistentStore(
-      type: type, at: folder.appendingPathComponent(url), options: options)
+      type: type, at: folder.appendingPathComponent(fileName), options: options)
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     context.mergePolicy = NSMergePolicy(merge: policy)
@@ -56,8 +55,8 @@ struct StoreWork: Sendable, CustomTestStringConvertible {
   }
 
   /// Returns a sweep in which only the work fails, not opening the store and making the changes.
-  func sweep(in bed: FaultBed) -> FailureSweep<NSManagedObjectContext> {
-    FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+  func sweep(in fixture: FailureFixture) -> FailureSweep<NSManagedObjectContext> {
+    FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
       let context = try open(folder)
       try context.performAndWait { try change(context) }
       return context

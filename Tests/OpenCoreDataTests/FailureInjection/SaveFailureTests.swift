@@ -8,7 +8,7 @@ import Testing
 @Suite(
   "Failures of files and statements while a store is created, saved, and changed by requests",
   .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
-struct SaveFaultTests {
+struct SaveFailureTests {
   @Test(
     "S16-1 A failed save writes nothing, and keeps the changes, which the next save writes",
     arguments: StoreWork.saves)
@@ -23,13 +23,13 @@ struct SaveFaultTests {
   }
 
   private func check(_ work: StoreWork) throws {
-    let bed = try FaultBed()
-    try work.create(in: bed.template)
-    let before = try work.content(bed.template)
-    let sweep = work.sweep(in: bed)
+    let fixture = try FailureFixture()
+    try work.create(in: fixture.template)
+    let before = try work.content(fixture.template)
+    let sweep = work.sweep(in: fixture)
     let complete = try sweep.withoutFailure().folder
     let after = try work.content(complete)
-    let names = try FaultBed.names(in: complete)
+    let names = try FailureFixture.names(in: complete)
     let findings = try Self.findings(work, complete)
     var attempts = 0
     for cause in FailingFiles.Cause.allCases where Self.isPossible(cause, work) {
@@ -41,14 +41,14 @@ struct SaveFaultTests {
         defer { StoreWork.close(context) }
         do {
           if let error = attempt.error {
-            FaultBed.check(error, name)
+            FailureFixture.check(error, name)
             #expect(try work.content(attempt.folder) == before, "\(name)")
             try context.performAndWait { try work.run(context) }
           }
           #expect(!context.hasChanges, "\(name)")
           #expect(try work.content(attempt.folder) == after, "\(name)")
           StoreWork.close(context)
-          #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+          #expect(try FailureFixture.names(in: attempt.folder) == names, "\(name)")
           #expect(try Self.findings(work, attempt.folder) == findings, "\(name)")
         } catch {
           Issue.record("\(name): \(error)")
@@ -65,7 +65,7 @@ struct SaveFaultTests {
 
   private static func findings(_ work: StoreWork, _ folder: URL) throws -> [String] {
     guard work.type == .sqlite else { return [] }
-    return try FaultBed.findings(folder.appendingPathComponent(work.url))
+    return try FailureFixture.findings(folder.appendingPathComponent(work.fileName))
   }
 
   @Test(
@@ -73,20 +73,20 @@ struct SaveFaultTests {
     arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
   func failedCreationIsCompleted(type: NSPersistentStore.StoreType) throws {
     let work = StoreWork(testDescription: type.rawValue, type: type)
-    let bed = try FaultBed()
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+    let fixture = try FailureFixture()
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
       StoreWork.close(try work.open(folder))
     }
-    let names = try FaultBed.names(in: sweep.withoutFailure().folder)
+    let names = try FailureFixture.names(in: sweep.withoutFailure().folder)
     for cause in FailingFiles.Cause.allCases where Self.isPossible(cause, work) {
       try sweep.run(cause) { attempt in
         let name = attempt.description
         do {
-          if let error = attempt.error { FaultBed.check(error, name) }
+          if let error = attempt.error { FailureFixture.check(error, name) }
           try work.create(in: attempt.folder)
           #expect(try work.content(attempt.folder)["Person"]?.count == 3, "\(name)")
           if type != .sqlite {
-            #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+            #expect(try FailureFixture.names(in: attempt.folder) == names, "\(name)")
           }
           #expect(try Self.findings(work, attempt.folder) == [], "\(name)")
         } catch {

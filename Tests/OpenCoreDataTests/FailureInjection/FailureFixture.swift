@@ -7,14 +7,14 @@ import Testing
 @testable import OpenCoreData
 
 /// The folders of a test with failures: one that's copied for each attempt, and the copies.
-final class FaultBed {
+final class FailureFixture {
   /// The folder that attempts begin with.
   let template: URL
   let scratch: URL
 
   init() throws {
     scratch = FileManager.default.temporaryDirectory
-      .appendingPathComponent("FaultBed-\(UUID().uuidString)")
+      .appendingPathComponent("FailureFixture-\(UUID().uuidString)")
     template = scratch.appendingPathComponent("template")
     try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
   }
@@ -48,10 +48,10 @@ final class FaultBed {
 }
 
 /// A migration that's run in copies of a folder with its store.
-final class MigrationBed {
+final class MigrationFailureFixture {
   let scenario: MigrationScenario
   let sweep: FailureSweep<URL>
-  private let bed: FaultBed
+  private let fixture: FailureFixture
   private let versions: [NSManagedObjectModel]
   /// The content of the first and the last version.
   private let contents: (first: [String: [String]], last: [String: [String]])
@@ -59,25 +59,25 @@ final class MigrationBed {
   private let names: [String]
   private let findings: [String]
 
-  var template: URL { bed.template }
-  var scratch: URL { bed.scratch }
+  var template: URL { fixture.template }
+  var scratch: URL { fixture.scratch }
 
   init(_ scenario: MigrationScenario, persons: Int = 6) throws {
-    let bed = try FaultBed()
-    (self.scenario, self.bed) = (scenario, bed)
+    let fixture = try FailureFixture()
+    (self.scenario, self.fixture) = (scenario, fixture)
     versions = try scenario.versions()
-    try scenario.create(MigrationScenario.store(in: bed.template), persons)
-    sweep = FailureSweep(copying: bed.template, into: bed.scratch) {
+    try scenario.create(MigrationScenario.store(in: fixture.template), persons)
+    sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) {
       try scenario.migrate(MigrationScenario.store(in: $0))
     }
     let migrated = try sweep.withoutFailure().folder
     defer { try? FileManager.default.removeItem(at: migrated) }
-    names = try FaultBed.names(in: migrated)
+    names = try FailureFixture.names(in: migrated)
     let (first, last) = (try #require(versions.first), try #require(versions.last))
     contents = (
-      try Self.content(bed.template, first), try Self.content(migrated, last)
+      try Self.content(fixture.template, first), try Self.content(migrated, last)
     )
-    findings = try FaultBed.findings(MigrationScenario.store(in: migrated))
+    findings = try FailureFixture.findings(MigrationScenario.store(in: migrated))
   }
 
   private static func content(
@@ -119,7 +119,7 @@ final class MigrationBed {
     }
     let last = try #require(versions.last)
     #expect(try Self.content(folder, last) == contents.last, "\(attempt)")
-    #expect(try FaultBed.names(in: folder) == names, "\(attempt)")
-    #expect(try FaultBed.findings(store) == findings, "\(attempt)")
+    #expect(try FailureFixture.names(in: folder) == names, "\(attempt)")
+    #expect(try FailureFixture.findings(store) == findings, "\(attempt)")
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite(
   "Failures while several stores are saved, and while faults are read",
   .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
-struct SeveralStoresFaultTests {
+struct SeveralStoresFailureTests {
   private static let names = ["First.sqlite", "Second.sqlite"]
 
   private static func open(_ folder: URL) throws -> NSManagedObjectContext {
@@ -60,9 +60,11 @@ struct SeveralStoresFaultTests {
     }
   }
 
-  private static func sweep(_ bed: FaultBed) throws -> FailureSweep<NSManagedObjectContext> {
-    try create(bed.template)
-    return FailureSweep(copying: bed.template, into: bed.scratch) { folder in
+  private static func sweep(_ fixture: FailureFixture) throws -> FailureSweep<
+    NSManagedObjectContext
+  > {
+    try create(fixture.template)
+    return FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
       let context = try open(folder)
       try context.performAndWait { try change(context) }
       return context
@@ -76,9 +78,9 @@ struct SeveralStoresFaultTests {
 
   @Test("A failed save leaves each store old or new, and the next save completes it")
   func failedSaveLeavesEachStoreOldOrNew() throws {
-    let bed = try FaultBed()
-    let sweep = try Self.sweep(bed)
-    let names = try FaultBed.names(in: sweep.withoutFailure().folder)
+    let fixture = try FailureFixture()
+    let sweep = try Self.sweep(fixture)
+    let names = try FailureFixture.names(in: sweep.withoutFailure().folder)
     var attempts = 0
     for cause in FailingFiles.Cause.allCases {
       attempts += try sweep.run(cause) { attempt in
@@ -86,7 +88,7 @@ struct SeveralStoresFaultTests {
         defer { StoreWork.close(context) }
         do {
           if let error = attempt.error {
-            FaultBed.check(error, name)
+            FailureFixture.check(error, name)
             let content = try Self.content(attempt.folder)
             #expect(content.allSatisfy { $0 == Self.before || $0 == Self.after }, "\(name)")
             #expect(context.performAndWait { context.hasChanges }, "\(name)")
@@ -95,9 +97,9 @@ struct SeveralStoresFaultTests {
           #expect(!context.hasChanges, "\(name)")
           StoreWork.close(context)
           #expect(try Self.content(attempt.folder) == [Self.after, Self.after], "\(name)")
-          #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+          #expect(try FailureFixture.names(in: attempt.folder) == names, "\(name)")
           for store in Self.names {
-            let findings = try FaultBed.findings(attempt.folder.appendingPathComponent(store))
+            let findings = try FailureFixture.findings(attempt.folder.appendingPathComponent(store))
             #expect(findings == [], "\(name)")
           }
         } catch {
@@ -110,8 +112,8 @@ struct SeveralStoresFaultTests {
 
   @Test("A statement that fails before a COMMIT succeeds changes no store")
   func failedStatementChangesNoStore() throws {
-    let bed = try FaultBed()
-    let sweep = try Self.sweep(bed)
+    let fixture = try FailureFixture()
+    let sweep = try Self.sweep(fixture)
     let total = try #require(try sweep.withoutFailure().report.counts[.statement])
     try sweep.run(.statement, limit: .max) { attempt in
       defer { StoreWork.close(attempt.prepared) }
@@ -120,16 +122,16 @@ struct SeveralStoresFaultTests {
       let content = try Self.content(attempt.folder)
       #expect(content == [Self.before, expected], "\(attempt.description)")
     }
-    withExtendedLifetime(bed) {}
+    withExtendedLifetime(fixture) {}
   }
 
   @Test("A COMMIT that fails after another has succeeded keeps the changes of its own store")
   func failedCommitKeepsTheChangesOfItsStore() throws {
-    let bed = try FaultBed()
-    let sweep = try Self.sweep(bed)
+    let fixture = try FailureFixture()
+    let sweep = try Self.sweep(fixture)
     let report = try sweep.withoutFailure().report
-    let folder = bed.scratch.appendingPathComponent("last")
-    try FileManager.default.copyItem(at: bed.template, to: folder)
+    let folder = fixture.scratch.appendingPathComponent("last")
+    try FileManager.default.copyItem(at: fixture.template, to: folder)
     let context = try Self.open(folder)
     defer { StoreWork.close(context) }
     let observer = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -171,7 +173,7 @@ struct SeveralStoresFaultTests {
 
   @Test("A COMMIT that fails after a program's own store was saved keeps the changes of the file")
   func failedCommitKeepsWhatAProgramsStoreHasSaved() throws {
-    let bed = try FaultBed()
+    let fixture = try FailureFixture()
     NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, type: ShelfStore.shelfType)
     func prepare(_ folder: URL) throws -> (context: NSManagedObjectContext, shelf: Shelf) {
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
@@ -190,7 +192,8 @@ struct SeveralStoresFaultTests {
       }
       return (context, shelf)
     }
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch, preparing: prepare) { made in
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch, preparing: prepare) {
+      made in
       try made.context.performAndWait { try made.context.save() }
     }
     let last = try #require(try sweep.withoutFailure().report.counts[.statement])
@@ -220,9 +223,9 @@ struct SeveralStoresFaultTests {
 
   @Test("A fault that can't be read stays a fault, and is read at the next access")
   func unreadableFaultStaysAFault() throws {
-    let bed = try FaultBed()
-    try Self.create(bed.template)
-    let context = try Self.open(bed.template)
+    let fixture = try FailureFixture()
+    try Self.create(fixture.template)
+    let context = try Self.open(fixture.template)
     defer { StoreWork.close(context) }
     try context.performAndWait {
       // The last one in the order of the store, without its row.
@@ -255,7 +258,7 @@ struct SeveralStoresFaultTests {
       #expect(throws: NSError.self) { try saved.get() }
       #expect(employee.isFault && context.updatedObjects == [employee])
       try context.save()
-      #expect(try Self.content(bed.template).flatMap(\.self).contains("set"))
+      #expect(try Self.content(fixture.template).flatMap(\.self).contains("set"))
 
       // A rollback discards it.
       employee = try fault()
@@ -285,9 +288,9 @@ struct SeveralStoresFaultTests {
 
   @Test("Delete rules of a relationship that can't be read are applied once it can be")
   func unreadableRelationshipKeepsTheDeleteRule() throws {
-    let bed = try FaultBed()
-    try Self.create(bed.template)
-    let context = try Self.open(bed.template)
+    let fixture = try FailureFixture()
+    try Self.create(fixture.template)
+    let context = try Self.open(fixture.template)
     defer { StoreWork.close(context) }
     try context.performAndWait {
       let employee = try #require(try context.fetch(TwoStores.request()).last)

@@ -9,7 +9,7 @@ import Testing
 @Suite(
   "Failures while stores are converted, moved, replaced, and destroyed",
   .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
-struct StoreFileFaultTests {
+struct StoreFileFailureTests {
   private static func store(_ folder: URL) -> URL { MigrationScenario.store(in: folder) }
 
   private static func other(_ folder: URL) -> URL {
@@ -57,29 +57,29 @@ struct StoreFileFaultTests {
   func failedConversionLeavesBothStores(
     type: NSPersistentStore.StoreType, replaces: Bool
   ) throws {
-    let bed = try FaultBed()
-    try MigrationScenario.create(Self.store(bed.template), persons: 6)
-    let before = try Self.contents(Self.store(bed.template))
+    let fixture = try FailureFixture()
+    try MigrationScenario.create(Self.store(fixture.template), persons: 6)
+    let before = try Self.contents(Self.store(fixture.template))
     var replaced: [String: [String]]?
     if replaces {
-      let (context, _) = try Self.add(Self.other(bed.template), type)
+      let (context, _) = try Self.add(Self.other(fixture.template), type)
       try context.performAndWait {
         let photo = Data(repeating: 1, count: 110_000)
         _ = context.make("Person", ["name": "replaced", "photo": photo])
         try context.save()
       }
       StoreWork.close(context)
-      replaced = try Self.contents(Self.other(bed.template), type)
+      replaced = try Self.contents(Self.other(fixture.template), type)
     }
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch) {
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) {
       try Self.convert($0, type)
     }
     let converted = try sweep.withoutFailure().folder
-    let names = try FaultBed.names(in: converted)
+    let names = try FailureFixture.names(in: converted)
     for cause in FailingFiles.Cause.allCases {
       try sweep.run(cause) { attempt in
         let name = "\(type.rawValue), \(attempt.description)"
-        if let error = attempt.error { FaultBed.check(error, name) }
+        if let error = attempt.error { FailureFixture.check(error, name) }
         do {
           #expect(try Self.contents(Self.store(attempt.folder)) == before, "\(name)")
           let target = Self.other(attempt.folder)
@@ -91,7 +91,7 @@ struct StoreFileFaultTests {
           }
           try Self.convert(attempt.folder, type)
           #expect(try Self.contents(target, type) == before, "\(name)")
-          #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
+          #expect(try FailureFixture.names(in: attempt.folder) == names, "\(name)")
         } catch {
           Issue.record("\(name): \(error)")
         }
@@ -101,31 +101,32 @@ struct StoreFileFaultTests {
 
   @Test("A failed replacement leaves the old or the new store; the next one succeeds")
   func failedReplacementLeavesAStore() throws {
-    let bed = try FaultBed()
-    try MigrationScenario.create(Self.store(bed.template), persons: 6)
-    try MigrationScenario.create(Self.other(bed.template), persons: 3)
+    let fixture = try FailureFixture()
+    try MigrationScenario.create(Self.store(fixture.template), persons: 6)
+    try MigrationScenario.create(Self.other(fixture.template), persons: 3)
     let contents = try (
-      old: Self.contents(Self.store(bed.template)), new: Self.contents(Self.other(bed.template))
+      old: Self.contents(Self.store(fixture.template)),
+      new: Self.contents(Self.other(fixture.template))
     )
     func replace(_ folder: URL) throws {
       try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
         .replacePersistentStore(
           at: Self.store(folder), withPersistentStoreFrom: Self.other(folder), type: .sqlite)
     }
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch, replace)
-    let names = try FaultBed.names(in: sweep.withoutFailure().folder)
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch, replace)
+    let names = try FailureFixture.names(in: sweep.withoutFailure().folder)
     for cause in FailingFiles.Cause.allCases {
       try sweep.run(cause) { attempt in
         let name = attempt.description
-        if let error = attempt.error { FaultBed.check(error, name) }
+        if let error = attempt.error { FailureFixture.check(error, name) }
         do {
           let found = try Self.contents(Self.store(attempt.folder))
           #expect(found == contents.new || attempt.error != nil && found == contents.old, "\(name)")
           #expect(try Self.contents(Self.other(attempt.folder)) == contents.new, "\(name)")
           try replace(attempt.folder)
           #expect(try Self.contents(Self.store(attempt.folder)) == contents.new, "\(name)")
-          #expect(try FaultBed.names(in: attempt.folder) == names, "\(name)")
-          #expect(try FaultBed.findings(Self.store(attempt.folder)) == [], "\(name)")
+          #expect(try FailureFixture.names(in: attempt.folder) == names, "\(name)")
+          #expect(try FailureFixture.findings(Self.store(attempt.folder)) == [], "\(name)")
         } catch {
           Issue.record("\(name): \(error)")
         }
@@ -135,26 +136,26 @@ struct StoreFileFaultTests {
 
   @Test("A store whose destruction fails has all of its values, or is gone; the next one ends it")
   func failedDestructionIsCompleted() throws {
-    let bed = try FaultBed()
-    try MigrationScenario.create(Self.store(bed.template), persons: 6)
-    let before = try Self.contents(Self.store(bed.template))
+    let fixture = try FailureFixture()
+    try MigrationScenario.create(Self.store(fixture.template), persons: 6)
+    let before = try Self.contents(Self.store(fixture.template))
     func destroy(_ folder: URL) throws {
       try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
         .destroyPersistentStore(at: Self.store(folder), type: .sqlite)
     }
-    let sweep = FailureSweep(copying: bed.template, into: bed.scratch, destroy)
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch, destroy)
     for cause in [FailingFiles.Cause.inputOutput, .denied, .readOnly] {
       try sweep.run(cause, limit: max(FailingFiles.limit, 8)) { attempt in
         let name = attempt.description
         do {
           if let error = attempt.error {
-            FaultBed.check(error, name)
+            FailureFixture.check(error, name)
             if FileManager.default.fileExists(atPath: Self.store(attempt.folder).path) {
               #expect(try Self.contents(Self.store(attempt.folder)) == before, "\(name)")
             }
             try destroy(attempt.folder)
           }
-          #expect(try FaultBed.names(in: attempt.folder) == [], "\(name)")
+          #expect(try FailureFixture.names(in: attempt.folder) == [], "\(name)")
         } catch {
           Issue.record("\(name): \(error)")
         }
