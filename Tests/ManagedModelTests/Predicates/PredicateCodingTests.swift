@@ -3,7 +3,7 @@ import Testing
 
 /// Archiving and unarchiving predicates, expressions, and sort descriptors.
 @Suite struct PredicateCodingTests {
-  private func archived<Object: NSObject & NSCoding>(_ object: Object) throws -> Object? {
+  private func roundTripped<Object: NSObject & NSCoding>(_ object: Object) throws -> Object? {
     let data = try NSKeyedArchiver.archivedData(
       withRootObject: object, requiringSecureCoding: true)
     return try NSKeyedUnarchiver.unarchivedObject(ofClass: Object.self, from: data)
@@ -21,7 +21,7 @@ import Testing
   ])
   func archivedPredicatesRoundTrip(format: String) throws {
     let predicate = try NSPredicate.parse(format, arguments: [])
-    let again = try #require(try archived(predicate))
+    let again = try #require(try roundTripped(predicate))
     #expect(again == predicate && again.predicateFormat == predicate.predicateFormat)
     #expect(type(of: again) == type(of: predicate))
   }
@@ -29,11 +29,11 @@ import Testing
   @Test func constantsAndSortDescriptorsRoundTrip() throws {
     for value: Any in [Set([1, 2, 3]), ["k": 1, "l": 2], URL(fileURLWithPath: "/a"), true] {
       let expression = NSExpression(forConstantValue: value)
-      #expect(try archived(expression) == expression, "\(value)")
+      #expect(try roundTripped(expression) == expression, "\(value)")
     }
     for comparison in NSSortDescriptor.Comparison.allCases {
       let descriptor = NSSortDescriptor(key: "a.b", ascending: false, selector: comparison)
-      #expect(try archived(descriptor) == descriptor)
+      #expect(try roundTripped(descriptor) == descriptor)
     }
   }
 

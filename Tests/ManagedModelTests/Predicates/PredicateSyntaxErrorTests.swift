@@ -104,13 +104,14 @@ struct PredicateSyntaxErrorTests {
     #expect(predicate.evaluate(with: ["a": 1]))
   }
 
-  @Test func treeOfMaximumDepthCanBeUsed() async throws {
-    let depth = 190
+  @Test func treeOfMaximumDepthCanBeUsed() throws {
+    // One level is the format, each `NOT (` is two, and the last NOT is one.
+    let count = ModelLimits.predicateDepth / 2 - 1
     let format =
-      String(repeating: "NOT (", count: depth / 2) + "a == 1"
-      + String(repeating: ")", count: depth / 2)
+      String(repeating: "NOT (", count: count) + "NOT a == 1" + String(repeating: ")", count: count)
     let predicate = try NSPredicate.parse(format)
-    #expect(predicate.evaluate(with: ["a": depth / 2 % 2 == 0 ? 1 : 2]))
+    #expect(predicate.evaluate(with: ["a": (count + 1).isMultiple(of: 2) ? 1 : 2]))
     #expect(try NSPredicate.parse(predicate.predicateFormat) == predicate)
+    #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse("NOT " + format) }
   }
 }
