@@ -2,12 +2,12 @@ public import OpenCoreData
 
 /// A database server that scenarios can run on, through a program's own store, instead of SQLite.
 ///
-/// A package that has such a store adopts it, and makes a program of
+/// A package that has such a store adopts it, and builds its command-line tool from
 /// `WorkbenchCommands.ServerProgram`, which has the commands of `cdprof` over that store. Any
 /// thread may use it; a store is used by one thread at a time.
 ///
-/// It makes all stores itself, in schemas, folders, or databases of names that nothing else has, so
-/// that nothing else is ever changed or removed.
+/// It makes all stores itself, in schemas, folders, or databases with unique names, so it never
+/// modifies or removes anything else.
 public protocol DatabaseServer: AnyObject, Sendable {
   /// The name of the database for reports, such as `PostgreSQL`.
   var name: String { get }

@@ -80,16 +80,16 @@ struct LogSourceTests {
     let frames = try #require(Self.zstd(first)) + #require(Self.zstd(second))
     let report = try LogReader.read(file(frames))
     #expect(report.lines == plain.lines && report.costs == plain.costs)
-    let damaged = [
+    let corruptFiles = [
       (Array(frames.dropLast(9)), "is a truncated zstd file"),
       (ZstandardStream.magic, "is a truncated zstd file"),
       (ZstandardStream.magic + [UInt8](repeating: 7, count: 99), "is a corrupt zstd file"),
     ]
-    for (bytes, message) in damaged {
-      let refusal = try #require(throws: InvalidInputError.self) {
+    for (bytes, message) in corruptFiles {
+      let error = try #require(throws: InvalidInputError.self) {
         try LogReader.read(file(bytes))
       }
-      #expect(refusal.message.contains(message) && refusal.nextStep.contains("zstd -dc"))
+      #expect(error.message.contains(message) && error.nextStep.contains("zstd -dc"))
     }
     let bomb = try file(#require(Self.zstd([UInt8](repeating: 0x0A, count: 4 << 20))))
     let lines = try LogLines(path: bomb, decompressedLimit: 1 << 20)
@@ -124,9 +124,9 @@ struct LogSourceTests {
   @Test(arguments: LogSourceTests.unusableFiles)
   func rejectsFilesThatAreNotLogs(bytes: [UInt8], message: String) throws {
     let path = try file(bytes)
-    let refusal = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
-    #expect(refusal.message.contains(message), "\(refusal)")
-    #expect(refusal.kind == .unusable && !refusal.nextStep.isEmpty)
+    let error = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
+    #expect(error.message.contains(message), "\(error)")
+    #expect(error.kind == .unusable && !error.nextStep.isEmpty)
   }
 
   @Test("Log archives are rejected with the command that converts them to text")
@@ -136,9 +136,9 @@ struct LogSourceTests {
     let trace = folder.file("1.tracev3")
     try Data([0, 16]).write(to: trace)
     for path in [archive.path, trace.path] {
-      let refusal = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
-      #expect(refusal.kind == .unusable && refusal.message.hasSuffix("a log archive, not text"))
-      #expect(refusal.nextStep.contains("`log show --archive FILE.logarchive"))
+      let error = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
+      #expect(error.kind == .unusable && error.message.hasSuffix("a log archive, not text"))
+      #expect(error.nextStep.contains("`log show --archive FILE.logarchive"))
     }
     let missing = try #require(throws: InvalidInputError.self) {
       try LogReader.read(folder.file("no.logarchive").path)

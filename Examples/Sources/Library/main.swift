@@ -1,6 +1,6 @@
 import OpenCoreData
 
-// An in-memory store is sufficient for this example. A file shows that the data is saved.
+// Uses a file so that the data is really saved; an in-memory store would also work.
 let folder = FileManager.default.temporaryDirectory
   .appendingPathComponent("Library-\(UUID().uuidString)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

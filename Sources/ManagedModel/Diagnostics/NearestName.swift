@@ -3,10 +3,11 @@ package enum NearestName {
   /// Returns the name most similar to a word, or `nil` if none is similar or the word is one of
   /// them.
   ///
-  /// A name is similar if at most a third of the word's letters, at least one, are mistyped,
-  /// missing, added, or transposed; or, with lower priority, if one contains the other and is at
-  /// most twice as long. Case is ignored. The first of equally similar names is returned, so pass
-  /// them in a fixed order.
+  /// A name is similar if at most a third of the word's letters, rounded to the nearest integer and
+  /// at least one, are mistyped, missing, added, or transposed; or, with lower priority, if one
+  /// contains the other, the shorter has at least four letters, and the longer is at most twice as
+  /// long. Case is ignored. The first of equally similar names is returned, so pass them in a fixed
+  /// order.
   ///
   /// - Parameters:
   ///   - word: The unknown word, of which the first 64 letters are compared.
@@ -35,14 +36,14 @@ package enum NearestName {
     Array(word.lowercased().prefix(64))
   }
 
-  /// Whether one is a part of the other that is long enough not to be there by chance.
+  /// Returns whether one is a part of the other that is long enough not to be there by chance.
   private static func isPart(_ one: [Character], _ other: [Character]) -> Bool {
     let (short, long) = one.count < other.count ? (one, other) : (other, one)
     return short.count >= 4 && 2 * short.count >= long.count
       && String(long).contains(String(short))
   }
 
-  /// The number of letters to insert, delete, replace or swap with their neighbor.
+  /// Returns the number of letters to insert, delete, replace, or swap with their neighbor.
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var before: [Int] = []
     var above = Array(0...right.count)

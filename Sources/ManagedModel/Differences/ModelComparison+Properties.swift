@@ -86,7 +86,8 @@ extension ModelComparison {
         new.allowsExternalBinaryDataStorage ? "external storage on" : "external storage off",
         new.allowsExternalBinaryDataStorage ? .none : .custom,
         new.allowsExternalBinaryDataStorage
-          ? nil : "Copy the values in files in code, between two versions.")
+          ? nil
+          : "Copy the externally stored values in code, in a migration between the two versions.")
     }
     change(new, entity, "derivation", old.derivationText, new.derivationText, .none)
     let (before, after) = (old.ruleText, new.ruleText)
@@ -130,9 +131,9 @@ extension ModelComparison {
         new.isToMany ? .lightweight : .custom,
         new.isToMany ? nil : "It can't be inferred which of several objects to keep.")
     } else if old.maxCount != new.maxCount {
-      change(new, entity, "greatest count", "\(old.maxCount)", "\(new.maxCount)", .lightweight)
+      change(new, entity, "maximum count", "\(old.maxCount)", "\(new.maxCount)", .lightweight)
     }
-    change(new, entity, "least count", "\(old.minCount)", "\(new.minCount)", .lightweight)
+    change(new, entity, "minimum count", "\(old.minCount)", "\(new.minCount)", .lightweight)
     if old.isOrdered != new.isOrdered {
       change(new, entity, new.isOrdered ? "ordered now" : "no longer ordered", .lightweight)
     }

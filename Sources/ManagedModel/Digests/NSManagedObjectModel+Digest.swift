@@ -220,8 +220,9 @@ extension NSPropertyDescription {
   ///
   /// It covers the name, whether the property is optional and transient, the hash modifier, the
   /// type of an attribute, and destination, inverse, counts, and ordering of a relationship.
-  /// Indexes, default values, validation, delete rules, derivation, and `userInfo` aren't part of
-  /// it. The bytes differ from Core Data's. **Cost:** computed at each call.
+  /// Indexes, default values, validation, delete rules, derivation, value transformers, external
+  /// storage, and `userInfo` aren't part of it: set a `versionHashModifier` if a change of one of
+  /// them requires a migration. The bytes differ from Core Data's. **Cost:** computed at each call.
   public var versionHash: Data { Data(digest) }
 
   final var digest: [UInt8] {
@@ -253,7 +254,8 @@ extension NSPropertyDescription {
   }
 }
 
-/// Encodes values for a digest so that no two different lists have the same bytes.
+/// Encodes values for a digest so that two lists of the same types have the same bytes only if
+/// they're equal.
 struct DigestText {
   private var bytes: [UInt8]
 

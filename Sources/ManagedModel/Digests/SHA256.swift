@@ -1,4 +1,4 @@
-/// The SHA-256 hash function (FIPS 180-4), which Foundation on Linux doesn't have.
+/// The SHA-256 hash function (FIPS 180-4); CryptoKit isn't available on Linux.
 package enum SHA256 {
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
@@ -18,7 +18,7 @@ package enum SHA256 {
     0x5be0_cd19,
   ]
 
-  /// The 32 bytes of the hash of some bytes.
+  /// Returns the 32-byte digest of a message.
   package static func hash(_ bytes: [UInt8]) -> [UInt8] {
     let zeros = (119 - bytes.count % 64) % 64
     var message: [UInt8] = []
@@ -63,9 +63,9 @@ package enum SHA256 {
     for index in 16..<64 {
       let near = words[index - 2]
       let far = words[index - 15]
-      let nearMix = turn(near, 17) ^ turn(near, 19) ^ near >> 10
-      let farMix = turn(far, 7) ^ turn(far, 18) ^ far >> 3
-      words[index] = words[index - 16] &+ farMix &+ words[index - 7] &+ nearMix
+      let smallSigma1 = rotateRight(near, 17) ^ rotateRight(near, 19) ^ near >> 10
+      let smallSigma0 = rotateRight(far, 7) ^ rotateRight(far, 18) ^ far >> 3
+      words[index] = words[index - 16] &+ smallSigma0 &+ words[index - 7] &+ smallSigma1
     }
   }
 
@@ -80,11 +80,11 @@ package enum SHA256 {
       for index in 0..<64 {
         let choice = (e & f) ^ (~e & g)
         let majority = (a & b) ^ (a & c) ^ (b & c)
-        let high = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
-        let low = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
-        let sum = h &+ high &+ choice &+ constants[index] &+ words[index]
+        let bigSigma1 = rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25)
+        let bigSigma0 = rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22)
+        let sum = h &+ bigSigma1 &+ choice &+ constants[index] &+ words[index]
         (h, g, f, e) = (g, f, e, d &+ sum)
-        (d, c, b, a) = (c, b, a, sum &+ low &+ majority)
+        (d, c, b, a) = (c, b, a, sum &+ bigSigma0 &+ majority)
       }
     }
     state[0] &+= a
@@ -97,7 +97,7 @@ package enum SHA256 {
     state[7] &+= h
   }
 
-  private static func turn(_ word: UInt32, _ count: UInt32) -> UInt32 {
+  private static func rotateRight(_ word: UInt32, _ count: UInt32) -> UInt32 {
     word &>> count | word &<< (32 &- count)
   }
 }

@@ -1,4 +1,4 @@
-/// The SHA-512 hash function (FIPS 180-4), which Foundation on Linux doesn't have.
+/// The SHA-512 hash function (FIPS 180-4); CryptoKit isn't available on Linux.
 package struct SHA512 {
   private static let constants: [UInt64] = [
     0x428a_2f98_d728_ae22, 0x7137_4491_23ef_65cd, 0xb5c0_fbcf_ec4d_3b2f, 0xe9b5_dba5_8189_dbbc,
@@ -30,7 +30,7 @@ package struct SHA512 {
   /// The message schedule of a block.
   private var words = [UInt64](repeating: 0, count: 80)
 
-  /// The 64 bytes of the hash of some bytes.
+  /// Returns the 64-byte digest of a message.
   package static func hash(_ bytes: [UInt8]) -> [UInt8] {
     var message = bytes
     message.append(0x80)
@@ -57,9 +57,9 @@ package struct SHA512 {
     for index in 16..<80 {
       let near = words[index - 2]
       let far = words[index - 15]
-      let nearMix = Self.turn(near, 19) ^ Self.turn(near, 61) ^ near >> 6
-      let farMix = Self.turn(far, 1) ^ Self.turn(far, 8) ^ far >> 7
-      words[index] = words[index - 16] &+ farMix &+ words[index - 7] &+ nearMix
+      let smallSigma1 = Self.rotateRight(near, 19) ^ Self.rotateRight(near, 61) ^ near >> 6
+      let smallSigma0 = Self.rotateRight(far, 1) ^ Self.rotateRight(far, 8) ^ far >> 7
+      words[index] = words[index - 16] &+ smallSigma0 &+ words[index - 7] &+ smallSigma1
     }
     // The working variables have the standard's names.
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
@@ -67,16 +67,16 @@ package struct SHA512 {
     for index in 0..<80 {
       let choice = (e & f) ^ (~e & g)
       let majority = (a & b) ^ (a & c) ^ (b & c)
-      let high = Self.turn(e, 14) ^ Self.turn(e, 18) ^ Self.turn(e, 41)
-      let low = Self.turn(a, 28) ^ Self.turn(a, 34) ^ Self.turn(a, 39)
-      let sum = h &+ high &+ choice &+ Self.constants[index] &+ words[index]
+      let bigSigma1 = Self.rotateRight(e, 14) ^ Self.rotateRight(e, 18) ^ Self.rotateRight(e, 41)
+      let bigSigma0 = Self.rotateRight(a, 28) ^ Self.rotateRight(a, 34) ^ Self.rotateRight(a, 39)
+      let sum = h &+ bigSigma1 &+ choice &+ Self.constants[index] &+ words[index]
       (h, g, f, e) = (g, f, e, d &+ sum)
-      (d, c, b, a) = (c, b, a, sum &+ low &+ majority)
+      (d, c, b, a) = (c, b, a, sum &+ bigSigma0 &+ majority)
     }
     for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
   }
 
-  private static func turn(_ word: UInt64, _ count: UInt64) -> UInt64 {
+  private static func rotateRight(_ word: UInt64, _ count: UInt64) -> UInt64 {
     word >> count | word << (64 - count)
   }
 }

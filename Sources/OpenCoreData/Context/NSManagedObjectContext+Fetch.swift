@@ -13,11 +13,15 @@ extension NSManagedObjectContext {
   /// fetched to replace those that no longer match; with an offset, it includes matching unsaved
   /// objects that sort before the offset. Save first to page through changed objects.
   ///
-  /// **Cost:** one SELECT, and one for each prefetched step; with a batch size, one SELECT for the
-  /// object IDs and one for each batch; all of that for each store that contains the entity. Rows:
-  /// the matches; with several stores, up to offset plus limit from each. Faults: none, except
-  /// those of destinations by which objects of several stores are sorted, and those of all matches
-  /// if an in-memory store sorts by a transient property.
+  /// **Cost:** one SELECT, and one for each relationship of a prefetched key path; with a batch
+  /// size, one SELECT for the object IDs and one for each batch; all of that for each store that
+  /// contains the entity. Rows: the matches; with several stores, up to offset plus limit from
+  /// each. Faults: none, except those of destinations by which objects of several stores are
+  /// sorted, and those of all matches if an in-memory store sorts by a transient property.
+  /// - Parameters:
+  ///   - request: The request to execute.
+  ///   - file: The file of the call site, which the events contain.
+  ///   - line: The line of the call site, which the events contain.
   /// - Throws: An `NSError` if the entity is unknown, the predicate can't be translated to SQL, or
   ///   the store is corrupt.
   public final func fetch<T>(
@@ -41,8 +45,12 @@ extension NSManagedObjectContext {
 
   /// Returns the number of objects that match a fetch request.
   ///
-  /// **Cost:** one `SELECT COUNT`, which adds no rows to the row cache; with unsaved updates or
-  /// deletions of the entity, an object ID fetch that is reconciled in memory.
+  /// **Cost:** one `SELECT COUNT`, which adds no rows to the row cache; with unsaved changes of
+  /// the entity, a fetch of object IDs into which the changes are merged.
+  /// - Parameters:
+  ///   - request: The request whose matches to count.
+  ///   - file: The file of the call site, which the events contain.
+  ///   - line: The line of the call site, which the events contain.
   public final func count<T>(
     for request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> Int {
@@ -300,7 +308,7 @@ extension NSManagedObjectContext {
   private func castObjects<T>(_ objects: [NSManagedObject], of plan: FetchPlan) throws -> [T] {
     if T.self is NSManagedObject.Type, plan.classes.allSatisfy({ $0 is T.Type }) {
       // Every object is an instance of a class of the plan's entities, which are T or subclasses,
-      // and arrays of class references have one layout. A checked cast of the array looks at each
+      // and arrays of class references have one layout. A checked cast of the array checks each
       // object: 411 more instructions for each, 8 % of a realized fetch (`make gates`).
       return unsafeBitCast(objects, to: [T].self)
     }

@@ -207,7 +207,7 @@ extension LightweightMigrationPlan {
     let detail = difference.detail ?? ""
     let others = [
       "default value", "value class", "transformer", "validation", "delete rule", "hash modifier",
-      "request", "least count", "greatest count", "optional now", "class", "abstract",
+      "request", "minimum count", "maximum count", "optional now", "class", "abstract",
       "no longer abstract", "version identifiers", "entities from",
     ]
     return !others.contains { detail.hasPrefix($0) }

@@ -18,13 +18,14 @@ package protocol StoreEngine: Sendable {
   var storeType: NSPersistentStore.StoreType { get }
   var storeOptions: [String: any Sendable] { get }
 
-  /// The words of steps that it can't run, each with the reason and the next step.
+  /// Returns the reason why it can't run a step, with the next step; `nil` if it can.
   func obstacle(to step: Step) -> EngineObstacle?
-  /// The reason why its stores can't have a model, or `nil` if they can.
+  /// Returns the reason why its stores can't have a model, or `nil` if they can.
   func obstacle(to model: NSManagedObjectModel) -> EngineObstacle?
-  /// The reason why it can't use a scenario's data, or `nil` if it can.
+  /// Returns the reason why it can't use a scenario's data, or `nil` if it can.
   func obstacle(to data: DataPlan) -> EngineObstacle?
-  /// The reason why a metric's counts don't mean the same as for SQLite, or `nil` if they do.
+  /// Returns the reason why a metric's counts don't mean the same as for SQLite, or `nil` if they
+  /// do.
   func obstacle(to metric: Metric) -> String?
   /// Returns whether the engine has a count for a metric; a result doesn't contain others.
   func counts(_ metric: Metric) -> Bool

@@ -17,8 +17,8 @@ package enum TemporaryFolders {
 
   /// Creates an empty folder that only this user can access, and returns its path.
   ///
-  /// - Parameter folder: A folder, with links resolved, outside which to create the new folder, or
-  ///   `nil` for any location.
+  /// - Parameter folder: A folder, with links resolved, in which not to create the new folder
+  ///   directly; `nil` for none.
   /// - Throws: `SQLITE_FULL` with the reason if there's no space or no permission.
   package static func make(outside folder: String? = nil) throws(SQLiteError) -> String {
     try make(outside: folder, in: parents)
@@ -97,7 +97,9 @@ package enum TemporaryFolders {
   private static func claim(_ path: String) -> Bool {
     let directory = openFolder(AT_FDCWD, path)
     guard directory >= 0 else { return false }
-    // The file system doesn't support locks; no folder is ever considered left behind there.
+    // The lock is shared, so that a migration in the folder can have another one. `EWOULDBLOCK`:
+    // another process has the exclusive lock and is removing the folder. Any other error means that
+    // the file system has no locks; there, no folder is considered left behind.
     if !lock(directory, LOCK_SH), errno == EWOULDBLOCK {
       close(directory)
       return false
@@ -115,7 +117,7 @@ package enum TemporaryFolders {
     return true
   }
 
-  /// A folder in use has a shared lock, so that a migration in it can have another one.
+  /// Locks a folder without waiting, and returns whether it succeeded.
   private static func lock(_ directory: Int32, _ kind: Int32) -> Bool {
     flock(directory, kind | LOCK_NB) == 0
   }

@@ -1,13 +1,14 @@
 import MoodySync
 import OpenCoreData
 
-/// A server in memory, which executes each request at most once in effect: it recognizes uploads
-/// and removals by the records' identifiers, and remembers removed ones.
+/// An in-memory server whose requests are idempotent: it recognizes uploads and removals by the
+/// records' identifiers, and remembers removed ones.
 struct ChaosServer {
   private(set) var records: [RemoteRecordID: RemoteMood] = [:]
   private var removed: Set<RemoteRecordID> = []
   private var log: [RemoteRecordID] = []
-  /// Whether removals have no effect, although they're answered: a fault that runs must find.
+  /// Whether removals have no effect, although they're answered: a deliberate defect that the
+  /// tests must detect.
   var losesRemovals = false
 
   /// The longitude of moods that the server rejects.

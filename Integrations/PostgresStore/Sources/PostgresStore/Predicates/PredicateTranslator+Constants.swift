@@ -103,7 +103,7 @@ extension PredicateTranslator {
     return parameter
   }
 
-  /// Returns a number, also that of a string with one; nil for other values.
+  /// Returns a number, also that of a string with one; `nil` for other values.
   private static func number(_ value: Any) -> Any? {
     if let text = value as? String {
       if let number = Int64(text) { return number }
@@ -157,7 +157,8 @@ extension PredicateTranslator {
       if ModelValue.isDecimal(value) { return .decimal }
       if ModelValue.integer(value) != nil { return .integer }
       if ModelValue.real(value) != nil { return .real }
-      throw TranslationError(piece, "A constant of the type \(type(of: value)) has no SQL.")
+      throw TranslationError(
+        piece, "A constant of the type \(type(of: value)) can't be translated to SQL.")
     }
   }
 
