@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test build-tests agreement fuzz faults exports examples server observability postgres postgres-bench fleet checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
+.PHONY: help demo docs test build-tests agreement fuzz corrupt faults exports examples server observability postgres postgres-bench fleet checked walk threads memory kills build lint catalog samples picture bench gates clean prepare products install uninstall dist
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -17,7 +17,8 @@ help:
 	@echo 'make demo       build, run $(SCENARIO), and leave its report in $(REPORTS)/'
 	@echo 'make test       run all tests'
 	@echo 'make agreement  compare 20,000 random predicates in a store, in memory, and in plain Swift; five minutes'
-	@echo 'make fuzz       read randomly corrupted stores and models for fifteen minutes'
+	@echo 'make fuzz       read random inputs of eleven kinds with libFuzzer, ten minutes each'
+	@echo 'make corrupt    read randomly corrupted stores and models for fifteen minutes'
 	@echo 'make faults     fail file operations, statements, and allocations of everything that writes; LONG=1: each one'
 	@echo 'make exports    compile and run every scenario as a Swift program, and check its log'
 	@echo 'make examples   build and run the example packages, and test the sample app Moody'
@@ -76,8 +77,12 @@ build-tests: prepare
 agreement: prepare
 	CDPROF_AGREEMENT_ROUNDS=20000 swift test --disable-xctest $(SWIFT_FLAGS) --filter StoreAgreementTests
 
-# SEED=100000 begins with another seed.
+# SECONDS=3600 reads inputs of each target for an hour instead of ten minutes; TARGETS="log store" chooses the targets.
 fuzz: prepare
+	@sh Scripts/fuzz.sh '$(or $(SECONDS),600)' $(TARGETS)
+
+# SEED=100000 begins with another seed.
+corrupt: prepare
 	CDPROF_FUZZ_SECONDS=900 CDPROF_FUZZ_SEED=$(or $(SEED),1) \
 	  swift test --disable-xctest $(SWIFT_FLAGS) --filter FuzzTests
 
