@@ -15,7 +15,9 @@ scratch=.build/fuzzer
 corpus=$scratch/corpus
 failures=$scratch/failures
 
-CDPROF_FUZZER=1 swift build -c release --product Fuzzer --scratch-path "$scratch" -Xswiftc -sanitize=fuzzer
+# gold can't link the instrumented objects.
+CDPROF_FUZZER=1 swift build -c release --product Fuzzer --scratch-path "$scratch" -Xswiftc -sanitize=fuzzer \
+  -Xswiftc -use-ld=lld
 fuzzer=$(CDPROF_FUZZER=1 swift build -c release --scratch-path "$scratch" --show-bin-path)/Fuzzer
 
 mkdir -p "$corpus" "$failures"

@@ -53,7 +53,7 @@ enum FuzzTarget: String, CaseIterable {
   // MARK: Text
 
   /// The model with whose entity predicates are translated.
-  nonisolated(unsafe) private static let moody = NSManagedObjectModel(
+  private static let moody = NSManagedObjectModel(
     contentsOf: FuzzSeeds.repository.appendingPathComponent(
       "Scenarios/Models/Moody.xcdatamodel"))
 
