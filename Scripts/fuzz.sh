@@ -23,6 +23,9 @@ fuzzer=$(CDPROF_FUZZER=1 swift build -c release --scratch-path "$scratch" --show
 mkdir -p "$corpus" "$failures"
 "$fuzzer" seeds "$corpus"
 
+# libFuzzer writes the input that ends the program.
+export SWIFT_BACKTRACE=enable=no
+
 # A target has the memory and time that a command may use for hostile input.
 printf '%s\n' $targets | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' sh -c '
   target=$1

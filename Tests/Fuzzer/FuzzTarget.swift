@@ -63,7 +63,7 @@ enum FuzzTarget: String, CaseIterable {
     // Placeholders are printed as names.
     if !text.contains("%") {
       let again = try? NSPredicate.parse(format)
-      precondition(again?.predicateFormat == format, "\(format) isn't parsed again")
+      guard again?.predicateFormat == format else { fatalError("\(format) isn't parsed again") }
     }
     if let moody {
       let explanation = try PredicateExplanation(text, entity: "Mood", model: moody)
@@ -118,7 +118,9 @@ enum FuzzTarget: String, CaseIterable {
     guard let values = PropertyList.read(bytes) as? [String: Any],
       let written = try? PropertyList.write(values)
     else { return }
-    precondition(PropertyList.read(written) is [String: Any], "a written property list is invalid")
+    guard PropertyList.read(written) is [String: Any] else {
+      fatalError("a property list that was written is invalid")
+    }
   }
 
   // MARK: Stores

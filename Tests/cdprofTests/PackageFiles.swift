@@ -38,6 +38,10 @@ enum PackageFiles {
   static let moodList = package.appendingPathComponent("Scenarios/mood-list.yml").path
   static let model = package.appendingPathComponent("Scenarios/Models/Moody.xcdatamodel").path
 
+  /// A model with several versions.
+  static let articles = package.appendingPathComponent(
+    "Scenarios/Models/Articles.xcdatamodeld").path
+
   /// A store that the book's sample app created; `nil` if the shared data is absent.
   ///
   /// In CI, it's never `nil`, so the tests fail without the data.

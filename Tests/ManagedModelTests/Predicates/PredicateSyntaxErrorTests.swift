@@ -97,6 +97,20 @@ struct PredicateSyntaxErrorTests {
     #expect(error?.message.contains("nested more than 200 deep") == true, "\(error?.message ?? "")")
   }
 
+  /// The printed text has up to two parentheses for each level.
+  @Test(arguments: [
+    "a == " + String(repeating: "-", count: 190) + "b",
+    "a == " + String(repeating: "~", count: 190) + "b",
+    String(repeating: "NOT ", count: 190) + "a == 1",
+    "a == " + String(repeating: "b - (", count: 190) + "c" + String(repeating: ")", count: 190),
+    String(repeating: "a == 1 AND (b == 2 OR (", count: 95) + "c == 3"
+      + String(repeating: "))", count: 95),
+  ])
+  func printedTextOfADeepTreeIsParsed(format: String) throws {
+    let predicate = try NSPredicate.parse(format)
+    #expect(try NSPredicate.parse(predicate.predicateFormat) == predicate)
+  }
+
   @Test func wideFormatsAreNotLimited() throws {
     let format = Array(repeating: "a == 1", count: 10_000).joined(separator: " AND ")
     let predicate = try #require(try NSPredicate.parse(format) as? NSCompoundPredicate)

@@ -19,6 +19,8 @@ extension PredicateParser {
       return .expression(NSExpression(.assignment(name, value)))
     case .symbol(.leftParenthesis):
       advance()
+      try enterParenthesis()
+      defer { parentheses -= 1 }
       let term = try disjunction()
       try expect(.rightParenthesis, "to close the parenthesis")
       return term
@@ -221,7 +223,7 @@ extension PredicateParser {
       isMinus
       ? .function(.subtract, [NSExpression(forConstantValue: 0), operand])
       : .function(.onesComplement, [operand])
-    return .expression(NSExpression(node))
+    return .expression(try checked(NSExpression(node)))
   }
 
   /// A value with the paths and subscripts behind it.

@@ -27,7 +27,10 @@ struct PredicateParser {
   let format: String
   let tokens: [PredicateToken]
   var index = 0
+  /// The number of tree levels that contain the current token.
   var depth = 0
+  /// The number of parentheses around the current token. They add no level to the tree.
+  var parentheses = 0
   /// The arguments; `nil` to represent placeholders as nodes.
   var source: PlaceholderSource?
 
@@ -95,12 +98,16 @@ struct PredicateParser {
   // MARK: Conditions
 
   mutating func predicate() throws(Failure) -> NSPredicate {
+    try enter()
+    defer { depth -= 1 }
     let start = index
     let term = try disjunction()
     return try predicate(term, from: start)
   }
 
   mutating func expression() throws(Failure) -> NSExpression {
+    try enter()
+    defer { depth -= 1 }
     let start = index
     let term = try disjunction()
     return try expression(term, from: start)
@@ -108,8 +115,6 @@ struct PredicateParser {
 
   /// Parses `a OR b OR c`, or a term of higher precedence.
   mutating func disjunction() throws(Failure) -> Term {
-    try enter()
-    defer { depth -= 1 }
     let start = index
     let first = try conjunction()
     guard isOr else { return first }
@@ -119,7 +124,7 @@ struct PredicateParser {
       let start = index
       parts.append(try predicate(try conjunction(), from: start))
     }
-    return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: parts))
+    return .predicate(try checked(NSCompoundPredicate(orPredicateWithSubpredicates: parts)))
   }
 
   private var isOr: Bool {
@@ -136,7 +141,7 @@ struct PredicateParser {
       let start = index
       parts.append(try predicate(try negation(), from: start))
     }
-    return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: parts))
+    return .predicate(try checked(NSCompoundPredicate(andPredicateWithSubpredicates: parts)))
   }
 
   private var isAnd: Bool {
@@ -151,7 +156,7 @@ struct PredicateParser {
     let start = index
     let term = try negation()
     let predicate = try predicate(term, from: start)
-    return .predicate(NSCompoundPredicate(notPredicateWithSubpredicate: predicate))
+    return .predicate(try checked(NSCompoundPredicate(notPredicateWithSubpredicate: predicate)))
   }
 
   // MARK: Kinds of term
@@ -192,10 +197,24 @@ struct PredicateParser {
     if depth > ModelLimits.predicateDepth { throw tooDeep() }
   }
 
-  /// Checks the height of a tree that grows in a loop, without recursion of the parser.
+  /// Enters a parenthesis.
+  ///
+  /// The text of a tree has at most two for each level, so it can be parsed again.
+  mutating func enterParenthesis() throws(Failure) {
+    parentheses += 1
+    if parentheses > 2 * ModelLimits.predicateDepth { throw tooDeep() }
+  }
+
+  /// Checks the height of a tree that grows in a loop or in parentheses.
   func checked(_ expression: NSExpression) throws(Failure) -> NSExpression {
     if expression.depth > ModelLimits.predicateDepth { throw tooDeep() }
     return expression
+  }
+
+  /// Checks the height of a tree that grows in parentheses.
+  private func checked(_ predicate: NSPredicate) throws(Failure) -> NSPredicate {
+    if predicate.depth > ModelLimits.predicateDepth { throw tooDeep() }
+    return predicate
   }
 
   private func tooDeep() -> Failure {

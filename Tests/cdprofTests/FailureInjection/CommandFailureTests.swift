@@ -1,0 +1,188 @@
+import ArgumentParser
+import FailingFiles
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import WorkbenchCommands
+
+/// A command that writes files, whose file operations and statements fail.
+///
+/// The commands run in this process, because only its operations can fail.
+struct CommandWork: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  /// Returns the command for a folder.
+  let command: @Sendable (URL) throws -> any Executable
+  /// Changes the folder's inputs after the first run, whose outputs the attempts replace.
+  var change: @Sendable (URL) throws -> Void = { _ in }
+  /// Whether all runs write the same bytes.
+  var isReproducible = true
+
+  static let all = [
+    CommandWork(testDescription: "report") { folder in
+      try Report.parse([
+        folder.appendingPathComponent("tiny.json").path, "--report", "html,md,junit,jsonl",
+        "--out", folder.appendingPathComponent("out").path,
+      ])
+    } change: { folder in
+      let file = folder.appendingPathComponent("tiny.json")
+      let text = try String(contentsOf: file, encoding: .utf8)
+      try Data(text.replacing("\"Tiny\"", with: "\"Small\"").utf8).write(to: file)
+    },
+    CommandWork(
+      testDescription: "run",
+      command: { folder in
+        try Run.parse([
+          folder.appendingPathComponent("tiny.yml").path, "--report", "html,json", "--jobs", "1",
+          "--quiet", "--out", folder.appendingPathComponent("out").path,
+        ])
+      }, isReproducible: false),
+    CommandWork(testDescription: "export") { folder in
+      try Export.parse([
+        folder.appendingPathComponent("tiny.yml").path, "--swift",
+        "--out", folder.appendingPathComponent("out").path,
+      ])
+    } change: { folder in
+      let file = folder.appendingPathComponent("tiny.yml")
+      let text = try String(contentsOf: file, encoding: .utf8)
+      try Data(text.replacing("count: 3", with: "count: 4").utf8).write(to: file)
+    },
+    CommandWork(testDescription: "generate") { folder in
+      try Generate.parse([
+        PackageFiles.model, "--out", folder.appendingPathComponent("out").path,
+      ])
+    },
+    CommandWork(
+      testDescription: "migrate to a file",
+      command: { folder in
+        try Migrate.parse([
+          folder.appendingPathComponent("Store.sqlite").path, "--to", PackageFiles.articles,
+          "--out", folder.appendingPathComponent("out/New.sqlite").path,
+        ])
+      }, isReproducible: false),
+    CommandWork(
+      testDescription: "repair",
+      command: { folder in
+        try Doctor.parse([
+          folder.appendingPathComponent("Store.sqlite").path,
+          "--repair", folder.appendingPathComponent("out/Repaired.sqlite").path,
+        ])
+      }, isReproducible: false),
+  ]
+
+  /// Creates the inputs: a scenario, its result, and a store of the first version.
+  func create(in folder: URL) throws {
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("out"), withIntermediateDirectories: true)
+    let scenario = folder.appendingPathComponent("tiny.yml")
+    try Data(
+      """
+      name: Tiny
+      chapter: 6
+      model: \(PackageFiles.model)
+      data: {Continent: {count: 3}}
+      steps: [{fetch: Continent}]
+      variants: [{name: all, expect: {selects: 1}}]
+
+      """.utf8
+    ).write(to: scenario)
+    _ = try Run.parse([scenario.path, "--report", "json", "--quiet", "--out", folder.path])
+      .execute(Console())
+    let versions = URL(fileURLWithPath: PackageFiles.articles)
+    let names = try NSManagedObjectModel.versions(of: versions)
+    let model = try NSManagedObjectModel.read(contentsOf: versions, version: names.first)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, at: folder.appendingPathComponent("Store.sqlite"),
+      options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+    try coordinator.remove(store)
+  }
+}
+
+@Suite(
+  "Failing file operations of commands",
+  .enabled(if: FailingFiles.isAvailable, "a sanitizer replaces file operations"), .serialized)
+struct CommandFailureTests {
+  @Test(arguments: CommandWork.all)
+  func commandsLeaveOldOrNewFiles(work: CommandWork) throws {
+    let folder = try TestFolder()
+    let template = folder.file("template")
+    try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
+    try work.create(in: template)
+    // Stores aren't replaced, so the first migration and repair write nothing to replace.
+    let replaces = work.isReproducible || work.testDescription == "run"
+    if replaces { _ = try work.command(template).execute(Console()) }
+    try work.change(template)
+    let sweep = FailureSweep(copying: template, into: folder.url) { copy in
+      _ = try work.command(copy).execute(Console())
+    }
+    let complete = try sweep.withoutFailure().folder
+    let old = try Self.contents(of: template)
+    let new = try Self.contents(of: complete)
+    #expect(old != new || work.testDescription == "generate")
+    for cause in FailingFiles.Cause.allCases {
+      try sweep.run(cause) { attempt in
+        let name = "\(work) \(attempt.description)"
+        if let error = attempt.error {
+          let failure = Failure(error)
+          #expect(!failure.text.isEmpty && failure.status != .success, "\(name)")
+        }
+        let found = try Self.contents(of: attempt.folder)
+        // A file that can't be removed is left behind.
+        if !(attempt.failure.isPermanent && cause.kinds.contains(.remove)) {
+          let unknown = Set(found.keys).subtracting(old.keys).subtracting(new.keys)
+          #expect(unknown.isEmpty, "\(name): \(unknown.sorted())")
+        }
+        #expect(Set(old.keys).isSubset(of: found.keys), "\(name)")
+        if work.isReproducible {
+          for (file, content) in found where new[file] != nil {
+            #expect(content == old[file] || content == new[file], "\(name): \(file)")
+          }
+          if attempt.error == nil { #expect(found == new, "\(name)") }
+        } else {
+          try Self.check(found, in: attempt.folder, name)
+        }
+        // The command succeeds once nothing fails.
+        #expect(throws: Never.self, "\(name)") {
+          _ = try work.command(attempt.folder).execute(Console())
+        }
+      }
+    }
+  }
+
+  /// The contents of all files by path, without SQLite's own files next to a store.
+  private static func contents(of folder: URL) throws -> [String: Data] {
+    var contents: [String: Data] = [:]
+    for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+      let url = folder.appendingPathComponent(path)
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+        continue
+      }
+      if !isFolder.boolValue { contents[path] = try Data(contentsOf: url) }
+    }
+    return contents
+  }
+
+  /// Checks that the files of a run, which contain times, are complete.
+  private static func check(_ found: [String: Data], in folder: URL, _ name: String) throws {
+    for (path, data) in found where path.hasPrefix("out/") {
+      let text = String(decoding: data, as: UTF8.self)
+      switch (path as NSString).pathExtension {
+      case "html": #expect(text.hasSuffix("</html>\n"), "\(name): \(path)")
+      case "json":
+        #expect(throws: Never.self, "\(name): \(path)") {
+          try JSONSerialization.jsonObject(with: data)
+        }
+      case "sqlite":
+        let connection = try Connection(
+          path: folder.appendingPathComponent(path).path, access: .inspecting)
+        defer { connection.close() }
+        #expect(
+          try connection.values("PRAGMA integrity_check") == [[.text("ok")]], "\(name): \(path)")
+      default: break
+      }
+    }
+  }
+}
