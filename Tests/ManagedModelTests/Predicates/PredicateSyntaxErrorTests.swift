@@ -119,12 +119,12 @@ struct PredicateSyntaxErrorTests {
   }
 
   @Test func treeOfMaximumDepthCanBeUsed() throws {
-    // One level is the format, each `NOT (` is two, and the last NOT is one.
-    let count = ModelLimits.predicateDepth / 2 - 1
+    // The comparison is one level, and its operands are another.
+    let count = ModelLimits.predicateDepth - 2
     let format =
-      String(repeating: "NOT (", count: count) + "NOT a == 1" + String(repeating: ")", count: count)
+      String(repeating: "NOT (", count: count) + "a == 1" + String(repeating: ")", count: count)
     let predicate = try NSPredicate.parse(format)
-    #expect(predicate.evaluate(with: ["a": (count + 1).isMultiple(of: 2) ? 1 : 2]))
+    #expect(predicate.evaluate(with: ["a": count.isMultiple(of: 2) ? 1 : 2]))
     #expect(try NSPredicate.parse(predicate.predicateFormat) == predicate)
     #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse("NOT " + format) }
   }

@@ -118,8 +118,8 @@ struct CommandFailureTests {
       _ = try work.command(copy).execute(Console())
     }
     let complete = try sweep.withoutFailure().folder
-    let old = try Self.contents(of: template)
-    let new = try Self.contents(of: complete)
+    let old = try Self.contents(of: template, template)
+    let new = try Self.contents(of: complete, template)
     #expect(old != new || work.testDescription == "generate")
     for cause in FailingFiles.Cause.allCases {
       try sweep.run(cause) { attempt in
@@ -128,7 +128,7 @@ struct CommandFailureTests {
           let failure = Failure(error)
           #expect(!failure.text.isEmpty && failure.status != .success, "\(name)")
         }
-        let found = try Self.contents(of: attempt.folder)
+        let found = try Self.contents(of: attempt.folder, template)
         // A file that can't be removed is left behind.
         if !(attempt.failure.isPermanent && cause.kinds.contains(.remove)) {
           let unknown = Set(found.keys).subtracting(old.keys).subtracting(new.keys)
@@ -151,8 +151,9 @@ struct CommandFailureTests {
     }
   }
 
-  /// The contents of all files by path, without SQLite's own files next to a store.
-  private static func contents(of folder: URL) throws -> [String: Data] {
+  /// The contents of all files by path, in which the path of the folder, and that of the template
+  /// that it's a copy of, are the same.
+  private static func contents(of folder: URL, _ template: URL) throws -> [String: Data] {
     var contents: [String: Data] = [:]
     for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
       let url = folder.appendingPathComponent(path)
@@ -160,7 +161,14 @@ struct CommandFailureTests {
       guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
         continue
       }
-      if !isFolder.boolValue { contents[path] = try Data(contentsOf: url) }
+      guard !isFolder.boolValue else { continue }
+      let data = try Data(contentsOf: url)
+      guard var text = String(data: data, encoding: .utf8) else {
+        contents[path] = data
+        continue
+      }
+      for url in [folder, template] { text = text.replacing(url.path, with: "FOLDER") }
+      contents[path] = Data(text.utf8)
     }
     return contents
   }
