@@ -138,6 +138,12 @@ struct StoreWork: Sendable, CustomTestStringConvertible {
           coordinator.metadata(for: store).merging(["key": "value"]) { $1 }, for: store)
         try named("Ada", context).setValue("with metadata", forKey: "note")
       }),
+    StoreWork(
+      testDescription: "save in a query generation",
+      change: { context in
+        try context.setQueryGenerationFrom(.current)
+        try named("Ada", context).setValue("pinned", forKey: "note")
+      }),
   ]
 
   static let requests: [StoreWork] = [
@@ -158,6 +164,17 @@ struct StoreWork: Sendable, CustomTestStringConvertible {
     StoreWork(testDescription: "deletion of history") { context in
       _ = try context.execute(
         NSPersistentHistoryChangeRequest.deleteHistory(before: .distantFuture))
+    },
+    StoreWork(testDescription: "reads in query generations") { context in
+      defer { context.reset() }
+      for _ in 0..<2 {
+        try context.setQueryGenerationFrom(.current)
+        let persons = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+        // The first read pins the context.
+        #expect(persons.count == 3 && context.queryGenerationToken != nil)
+        for person in persons { _ = try context.existingObject(with: person.objectID) }
+      }
+      try context.setQueryGenerationFrom(nil)
     },
   ]
 }
