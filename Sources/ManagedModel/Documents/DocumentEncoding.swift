@@ -1,32 +1,39 @@
-import Foundation
-
-/// Converts the bytes of a model document to valid UTF-8 for the parser.
+/// Converts the bytes of an XML document to UTF-8 that the parser can read.
 ///
 /// Xcode writes UTF-8. A byte order mark, UTF-16, ASCII, and Latin-1 are also supported.
-enum DocumentEncoding {
+package enum DocumentEncoding {
   /// Returns the document in UTF-8 without a byte order mark.
   ///
-  /// An XML declaration that names another encoding is replaced by blanks.
-  ///
-  /// Lines and columns are those of the original.
+  /// The XML declaration and processing instructions are replaced by blanks, so lines and columns
+  /// are those of the original.
   ///
   /// - Parameter file: The file name for errors.
-  /// - Throws: An error for an unsupported encoding, or for bytes that are invalid in the encoding,
-  ///   with the position of the first.
-  static func utf8(_ data: Data, file: String) throws(ModelErrors) -> [UInt8] {
-    var bytes = Array(data)
+  /// - Throws: An error for an unsupported encoding, for a document type with declarations, or for
+  ///   bytes that are invalid in the encoding, with the position of the first.
+  package static func utf8(_ data: Data, file: String) throws(ModelErrors) -> [UInt8] {
+    var bytes = try converted(Array(data), file)
+    if let nul = bytes.firstIndex(of: 0) {
+      throw error("A NUL character isn't allowed in XML.", at: nul, of: bytes, file)
+    }
+    do {
+      try DocumentInstructions.blank(in: &bytes)
+    } catch {
+      throw Self.error(
+        "Declarations in the document type aren't supported.", at: error.offset, of: bytes, file)
+    }
+    return bytes
+  }
+
+  private static func converted(_ data: [UInt8], _ file: String) throws(ModelErrors) -> [UInt8] {
+    var bytes = data
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
       bytes.removeFirst(3)
     } else if let order = byteOrder(of: bytes) {
       return try fromUTF16(bytes, order, file)
     }
-    let name = declaredName(in: bytes)
-    switch name {
-    case "utf-8", "utf8", "us-ascii", "ascii", nil:
-      if name?.hasPrefix("utf") == false { blankDeclaration(of: &bytes) }
-      return try checked(bytes, file)
+    switch declaredName(in: bytes) {
+    case "utf-8", "utf8", "us-ascii", "ascii", nil: return try checked(bytes, file)
     case "iso-8859-1", "latin1", "latin-1":
-      blankDeclaration(of: &bytes)
       return Array(String(bytes.map { Character(Unicode.Scalar($0)) }).utf8)
     case .some(let name):
       throw ModelErrors(
@@ -34,6 +41,16 @@ enum DocumentEncoding {
           "The document's encoding is \(name), which isn't supported.",
           nextStep: "Save it in UTF-8.", file: file, line: 1, column: 1))
     }
+  }
+
+  private static func error(
+    _ message: String, at offset: Int, of bytes: [UInt8], _ file: String
+  ) -> ModelErrors {
+    let position = DocumentText(file: file, bytes: bytes).position(of: offset)
+    return ModelErrors(
+      ModelError(
+        message, nextStep: "Repair it in a text editor, or save it again in the model editor.",
+        file: file, line: position.line, column: position.column))
   }
 
   private enum ByteOrder {
@@ -65,22 +82,16 @@ enum DocumentEncoding {
           "The document starts as UTF-16 but contains invalid UTF-16.",
           nextStep: "Save it in UTF-8.", file: file, line: 1, column: 1))
     }
-    var result = Array(text.utf8)
-    blankDeclaration(of: &result)
-    return result
+    return Array(text.utf8)
   }
 
   private static func checked(
     _ bytes: [UInt8], _ file: String
   ) throws(ModelErrors) -> [UInt8] {
     if String(validating: bytes, as: UTF8.self) != nil { return bytes }
-    let length = validPrefixLength(of: bytes)
-    let position = DocumentText(file: file, bytes: bytes).position(of: length)
-    throw ModelErrors(
-      ModelError(
-        "A character here isn't in UTF-8, in which the document is written.",
-        nextStep: "Repair it in a text editor, or save it again in the model editor.", file: file,
-        line: position.line, column: position.column))
+    throw error(
+      "A character here isn't in UTF-8, in which the document is written.",
+      at: validPrefixLength(of: bytes), of: bytes, file)
   }
 
   /// The number of bytes before the first that is not UTF-8.
@@ -102,18 +113,10 @@ enum DocumentEncoding {
     return rest.dropFirst().prefix { $0 != quote }.lowercased()
   }
 
-  /// Replaces the XML declaration with spaces, so that positions don't change.
-  private static func blankDeclaration(of bytes: inout [UInt8]) {
-    guard let end = declarationEnd(of: bytes) else { return }
-    for index in 0..<end where bytes[index] != UInt8(ascii: "\n") {
-      bytes[index] = UInt8(ascii: " ")
-    }
-  }
-
   /// The length of the XML declaration in bytes; `nil` if there isn't one.
   private static func declarationEnd(of bytes: [UInt8]) -> Int? {
     guard bytes.starts(with: Array("<?xml".utf8)) else { return nil }
-    let end = bytes.prefix(1_000).indices.dropFirst().first { index in
+    let end = bytes.indices.dropFirst().first { index in
       bytes[index] == UInt8(ascii: ">") && bytes[index - 1] == UInt8(ascii: "?")
     }
     return end.map { $0 + 1 }

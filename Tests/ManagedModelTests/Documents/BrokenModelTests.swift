@@ -139,9 +139,13 @@ import Testing
         + "Property-list models from Xcode 3 can't be read. Save the model with a newer Xcode, or "
         + "specify the compiled model.", fails: true),
     Case(
-      "XML entities that contain each other",
+      "declarations of XML entities",
       "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",
-      "2:17: error: The document isn't well-formed XML: an XML entity refers to itself, or expands to too many others. "
+      "1:13: error: Declarations in the document type aren't supported. "
+        + "Repair it in a text editor, or save it again in the model editor.", fails: true),
+    Case(
+      "a NUL character", "<model>\n \0</model>",
+      "2:2: error: A NUL character isn't allowed in XML. "
         + "Repair it in a text editor, or save it again in the model editor.", fails: true),
   ]
 

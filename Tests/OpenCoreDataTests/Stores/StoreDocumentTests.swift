@@ -280,7 +280,7 @@ struct StoreDocumentTests {
     _ = try stack.coldContext()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     for (type, bytes, text) in [
-      (.xml, try Data(contentsOf: stack.storeURL), "isn't encoded in UTF-8"),
+      (.xml, try Data(contentsOf: stack.storeURL), "isn't in UTF-8"),
       (.xml, Data("<plist/>".utf8), "isn't a store"),
       (.binary, Data(Self.apples.utf8), "isn't a binary store written by OpenCoreData"),
       (.binary, Data(), "it's empty"), (.xml, Data(), "it's empty"),

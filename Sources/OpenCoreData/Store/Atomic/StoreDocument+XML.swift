@@ -93,12 +93,17 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
   ///
   /// - Throws: The position of the first error.
   static func parse(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
-    // Names and values that aren't UTF-8 would stop the parser.
-    guard String(validating: data, as: UTF8.self) != nil else {
-      throw StoreDocument.Problem("it isn't encoded in UTF-8.")
+    let bytes: [UInt8]
+    do {
+      bytes = try DocumentEncoding.utf8(data, file: "")
+    } catch {
+      let first = error.errors.first
+      throw StoreDocument.Problem(
+        first?.message ?? "\(error)", at: first.map { ($0.line ?? 1, $0.column ?? 1) })
     }
     let reader = StoreDocumentParser()
-    let parser = XMLParser(data: data)
+    let document = Data(bytes)
+    let parser = XMLParser(data: document)
     parser.delegate = reader
     let succeeded = parser.parse()
     if let problem = reader.problem { throw problem }
@@ -106,10 +111,10 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
       throw StoreDocument.Problem(
         "it ends too early, or isn't a store: it has no databaseInfo with a UUID.")
     }
-    var document = reader.document
-    document.metadata = try metadata(in: data)
-    document.lastKey = max(document.lastKey, document.objects.map(\.key).max() ?? 0)
-    return document
+    var store = reader.document
+    store.metadata = try metadata(in: document)
+    store.lastKey = max(store.lastKey, store.objects.map(\.key).max() ?? 0)
+    return store
   }
 
   /// Returns the property list inside of the document, which is separate XML.

@@ -1,0 +1,80 @@
+/// Removes what Foundation's XML parser can't read: on Linux, it crashes for a processing
+/// instruction without data, and for some declarations of a document type.
+///
+/// Neither a model nor a store contains them.
+enum DocumentInstructions {
+  /// A document type with declarations, at a byte offset.
+  struct DeclarationError: Error {
+    let offset: Int
+  }
+
+  /// Replaces the processing instructions of a document with blanks, so that positions don't
+  /// change.
+  ///
+  /// The XML declaration is one of them. What isn't well-formed XML is left to the parser.
+  static func blank(in bytes: inout [UInt8]) throws(DeclarationError) {
+    var index = 0
+    while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
+      let rest = bytes[start...]
+      if rest.starts(with: "<?".utf8) {
+        guard let end = end(of: "?>", in: bytes, from: start + 2) else { return }
+        // Anywhere else, the parser reports a declaration as an error.
+        if start == 0 || !isDeclaration(rest) {
+          for index in start..<end where bytes[index] != UInt8(ascii: "\n") {
+            bytes[index] = UInt8(ascii: " ")
+          }
+        }
+        index = end
+      } else if rest.starts(with: "<!--".utf8) {
+        guard let end = end(of: "-->", in: bytes, from: start + 4) else { return }
+        index = end
+      } else if rest.starts(with: "<![CDATA[".utf8) {
+        guard let end = end(of: "]]>", in: bytes, from: start + 9) else { return }
+        index = end
+      } else {
+        let end = tagEnd(in: bytes, from: start + 1)
+        if rest.starts(with: "<!DOCTYPE".utf8), bytes[end...].first == UInt8(ascii: "[") {
+          throw DeclarationError(offset: end)
+        }
+        index = end
+      }
+    }
+  }
+
+  /// Returns whether an instruction is an XML declaration.
+  private static func isDeclaration(_ instruction: ArraySlice<UInt8>) -> Bool {
+    instruction.starts(with: "<?xml".utf8)
+      && instruction.dropFirst(5).first.map { " \t\r\n?".utf8.contains($0) } == true
+  }
+
+  /// Returns the index after the first occurrence of a mark, or `nil` if there's none.
+  private static func end(of mark: String, in bytes: [UInt8], from start: Int) -> Int? {
+    let mark = Array(mark.utf8)
+    var index = start
+    while index + mark.count <= bytes.count {
+      if bytes[index] == mark[0], bytes[index..<(index + mark.count)].elementsEqual(mark) {
+        return index + mark.count
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Returns the index of the first `>`, `<`, or `[` outside of quotation marks, or the end.
+  private static func tagEnd(in bytes: [UInt8], from start: Int) -> Int {
+    var quote: UInt8?
+    for index in start..<bytes.count {
+      let byte = bytes[index]
+      if let open = quote {
+        if byte == open { quote = nil }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
+      case UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "["): return index
+      default: break
+      }
+    }
+    return bytes.count
+  }
+}
