@@ -194,7 +194,8 @@ let package = Package(
     .testTarget(
       name: "cdprofTests",
       dependencies: [
-        "FailingFiles", "cdprof", "WorkbenchCommands", "CSandbox", "OpenCoreData", "ManagedModel", "SQLiteDriver",
+        "FailingFiles", "cdprof", "WorkbenchCommands", "CSandbox", "OpenCoreData", "ManagedModel",
+        "SQLiteDriver",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // The code of the articles in the documentation catalogs.

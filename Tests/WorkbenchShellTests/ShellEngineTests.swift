@@ -317,7 +317,9 @@ struct ShellEngineTests {
         #expect(line.contains(option.summary(of: verb)), "\(line)")
       }
     }
-    #expect(shell.type("help fault-storm").lines.contains { $0.hasPrefix("    fires: 10 or more faults") })
+    #expect(
+      shell.type("help fault-storm").lines.contains { $0.hasPrefix("    fires: 10 or more faults") }
+    )
     for rule in RuleName.allCases {
       let lines = shell.type("help \(rule.rawValue)").lines
       #expect(lines.first?.contains(rule.rawValue) == true && lines.count == 5, "\(lines)")

@@ -40,7 +40,8 @@ enum PackageFiles {
 
   /// A model with several versions.
   static let articles = package.appendingPathComponent(
-    "Scenarios/Models/Articles.xcdatamodeld").path
+    "Scenarios/Models/Articles.xcdatamodeld"
+  ).path
 
   /// A store that the book's sample app created; `nil` if the shared data is absent.
   ///

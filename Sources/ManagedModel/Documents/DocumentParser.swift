@@ -81,6 +81,8 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
     let code = (error as NSError).code
     fail("The document isn't well-formed XML: \(Self.reason(code))", at: parser)
+    // What follows an error could be read as an instruction, for which the parser can crash.
+    parser.abortParsing()
   }
 
   private func fail(_ message: String, at parser: XMLParser) {

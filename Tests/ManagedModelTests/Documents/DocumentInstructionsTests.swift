@@ -25,7 +25,8 @@ struct DocumentInstructionsTests {
 
   @Test(arguments: [
     ("<model>\n <?pi</model>", "2:"), ("<model a=\"<?pi?>\"/>", "1:"),
-    ("<model>\n<?xml?></model>", "2:"), ("<model><?pi?>\n<entity></model>", "2:"),
+    ("<model>\n<?xml?></model>", "2:"), ("<model a<?xml version=\"1.0\"?>\n<?pi?>", "1:"),
+    ("<model><?pi?>\n<entity></model>", "2:"),
     ("<!DOCTYPE model [<?pi?>]><model/>", "1:17"),
     ("<!DOCTYPE model SYSTEM \"[\" [<!NOTATION a SYSTEM \"b\">]><model/>", "1:28"),
   ])

@@ -93,7 +93,8 @@ struct ReportHeadlineTests {
     var result = result([[.selects: 2]])
     result.headline = "With 20, half as many; with 1,024,000 none."
     let page = try HTMLReport.page(result)
-    #expect(page.contains("With <strong>20</strong>, half as many; with <strong>1,024,000</strong>"))
+    #expect(
+      page.contains("With <strong>20</strong>, half as many; with <strong>1,024,000</strong>"))
   }
 
   @Test func anotherFetchIsADifference() throws {

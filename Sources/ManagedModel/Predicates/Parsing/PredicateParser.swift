@@ -29,7 +29,7 @@ struct PredicateParser {
   var index = 0
   /// The number of tree levels that contain the current token.
   var depth = 0
-  /// The number of parentheses around the current token. They add no level to the tree.
+  /// The number of parentheses around the current token, which add no level to the tree.
   var parentheses = 0
   /// The arguments; `nil` to represent placeholders as nodes.
   var source: PlaceholderSource?

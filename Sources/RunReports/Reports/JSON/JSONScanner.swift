@@ -53,7 +53,8 @@ struct JSONScanner {
     if path == wanted, found == nil { found = position }
     guard position < bytes.count else { throw error("expected a value, but the text ends here") }
     guard path.count <= InputLimits.jsonDepth else {
-      throw error("objects and arrays are nested too deeply; the limit is \(InputLimits.jsonDepth) levels")
+      throw error(
+        "objects and arrays are nested too deeply; the limit is \(InputLimits.jsonDepth) levels")
     }
     switch bytes[position] {
     case UInt8(ascii: "{"): try object()
