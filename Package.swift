@@ -218,7 +218,7 @@ if Context.environment["CDPROF_FUZZER"] != nil {
       dependencies: [
         "CLibFuzzer", "WorkbenchText", "ScenarioLanguage", "StoreTools", "LogAnalysis",
         "RunReports", "OpenCoreData", "ManagedModel",
-      ], path: "Tests/Fuzzer", swiftSettings: settings),
+      ], path: "Tests/Fuzzer", exclude: ["Corpus", "Dictionaries"], swiftSettings: settings),
   ]
 }
 

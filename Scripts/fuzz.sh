@@ -3,7 +3,7 @@
 #
 #   fuzz.sh SECONDS [TARGET …]      without targets, all of them
 #
-# The corpus that's committed is in Tests/Fuzzer/Corpus. What a run finds is added to a copy in .build/fuzzer/corpus. An
+# A sample of inputs that reach different code is in Tests/Fuzzer/Corpus. What a run finds is added to .build/fuzzer/corpus. An
 # input that ends the program is left in .build/fuzzer/failures, and fails the script.
 set -eu
 
@@ -28,17 +28,17 @@ export SWIFT_BACKTRACE=enable=no
 
 # A target has the memory and time that a command may use for hostile input.
 printf '%s\n' $targets | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' sh -c '
-  target=$1
-  committed=Tests/Fuzzer/Corpus/$target
-  mkdir -p "$committed"
+  target=$1 corpus=$2 failures=$3 seconds=$4 fuzzer=$5
   dictionary=Tests/Fuzzer/Dictionaries/$target.dict
-  set -- "$2/$target" "$committed" -max_total_time="$3" -timeout=5 -rss_limit_mb=500 -print_final_stats=1 \
-    -artifact_prefix="$4/$target-"
+  set -- "$corpus/$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=500 -print_final_stats=1 \
+    -artifact_prefix="$failures/$target-"
+  [ ! -d "Tests/Fuzzer/Corpus/$target" ] || set -- "$@" "Tests/Fuzzer/Corpus/$target"
   [ ! -f "$dictionary" ] || set -- "$@" -dict="$dictionary"
-  "$5" "$target" "$@" >"$4/$target.log" 2>&1 || {
-    tail -n 40 "$4/$target.log"
-    printf "%s\n" "fuzz.sh: $target failed; see $4/$target.log"
+  if "$fuzzer" "$target" "$@" >"$failures/$target.log" 2>&1; then
+    sed -nE "s/^stat::(number_of_executed_units|peak_rss_mb): */$target: \1 /p" "$failures/$target.log"
+  else
+    tail -n 40 "$failures/$target.log"
+    printf "%s\n" "fuzz.sh: $target failed; see $failures/$target.log"
     exit 1
-  }
-  grep -E "number_of_executed_units|peak_rss_mb" "$4/$target.log" | sed "s/^/$target: /"
-' sh '{}' "$corpus" "$seconds" "$failures" "$fuzzer"
+  fi
+' sh '{}' "$corpus" "$failures" "$seconds" "$fuzzer"
