@@ -25,6 +25,8 @@ struct PredicateTests {
     "age BETWEEN {0, 40}", "NOT age BETWEEN {0, 40}", "age IN {36, 50}", "NOT age IN {36, 50}",
     "age IN {36, nil}", "NOT age IN {36, nil}", "age IN {}", "NOT age IN {}",
     "age IN {36, 50.0, 7.5}",
+    "9007199254740993 == 9007199254740992", "9007199254740993 > 9007199254740992", "1 == 1.0",
+    "2 < 1.5",
     "{36, 50} CONTAINS age", "score == 2.5", "score == 0.1", "score > 2", "score < age",
     "score == age", "score != age", "ratio == 0.5", "ratio == 0.1", "ratio < 0.2",
     "wage == 99.9", "wage > 99.9", "wage == 7", "wage < 100", "wage IN {7, 99.9}",
