@@ -210,7 +210,7 @@ private struct MigrationCheck {
   // MARK: Comparison
 
   private func differences(of store: URL) throws -> [MigrationReport.Difference] {
-    try fixture.reading(store, with: model) { context in
+    try MigrationFixture.reading(store, with: model) { context in
       try fixture.objects.sorted { $0.key < $1.key }.flatMap { name, objects in
         guard let entity = model.entitiesByName[name] else {
           return [difference(name, nil, nil, "an entity", nil)]
@@ -288,7 +288,7 @@ private struct MigrationCheck {
   /// Counts the values of properties, and the objects of entities, that the current model doesn't
   /// have.
   private func losses(of store: URL, from position: Int) throws -> [MigrationReport.Loss] {
-    try fixture.reading(store, with: versions[position].model) { context in
+    try MigrationFixture.reading(store, with: versions[position].model) { context in
       try losses(in: context, from: position)
     }
   }

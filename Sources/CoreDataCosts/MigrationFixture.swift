@@ -57,7 +57,7 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
     contentsOf url: URL, model: NSManagedObjectModel, keys: [String: [String]] = [:]
   ) throws {
     self.init(keys: keys, objects: [:])
-    objects = try reading(url, with: model) { context in
+    objects = try Self.reading(url, with: model) { context in
       var objects: [String: [Object]] = [:]
       for entity in model.entities where !entity.isAbstract {
         let names = entity.propertiesByName.values.filter(isCompared).map(\.name)
@@ -68,7 +68,7 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
   }
 
   /// Opens a store read-only while a closure runs.
-  func reading<Result>(
+  static func reading<Result>(
     _ store: URL, with model: NSManagedObjectModel,
     _ body: (NSManagedObjectContext) throws -> Result
   ) throws -> Result {

@@ -106,7 +106,7 @@ package final class LogFollower {
 
   /// Starts over if the file was truncated, or opens the file that has replaced it.
   ///
-  /// - Returns: The lines of a file that was replaced or truncated that weren't returned before.
+  /// - Returns: The lines of a replaced or truncated file that weren't returned before.
   private func reopen() throws(InvalidInputError) -> [ArraySlice<UInt8>] {
     var (current, named) = (stat(), stat())
     guard fstat(descriptor, &current) == 0 else { return [] }

@@ -37,7 +37,7 @@ struct RepairedStore {
       derivedValues += try run(
         "UPDATE \(SQLNames.quoted(derived.entity.table)) AS t SET \(column) = \(value) "
           + "WHERE t.Z_ENT IN \(derived.entity.numberList) "
-          + "AND \(DerivedValueRule.differs("t.\(column)", value))")
+          + "AND \(DerivedValueRule.differs(derived, "t.\(column)", value))")
     }
     try setMaximums(maximums)
   }

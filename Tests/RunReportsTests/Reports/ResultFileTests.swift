@@ -112,4 +112,12 @@ struct ResultFileTests {
     }
     #expect(error.description.contains("invalid JSON: "))
   }
+
+  @Test(arguments: ["{\"a\": 1-2}", "{\"seed\": 1-2}", "[-]"])
+  func malformedNumbersAreReportedAsSuch(text: String) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      _ = try ResultFile.read(Data(text.utf8), path: "r.json")
+    }
+    #expect(error.description.contains("invalid JSON: expected a number"))
+  }
 }

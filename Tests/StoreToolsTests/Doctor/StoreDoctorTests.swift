@@ -138,6 +138,11 @@ struct StoreDoctorTests {
     #expect(rules.subtracting(corruption.others) == [corruption.rule])
     for finding in report.findings {
       #expect(!finding.message.isEmpty && !finding.nextStep.isEmpty && finding.count > 0)
+      if finding.rule == .history {
+        // The examples are keys of the table.
+        let isTransaction = corruption == .missingTransactionString
+        #expect(finding.table == (isTransaction ? "ATRANSACTION" : "ACHANGE"))
+      }
     }
     #expect(!report.isIntact)
     let text = DoctorText.lines(report).joined(separator: "\n")

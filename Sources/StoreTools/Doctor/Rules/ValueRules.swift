@@ -12,7 +12,7 @@ struct DerivedValueRule: DoctorRule {
       let (entity, column) = (derived.entity, "t.\(SQLNames.quoted(derived.column))")
       let rows = try store.keys(
         "SELECT t.Z_PK FROM \(SQLNames.quoted(entity.table)) t WHERE t.Z_ENT IN \(entity.numberList) "
-          + "AND \(derived.isGathered ? Self.differs(column, value) : "\(column) IS NOT \(value)")")
+          + "AND \(Self.differs(derived, column, value))")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .derivedValue, entity: entity.name, property: derived.name, table: entity.table,
@@ -24,8 +24,9 @@ struct DerivedValueRule: DoctorRule {
     }
   }
 
-  /// Returns the condition for a column that differs from a count or sum, where NULL is 0.
-  static func differs(_ column: String, _ value: String) -> String {
+  /// Returns the condition for a column that differs from its value; NULL is a count or sum of 0.
+  static func differs(_ derived: DerivedColumn, _ column: String, _ value: String) -> String {
+    guard derived.isGathered else { return "\(column) IS NOT \(value)" }
     let number = "ifnull(\(column), 0)"
     return "CASE WHEN 'real' IN (typeof(\(number)), typeof(\(value))) "
       + "AND typeof(\(number)) IN ('integer', 'real') "
