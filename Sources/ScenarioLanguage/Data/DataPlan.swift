@@ -37,7 +37,7 @@ package struct DataPlan: Sendable {
   ///
   /// Empty for a copied store.
   ///
-  /// A count can use the entities above it.
+  /// A count can use the entities above it, each with its subentities above it.
   ///
   /// - Throws: A `CountExpressionError` if a count isn't a nonnegative integer, or if the total
   ///   exceeds `InputLimits.rows`, with the rows of join tables.
@@ -48,18 +48,22 @@ package struct DataPlan: Sendable {
     var total = 0
     for plan in plans {
       let count = try plan.count.value(in: scope)
+      guard count >= 0 else {
+        throw CountExpressionError(
+          text: plan.count.text, message: "\(plan.entity) can't have \(count) rows",
+          range: plan.count.range)
+      }
       // A count beyond the limit isn't multiplied, which could overflow.
       total += count > InputLimits.rows ? count : count * (1 + plan.destinationCount)
-      guard count >= 0, total <= InputLimits.rows else {
+      guard total <= InputLimits.rows else {
         let rows = total == count ? "\(count) rows of \(plan.entity)" : "\(total) rows"
         throw CountExpressionError(
           text: plan.count.text,
-          message: count < 0
-            ? "\(plan.entity) can't have \(count) rows"
-            : "\(rows) exceed the limit for all data, \(NumberText.grouped(InputLimits.rows))",
+          message:
+            "\(rows) exceed the limit for all data, \(NumberText.grouped(InputLimits.rows))",
           range: plan.count.range)
       }
-      scope.rows[plan.entity] = count
+      for name in [plan.entity] + plan.superentities { scope.rows[name, default: 0] += count }
       counts.append(EntityCount(name: plan.entity, count: count))
     }
     return counts
@@ -80,6 +84,8 @@ package struct EntityPlan: Sendable {
   }
 
   package var entity: String
+  /// The names of the entity's parent, of the parent's parent, and so on.
+  package var superentities: [String] = []
   package var count: CountExpression
   /// The properties with generators.
   ///
@@ -168,20 +174,18 @@ struct BuildOrder {
   private(set) var late: [String: Set<String>] = [:]
 
   init(plans written: [EntityPlan], model: NSManagedObjectModel) {
+    let targets = Dictionary(
+      written.map { ($0.entity, Self.targets(of: $0, in: model)) }, uniquingKeysWith: { $1 })
     var waiting = written
     while !waiting.isEmpty {
       let names = Set(waiting.map(\.entity))
-      // In a cycle, create the first entity in source order and set its relationships later.
-      let ready = waiting.firstIndex { plan in
-        !Self.targets(of: plan, in: model).contains { !$0.entities.isDisjoint(with: names) }
+      func open(_ plan: EntityPlan) -> [Target] {
+        targets[plan.entity, default: []].filter { !$0.entities.isDisjoint(with: names) }
       }
-      let plan = waiting.remove(at: ready ?? 0)
-      if ready == nil {
-        for target in Self.targets(of: plan, in: model)
-        where !target.entities.isDisjoint(with: names) {
-          late[plan.entity, default: []].insert(target.relationship)
-        }
-      }
+      let next =
+        waiting.firstIndex { open($0).isEmpty } ?? Self.breakingCycle(in: waiting, by: open)
+      let plan = waiting.remove(at: next)
+      for target in open(plan) { late[plan.entity, default: []].insert(target.relationship) }
       plans.append(plan)
     }
   }
@@ -189,6 +193,30 @@ struct BuildOrder {
   private struct Target {
     var relationship: String
     var entities: Set<String>
+    var isRequired: Bool
+  }
+
+  /// Returns the index of the entity to create first if each one waits for another: the first one
+  /// in source order that's part of a cycle, preferably without a required relationship in it.
+  private static func breakingCycle(
+    in waiting: [EntityPlan], by open: (EntityPlan) -> [Target]
+  ) -> Int {
+    let targets = Dictionary(
+      waiting.map { ($0.entity, open($0)) }, uniquingKeysWith: { $1 })
+    func isCyclic(_ index: Int) -> Bool {
+      var found: Set<String> = []
+      var next = [waiting[index].entity]
+      while let entity = next.popLast() {
+        for target in targets[entity, default: []] {
+          next += target.entities.filter { targets[$0] != nil && found.insert($0).inserted }
+        }
+      }
+      return found.contains(waiting[index].entity)
+    }
+    let free = waiting.indices.filter { index in
+      !targets[waiting[index].entity, default: []].contains(where: \.isRequired)
+    }
+    return free.first(where: isCyclic) ?? waiting.indices.first(where: isCyclic) ?? 0
   }
 
   private static func targets(of plan: EntityPlan, in model: NSManagedObjectModel) -> [Target] {
@@ -196,7 +224,8 @@ struct BuildOrder {
     return EntityFill.relationships(of: entity, plan: plan).map { relationship in
       Target(
         relationship: relationship.name,
-        entities: Set(relationship.destinationEntity?.concreteEntityNames ?? []))
+        entities: Set(relationship.destinationEntity?.concreteEntityNames ?? []),
+        isRequired: !relationship.isOptional)
     }
   }
 }

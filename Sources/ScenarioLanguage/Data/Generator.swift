@@ -196,41 +196,72 @@ extension NSRelationshipDescription {
 
 /// The minimum and the maximum of an attribute's values, from the model.
 struct AttributeBounds {
+  /// The maximum length of strings, as for `text`.
+  private static let longestText = 100_000.0
+
   private let minimum: Double?
   private let maximum: Double?
 
   init(_ attribute: NSAttributeDescription) {
-    minimum = attribute.valueRule.minimum.flatMap(Double.init)
-    maximum = attribute.valueRule.maximum.flatMap(Double.init)
+    minimum = AttributeBounds.number(attribute.valueRule.minimum)
+    maximum = AttributeBounds.number(attribute.valueRule.maximum)
   }
 
-  /// Returns the bounds of serial integers, from 1 unless the model has a minimum.
+  /// Returns the bounds of serial integers, from 1 unless the model has a minimum or a maximum
+  /// below 1.
   func serial(from greatest: Int) -> (least: Int, greatest: Int) {
-    (whole(minimum) ?? 1, min(whole(maximum) ?? greatest, greatest))
+    let most = whole(maximum, .down) ?? greatest
+    return (whole(minimum, .up) ?? (most < 1 ? min(-greatest, most) : 1), min(most, greatest))
   }
 
   /// Returns the bounds of random integers.
-  func random(below bound: Int) -> (least: Int, greatest: Int) {
-    let least = whole(minimum) ?? 0
-    return (least, whole(maximum) ?? max(least, bound - 1))
+  ///
+  /// - Parameters:
+  ///   - bound: The number of values if the model has no minimum or no maximum.
+  ///   - factor: The number that the model's bounds are multiplied by.
+  func random(below bound: Int, times factor: Double = 1) -> (least: Int, greatest: Int) {
+    let most = whole(maximum.map { $0 * factor }, .down)
+    let least = whole(minimum.map { $0 * factor }, .up)
+    guard let most else { return (least ?? 0, max(least ?? 0, bound - 1)) }
+    // Below a negative maximum without a minimum, as many values as above 0.
+    return (least ?? (most < 0 ? max(most, .min + bound) - bound : 0), most)
   }
 
   /// The bounds of random fractions.
   ///
   /// Without a minimum and a maximum, 0 and 1.
   var fraction: (least: Double, greatest: Double) {
-    let least = minimum ?? 0
+    let least = minimum ?? maximum.map { $0 < 0 ? $0 - 1 : 0 } ?? 0
     return (least, maximum ?? max(least + 1, 1))
+  }
+
+  /// The bounds of dates, in seconds from the start of 2016.
+  ///
+  /// They span up to a year, which begins in 2016 unless the model's bounds exclude it.
+  var seconds: (least: Int, greatest: Int) {
+    let year = ValueRecipe.secondsOfAYear - 1
+    let limit = Double(InputLimits.value)
+    func offset(_ bound: Double) -> Double { min(max(bound - ValueRecipe.epoch, -limit), limit) }
+    let low = whole(minimum.map(offset), .up)
+    let high = whole(maximum.map(offset), .down)
+    let least = max(low ?? 0, 0)
+    if let high, high < least { return (max(low ?? high - year, high - year), high) }
+    return (least, min(high ?? least + year, least + year))
   }
 
   /// The length of strings.
   ///
   /// Without a minimum and a maximum, 12 letters.
   var textLength: Int {
-    min(max(whole(minimum) ?? 0, 12), whole(maximum) ?? 12)
+    let most = min(12, maximum ?? 12)
+    return Int(min(max(minimum ?? 0, most, 0), AttributeBounds.longestText).rounded(.up))
   }
 
-  private func whole(_ bound: Double?) -> Int? {
-    bound.flatMap { Int(exactly: $0.rounded()) }
+  private static func number(_ text: String?) -> Double? {
+    text.flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  private func whole(_ bound: Double?, _ rule: FloatingPointRoundingRule) -> Int? {
+    bound.flatMap { Int(exactly: $0.rounded(rule)) }
   }
 }

@@ -293,8 +293,9 @@ struct AttributeSource {
     case .fraction(let least, let greatest): fraction(least, greatest)
     case .text(let length, let isUnique):
       random.text(length: length, row: isUnique ? row : nil)
-    case .dates(let seconds): date(Double(row * seconds))
-    case .anyDate: date(Double(random.below(ValueRecipe.secondsOfAYear)))
+    case .dates(let seconds, let least): date(Double(least + row * seconds))
+    case .anyDate(let least, let greatest):
+      date(Double(least + random.below(ValueRecipe.length(from: least, to: greatest))))
     case .flag: random.below(2) == 1
     case .bytes(let length): random.bytes(length: length)
     case .uuid: random.uuid()

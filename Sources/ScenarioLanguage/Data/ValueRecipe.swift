@@ -8,16 +8,16 @@ enum ValueRecipe {
   /// Random integers in a range. `bound` is the number of values if the size of the range isn't
   /// representable.
   case random(least: Int, greatest: Int, bound: Int)
-  /// Random integers divided by 100.
+  /// Random integers in a range, divided by 100.
   case hundredths(least: Int, greatest: Int, bound: Int)
   /// Random numbers in a range.
   case fraction(least: Double, greatest: Double)
   /// Random words of a length. If `isUnique` is `true`, they end in the row number.
   case text(length: Int, isUnique: Bool)
-  /// Dates at an interval in seconds.
-  case dates(seconds: Int)
-  /// A random second of the first year.
-  case anyDate
+  /// Dates at an interval in seconds, from a number of seconds after the start of 2016.
+  case dates(seconds: Int, from: Int)
+  /// A random second in a range, in seconds from the start of 2016.
+  case anyDate(least: Int, greatest: Int)
   /// A random Boolean value.
   case flag
   /// Random bytes.
@@ -36,6 +36,11 @@ enum ValueRecipe {
   static let epoch: TimeInterval = 473_299_200
   static let secondsOfAYear = 31_622_400
 
+  /// Returns the number of seconds in a range of `anyDate`, at least 1.
+  static func length(from least: Int, to greatest: Int) -> Int {
+    max(least, greatest) - least + 1
+  }
+
   /// Creates the recipe for an attribute.
   ///
   /// - Parameters:
@@ -46,7 +51,7 @@ enum ValueRecipe {
     let bounds = AttributeBounds(attribute)
     switch generator {
     case .oneOf(let words): self = .literals(words)
-    case .every(let seconds): self = .dates(seconds: seconds)
+    case .every(let seconds): self = .dates(seconds: seconds, from: 0)
     case .bytes(let length): self = .bytes(length: length)
     case .text(let length): self = .text(length: length, isUnique: isUnique)
     case .random: self = .valid(attribute.attributeType, bounds, isUnique)
@@ -66,7 +71,7 @@ enum ValueRecipe {
     case .decimalAttributeType where isUnique: .serial(bounds, Int.max)
     case .doubleAttributeType where isUnique: .serial(bounds, Int.max)
     case .floatAttributeType where isUnique: .serial(bounds, 1 << 24)
-    case .dateAttributeType where isUnique: .dates(seconds: 1)
+    case .dateAttributeType where isUnique: .dates(seconds: 1, from: bounds.seconds.least)
     default: .valid(type, bounds, isUnique)
     }
   }
@@ -83,7 +88,8 @@ enum ValueRecipe {
       .fraction(least: bounds.fraction.least, greatest: bounds.fraction.greatest)
     case .stringAttributeType: .text(length: bounds.textLength, isUnique: isUnique)
     case .booleanAttributeType: .flag
-    case .dateAttributeType: .anyDate
+    case .dateAttributeType:
+      .anyDate(least: bounds.seconds.least, greatest: bounds.seconds.greatest)
     case .binaryDataAttributeType, .transformableAttributeType: .bytes(length: 12)
     case .UUIDAttributeType: .uuid
     case .URIAttributeType: .address
@@ -97,7 +103,7 @@ enum ValueRecipe {
   }
 
   private static func hundredths(_ bounds: AttributeBounds, _ bound: Int) -> ValueRecipe {
-    let range = bounds.random(below: bound)
+    let range = bounds.random(below: bound, times: 100)
     return .hundredths(least: range.least, greatest: range.greatest, bound: bound)
   }
 

@@ -133,8 +133,11 @@ struct ExportedData {
       return type == .floatAttributeType ? "Float(\(number))" : number
     case .text(let length, let isUnique):
       return "\(name).text(\(length), \(isUnique ? "row" : "nil"))"
-    case .dates(let seconds): return "date(Double(row * \(seconds)))"
-    case .anyDate: return "date(Double(\(name).below(\(ValueRecipe.secondsOfAYear))))"
+    case .dates(let seconds, let least):
+      return ExportedData.date("row * \(seconds)", after: least)
+    case .anyDate(let least, let greatest):
+      let length = ValueRecipe.length(from: least, to: greatest)
+      return ExportedData.date("\(name).below(\(length))", after: least)
     case .flag: return "\(name).below(2) == 1"
     case .bytes(let length): return "\(name).bytes(\(length))"
     case .uuid: return "\(name).uuid()"
@@ -142,6 +145,11 @@ struct ExportedData {
     case .literals: return "\(name)[row % \(name).count]"
     case .none: return "nil"
     }
+  }
+
+  /// Returns an expression for a date in seconds after a number of seconds.
+  private static func date(_ seconds: String, after least: Int) -> String {
+    "date(Double(\(least == 0 ? "" : "\(least) + ")\(seconds)))"
   }
 
   /// Returns an expression that converts an integer to an attribute's type.

@@ -80,7 +80,9 @@ struct DataReader {
         } else {
           // The plan of an included file is replaced where it is.
           let replaced = plans.firstIndex { $0.entity == entry.key.text }
-          let above = plans[..<(replaced ?? plans.endIndex)].map(\.entity)
+          let above = plans[..<(replaced ?? plans.endIndex)].flatMap { plan in
+            [plan.entity] + plan.superentities
+          }
           guard let entityPlan = entityPlan(of: entry, above: above) else { continue }
           if let replaced { plans[replaced] = entityPlan } else { plans.append(entityPlan) }
         }
@@ -161,7 +163,9 @@ struct DataReader {
       }
       return nil
     }
-    return EntityPlan(entity: entry.key.text, count: count, properties: properties)
+    var plan = EntityPlan(entity: entry.key.text, count: count, properties: properties)
+    plan.superentities = sequence(first: entity, next: \.superentity).dropFirst().compactMap(\.name)
+    return plan
   }
 
   private func entity(of entry: YAMLEntry) -> NSEntityDescription? {
@@ -193,9 +197,11 @@ struct DataReader {
       for name in expression.names {
         try scopes.check(name)
         guard above.contains(name.text) else {
+          var seen: Set<String> = []
+          let known = above.filter { seen.insert($0).inserted }
           throw LanguageProblem(
             "the row count of `\(name.text)` isn't defined yet", at: name.range,
-            nextStep: "a count can use the entities above it: \(ModelNames.list(above))")
+            nextStep: "a count can use the entities above it: \(ModelNames.list(known))")
         }
       }
       return expression
@@ -221,6 +227,11 @@ struct DataReader {
     if let mapping = entry.node.mapping, let first = mapping.first,
       let key = document.word(of: first.key)
     {
+      guard mapping.count == 1 else {
+        throw LanguageProblem(
+          "`\(entry.key.text)` can have only one generator", at: document.range(of: entry.node),
+          nextStep: "write one of: \(Generator.usage)")
+      }
       let values = YAMLEntry(key: key, node: first.value, keyPath: entry.keyPath)
       return try DataReader.words(key) + (try document.words(of: values, splitting: false))
     }

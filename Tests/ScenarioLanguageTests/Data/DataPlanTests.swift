@@ -91,6 +91,51 @@ struct DataPlanTests {
       try values(attribute(.stringAttributeType), "text 5", rows: 9).allSatisfy { $0.count == 5 })
   }
 
+  @Test(
+    arguments: [
+      (.integer16AttributeType, nil, "-5", nil), (.integer16AttributeType, nil, "-5", "random"),
+      (.integer64AttributeType, nil, "-5000000000", "random"),
+      (.integer32AttributeType, nil, "0", nil), (.doubleAttributeType, nil, "-5", nil),
+      (.decimalAttributeType, "10", "100", nil), (.decimalAttributeType, nil, "-2", nil),
+    ] as [(NSAttributeType, String?, String?, String?)])
+  func numbersAreWithinTheModelsBounds(
+    type: NSAttributeType, minimum: String?, maximum: String?, generator: String?
+  ) throws {
+    let limited = attribute(type, minimum: minimum, maximum: maximum)
+    let found = try values(limited, generator, rows: 300).compactMap(Double.init)
+    #expect(found.count == 300)
+    let least = minimum.flatMap(Double.init) ?? -.infinity
+    let greatest = maximum.flatMap(Double.init) ?? .infinity
+    #expect(found.allSatisfy { (least...greatest).contains($0) })
+  }
+
+  @Test(
+    arguments: [("20", nil, 20), (nil, "-5", 0), ("3", "200", 12), ("1e12", nil, 100_000)]
+      as [(String?, String?, Int)])
+  func textsHaveTheModelsLength(minimum: String?, maximum: String?, length: Int) throws {
+    let limited = attribute(.stringAttributeType, minimum: minimum, maximum: maximum)
+    #expect(try values(limited, rows: 2).map(\.count) == [length, length])
+  }
+
+  /// The bounds of dates are seconds since 2001.
+  @Test(
+    arguments: [("600000000", "600000009"), (nil, "0"), ("600000000", nil), ("-1e300", "9e18")]
+      as [(String?, String?)])
+  func datesAreWithinTheModelsBounds(minimum: String?, maximum: String?) throws {
+    let limited = attribute(.dateAttributeType, minimum: minimum, maximum: maximum)
+    for isUnique in [false, true] {
+      let filled = EntityFill.Filled(
+        attribute: limited,
+        recipe: ValueRecipe(limited, generator: nil, isUnique: isUnique))
+      var source = AttributeSource(filled, seed: 7, stream: "Mood.date")
+      for row in 0..<10 {
+        let date = try #require(source.value(row: row) as? Date).timeIntervalSinceReferenceDate
+        #expect(minimum.flatMap(Double.init).map { date >= $0 } ?? true)
+        #expect(maximum.flatMap(Double.init).map { date <= $0 } ?? true)
+      }
+    }
+  }
+
   @Test(arguments: [1, 8, 20_001])
   func bytesHaveTheirLengthAndDiffer(length: Int) throws {
     let found = try values(attribute(.binaryDataAttributeType), "bytes \(length)", rows: 2)
@@ -127,6 +172,17 @@ struct DataPlanTests {
     } else {
       #expect(try data.counts(scale: 1).map(\.count) == [5_000_000])
     }
+  }
+
+  @Test func hugeNegativeCountIsAnError() throws {
+    let word = Word("0 - 1000000000000000", at: SourceRange(line: 1, column: 1))
+    let tags = (0..<10).map { EntityPlan.Property(name: "t\($0)", generator: .several(1_000)) }
+    let data = DataPlan(
+      source: .generated([
+        EntityPlan(entity: "Photo", count: try CountExpression(word), properties: tags)
+      ]))
+    let error = #expect(throws: CountExpressionError.self) { try data.counts(scale: 1) }
+    #expect(error?.message.hasPrefix("Photo can't have -1000000000000000 rows") == true)
   }
 
   @Test(

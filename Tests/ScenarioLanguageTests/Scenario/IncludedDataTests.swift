@@ -42,6 +42,12 @@ struct IncludedDataTests {
     #expect(other.data.seed == 3)
   }
 
+  /// `Country` is a subentity of the abstract entity `Region`.
+  @Test func countsIncludeSubentitiesAbove() throws {
+    let scenario = try read(nil, "{Continent: {count: 2}, Country: {count: 3}, Mood: {count: Region}}")
+    #expect(try scenario.data.counts(scale: 1).map(\.count) == [2, 3, 5])
+  }
+
   @Test(arguments: [
     (nil, "{include: data.yml}", "test.yml:3:17: error: the file can't be included: "),
     ("a", "{include: /etc/passwd}", "test.yml:3:17: error: `/etc/passwd` isn't a YAML file"),
