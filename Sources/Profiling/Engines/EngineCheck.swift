@@ -22,10 +22,10 @@ package struct EngineCheck {
 
   private var diagnostics: [ScenarioDiagnostic] {
     var found: [ScenarioDiagnostic] = []
-    let lines = scenario.text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = Scenario.lines(of: scenario.text)
     func report(_ obstacle: EngineObstacle?, _ keyPath: String, at range: SourceRange) {
       guard let obstacle else { return }
-      let line = lines.indices.contains(range.line - 1) ? String(lines[range.line - 1]) : nil
+      let line = lines.indices.contains(range.line - 1) ? lines[range.line - 1] : nil
       found.append(
         ScenarioDiagnostic(
           file: scenario.path, keyPath: keyPath,

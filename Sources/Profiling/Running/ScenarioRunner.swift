@@ -170,14 +170,14 @@ package struct ScenarioRunner {
   }
 
   private func diagnostic(_ error: CountExpressionError) -> ScenarioDiagnostic {
-    let lines = scenario.text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = Scenario.lines(of: scenario.text)
     let index = error.range.line - 1
     return ScenarioDiagnostic(
       file: scenario.path, keyPath: "",
       problem: LanguageProblem(
         "`\(error.text)` has no value at scale \(scale): \(error.message)", at: error.range,
         nextStep: "run it with another --scale, or change the expression"),
-      sourceLine: lines.indices.contains(index) ? String(lines[index]) : nil)
+      sourceLine: lines.indices.contains(index) ? lines[index] : nil)
   }
 
   private var command: String {

@@ -36,6 +36,21 @@ package struct Scenario: Sendable {
   /// The suppressed findings.
   package var silence: [FindingSuppression] = []
 
+  /// Returns the lines of a file, without their ends.
+  ///
+  /// A line ends where one ends in YAML: at a line feed, a carriage return, both, or one of
+  /// Unicode's other ends of lines and paragraphs.
+  package static func lines(of text: String) -> [String] {
+    // A carriage return with a line feed is one character.
+    text.split(omittingEmptySubsequences: false) { character in
+      switch character {
+      case "\n", "\r", "\r\n", "\u{85}", "\u{2028}", "\u{2029}": true
+      default: false
+      }
+    }
+    .map(String.init)
+  }
+
   /// The model of the data: the version that `data` specifies, or else the model itself.
   package var dataModel: NSManagedObjectModel {
     data.version.flatMap { versions?.version($0)?.model } ?? model

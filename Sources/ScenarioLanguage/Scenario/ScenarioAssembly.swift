@@ -186,8 +186,12 @@ struct ScenarioAssembly {
   /// Returns the suppressed findings, each a rule or a rule with its subject.
   private func silence(of entry: YAMLEntry, scopes: ScopeResolver) -> [FindingSuppression] {
     (document.list(of: entry, what: "findings") ?? []).compactMap { node, keyPath in
-      guard let word = document.word(of: node) else { return nil }
-      return document.noting(at: keyPath) { () throws(LanguageProblem) in
+      document.noting(at: keyPath) { () throws(LanguageProblem) in
+        guard let word = document.word(of: node) else {
+          throw LanguageProblem(
+            "a finding must be a word", at: document.range(of: node),
+            nextStep: "write, for example, `fault-storm` or `fault-storm(Mood)`")
+        }
         guard word.text.contains("(") else {
           try scopes.check(rule: word)
           return FindingSuppression(rule: word.text)

@@ -26,9 +26,7 @@ final class YAMLDocument {
 
   init(text: String, file: String) {
     self.file = file
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      line.hasSuffix("\r") ? String(line.dropLast()) : String(line)
-    }
+    lines = Scenario.lines(of: text)
   }
 
   /// The problems found, in source order, without duplicates; those of included files first.

@@ -321,6 +321,10 @@ struct ScenarioDiagnosticTests {
       10, "  - {results: Mood, sort: date, sections: colors.red, as: moods}", 43, "steps[0]",
       "`colors` is an attribute; a key path can't continue past it"),
     Mistake(16, "    expect: {}", 5, "", "duplicate key `expect`"),
+    Mistake(16, "silence: [[fault-storm(Mood)]]", 11, "silence[0]", "a finding must be a word"),
+    Mistake(
+      8, "  Mood: {count: 50, date: {every: 1 minute, random: }}", 27, "data.Mood.date",
+      "`date` can have only one generator"),
     Mistake(
       16, "    why: \"no end", 10, "",
       "invalid YAML: while scanning a quoted scalar, found unexpected end of stream"),
@@ -341,6 +345,23 @@ struct ScenarioDiagnosticTests {
     if diagnostic.problem.message.hasPrefix("invalid YAML") == false, mistake.line < 16 {
       #expect(diagnostic.line == mistake.line)
     }
+  }
+
+  @Test(arguments: ["\n", "\r\n", "\r", "\u{2028}"])
+  func linesEndWhereTheyEndInYAML(end: String) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      let lines = Self.lines[..<9] + ["  - {fetch: Mod, as: moods}"]
+      try ScenarioReader.read(
+        text: lines.joined(separator: end),
+        url: ScenarioFiles.folder.appendingPathComponent("storm.yml"), path: "storm.yml")
+    }
+    #expect(
+      error.description.hasPrefix(
+        """
+        storm.yml:10:13: error: the model has no entity `Mod`; did you mean `Mood`?
+            - {fetch: Mod, as: moods}
+                      ^^^
+        """), "\(error)")
   }
 
   @Test
