@@ -63,8 +63,9 @@ package struct IndexAdvisor {
     let candidates = candidates(for: trial)
     let usedBefore = trial.usedIndexes
     let kept = try trial.choose(from: candidates, checkingCancellation: checkCancellation)
-    let proposals = kept.enumerated().map { position, candidate in
-      proposal(candidate, position: position, in: trial)
+    var proposals: [IndexProposal] = []
+    for (position, candidate) in kept.enumerated() {
+      proposals.append(proposal(candidate, position: position, in: trial, after: proposals))
     }
     let redundant = redundant(with: proposals)
     var useful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
@@ -114,7 +115,8 @@ package struct IndexAdvisor {
   }
 
   private func proposal(
-    _ candidate: IndexCandidate, position: Int, in trial: IndexTrial
+    _ candidate: IndexCandidate, position: Int, in trial: IndexTrial,
+    after others: [IndexProposal]
   ) -> IndexProposal {
     let name = IndexTrial.name(of: position)
     let gains = trial.gains(of: name)
@@ -129,13 +131,19 @@ package struct IndexAdvisor {
     store.drop(name)
     let before = store.insertCost(into: candidate.table)
     _ = store.make(candidate, named: name)
-    let label = store.unusedIndexName(
-      IndexProposal.modelName(
-        properties.isEmpty ? candidate.parts.map(\.column) : properties,
-        isPartial: candidate.notNull != nil), in: found?.entity)
+    let plain = IndexProposal.modelName(
+      properties.isEmpty ? candidate.parts.map(\.column) : properties,
+      isPartial: candidate.notNull != nil)
+    var label = store.unusedIndexName(plain, in: found?.entity)
+    var indexName: String { "Z_\(found?.entity ?? candidate.table)_\(label)" }
+    // Proposals can differ only in the directions of their columns.
+    var number = 2
+    while others.contains(where: { $0.name.uppercased() == indexName.uppercased() }) {
+      label = store.unusedIndexName("\(plain)\(number)", in: found?.entity)
+      number += 1
+    }
     var steps: (before: Int, after: Int)?
     if let before, let after { steps = (before, after) }
-    let indexName = "Z_\(found?.entity ?? candidate.table)_\(label)"
     return IndexProposal(
       candidate: candidate, name: indexName, sql: store.sql(of: candidate, named: indexName),
       modelName: label, entity: found?.entity, properties: properties, gains: gains,

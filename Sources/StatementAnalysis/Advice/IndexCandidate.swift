@@ -71,7 +71,9 @@ extension IndexCandidate {
   ///
   /// - Parameter sparse: The columns of the table that are NULL in most rows.
   static func all(for needs: TableNeeds, sparse: Set<String>) -> [IndexCandidate] {
-    let order = normal(needs.order.filter { !needs.equal.contains($0.column) })
+    let order = normal(
+      needs.order.filter { !needs.equal.contains($0.column) },
+      turned: needs.sortsPrimaryKeysDescending)
     let starts = needs.equal.indices.map { first in
       [needs.equal[first]] + needs.equal.enumerated().filter { $0.offset != first }.map(\.element)
     }
@@ -122,11 +124,14 @@ extension IndexCandidate {
 
   /// Returns index columns for sort keys.
   ///
-  /// If all keys are descending, the columns are ascending: SQLite can scan an index in either
-  /// direction.
-  private static func normal(_ keys: [TableNeeds.Key]) -> [Part] {
-    let turned = keys.allSatisfy(\.isDescending)
-    return keys.map { Part($0.column, isDescending: !turned && $0.isDescending) }
+  /// SQLite can scan an index in either direction, so if all keys are descending, the columns are
+  /// ascending.
+  ///
+  /// - Parameter turned: Whether the index is scanned backward, as the order of primary keys
+  ///   requires, or `nil` if it can be scanned in either direction.
+  private static func normal(_ keys: [TableNeeds.Key], turned: Bool?) -> [Part] {
+    let turned = turned ?? keys.allSatisfy(\.isDescending)
+    return keys.map { Part($0.column, isDescending: $0.isDescending != turned) }
   }
 }
 

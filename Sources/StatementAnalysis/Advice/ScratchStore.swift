@@ -109,8 +109,8 @@ final class ScratchStore: IndexTrialStore {
 
   /// Returns the VM steps of inserting a copy of the table's last row, which is rolled back.
   ///
-  /// Returns `nil` if the table is empty, has no primary key, or has a constraint that rejects the
-  /// copy.
+  /// Returns `nil` if the table is empty, has no primary key or no greater one is left, or has a
+  /// constraint that rejects the copy.
   func insertCost(into table: String) -> Int? {
     // The store's triggers run, and they might not terminate.
     connection.withStepLimit(StoreLimits.trialSteps) { stepsOfInsert(into: table) }
@@ -126,7 +126,7 @@ final class ScratchStore: IndexTrialStore {
       guard
         var row = try connection.values(
           "SELECT * FROM \(SQLNames.quoted(table)) ORDER BY Z_PK DESC LIMIT 1"
-        ).first, case .integer(let last) = row[key]
+        ).first, case .integer(let last) = row[key], last < .max
       else { return nil }
       row[key] = .integer(last + 1)
       let list = names.map(SQLNames.quoted).joined(separator: ", ")

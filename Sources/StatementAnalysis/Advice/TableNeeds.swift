@@ -13,7 +13,11 @@ package struct TableNeeds: Equatable {
   /// The columns compared with `<`, `>`, or `BETWEEN`.
   var ranges: [String] = []
   /// The sort keys, if all of them are plain columns of this table; otherwise, empty.
+  ///
+  /// A last key that's the primary key is omitted.
   var order: [Key] = []
+  /// Whether the primary key is descending as the last sort key, or `nil` if it isn't the last one.
+  var sortsPrimaryKeysDescending: Bool?
   /// All columns of the table that appear in the statement.
   var columns: [String] = []
 
@@ -59,7 +63,8 @@ package struct TableNeeds: Equatable {
     }
     order = sorted ?? []
     // Index entries with equal columns are in the order of the primary key.
-    if order.last?.column.uppercased() == "Z_PK", order.last?.isDescending == false {
+    if let last = order.last, last.column.uppercased() == "Z_PK" {
+      sortsPrimaryKeysDescending = last.isDescending
       order.removeLast()
     }
   }

@@ -24,7 +24,8 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
     guard !statistics.isEmpty,
       let loops = Loops(plan.roots, outline: SQLOutline(sql), statistics), loops.reads
     else { return nil }
-    rows = Int(min(loops.visits.rounded(.up), 1e15))
+    // A product of infinity and 0 isn't a number.
+    rows = loops.visits < 1e15 ? Int(loops.visits.rounded(.up)) : 1_000_000_000_000_000
   }
 
   /// The estimate as text: `~5,000 rows visited per run (estimated from sqlite_stat1)`.
@@ -48,7 +49,7 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
           visits += passes * rows
           passes *= max(rows, 1)
           reads = true
-        } else if node.detail.hasPrefix("CORRELATED ") {
+        } else if node.detail.hasPrefix("CORRELATED ") || node.detail == "MULTI-INDEX OR" {
           inside = passes
         }
         guard let inner = Loops(node.children, outline: outline, statistics) else { return nil }
@@ -101,7 +102,8 @@ package struct TableStatistics: Sendable {
     else { return }
     for values in (try? connection.values("SELECT tbl, idx, stat FROM sqlite_stat1")) ?? [] {
       guard case .text(let table) = values[0], case .text(let text) = values[2] else { continue }
-      let numbers = text.split(separator: " ").prefix { Int($0) != nil }.compactMap { Int($0) }
+      let numbers = text.split(separator: " ").map { Int($0) }.prefix { ($0 ?? -1) >= 0 }
+        .compactMap(\.self)
       guard let all = numbers.first else { continue }
       if case .text(let index) = values[1] { indexes[index] = numbers }
       rows[table] = max(all, rows[table] ?? 0)

@@ -65,6 +65,7 @@ struct BuildOrderTests {
     let plans = [try plan("Band"), try plan("Singer")]
     let found = problems(plans, model)
     #expect(found.count == 1)
-    #expect(found.first?.hasPrefix("`Band.singer` is required, but its destination requires") == true)
+    #expect(
+      found.first?.hasPrefix("`Band.singer` is required, but its destination requires") == true)
   }
 }

@@ -44,7 +44,8 @@ struct IncludedDataTests {
 
   /// `Country` is a subentity of the abstract entity `Region`.
   @Test func countsIncludeSubentitiesAbove() throws {
-    let scenario = try read(nil, "{Continent: {count: 2}, Country: {count: 3}, Mood: {count: Region}}")
+    let scenario = try read(
+      nil, "{Continent: {count: 2}, Country: {count: 3}, Mood: {count: Region}}")
     #expect(try scenario.data.counts(scale: 1).map(\.count) == [2, 3, 5])
   }
 

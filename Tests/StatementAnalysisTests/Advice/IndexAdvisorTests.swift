@@ -101,6 +101,39 @@ struct IndexAdvisorTests {
     #expect(names.unusedIndexName("byNothing", in: taken.0) == "byNothing")
   }
 
+  /// The two orders differ only in the direction of the second column.
+  @Test func namesOfProposalsDiffer() throws {
+    let orders = ["t0.ZLATITUDE, t0.ZREMOTEIDENTIFIER", "t0.ZLATITUDE, t0.ZREMOTEIDENTIFIER DESC"]
+    let advice = try AdvisedStore().advice(
+      [], sql: orders.map { "SELECT t0.Z_OPT, t0.ZDATE FROM ZMOOD t0 ORDER BY \($0) LIMIT 5" })
+    #expect(
+      advice.proposals.map(\.name).sorted() == [
+        "Z_Mood_byLatitudeAndRemoteIdentifier", "Z_Mood_byLatitudeAndRemoteIdentifier2",
+      ])
+    #expect(advice.proposals.allSatisfy { $0.sql.contains(" \($0.name) ") })
+  }
+
+  @Test(arguments: [
+    ("t0.ZLATITUDE DESC, t0.Z_PK", "Mood (latitude descending)"),
+    ("t0.ZLATITUDE DESC, t0.Z_PK DESC", "Mood (latitude)"),
+    ("t0.ZLATITUDE, t0.Z_PK DESC", "Mood (latitude descending)"),
+  ])
+  func indexesSortByThePrimaryKeyAtTheEnd(order: String, title: String) throws {
+    let advice = try AdvisedStore().advice(
+      [], sql: ["SELECT t0.Z_OPT, t0.ZDATE, t0.ZLONGITUDE FROM ZMOOD t0 ORDER BY \(order) LIMIT 9"])
+    #expect(advice.proposals.map(\.title) == [title])
+  }
+
+  @Test func tableWithTheGreatestPrimaryKeyHasNoCostOfInserting() throws {
+    let store = try AdvisedStore()
+    try store.execute("UPDATE ZMOOD SET Z_PK = 9223372036854775807 WHERE Z_PK = 1")
+    let proposal = try #require(
+      try store.advice(
+        [], sql: ["SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3 AND t0.ZLONGITUDE = 3"]
+      ).proposals.first)
+    #expect(proposal.insertSteps == nil)
+  }
+
   @Test func adviceDoesNotModifyTheStore() throws {
     let store = try AdvisedStore()
     let before = try FolderState(store.url.deletingLastPathComponent())

@@ -25,6 +25,21 @@ struct TableNeedsTests {
     #expect(needs?.order.map { $0.column + ($0.isDescending ? "-" : "") } == order)
   }
 
+  /// The entries of an index are in the order of the primary key, in the direction of the scan.
+  @Test(arguments: [
+    ("t0.ZD, t0.ZE", ["ZD", "ZE"]), ("t0.ZD DESC, t0.ZE DESC", ["ZD", "ZE"]),
+    ("t0.ZD DESC, t0.Z_PK", ["ZD-"]), ("t0.ZD DESC, t0.Z_PK DESC", ["ZD"]),
+    ("t0.ZD, t0.Z_PK DESC", ["ZD-"]), ("t0.ZD, t0.ZE DESC, t0.Z_PK DESC", ["ZD-", "ZE"]),
+  ])
+  func indexHasTheDirectionThatTheLastKeyRequires(order: String, columns: [String]) throws {
+    let needs = try #require(
+      TableNeeds.all(of: "SELECT t0.Z_PK FROM ZA t0 ORDER BY \(order) LIMIT 5").first)
+    let candidates = IndexCandidate.all(for: needs, sparse: []).map { candidate in
+      candidate.parts.map { $0.column + ($0.isDescending ? "-" : "") }
+    }
+    #expect(candidates == [columns])
+  }
+
   @Test func conditionsOfAJoinBelongToTheirTables() {
     let needs = TableNeeds.all(
       of: "SELECT 0 FROM ZA t0 JOIN ZB t1 ON t0.Z_PK = t1.ZOWNER WHERE  t1.ZX = ?")

@@ -42,6 +42,13 @@ struct PlanEstimateTests {
     ("SELECT * FROM ZMOOD t0 WHERE t0.ZRANK = ?", 4),
     ("SELECT * FROM ZMOOD t0 JOIN ZCOUNTRY t1 ON t0.ZCOUNTRY = t1.Z_PK WHERE t0.ZDATE = ?", 2),
     ("SELECT * FROM ZMOOD t0 WHERE t0.ZCOUNTRY IN (SELECT * FROM _Z_intarray0)", 20),
+    // Each of 50 countries searches 20 moods by one index and one by the primary key.
+    (
+      """
+      SELECT * FROM ZCOUNTRY t0 CROSS JOIN ZMOOD t1 \
+      WHERE t1.ZCOUNTRY = t0.Z_PK OR t1.Z_PK = t0.Z_PK
+      """, 1_100
+    ),
     (
       """
       SELECT * FROM ZCOUNTRY t0 WHERE \
@@ -56,6 +63,27 @@ struct PlanEstimateTests {
   @Test func noEstimateWithoutStatistics() throws {
     #expect(try rows("SELECT * FROM ZMOOD t0", on: connection(analyzed: false)) == nil)
     #expect(try rows("SELECT 1", on: connection()) == nil)
+  }
+
+  /// The statistics are a table of the file, which can contain anything.
+  @Test(
+    arguments: [
+      ("-9223372036854775808", "-9223372036854775808", nil),
+      ("9223372036854775807", "9223372036854775807", 1_000_000_000_000_000),
+      ("9223372036854775807", "0", 1_000_000_000_000_000),
+    ] as [(String, String, Int?)])
+  func impossibleStatisticsAreLimited(moods: String, countries: String, expected: Int?) throws {
+    let connection = try connection()
+    try connection.execute(
+      """
+      DROP INDEX ZMOOD_ZCOUNTRY_INDEX; DROP INDEX byDate; DROP INDEX byMonth;
+      DROP INDEX byKindAndRank; DELETE FROM sqlite_stat1;
+      INSERT INTO sqlite_stat1 VALUES('ZMOOD', NULL, '\(moods)'),
+        ('ZCOUNTRY', NULL, '\(countries)')
+      """)
+    let tables = (0..<20).map { "ZMOOD t\($0)" }.joined(separator: " CROSS JOIN ")
+    let sql = "SELECT * FROM \(tables) CROSS JOIN ZCOUNTRY t20"
+    #expect(try rows(sql, on: connection) == expected)
   }
 
   @Test func textNamesTheSourceOfTheEstimate() throws {
