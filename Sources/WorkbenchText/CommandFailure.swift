@@ -53,11 +53,14 @@ package enum CommandWord {
         !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
           || "_-./:,+@%=".unicodeScalars.contains(scalar)
       }
-    return isSafe
-      ? word
-      : "'"
-        + word.split(separator: "'", omittingEmptySubsequences: false)
-        .joined(separator: "'\\''") + "'"
+    guard !isSafe else { return word }
+    // A quotation mark and a combining mark after it are one character.
+    var result = "'"
+    for scalar in word.unicodeScalars {
+      if scalar == "'" { result += "'\\'" }
+      result.unicodeScalars.append(scalar)
+    }
+    return result + "'"
   }
 }
 

@@ -42,7 +42,7 @@ package enum NumberText {
 
   /// Returns a time in nanoseconds as milliseconds with three decimal places: `12.402`.
   package static func milliseconds(_ nanoseconds: UInt64) -> String {
-    let microseconds = (nanoseconds + 500) / 1_000
+    let microseconds = nanoseconds / 1_000 + (nanoseconds % 1_000 < 500 ? 0 : 1)
     let decimals = String(1_000 + microseconds % 1_000).dropFirst()
     return "\(grouped(Int(microseconds / 1_000))).\(decimals)"
   }
@@ -63,7 +63,8 @@ package enum NumberText {
   }
 
   private static func tenths(_ nanoseconds: UInt64, unit: UInt64) -> String {
-    let tenths = (nanoseconds * 10 + unit / 2) / unit
+    let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: unit)
+    let tenths = whole * 10 + (rest * 10 + unit / 2) / unit
     return "\(grouped(Int(tenths / 10))).\(tenths % 10)"
   }
 }
@@ -147,7 +148,7 @@ package struct TimeSpread: Sendable, Equatable {
     let middle = sorted.count / 2
     median =
       sorted.count.isMultiple(of: 2)
-      ? sorted[middle - 1] / 2 + sorted[middle] / 2 : sorted[middle]
+      ? sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2 : sorted[middle]
   }
 
   /// Creates a range from its values.

@@ -181,10 +181,15 @@ extension RowText {
     calendar.contains(date.timeIntervalSinceReferenceDate)
   }
 
+  /// Returns a date with its nearest millisecond, or the last one of the year 9999.
   private static func date(_ value: Date) -> String {
-    isInCalendar(value)
-      ? value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-      : "\(value.timeIntervalSinceReferenceDate) seconds since 2001-01-01"
+    let seconds = value.timeIntervalSinceReferenceDate
+    guard isInCalendar(value) else { return "\(seconds) seconds since 2001-01-01" }
+    // The format truncates: a part of a millisecond more makes up for the error of the number.
+    let nearest = (seconds * 1_000).rounded() / 1_000 + 0.000_25
+    let shown = Date(timeIntervalSinceReferenceDate: nearest)
+    return (isInCalendar(shown) ? shown : value)
+      .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
   /// Returns a number as JSON, with infinity and NaN, which JSON can't represent, as strings.
@@ -218,7 +223,9 @@ package enum CSVText {
   package static func lines(_ values: [String]) -> [String] {
     let text = values.map(quoted).joined(separator: ",")
     guard text.utf8.contains(0x0A) else { return [text] }
-    return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    // A carriage return and a line feed are one character.
+    return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0) }
   }
 
   private static func quoted(_ text: String) -> String {
@@ -228,6 +235,13 @@ package enum CSVText {
       default: false
       }
     }
-    return needsQuotes ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+    guard needsQuotes else { return text }
+    // A quotation mark and a combining mark after it are one character.
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { result += "\"" }
+      result.unicodeScalars.append(scalar)
+    }
+    return result + "\""
   }
 }

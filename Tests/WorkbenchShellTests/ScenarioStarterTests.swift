@@ -38,6 +38,19 @@ struct ScenarioStarterTests {
     try expectPasses(file, in: store.folder)
   }
 
+  @Test
+  func storeWithoutObjectsIsAnError() throws {
+    let store = try TypedSession.store()
+    let workspace = try ShellWorkspace(store: store.url, path: store.url.path)
+    let counts = workspace.counts.map { EntityCount(name: $0.name, count: 0) }
+    let error = #expect(throws: InvalidInputError.self) {
+      try ScenarioStarter(
+        name: "theirs", store: store.url, model: workspace.model, counts: counts,
+        folder: store.folder.url)
+    }
+    #expect(error?.message == "small.sqlite has no entity with objects")
+  }
+
   private func expectPasses(_ file: URL, in folder: TemporaryFolder) throws {
     let scenario = try ScenarioReader.read(file)
     for scale in [1, 3] {

@@ -9,7 +9,7 @@ struct ExportCheck {
 
   init(_ scenario: Scenario) {
     self.scenario = scenario
-    lines = scenario.text.components(separatedBy: "\n")
+    lines = Scenario.lines(of: scenario.text)
   }
 
   /// The problems with file, line, and column, in source order.

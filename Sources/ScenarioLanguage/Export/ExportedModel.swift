@@ -5,7 +5,9 @@ import WorkbenchText
 /// A model as Swift code that creates it, using only API of Core Data.
 struct ExportedModel {
   private let model: NSManagedObjectModel
-  private var identifiers = SwiftIdentifiers(reserved: ["model"])
+  private var identifiers = SwiftIdentifiers(reserved: [
+    "model", "entity", "attribute", "relationship", "index",
+  ])
   private var entities: [String: String] = [:]
   /// The identifiers of relationships, by entity and relationship, such as `Mood.country`.
   private var relationships: [String: String] = [:]

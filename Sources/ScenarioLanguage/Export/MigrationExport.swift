@@ -80,7 +80,7 @@ package struct MigrationExport {
         "// Migrates a copy of each store in a folder, and compares it with the fixture below:",
         "//",
         "//     swift run \(name) [STORES [MODEL [MAPPINGS]]]", "//",
-        "// On a Mac, MODEL is a .momd (xcrun momc \(ScenarioExport.typed(request.model)) Model.momd), and",
+        "// On a Mac, MODEL is a .momd (xcrun momc \(CommandWord.quoted(request.model)) Model.momd), and",
         "// mapping models are .cdm files (xcrun mapc). Add the classes of migration policies to this",
         "// package.",
         "",

@@ -79,12 +79,12 @@ package struct ScenarioExport {
   }
 
   private func writeHead(to lines: inout SwiftLines) {
-    let name = ScenarioExport.typed(scenario.fileName)
+    let name = CommandWord.quoted(scenario.fileName)
     let head = [
       "\(OutputMark.program) from \(scenario.path).", "//",
       "// \(scenario.name). To run it with Core Data's SQL log and evaluate the log:",
       "//", "//     swift run \(name) -com.apple.CoreData.SQLDebug 1 2> \(name).log",
-      "//     cdprof log \(name).log --expect \(ScenarioExport.typed(scenario.path))"
+      "//     cdprof log \(name).log --expect \(CommandWord.quoted(scenario.path))"
         + (scale == 1 ? "" : " --scale \(scale)"), "",
     ]
     lines.add(head.map(SwiftLines.oneLine))
@@ -119,12 +119,6 @@ package struct ScenarioExport {
       "    \(typeName).say(\"\\(error)\")", "    exit(1)", "  }", "}",
       "thread.stackSize = 1 << 23", "thread.start()", "dispatchMain()",
     ])
-  }
-
-  /// Returns a word quoted for a shell, if necessary.
-  static func typed(_ word: String) -> String {
-    word.contains { $0.isWhitespace || "'\"$&|;()*?<>".contains($0) }
-      ? "'\(word.replacing("'", with: "'\\''"))'" : word
   }
 
   private static func withoutBlanksAtEnd(_ line: String) -> String {

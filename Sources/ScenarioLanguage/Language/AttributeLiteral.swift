@@ -21,13 +21,14 @@ package struct AttributeLiteral: Sendable {
   /// Returns the value of a literal, or `nil` if the literal is invalid or is `nil`.
   ///
   /// Numbers are written in decimal, Booleans as `yes` or `no`, dates as `2016-05-04` or
-  /// `2016-05-04T12:30:00Z`, and binary data as hexadecimal digits.
+  /// `2016-05-04T12:30:00Z`, with or without a fraction of the seconds, and binary data as
+  /// hexadecimal digits.
   package func value(of text: String) -> Any? {
     switch type {
     case .integer16AttributeType: Int16(text)
     case .integer32AttributeType: Int32(text)
     case .integer64AttributeType: Int64(text)
-    case .decimalAttributeType: Decimal(string: text)
+    case .decimalAttributeType: AttributeLiteral.decimal(text)
     case .doubleAttributeType: Double(text).flatMap { $0.isFinite ? $0 : nil }
     case .floatAttributeType: Float(text).flatMap { $0.isFinite ? $0 : nil }
     case .stringAttributeType: AttributeLiteral.isNil(text) ? nil : text
@@ -84,9 +85,25 @@ package struct AttributeLiteral: Sendable {
     }
   }
 
+  private static func decimal(_ text: String) -> Decimal? {
+    // Foundation's initializer ignores what follows a number.
+    let form = /[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?/
+    return text.wholeMatch(of: form) == nil ? nil : Decimal(string: text)
+  }
+
   private static func date(_ text: String) -> Date? {
-    if let date = try? Date(text, strategy: .iso8601) { return date }
-    return try? Date(text, strategy: .iso8601.year().month().day())
+    // Foundation's parser ignores what follows a date, and accepts February 30.
+    let form =
+      /([0-9]{4}-[0-9]{2}-[0-9]{2})(T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\.[0-9]+)?(Z|[-+][0-9:]+))?/
+    let day = Date.ISO8601FormatStyle.iso8601.year().month().day()
+    guard let match = text.wholeMatch(of: form),
+      let start = try? Date(String(match.1), strategy: day),
+      start.formatted(day) == match.1
+    else { return nil }
+    guard match.2 != nil else { return start }
+    guard let fraction = match.5 else { return try? Date(text, strategy: .iso8601) }
+    let seconds = try? Date(text.replacing(fraction, with: ""), strategy: .iso8601)
+    return seconds.flatMap { date in Double("0\(fraction)").map(date.addingTimeInterval) }
   }
 
   private static func data(_ text: String) -> Data? {
@@ -95,7 +112,7 @@ package struct AttributeLiteral: Sendable {
     var data = Data(capacity: digits.count / 2)
     for start in stride(from: 0, to: digits.count, by: 2) {
       let pair = String(decoding: digits[start..<(start + 2)], as: UTF8.self)
-      guard let byte = UInt8(pair, radix: 16), !pair.hasPrefix("+") else { return nil }
+      guard let byte = UInt8(pair, radix: 16), pair.first?.isHexDigit == true else { return nil }
       data.append(byte)
     }
     return data

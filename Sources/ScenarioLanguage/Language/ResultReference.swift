@@ -15,8 +15,9 @@ package struct ResultReference: Sendable, Hashable {
   ///
   /// Variables of `SUBQUERY`, assignments, and quoted text aren't references.
   fileprivate static func all(in format: String) -> [ResultReference] {
-    let bound = format.matches(of: /(?i)SUBQUERY\s*\([^,]*,\s*\$(\w+)|\$(\w+)\s*:=/)
-      .compactMap { $0.1 ?? $0.2 }
+    let bound = Set(
+      format.matches(of: /(?i)SUBQUERY\s*\([^,]*,\s*\$(\w+)|\$(\w+)\s*:=/)
+        .compactMap { $0.1 ?? $0.2 })
     var references: [ResultReference] = []
     // A quoted string is skipped as a whole.
     let pattern = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$(\w+)/
@@ -24,10 +25,17 @@ package struct ResultReference: Sendable, Hashable {
       guard let name = match.1, !bound.contains(name) else { continue }
       let before = format[..<match.range.lowerBound]
       references.append(
-        ResultReference(
-          name: String(name), isList: before.contains(/(?i)\bIN\s*$/), range: match.range))
+        ResultReference(name: String(name), isList: endsInIN(before), range: match.range))
     }
     return references
+  }
+
+  /// Returns whether the last word of a part of a format is `IN`.
+  private static func endsInIN(_ text: Substring) -> Bool {
+    guard let last = text.lastIndex(where: { !$0.isWhitespace }) else { return false }
+    let words = text[...last]
+    guard words.suffix(2).uppercased() == "IN" else { return false }
+    return words.dropLast(2).last.map { !($0.isLetter || $0.isNumber || $0 == "_") } ?? true
   }
 }
 

@@ -37,7 +37,7 @@ package struct ScenarioStarter: Sendable {
   package init(
     name: String, store: URL, model: NSManagedObjectModel, counts: [EntityCount], folder: URL
   ) throws {
-    guard let most = counts.max(by: { $0.count < $1.count }),
+    guard let most = counts.filter({ $0.count > 0 }).max(by: { $0.count < $1.count }),
       let entity = model.entitiesByName[most.name]
     else {
       throw InvalidInputError(

@@ -192,10 +192,27 @@ struct DataPlanTests {
       (.doubleAttributeType, "nan", nil), (.binaryDataAttributeType, "ff0", nil),
       (.binaryDataAttributeType, "ff00", "2 bytes"), (.stringAttributeType, "nil", nil),
       (.dateAttributeType, "2016-05-04T12:30:00Z", "2016-05-04 12:30:00 +0000"),
-      (.dateAttributeType, "yesterday", nil),
+      (.dateAttributeType, "yesterday", nil), (.dateAttributeType, "2016-02-30", nil),
+      (.dateAttributeType, "2016-02-29", "2016-02-29 00:00:00 +0000"),
+      (.dateAttributeType, "2016-05-04T12:30:00", nil),
+      (.dateAttributeType, "2016-05-04 12:30:00", nil),
+      (.dateAttributeType, "2016-05-04T24:30:00Z", nil),
+      (.dateAttributeType, "2016-05-04T12:30:00.999Z", "2016-05-04 12:30:00 +0000"),
+      (.dateAttributeType, "2016-05-04T12:30:00+02:00", "2016-05-04 10:30:00 +0000"),
+      (.decimalAttributeType, "-12.50e1", "-125"), (.decimalAttributeType, "1,5", nil),
+      (.decimalAttributeType, "12 apples", nil), (.decimalAttributeType, "-", nil),
+      (.decimalAttributeType, "", nil), (.binaryDataAttributeType, "-0", nil),
     ] as [(NSAttributeType, String, String?)])
   func literalsAreParsedByAttributeType(type: NSAttributeType, text: String, value: String?) {
     #expect(AttributeLiteral(type).value(of: text).map { "\($0)" } == value)
+  }
+
+  @Test func fractionsOfSecondsAreKept() {
+    let literal = AttributeLiteral(.dateAttributeType)
+    let dates = ["2016-05-04T12:30:00Z", "2016-05-04T12:30:00.250Z"].map { text in
+      (literal.value(of: text) as? Date)?.timeIntervalSinceReferenceDate ?? 0
+    }
+    #expect(dates[0] > 0 && dates[1] == dates[0] + 0.25)
   }
 
   @Test(

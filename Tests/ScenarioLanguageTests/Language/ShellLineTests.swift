@@ -231,4 +231,15 @@ struct ShellLineTests {
     let verbs = Set(Verb.allCases.map(\.rawValue))
     #expect(verbs.isDisjoint(with: LineWords.keywords))
   }
+
+  @Test(arguments: [
+    ("country IN $a", true), ("country in\t $a", true), ("NOT (country IN $a)", true),
+    ("country == $a", false), ("country.origin == $a", false), ("country.begIN == $a", false),
+    ("begIN $a", false), ("$a", false),
+  ])
+  func referencesAfterINAreLists(predicate: String, isList: Bool) throws {
+    let step = try ShellLine.parse("fetch Mood where \"\(predicate)\"", number: 1)
+    #expect(step.predicateReferences.map(\.name) == ["a"])
+    #expect(step.predicateReferences.map(\.isList) == [isList])
+  }
 }
