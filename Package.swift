@@ -144,6 +144,13 @@ let package = Package(
     .target(name: "CFailingFiles", dependencies: ["CSQLite"], path: "Tests/CFailingFiles"),
     .target(
       name: "FailingFiles", dependencies: ["CFailingFiles"], path: "Tests/FailingFiles"),
+    // The readers of external input, for the tests and for `make fuzz`.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "WorkbenchText", "ScenarioLanguage", "StoreTools", "LogAnalysis", "RunReports",
+        "OpenCoreData", "ManagedModel",
+      ], path: "Tests/FuzzTargets"),
     // What the tests of the workbench share: stores, scenarios, logs, recorded events.
     .target(
       name: "WorkbenchFixtures",
@@ -194,7 +201,9 @@ let package = Package(
     .testTarget(
       name: "cdprofTests",
       dependencies: [
-        "FailingFiles", "cdprof", "WorkbenchCommands", "CSandbox", "OpenCoreData", "ManagedModel",
+        "FailingFiles", "FuzzTargets", "cdprof", "WorkbenchShell", "WorkbenchCommands", "CSandbox",
+        "OpenCoreData",
+        "ManagedModel",
         "SQLiteDriver",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -215,10 +224,8 @@ if Context.environment["CDPROF_FUZZER"] != nil {
     .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
     .executableTarget(
       name: "Fuzzer",
-      dependencies: [
-        "CLibFuzzer", "WorkbenchText", "ScenarioLanguage", "StoreTools", "LogAnalysis",
-        "RunReports", "OpenCoreData", "ManagedModel",
-      ], path: "Tests/Fuzzer", exclude: ["Corpus", "Dictionaries"], swiftSettings: settings),
+      dependencies: ["CLibFuzzer", "FuzzTargets"], path: "Tests/Fuzzer",
+      exclude: ["Corpus", "Dictionaries"], swiftSettings: settings),
   ]
 }
 

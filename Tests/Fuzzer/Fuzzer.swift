@@ -1,5 +1,6 @@
 import CLibFuzzer
 import Foundation
+import FuzzTargets
 
 /// Reads random inputs with libFuzzer, which prefers those that reach new code.
 ///

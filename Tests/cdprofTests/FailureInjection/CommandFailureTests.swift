@@ -4,6 +4,7 @@ import Foundation
 import OpenCoreData
 import SQLiteDriver
 import Testing
+import WorkbenchShell
 
 @testable import WorkbenchCommands
 
@@ -18,6 +19,8 @@ struct CommandWork: Sendable, CustomTestStringConvertible {
   var change: @Sendable (URL) throws -> Void = { _ in }
   /// Whether all runs write the same bytes.
   var isReproducible = true
+  /// Whether a run replaces the files of the one before.
+  var replacesFiles = true
 
   static let all = [
     CommandWork(testDescription: "report") { folder in
@@ -60,7 +63,7 @@ struct CommandWork: Sendable, CustomTestStringConvertible {
           folder.appendingPathComponent("Store.sqlite").path, "--to", PackageFiles.articles,
           "--out", folder.appendingPathComponent("out/New.sqlite").path,
         ])
-      }, isReproducible: false),
+      }, isReproducible: false, replacesFiles: false),
     CommandWork(
       testDescription: "repair",
       command: { folder in
@@ -68,7 +71,16 @@ struct CommandWork: Sendable, CustomTestStringConvertible {
           folder.appendingPathComponent("Store.sqlite").path,
           "--repair", folder.appendingPathComponent("out/Repaired.sqlite").path,
         ])
-      }, isReproducible: false),
+      }, isReproducible: false, replacesFiles: false),
+    CommandWork(
+      testDescription: "save scenario",
+      command: { folder in
+        try ShellLines.parse([
+          folder.appendingPathComponent("tiny.yml").path, "fetch Continent", "reset",
+          "count Continent",
+          "save scenario \(folder.appendingPathComponent("out/saved.yml").path)",
+        ])
+      }, replacesFiles: false),
   ]
 
   /// Creates the inputs: a scenario, its result, and a store of the first version.
@@ -100,6 +112,21 @@ struct CommandWork: Sendable, CustomTestStringConvertible {
   }
 }
 
+/// The shell with a scenario, until a line fails.
+struct ShellLines: Executable {
+  @Argument var file: String
+  @Argument var lines: [String]
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let engine = try ShellEngine(workspace: try ShellWorkspace(opening: file)) { _ in }
+    defer { engine.close() }
+    for line in lines {
+      if let failure = engine.answer(to: line).failure { throw failure }
+    }
+    return .success
+  }
+}
+
 @Suite(
   "Failing file operations of commands",
   .enabled(if: FailingFiles.isAvailable, "a sanitizer replaces file operations"), .serialized)
@@ -110,9 +137,7 @@ struct CommandFailureTests {
     let template = folder.file("template")
     try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
     try work.create(in: template)
-    // Stores aren't replaced, so the first migration and repair write nothing to replace.
-    let replaces = work.isReproducible || work.testDescription == "run"
-    if replaces { _ = try work.command(template).execute(Console()) }
+    if work.replacesFiles { _ = try work.command(template).execute(Console()) }
     try work.change(template)
     let sweep = FailureSweep(copying: template, into: folder.url) { copy in
       _ = try work.command(copy).execute(Console())

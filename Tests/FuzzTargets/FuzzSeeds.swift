@@ -1,22 +1,25 @@
-import Foundation
+package import Foundation
 import ManagedModel
 import OpenCoreData
 import WorkbenchText
 
 /// Valid inputs of each target, from the repository's own files.
-struct FuzzSeeds {
+package struct FuzzSeeds {
   /// The folder of the package.
-  static let repository = URL(fileURLWithPath: #filePath)
+  package static let repository = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   private let corpus: URL
 
-  init(in corpus: URL) {
+  /// Writes to a folder, which need not exist.
+  package init(in corpus: URL) {
     self.corpus = corpus
   }
 
   /// Writes the seeds of all targets, each to a folder of its own.
-  func write() throws {
+  ///
+  /// Throws if one of the repository's files can't be read, or the folder can't be written to.
+  package func write() throws {
     for target in FuzzTarget.allCases {
       try FileManager.default.createDirectory(
         at: folder(of: target), withIntermediateDirectories: true)

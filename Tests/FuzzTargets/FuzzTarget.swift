@@ -11,7 +11,7 @@ import WorkbenchText
 ///
 /// Errors are expected. A reader fails by a trap, a hang, or the memory that it uses, or if what it
 /// wrote can't be read again.
-enum FuzzTarget: String, CaseIterable {
+package enum FuzzTarget: String, CaseIterable, Sendable {
   /// The format of a predicate, and its SQL.
   case predicate
   /// The `contents` of a model document.
@@ -33,8 +33,10 @@ enum FuzzTarget: String, CaseIterable {
   /// The pages of a store.
   case store
 
-  /// Reads an input.
-  func read(_ bytes: [UInt8]) {
+  /// Reads an input, and writes and reads again what it contains.
+  ///
+  /// Errors are ignored. The process ends if what was written can't be read.
+  package func read(_ bytes: [UInt8]) {
     switch self {
     case .predicate: try? Self.predicate(String(decoding: bytes, as: UTF8.self))
     case .document: try? Self.model(ModelDocument.read(data: Data(bytes), file: "contents"))
