@@ -351,7 +351,7 @@ struct ScenarioDiagnosticTests {
   func linesEndWhereTheyEndInYAML(end: String) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       let lines = Self.lines[..<9] + ["  - {fetch: Mod, as: moods}"]
-      try ScenarioReader.read(
+      _ = try ScenarioReader.read(
         text: lines.joined(separator: end),
         url: ScenarioFiles.folder.appendingPathComponent("storm.yml"), path: "storm.yml")
     }

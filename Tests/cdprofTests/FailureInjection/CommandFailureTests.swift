@@ -117,7 +117,7 @@ struct ShellLines: Executable {
   @Argument var file: String
   @Argument var lines: [String]
 
-  func execute(_ console: Console) throws -> ExitStatus {
+  func execute(_ console: Console) throws -> WorkbenchCommands.ExitStatus {
     let engine = try ShellEngine(workspace: try ShellWorkspace(opening: file)) { _ in }
     defer { engine.close() }
     for line in lines {
