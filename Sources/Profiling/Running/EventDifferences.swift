@@ -36,11 +36,16 @@ struct EventDifferences {
     return lines
   }
 
-  /// Whether to list steps because groups of events aren't sufficient: they contain no COMMIT, and
-  /// they don't contain their context.
+  /// Whether to list steps because groups of events aren't sufficient: they contain no COMMIT, no
+  /// round trips, not what a step of a migration did, and not their context.
   private var isOfSteps: Bool {
     if case .context = metric.scope { return true }
-    return metric.metric == .transactions || metric.metric == .pageouts
+    switch metric.metric {
+    case .transactions, .roundtrips, .pageouts, .ddl, .dml, .copiedtables, .addedcolumns,
+      .createdindexes, .instances:
+      return true
+    default: return false
+    }
   }
 
   /// One line for each step that contributes to the metric, largest contribution first.
@@ -72,13 +77,24 @@ struct EventDifferences {
 
   private var contributing: [Part] {
     recording.groups.compactMap { group in
-      guard let amount = amount(of: group), amount > 0, isInScope(group) else { return nil }
+      let statement = statement(of: group)
+      guard let amount = amount(of: group, statement?.statement?.kind), amount > 0,
+        isInScope(group, statement?.objectEntity)
+      else { return nil }
       let step = recording.steps.first {
         group.firstEvent > $0.after && group.firstEvent <= $0.through
       }
       if case .step(let name) = metric.scope, step?.name != name { return nil }
       return Part(group: group, amount: amount, step: step)
     }
+  }
+
+  /// Returns the first statement of a group, or `nil` if it ran none that's counted.
+  private func statement(of group: EventGroup) -> RecordedEvent? {
+    guard let sql = group.sql, let first = recording.events.index(ofID: group.firstEvent) else {
+      return nil
+    }
+    return recording.events[first...].first { $0.kind == .statement && $0.statement?.sql == sql }
   }
 
   private func line(_ part: Part) -> String {
@@ -100,11 +116,16 @@ struct EventDifferences {
   }
 
   /// Returns a group's contribution to the metric, or `nil` if the metric doesn't count its events.
-  private func amount(of group: EventGroup) -> Int? {
+  ///
+  /// - Parameters:
+  ///   - group: The group.
+  ///   - kind: The kind of its statement, or `nil` if it has none that's counted. Fetches, faults,
+  ///     prefetches, and batch requests are counted with their statements.
+  private func amount(of group: EventGroup, _ kind: StatementKind?) -> Int? {
     let isFault = group.word == "fault" || group.word == "relationship fault"
     switch metric.metric {
-    case .selects: return group.sql?.hasPrefix("SELECT") == true ? group.count : nil
-    case .rows: return group.sql?.hasPrefix("SELECT") == true ? group.rows : nil
+    case .selects: return kind == .select ? group.count : nil
+    case .rows: return kind == .select ? group.rows : nil
     case .scanned: return group.work?.fullScanSteps
     case .sorts: return group.work?.sorts
     case .calls: return group.work.map { $0.functionCalls + $0.collationCalls }
@@ -116,9 +137,9 @@ struct EventDifferences {
     case .misses: return isFault && group.source == .database ? group.count : nil
     case .fetches: return group.word == "fetch" ? group.count : nil
     case .saves: return group.word == "save" ? group.count : nil
-    case .inserts: return group.word == "insert" ? group.count : nil
-    case .updates: return group.word == "update" ? group.count : nil
-    case .deletes: return group.word == "delete" ? group.count : nil
+    case .inserts: return kind == .insert ? group.count : nil
+    case .updates: return kind == .update ? group.count : nil
+    case .deletes: return kind == .delete ? group.count : nil
     case .prefetches: return group.word == "prefetch" ? group.count : nil
     case .migrations: return group.word == "migration" ? group.count : nil
     case .migratedrows: return group.word == "migration step" ? group.rows : nil
@@ -129,11 +150,30 @@ struct EventDifferences {
     }
   }
 
-  private func isInScope(_ group: EventGroup) -> Bool {
+  /// Returns whether a group is in the metric's scope.
+  ///
+  /// - Parameters:
+  ///   - group: The group.
+  ///   - entity: The entity of its statement. A prefetch, `Country.moods`, reads that of the
+  ///     destination.
+  private func isInScope(_ group: EventGroup, _ entity: String?) -> Bool {
     switch metric.scope {
     case .all, .step, .context: true
+    case .entity(let name) where metric.metric.isOfStatements: entity == name
     case .entity(let name): group.subject == name && group.word != "relationship fault"
     case .relationship(let entity, let name): group.subject == "\(entity).\(name)"
+    }
+  }
+}
+
+extension Metric {
+  /// Whether the metric counts statements, their rows, or their work.
+  fileprivate var isOfStatements: Bool {
+    switch self {
+    case .selects, .rows, .inserts, .updates, .deletes, .scanned, .sorts, .calls, .vmsteps,
+      .pageins:
+      true
+    default: false
     }
   }
 }
@@ -149,10 +189,21 @@ extension EventGroup {
 }
 
 extension RecordedStep {
-  /// The step's verb and subject: `touch moods`, `save`.
+  /// The step's verb and subject: `touch moods`, `save`, `migrate "Orders 2"`.
+  ///
+  /// A long subject, which can be SQL, is truncated.
   fileprivate var shortText: String {
-    let words = text.split(separator: " ").prefix(2).map(String.init)
-    let isAlone = words.last.map(LineWords.keywords.contains) ?? true
-    return words.prefix(isAlone ? 1 : 2).joined(separator: " ")
+    let start = SourceRange(line: 1, column: 1)
+    let tokens = try? LineWords.tokens(of: text, startingAt: start)
+    let words = (tokens ?? []).prefix(2).compactMap { token in
+      if case .word(let word) = token { word } else { nil }
+    }
+    guard let verb = words.first else { return text }
+    guard words.count == 2, words[1].isQuoted || !LineWords.keywords.contains(words[1].text) else {
+      return verb.text
+    }
+    let subject = LineWords.plain(words[1].text).split(whereSeparator: \.isWhitespace)
+      .joined(separator: " ")
+    return "\(verb.text) " + (subject.count > 60 ? "\(subject.prefix(60))…" : subject)
   }
 }

@@ -129,6 +129,53 @@ struct ScenarioRunnerTests {
     #expect(differences[3] == ["no such events were recorded"])
   }
 
+  /// A batch request's statements are counted as INSERTs, and a prefetch's SELECT as one of the
+  /// destination.
+  @Test
+  func unmetExpectationsListStatementsOfBatchRequestsAndPrefetches() throws {
+    let result = try run(
+      """
+      name: Wrong on purpose
+      model: Moody
+      data: {Country: {count: 2}, Mood: {count: 4, country: cycle, date: every 1 minute}}
+      steps:
+        - {fetch: Country, as: countries, prefetch: moods}
+        - {batch-insert: Mood, times: 3, with: {latitude: 4}}
+      variants:
+        - name: wrong
+          expect: {inserts: 0, selects(Mood): 0, rows(Mood): 0, selects(Country): 0}
+      """)
+    let differences = result.variants[0].expectations.map { $0.differences.joined(separator: "\n") }
+    #expect(differences[0].contains(" x batch request Mood from wrong.yml:6 batch-insert Mood"))
+    #expect(
+      differences[1].hasPrefix(
+        "1 SELECT: 1 x prefetch Country.moods from wrong.yml:5 fetch Country"))
+    #expect(differences[2].hasPrefix("4 rows: 1 x prefetch Country.moods from wrong.yml:5"))
+    #expect(differences[3].hasPrefix("1 SELECT: 1 x fetch Country from wrong.yml:5"))
+  }
+
+  /// The counts of migrations are reported by step, whose subject can be several words.
+  @Test
+  func unmetExpectationsListTheStepsThatMigrate() throws {
+    let result = try run(
+      """
+      name: Wrong on purpose
+      model: Articles
+      data: {version: Articles, Article: {count: 3, title: text 8}}
+      steps:
+        - {migrate: Articles reindexed}
+      variants:
+        - name: wrong
+          expect: {ddl: 0, createdindexes: 5, dml: 5}
+      """)
+    let differences = result.variants[0].expectations.map(\.differences)
+    #expect(
+      differences[0] == ["1 DDL statement from wrong.yml:5 migrate \"Articles reindexed\""])
+    #expect(
+      differences[1] == ["1 created index from wrong.yml:5 migrate \"Articles reindexed\""])
+    #expect(differences[2] == ["no such events were recorded"])
+  }
+
   /// `limit`, `batch`, `times`, `every`, and `set` accept formulas; the request contains their
   /// values.
   @Test(arguments: [1, 3])
