@@ -50,8 +50,13 @@ package struct Finding: Sendable, Equatable {
     var singular = words
     let comma = words[noun].hasSuffix(",") ? "," : ""
     let plural = comma.isEmpty ? words[noun] : String(words[noun].dropLast())
-    singular[noun] = (plural.hasSuffix("ches") ? plural.dropLast(2) : plural.dropLast()) + comma
+    singular[noun] = Finding.singular(of: plural) + comma
     return singular.joined(separator: " ")
+  }
+
+  private static func singular(of noun: String) -> String {
+    if noun.hasSuffix("ies") { return noun.dropLast(3) + "y" }
+    return String(noun.hasSuffix("ches") ? noun.dropLast(2) : noun.dropLast())
   }
 
   /// The finding's line in the shell:

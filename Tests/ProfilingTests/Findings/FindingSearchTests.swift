@@ -54,6 +54,7 @@ struct FindingSearchTests {
     ("VM steps without an index", "1 VM step without an index"),
     ("fetches with the same SQL", "1 fetch with the same SQL"),
     ("objects saved at once", "1 object saved at once"),
+    ("entities without the index byDate", "1 entity without the index byDate"),
   ])
   func singleFindingIsSingular(what: String, text: String) {
     #expect(Self.finding(count: 1, what: what).counted == text)
