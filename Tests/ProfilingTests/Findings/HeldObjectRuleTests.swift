@@ -17,6 +17,18 @@ struct HeldObjectRuleTests {
     // The changed objects of the result aren't refreshed.
     (["fetch Mood as m", "set m with latitude 1 limit 3", "refresh m keep no offset 3"], []),
     (["fetch Mood as m", "refresh m keep no"], []),
+    // The second refresh has nothing to discard.
+    (
+      ["fetch Mood as m", "set m with latitude 1", "refresh m keep no", "refresh m keep no"],
+      ["lost-changes(Mood)"]
+    ),
+    // The save fails, so the changes are still unsaved.
+    (
+      [
+        "fetch Mood as m", "set m with latitude 1", "sql \"UPDATE ZMOOD SET Z_OPT = Z_OPT + 1\"",
+        "save fails 133020", "refresh m keep no",
+      ], ["lost-changes(Mood)"]
+    ),
   ])
   func refreshThatDiscardsChangesIsFound(lines: [String], names: [String]) throws {
     #expect(try findings(lines).map(\.name) == names)

@@ -91,10 +91,19 @@ enum NeedlessUpdateRule {
   }
 }
 
+extension Step {
+  /// Returns whether the step refreshes all objects in a range of a result without keeping changes.
+  fileprivate func discards(_ range: Range<Int>, of name: String, among count: Int) -> Bool {
+    verb == .refresh && subject == name && flag(of: .keep) == false
+      && part(of: count).clamped(to: range) == range
+  }
+}
+
 /// Finds refreshes that discarded unsaved changes.
 ///
 /// It fires if a step changed objects of a result and a later step refreshed the same objects
-/// without keeping changes, with no save, rollback, undo, or reset in between.
+/// without keeping changes, with no save, rollback, undo, or reset in between. A save that failed
+/// keeps the changes, and a second refresh of the same objects has none to discard.
 enum LostChangesRule {
   static let rule = Rule(
     .lostChanges, chapter: 6,
@@ -116,7 +125,9 @@ enum LostChangesRule {
       var lost = 0
       for earlier in work.parts[(source.position + 1)..<position].reversed()
       where earlier.context == part.context {
-        if [.save, .rollback, .undo, .reset].contains(earlier.step.verb) { break }
+        if [.rollback, .undo, .reset].contains(earlier.step.verb) { break }
+        if earlier.step.verb == .save, earlier.step.fails == nil { break }
+        if earlier.step.discards(refreshed, of: part.step.subject, among: source.rows) { break }
         guard earlier.step.verb == .set || earlier.step.verb == .relate,
           earlier.step.subject == part.step.subject
         else { continue }
