@@ -88,8 +88,9 @@ extension Recording {
   package var groups: [EventGroup] {
     var collector = GroupCollector()
     let owners = StatementOwners(of: self)
+    var cursor = StepCursor(steps)
     for (index, event) in events.enumerated() {
-      let step = steps.firstIndex { $0.contains(event.id) } ?? -1
+      let step = cursor.step(of: event.id)
       if event.kind == .statement {
         guard let statement = event.statement, statement.kind.isCounted, !owners.isOwned(index)
         else { continue }
@@ -104,6 +105,25 @@ extension Recording {
       }
     }
     return collector.groups
+  }
+}
+
+/// Finds the steps of events that are visited in the order of their IDs.
+private struct StepCursor {
+  private let steps: [RecordedStep]
+  /// The positions of the steps that aren't over yet, latest first.
+  private var rest: [Int]
+
+  init(_ steps: [RecordedStep]) {
+    self.steps = steps
+    rest = steps.indices.sorted { (steps[$0].after, $0) > (steps[$1].after, $1) }
+  }
+
+  /// Returns the position of the step that an event belongs to, or -1 if it belongs to none.
+  mutating func step(of event: Int) -> Int {
+    while let next = rest.last, steps[next].through < event { rest.removeLast() }
+    guard let next = rest.last, steps[next].contains(event) else { return -1 }
+    return next
   }
 }
 

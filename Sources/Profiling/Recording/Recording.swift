@@ -33,18 +33,19 @@ package struct Recording: Sendable {
   ///
   /// The gauges aren't sliced, because they're the values at the time of recording.
   package func slice(of step: RecordedStep) -> Recording {
-    Recording(
-      events: slice(after: step.after, through: step.through).events, steps: [step],
-      gauges: gauges)
+    Recording(events: part(after: step.after, through: step.through), steps: [step], gauges: gauges)
   }
 
   /// Returns the events with the numbers `after + 1 ... through`, and the steps completely within
   /// that range.
   package func slice(after: Int, through: Int) -> Recording {
-    let end = through == Int.max ? through : through + 1
     let inside = steps.filter { $0.after >= after && $0.through <= through }
-    return Recording(
-      events: events.part(ids: after + 1..<max(after + 1, end)), steps: inside, gauges: gauges)
+    return Recording(events: part(after: after, through: through), steps: inside, gauges: gauges)
+  }
+
+  private func part(after: Int, through: Int) -> RecordedEvents {
+    let end = through == Int.max ? through : through + 1
+    return events.part(ids: after + 1..<max(after + 1, end))
   }
 
   /// Returns the event with a number, or `nil` if it isn't part of the recording.

@@ -65,13 +65,16 @@ struct VariantRun {
       advisor: { try engine.advisor(at: storeURL, model: model) }, silence: silence)
     result.findings = found.findings
     result.silenced = found.silencedNames
-    let groups = recording.groups
+    var rest = recording.groups[...]
     result.steps = outcomes.map { outcome in
-      StepResult(
+      let recorded = outcome.recorded
+      rest = rest.drop { $0.firstEvent <= recorded.after }
+      let groups = rest.prefix { recorded.contains($0.firstEvent) }
+      return StepResult(
         text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
         summary: outcome.summary, costs: outcome.costs,
         offset: outcome.recorded.begin - recording.begin, fetch: outcome.step.fetch,
-        groups: groups.filter { outcome.recorded.contains($0.firstEvent) })
+        groups: Array(groups))
     }
     result.scopedMetrics = scopedMetrics(of: recording)
     result.expectations = try expectations(
@@ -90,7 +93,7 @@ struct VariantRun {
     let outcomes = try steps.map { step in
       let outcome = try session.run(step)
       if wantsPlans(of: step) {
-        try plans.add(outcome, of: session.recording.slice(of: outcome.recorded), at: storeURL)
+        try plans.add(outcome, of: session.recording(of: outcome.recorded), at: storeURL)
       }
       return outcome
     }
