@@ -133,22 +133,27 @@ final class ColdStack {
   /// are re-created without their objects.
   ///
   /// - Throws: The error of the body; the file is then open with the former model. The
-  ///   coordinator's `NSError`.
+  ///   coordinator's `NSError`; the contexts then have no store.
   func reopen(
     with model: NSManagedObjectModel, after migrate: (NSPersistentStoreCoordinator) throws -> Void
   ) throws {
     let known = contexts.map { ($0.name, shapes[$0.name] ?? ContextShape()) }
     let former = contexts
-    try close()
     do {
+      try close()
       try migrate(NSPersistentStoreCoordinator(managedObjectModel: model, sharing: hub))
-      self.model = model
     } catch {
       // Without a store, the next fetch fails, but the main context must always exist.
       do { try reopen(known) } catch { contexts = former }
       throw error
     }
-    try reopen(known)
+    self.model = model
+    do {
+      try reopen(known)
+    } catch {
+      contexts = former
+      throw error
+    }
   }
 
   private func close() throws {

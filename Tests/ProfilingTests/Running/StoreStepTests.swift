@@ -1,3 +1,4 @@
+import Foundation
 import OpenCoreData
 import ProfileEvents
 import Testing
@@ -28,6 +29,27 @@ struct StoreStepTests {
     #expect(outcomes[8].costs.counters.relationshipFaultMisses == 20)
     #expect(outcomes[8].costs.counters.objectFaultMisses == 0)
     #expect(outcomes[9].summary == "walked 1 object, 10 through moods.country")
+  }
+
+  /// A migration can leave a file that can't be opened.
+  @Test
+  func mainContextExistsAfterAStoreCouldNotBeReopened() throws {
+    let store = try TypedSession.store(moods: 2)
+    let stack = try ColdStack(
+      storeURL: store.url, engine: SQLiteEngine(), model: store.model, isReadOnly: false,
+      skippedRows: SkippedRows(), sinks: [])
+    #expect(throws: (any Error).self) {
+      try stack.reopen(with: store.model) { _ in
+        try Data(repeating: 0x2A, count: 8_192).write(to: store.url)
+      }
+    }
+    #expect(stack.contexts.map(\.name) == [ContextShape.main])
+    #expect(throws: (any Error).self) {
+      try stack.main.performAndWait {
+        try stack.main.count(for: NSFetchRequest<NSManagedObject>(entityName: "Mood"))
+      }
+    }
+    withExtendedLifetime(store.folder) {}
   }
 
   @Test
