@@ -31,6 +31,24 @@ struct RepeatBlock {
         "expected `{` after the number", at: start.part(at: position),
         nextStep: "write `\(ShellCommand.repetition.usage)`")
     }
+    guard let lines = RepeatBlock.lines(characters, &position) else { return nil }
+    let after = characters[position...].firstIndex { !$0.isWhitespace && $0 != ";" }
+    if let after, characters[after] != "#" {
+      throw LanguageProblem(
+        "unexpected text after the block", at: start.part(at: after),
+        nextStep: "put it on the next line")
+    }
+    self.count = count
+    self.lines = lines.filter { line in line.contains { !$0.isWhitespace } }
+  }
+
+  /// Returns the lines between braces, or `nil` if the closing brace is missing.
+  ///
+  /// As in a line, a backslash in a quoted word escapes the next quotation mark, and a `#` at the
+  /// start of a word begins a comment, which ends with the line. `.sqlite` has neither.
+  ///
+  /// - Parameter position: The position of the opening brace, which is set to the end of the block.
+  private static func lines(_ characters: [Character], _ position: inout Int) -> [String]? {
     var lines = [""]
     var depth = 0
     var quote: Character?
@@ -38,29 +56,44 @@ struct RepeatBlock {
       let character = characters[position]
       position += 1
       if let open = quote {
+        if character == "\\", position < characters.count,
+          "\\\"'".contains(characters[position]), !isQuery(lines[lines.count - 1])
+        {
+          lines[lines.count - 1].append(character)
+          lines[lines.count - 1].append(characters[position])
+          position += 1
+          continue
+        }
         if character == open { quote = nil }
       } else if character == "\"" || character == "'" {
         quote = character
+      } else if character == "#", beginsWord(characters, at: position - 1),
+        !isQuery(lines[lines.count - 1])
+      {
+        while position < characters.count, !characters[position].isNewline { position += 1 }
+        continue
       } else if character == "{" {
         depth += 1
         if depth == 1 { continue }
       } else if character == "}" {
         depth -= 1
-        if depth == 0 { break }
+        if depth == 0 { return lines }
       } else if depth == 1, character == ";" || character.isNewline {
         lines.append("")
         continue
       }
       lines[lines.count - 1].append(character)
     }
-    guard depth == 0 else { return nil }
-    if let after = characters[position...].firstIndex(where: { !$0.isWhitespace && $0 != ";" }) {
-      throw LanguageProblem(
-        "unexpected text after the block", at: start.part(at: after),
-        nextStep: "put it on the next line")
-    }
-    self.count = count
-    self.lines = lines.filter { line in line.contains { !$0.isWhitespace } }
+    return nil
+  }
+
+  private static func isQuery(_ line: String) -> Bool {
+    line.drop(while: \.isWhitespace).hasPrefix(ShellCommand.sqlite.rawValue)
+  }
+
+  private static func beginsWord(_ characters: [Character], at position: Int) -> Bool {
+    position == 0 || characters[position - 1].isWhitespace
+      || "{};,[]".contains(characters[position - 1])
   }
 }
 

@@ -24,9 +24,10 @@ extension ShellEngine {
         writing = known
         continue
       }
-      guard let next = rest.popFirst(), next.isName else {
+      let next = rest.popFirst()
+      guard let next, next.isName else {
         throw LanguageProblem(
-          "`as` requires a name of letters, digits, `-`, and `_`", at: (rest.first ?? word).range,
+          "`as` requires a name of letters, digits, `-`, and `_`", at: (next ?? word).range,
           nextStep: "write `\(ShellCommand.open.usage)`")
       }
       name = next

@@ -37,7 +37,7 @@ package final class ShellEngine {
   var sources: [String] = []
   /// Whether long results stop at the end of the screen of a terminal.
   package var pages = true
-  /// The last line that was run, for `!!`.
+  /// The last line that was run, for `!!`; for a `repeat` in several lines, all of them.
   private var previousLine: String?
   /// The lines of a `repeat` whose block isn't complete.
   var openBlock: (text: String, callSite: CallSite)?
@@ -116,8 +116,10 @@ package final class ShellEngine {
   private func repeated(_ line: String) -> ShellAnswer {
     let callSite = CallSite(file: "shell", line: lineNumber)
     let words = line.split(whereSeparator: \.isWhitespace)
-    guard words == [Substring(ShellCommand.again.rawValue)] else {
-      if !words.isEmpty, openBlock == nil { previousLine = line }
+    guard words == [Substring(ShellCommand.again.rawValue)], openBlock == nil else {
+      if !words.isEmpty {
+        previousLine = openBlock == nil ? line : "\(previousLine ?? "")\n\(line)"
+      }
       return answer(to: line, at: callSite)
     }
     guard let previousLine else {
@@ -126,7 +128,9 @@ package final class ShellEngine {
           "there's no previous line", nextStep: "run a line first; `!!` runs it again"))
     }
     var answer = answer(to: previousLine, at: callSite)
-    if mode == .table { answer.lines.insert("> \(previousLine)", at: 0) }
+    if mode == .table {
+      answer.lines = previousLine.split(separator: "\n").map { "> \($0)" } + answer.lines
+    }
     return answer
   }
 

@@ -62,6 +62,7 @@ struct ShellHabitsTests {
     ("count Mood where latitud > 5", "latitud", "did you mean `latitude`"),
     ("fetch Mood where latitude > 5 limt 3", "l", "invalid predicate"),
     ("fetch Mood sort date down", "down", "unknown option"),
+    ("open x.yml as a.b write", "a.b", "requires a name"),
     ("repeat { count Mood }", "{", "needs a number"),
     ("repeat 3 count Mood", "c", "expected `{`"),
     ("repeat 3 { count Mood } now", "n", "unexpected text"),
@@ -83,6 +84,34 @@ struct ShellHabitsTests {
     #expect(shell.type("!!").lines.first == "> count Mood")
     #expect(shell.type("!!").lines.last?.hasPrefix("  40 Mood") == true)
     #expect(shell.engine.current.steps.map(\.text) == ["count Mood", "count Mood", "count Mood"])
+    shell.type("repeat 2 {", "count Country", "}")
+    let lines = shell.type("!!").lines
+    #expect(lines.dropLast() == ["> repeat 2 {", "> count Country", "> }"])
+    #expect(lines.last?.contains("2 x count Country") == true)
+    #expect(shell.engine.current.steps.count == 7)
+  }
+
+  /// Comments and escaped quotation marks don't end a block or a line of it.
+  @Test(arguments: [
+    ["repeat 2 {", "# don't; count } it", "count Mood # it's all of them }", "}"],
+    ["repeat 2 { count Mood where \"remoteIdentifier != \\\"a; }\\\"\" }"],
+    ["repeat 2 { count Mood } # twice"],
+  ])
+  func blockHasCommentsAndEscapes(lines: [String]) throws {
+    let shell = try ShellSession(small)
+    for line in lines.dropLast() { #expect(shell.type(line).lines.isEmpty) }
+    let answer = shell.type(lines.last ?? "")
+    #expect(answer.failure == nil)
+    #expect(answer.lines.count == 1 && answer.lines[0].contains("2 x count Mood"))
+  }
+
+  /// SQL has no such comments and escapes.
+  @Test func queryOfABlockIsUnchanged() throws {
+    let shell = try ShellSession(small)
+    let answer = shell.type("repeat 2 { .sqlite SELECT '\\', '# }' AS x; count Mood }")
+    #expect(answer.failure == nil)
+    #expect(answer.lines.contains { $0.hasSuffix("# }") })
+    #expect(answer.lines.contains { $0.contains("2 x count Mood") })
   }
 
   @Test func repeatedStepsAreAddedUp() throws {
