@@ -473,6 +473,15 @@ struct ScenarioRunnerTests {
     #expect(result.summary == "3 of 3 variants, 12 of 12 expectations")
   }
 
+  @Test func commandQuotesThePath() throws {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: "name: A\nmodel: Moody\ndata: {Mood: {count: 1}}\nsteps: [{count: Mood}]\n",
+      url: ScenarioFiles.folder.appendingPathComponent("a.yml"), path: "my folder/a.yml")
+    let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+    #expect(result.command.hasPrefix("cdprof run \"my folder/a.yml\" --scale 1 --seed 1"))
+  }
+
   private func run(_ file: URL, scale: Int) throws -> (result: RunResult, folder: TemporaryFolder) {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(file)
