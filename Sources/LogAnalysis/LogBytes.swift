@@ -35,6 +35,25 @@ package struct LogBytes: Sendable {
       && matches(text, at: bytes.endIndex - text.utf8CodeUnitCount)
   }
 
+  /// Returns whether the bytes begin with others.
+  func starts(with other: LogBytes) -> Bool {
+    count >= other.count && LogBytes(bytes.prefix(other.count)) == other
+  }
+
+  /// Returns whether the bytes are before others in byte order; a beginning is before the whole.
+  func precedes(_ other: LogBytes) -> Bool {
+    bytes.withUnsafeBytes { left in
+      other.bytes.withUnsafeBytes { right in
+        let common = min(left.count, right.count)
+        guard common > 0, let first = left.baseAddress, let second = right.baseAddress else {
+          return left.count < right.count
+        }
+        let difference = memcmp(first, second, common)
+        return difference == 0 ? left.count < right.count : difference < 0
+      }
+    }
+  }
+
   /// Returns whether the bytes contain a string.
   package func contains(_ text: StaticString) -> Bool {
     range(of: text) != nil

@@ -233,18 +233,10 @@ struct LogShapes {
   var merged: (statements: [LogStatement], positions: [Int]) {
     var statements = all
     var target = Array(all.indices)
-    let keys = all.map { SQLText(LogBytes($0.sql)).key }
-    for index in all.indices where all[index].isTruncated {
-      let longer = all.indices.filter { other in
-        other != index && keys[other].count > keys[index].count
-          && keys[other].bytes.starts(with: keys[index].bytes)
-      }
-      let whole = longer.filter { !all[$0].isTruncated }
-      if whole.count == 1 {
-        target[index] = whole[0]
-      } else if whole.isEmpty, let longest = longer.max(by: { keys[$0].count < keys[$1].count }) {
-        let isOneChain = longer.allSatisfy { keys[longest].bytes.starts(with: keys[$0].bytes) }
-        if isOneChain { target[index] = longest }
+    if all.contains(where: \.isTruncated) {
+      let beginnings = StatementBeginnings(all)
+      for index in all.indices where all[index].isTruncated {
+        target[index] = beginnings.statement(beginningWith: index) ?? index
       }
     }
     for index in all.indices where target[index] != index {
@@ -262,6 +254,64 @@ struct LogShapes {
       return statement
     }
     return (result, positions)
+  }
+}
+
+/// The texts of statements in byte order, in which those with the same beginning are adjacent.
+private struct StatementBeginnings {
+  private let keys: [LogBytes]
+  /// The indexes of the statements, in the order of their texts.
+  private let order: [Int]
+  /// The positions of the statements in `order`.
+  private var positions: [Int]
+  /// The number of complete statements before each position.
+  private var completeBefore = [0]
+  /// The number of texts before each position that aren't the beginning of the next one.
+  private var branchesBefore = [0]
+
+  init(_ statements: [LogStatement]) {
+    let keys = statements.map { SQLText(LogBytes($0.sql)).key }
+    order = keys.indices.sorted { keys[$0].precedes(keys[$1]) }
+    positions = [Int](repeating: 0, count: keys.count)
+    for (position, index) in order.enumerated() {
+      positions[index] = position
+      let isBeginning =
+        position + 1 < order.count && keys[order[position + 1]].starts(with: keys[index])
+      completeBefore.append(completeBefore[position] + (statements[index].isTruncated ? 0 : 1))
+      branchesBefore.append(branchesBefore[position] + (isBeginning ? 0 : 1))
+    }
+    self.keys = keys
+  }
+
+  /// Returns the only complete statement with the beginning that another one consists of; if
+  /// there's none, the longest truncated one, of which all others are the beginning.
+  ///
+  /// **Cost:** in proportion to the logarithm of the number of statements.
+  func statement(beginningWith index: Int) -> Int? {
+    let key = keys[index]
+    var start = positions[index] + 1
+    while start < order.count, keys[order[start]] == key { start += 1 }
+    let end = position(from: start) { keys[order[$0]].starts(with: key) }
+    guard start < end else { return nil }
+    switch completeBefore[end] - completeBefore[start] {
+    case 0:
+      return branchesBefore[end - 1] == branchesBefore[start] ? order[end - 1] : nil
+    case 1:
+      return order[position(from: start) { completeBefore[$0 + 1] == completeBefore[start] }]
+    default:
+      return nil
+    }
+  }
+
+  /// Returns the first position from a start on that doesn't meet a condition, which all before it
+  /// meet and none after it.
+  private func position(from start: Int, where isMet: (Int) -> Bool) -> Int {
+    var (low, high) = (start, order.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isMet(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import ProfileEvents
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import LogAnalysis
 
@@ -175,6 +176,17 @@ struct LogReaderTests {
     #expect(report.statements.map(\.calls) == [3, 2, 1, 1])
     #expect(report.statements.map(\.isTruncated) == [false, true, false, false])
     #expect(report.statements.map(\.number) == [1, 2, 3, 4])
+  }
+
+  /// Finding the full text of each takes a search, not a comparison with all others.
+  @Test func manyTruncatedStatementsAreSeparate() {
+    let sql = "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME IN ("
+    let cut = (0..<InputLimits.logStatements).map { number in
+      "CoreData: sql: \(sql)'\(number * 7 % 1_000)', '\(number)'<…>\n"
+    }
+    let report = SampleLogs.report(cut.joined() + "CoreData: sql: \(sql)<…>\n")
+    #expect(report.statements.count == InputLimits.logStatements + 1)
+    #expect(report.statements.dropLast().allSatisfy { $0.isTruncated && $0.calls == 1 })
   }
 
   @Test func readsVeryLongLines() {
