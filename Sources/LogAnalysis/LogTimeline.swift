@@ -44,25 +44,24 @@ package struct LogTimeline: Sendable {
   /// without years.
   private var passed = 0.0
   private var names: [LogThread: String] = [:]
+  /// The time of the last message that was added, including `passed`.
   private var lastSeconds = 0.0
 
   /// Adds a SELECT, when the log contains its total time.
   mutating func add(_ closed: LogNesting.Closed, rows: Int, at message: LogMessage) {
     let open = closed.open
     add(
-      open.statement, from: open.line, to: message.line, open.time, closed.total, rows,
-      message.thread, .fetch)
+      open.statement, from: open.line, open.time, to: message, closed.total, rows, .fetch)
   }
 
   /// Adds a change of rows, or a transaction.
   mutating func add(change statement: Int, at message: LogMessage) {
-    add(
-      statement, from: message.line, to: message.line, message.time, 0, 0, message.thread, .change)
+    add(statement, from: message.line, message.time, to: message, 0, 0, .change)
   }
 
   private mutating func add(
-    _ statement: Int, from line: Int, to lastLine: Int, _ time: LogTime, _ microseconds: Int,
-    _ rows: Int, _ thread: LogThread, _ purpose: Purpose
+    _ statement: Int, from line: Int, _ time: LogTime, to message: LogMessage,
+    _ microseconds: Int, _ rows: Int, _ purpose: Purpose
   ) {
     guard var seconds = time.seconds else { return }
     guard executions.count < InputLimits.tracedExecutions else {
@@ -70,14 +69,17 @@ package struct LogTimeline: Sendable {
       return
     }
     if let period = time.period {
-      if seconds + passed < lastSeconds - period / 2 { passed += period }
+      let now = message.time.period == period ? message.time.seconds ?? seconds : seconds
+      if now + passed < lastSeconds - period / 2 { passed += period }
+      lastSeconds = now + passed
       seconds += passed
+      // The SELECT began before midnight, and its time was logged after it.
+      if seconds > lastSeconds + period / 2 { seconds -= period }
     }
-    lastSeconds = seconds
     executions.append(
       Execution(
-        statement: statement, line: line, lastLine: lastLine, seconds: seconds,
-        microseconds: microseconds, rows: rows, logThread: thread, purpose: purpose))
+        statement: statement, line: line, lastLine: message.line, seconds: seconds,
+        microseconds: microseconds, rows: rows, logThread: message.thread, purpose: purpose))
   }
 
   /// Records the name of a thread.

@@ -49,7 +49,10 @@ struct RepeatedStatementDetector {
       let between = occurrence.ordinal - lastOrdinal - 1
       if between > (occurrence.kind == .faultStorm ? 20 : 4) { return true }
       guard let before = lastSeconds, let now = occurrence.time.seconds else { return false }
-      return now - before > 1 || now < before - 1
+      var passed = now - before
+      // The times of a log without dates start over at midnight.
+      if passed < -1, let period = occurrence.time.period { passed += period }
+      return passed > 1 || passed < -1
     }
   }
 

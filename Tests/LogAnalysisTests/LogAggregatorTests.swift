@@ -228,6 +228,18 @@ struct LogAggregatorTests {
     #expect(SampleLogs.report(slow.joined()).storms.isEmpty)
   }
 
+  /// The times of a log without dates start over at midnight, and those without years in January.
+  @Test(arguments: [("", ""), ("Dec 31 ", "Jan  1 ")])
+  func repetitionContinuesAcrossMidnight(before: String, after: String) {
+    let fetch = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = ?", rows: 1)
+    let lines = ["\(before)23:59:59.9", "\(after)00:00:00.2"].map { time in
+      String(repeating: fetch, count: 6)
+        .replacing("CoreData:", with: "\(time) App[1:1] CoreData:")
+    }
+    #expect(SampleLogs.report(lines.joined()).storms.map(\.count) == [12])
+    #expect(SampleLogs.report(lines.reversed().joined()).storms.isEmpty)
+  }
+
   @Test func sectionsAreCountedSeparately() {
     let report = SampleLogs.report(
       SampleLogs.fault("Mood", 1) + "cdprof: begin list\n" + SampleLogs.fault("Mood", 2)

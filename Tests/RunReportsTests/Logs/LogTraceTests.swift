@@ -121,6 +121,25 @@ struct LogTraceTests {
       try slices(log, "statement") == ["1 SELECT ZMOOD 0 100", "1 SELECT ZTAG 2000000 100"])
   }
 
+  /// The prefetch of a fetch that began before midnight is logged before the fetch's time.
+  @Test func fetchLastsAcrossMidnight() throws {
+    func line(_ time: String, _ text: String) -> String { "\(time) App[1:1] CoreData: \(text)\n" }
+    let log =
+      line("23:59:59.000", "sql: SELECT 0, t0.Z_PK FROM ZMOOD t0")
+      + line("23:59:59.000", "annotation: sql connection fetch time: 0.0001s")
+      + line("00:00:00.000", "sql: SELECT 0, t0.Z_PK FROM ZCOUNTRY t0 WHERE  t0.Z_PK IN (?,?)")
+      + line("00:00:01.000", "annotation: sql connection fetch time: 0.0001s")
+      + line("00:00:01.000", "annotation: total fetch execution time: 0.0002s for 2 rows.")
+      + line("00:00:01.000", "annotation: Prefetching with key 'country'.  Got 2 rows.")
+      + line("00:00:01.000", "annotation: total fetch execution time: 2.0000s for 9 rows.")
+      + line("00:00:02.000", "sql: SELECT 0, t0.Z_PK FROM ZTAG t0")
+      + line("00:00:02.000", "annotation: sql connection fetch time: 0.0001s")
+      + line("00:00:02.000", "annotation: total fetch execution time: 0.0002s for 1 rows.")
+    let timeline = SampleLogs.report(log, tracing: true).timeline
+    let seconds = timeline?.executions.sorted { $0.line < $1.line }.map(\.seconds) ?? []
+    #expect(seconds.map { $0 - (seconds.first ?? 0) } == [0, 1, 3])
+  }
+
   @Test func executionsBeyondTheLimitAreCounted() {
     var timeline = LogTimeline()
     let message = LogMessage(
