@@ -173,17 +173,24 @@ package struct LogBudgetEvaluator {
     return known.contains(finding.rule.text) ? nil : "logs don't show `\(finding.rule.text)`"
   }
 
+  /// Returns whether a scenario suppresses a finding of a log, by the name that it has in a run.
+  private func hides(_ silence: FindingSuppression, _ storm: LogStorm) -> Bool {
+    guard let subject = silence.subject else {
+      let isOfRelationship = storm.kind == .faultStorm && storm.subject.contains(".")
+      return silence.rule == storm.kind.rawValue
+        || silence.rule == RuleName.countPerRow.rawValue && isOfRelationship
+    }
+    let isOfPrefetch = silence.rule == RuleName.ineffectivePrefetch.rawValue
+    let rule = isOfPrefetch ? LogStorm.Kind.faultStorm.rawValue : silence.rule
+    return names(inLogsOf: "\(rule)(\(subject))").contains(storm.name)
+  }
+
   /// Compares the fault storms and fetch loops of a section with its `findings`.
   ///
   /// If `findings` is omitted, none may exist.
   private func storms(of section: LogBudget.Section, on found: LogSection) -> ExpectationResult? {
-    let rules = Set(RuleName.allCases.map(\.rawValue))
-    let suppressed = budget.silence.map { silence in
-      silence.subject.map { self.names(inLogsOf: "\(silence.rule)(\($0))") } ?? [silence.rule]
-    }
     let storms = found.storms.filter { storm in
-      rules.contains(storm.kind.rawValue)
-        && !suppressed.contains { $0.contains(storm.name) || $0.contains(storm.kind.rawValue) }
+      !budget.silence.contains { hides($0, storm) }
     }
     let expected = (section.expect.findings?.names ?? [])
       .filter { LogBudgetEvaluator.shown.contains($0.rule.text) }.map(\.text)

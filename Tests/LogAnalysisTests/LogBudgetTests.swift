@@ -205,7 +205,8 @@ struct LogBudgetTests {
   /// A scenario's `silence` also applies to its log.
   @Test(arguments: [
     ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),
-    ("[fetch-loop]", false),
+    ("[fetch-loop]", false), ("[ineffective-prefetch(Mood.country)]", true),
+    ("[ineffective-prefetch(Mood)]", false), ("[count-per-row]", false),
   ])
   func suppressedFindingsAreNotUnexpected(silence: String, isMet: Bool) throws {
     let budget = try budget(
