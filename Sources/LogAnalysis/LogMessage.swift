@@ -21,6 +21,10 @@ struct LogMessage {
   private(set) var measurement = LogMeasurement()
   /// The number of unclosed brackets in all lines, once there are several.
   private var openBrackets: Int?
+  /// The number of unclosed parentheses of a statement, once it has several lines.
+  private var openParentheses: Int?
+  /// Whether the statement of a message that is too long to be extended is complete.
+  private var isLongComplete: Bool?
   /// The number of other lines since the message's last line.
   var passed = 0
 
@@ -60,18 +64,14 @@ extension LogMessage {
 
   /// Whether the message is visibly incomplete.
   var isIncomplete: Bool {
-    switch logClass {
-    case .sql: !SQLText(text).isComplete
-    case .details: text.contains("EXPLAIN QUERY PLAN") ? !explained.isComplete : isOpenQuote
-    default: lacksItsEnd || brackets > 0
-    }
+    guard statement == nil else { return !isStatementComplete }
+    return logClass == .details ? isOpenQuote : lacksItsEnd || brackets > 0
   }
 
   /// Returns whether a line without a class continues the message.
   func accepts(_ line: LogBytes) -> Bool {
+    if let statement { return statement.accepts(line, isComplete: isStatementComplete) }
     switch logClass {
-    case .sql: return SQLText(text).accepts(line)
-    case .details where text.contains("EXPLAIN QUERY PLAN"): return explained.accepts(line)
     case .details: return isOpenQuote && passed == 0
     default:
       if !listsObjects, acceptsEnd(line) { return true }
@@ -89,7 +89,16 @@ extension LogMessage {
     passed = 0
     if logClass != .sql { openBrackets = brackets + (balance ?? LogMessage.balance(line)) }
     // Don't keep objects and the text of very long lists.
-    guard text.count < InputLimits.logMessage, !listsObjects else { return }
+    guard text.count < InputLimits.logMessage, !listsObjects else {
+      if isLongComplete == nil { isLongComplete = statement?.isComplete }
+      return
+    }
+    if let statement {
+      let known = openParentheses ?? statement.openParentheses
+      openParentheses = known.flatMap { known in
+        SQLText(line).openParentheses.map { known + $0 }
+      }
+    }
     if logClass == .sql {
       text = SQLText(text).adding(line)
     } else {
@@ -98,8 +107,24 @@ extension LogMessage {
     }
   }
 
-  private var explained: SQLText {
-    SQLText(text.after("EXPLAIN QUERY PLAN ") ?? text)
+  /// The statement of the message, or `nil` if it has none.
+  private var statement: SQLText? {
+    switch logClass {
+    case .sql: SQLText(text)
+    case .details where text.contains("EXPLAIN QUERY PLAN"):
+      SQLText(text.after("EXPLAIN QUERY PLAN ") ?? text)
+    default: nil
+    }
+  }
+
+  /// Whether the statement isn't visibly truncated.
+  ///
+  /// A long list of values has many lines, so all of them aren't read again for each.
+  private var isStatementComplete: Bool {
+    if let isLongComplete { return isLongComplete }
+    guard let statement else { return true }
+    let isInParentheses = (openParentheses ?? 0) > 0 && statement.needsClosingParentheses
+    return !isInParentheses && statement.isComplete
   }
 
   /// Whether a bound string contains a newline, so that its closing quotation mark is on a later

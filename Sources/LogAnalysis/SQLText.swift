@@ -110,6 +110,19 @@ package struct SQLText {
     return hasItsClause(verb, tokens)
   }
 
+  /// The number of opening parentheses minus the number of closing ones, or `nil` if the text ends
+  /// inside quotation marks.
+  var openParentheses: Int? {
+    let tokens = SQLToken.all(in: text)
+    guard tokens.last?.kind != .open else { return nil }
+    return tokens.count { $0.isSign("(") } - tokens.count { $0.isSign(")") }
+  }
+
+  /// Whether the text is incomplete as long as a parenthesis isn't closed.
+  var needsClosingParentheses: Bool {
+    isMarkedTruncated || verb != nil && !text.ends(with: "<private>")
+  }
+
   /// Returns whether the clause that the verb requires is present.
   private func hasItsClause(_ verb: Verb, _ tokens: [SQLToken]) -> Bool {
     let words = tokens.lazy.map(\.keyword)
@@ -154,7 +167,9 @@ extension SQLText {
   ///
   /// An app's own output can be between the lines of a log. An incomplete statement accepts lines
   /// that look like SQL; a complete one accepts only another clause.
-  func accepts(_ line: LogBytes) -> Bool {
+  ///
+  /// - Parameter isComplete: `isComplete`, which takes time in proportion to the text.
+  func accepts(_ line: LogBytes, isComplete: @autoclosure () -> Bool) -> Bool {
     let tokens = SQLToken.all(in: line)
     guard let first = tokens.first else { return false }
     let startsClause =
@@ -164,7 +179,7 @@ extension SQLText {
       token.isColumn || token.isStoreName || token.isSign("?") || token.keyword == "NULL"
         || token.text.starts(with: "_Z_") || token.text.starts(with: "__var")
     }
-    guard !isComplete else {
+    guard !isComplete() else {
       return startsClause && (hasOperand || SQLText.isCounted(tokens)) || isBroken(by: line)
     }
     if startsClause { return tokens.count == 1 || hasOperand || SQLText.isCounted(tokens) }

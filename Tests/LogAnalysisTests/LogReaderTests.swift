@@ -189,6 +189,31 @@ struct LogReaderTests {
     #expect(report.statements.dropLast().allSatisfy { $0.isTruncated && $0.calls == 1 })
   }
 
+  /// A statement of many lines isn't read again for each of them.
+  @Test(arguments: ["CoreData: sql: ", "CoreData: details: SQLite: EXPLAIN QUERY PLAN "])
+  func statementHasManyLines(beginning: String) {
+    let sql = "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME IN (lower(?),"
+    let report = SampleLogs.report(
+      "\(beginning)\(sql)\n" + String(repeating: "?, lower(?),\n", count: 30_000)
+        + "?) ORDER BY t0.ZNAME\nshown in list\nCoreData: sql: COMMIT\n")
+    #expect(report.kinds[.continuation] == 30_001 && report.kinds[.app] == 1)
+    #expect(report.lines == 30_004 && report.unrecognized == 0)
+  }
+
+  /// A parenthesis in a string doesn't count.
+  @Test func statementEndsWithItsParentheses() {
+    let report = SampleLogs.report(
+      """
+      CoreData: sql: INSERT INTO ZITEM(Z_PK, ZNAME)
+      VALUES(?, 'a (',
+      t0.ZNAME)
+      list (2 items, 3 new)
+      CoreData: sql: COMMIT
+      """)
+    #expect(report.kinds == [.sql: 2, .continuation: 2, .app: 1])
+    #expect(report.statements[0].isTruncated == false)
+  }
+
   @Test func readsVeryLongLines() {
     let report = SampleLogs.report(
       "CoreData: sql: SELECT \(String(repeating: "x", count: 5_000_000))\nCoreData: sql: COMMIT\n")
