@@ -8,6 +8,7 @@ extension LogAggregator {
     countCall(of: index)
     thread.last = index
     thread.wantsBinds = shapes[index].begin(line: message.line, time: message.time)
+    thread.hasBound = false
     let open = LogNesting.Open(
       statement: index, line: message.line, time: message.time,
       isCount: shapes.traits[index].isCount, ordinal: 0)
@@ -155,5 +156,50 @@ extension LogAggregator {
   private func entityOfTable(of statement: Int) -> String? {
     let entity = shapes.traits[statement].tableKey.flatMap { entities[$0] }
     return entity == LogAggregator.several ? nil : entity
+  }
+}
+
+extension LogAggregator {
+  /// Records the entity of a statement, from `… on entity 'Person' with sql text …` or
+  /// `(entity: Word; …`.
+  mutating func name(_ text: LogBytes) {
+    let entity =
+      text.starts(with: "fetch using")
+      ? LogAggregator.quoted(text) : text.after("(entity: ")?.before(";").string
+    guard let entity, let named = statement(in: text), !shapes[named].isOther,
+      shapes[named].entity != entity
+    else { return }
+    shapes[named].entity = entity
+    subjects = []
+    recordEntity(entity, named)
+  }
+
+  /// Returns the statement that a fetch's result repeats: the last one, except that those of its
+  /// prefetches can be in between.
+  private func statement(in text: LogBytes) -> Int? {
+    guard let sql = text.after("with sql text '") else { return thread.last }
+    let written = SQLText(sql.before("' returned "))
+    if let known = shapes.known(written.text) { return known }
+    // Either can be truncated.
+    return thread.last.flatMap { last in
+      let (one, other) = (written.key, SQLText(LogBytes(shapes[last].sql)).key)
+      return one.starts(with: other) || other.starts(with: one) ? last : nil
+    }
+  }
+
+  /// Records the entity of a table.
+  ///
+  /// A table of several entities has no single entity.
+  mutating func recordEntity(_ entity: String?, _ statement: Int) {
+    guard let entity, shapes.traits[statement].loggedEntity != entity, !entity.isEmpty,
+      !entity.hasPrefix("<"), let table = shapes.traits[statement].tableKey
+    else { return }
+    shapes.record(entity, of: statement)
+    if let known = entities[table], known != entity {
+      entities[table] = LogAggregator.several
+    } else {
+      entities[table] = entity
+    }
+    subjects = []
   }
 }

@@ -19,6 +19,8 @@ struct LogAggregator {
     var settledLine = 0
     /// Whether to record the values bound to the last statement.
     var wantsBinds = false
+    /// Whether values bound to the last statement were recorded.
+    var hasBound = false
     /// Whether a write transaction is open.
     var isInTransaction = false
     /// Whether the transaction changed rows of entities.
@@ -224,7 +226,11 @@ struct LogAggregator {
   }
 
   private mutating func bind(_ text: LogBytes) {
-    guard thread.wantsBinds, let last = thread.last, let value = bindText(text) else { return }
+    guard thread.wantsBinds, let last = thread.last, let value = bindText(text),
+      // Another thread can have begun the same statement.
+      thread.hasBound || shapes[last].binds.isEmpty
+    else { return }
+    thread.hasBound = true
     shapes[last].binds.append(value)
   }
 }
@@ -339,35 +345,6 @@ extension LogAggregator {
     let key = LogAggregator.quoted(text)
     timeline?.identify(closed, as: .prefetch(key))
     count { $0.costs.count(.prefetches, relationship: key) }
-  }
-
-  /// Records the entity of the last statement, from `… on entity 'Person' with sql text …` or
-  /// `(entity: Word; …`.
-  mutating func name(_ text: LogBytes) {
-    let entity =
-      text.starts(with: "fetch using")
-      ? LogAggregator.quoted(text) : text.after("(entity: ")?.before(";").string
-    guard let last = thread.last, let entity, !shapes[last].isOther else { return }
-    guard shapes[last].entity != entity else { return }
-    shapes[last].entity = entity
-    subjects = []
-    recordEntity(entity, last)
-  }
-
-  /// Records the entity of a table.
-  ///
-  /// A table of several entities has no single entity.
-  private mutating func recordEntity(_ entity: String?, _ statement: Int) {
-    guard let entity, shapes.traits[statement].loggedEntity != entity, !entity.isEmpty,
-      !entity.hasPrefix("<"), let table = shapes.traits[statement].tableKey
-    else { return }
-    shapes.record(entity, of: statement)
-    if let known = entities[table], known != entity {
-      entities[table] = LogAggregator.several
-    } else {
-      entities[table] = entity
-    }
-    subjects = []
   }
 
   /// A placeholder for the entity of a table that contains several entities.

@@ -167,6 +167,48 @@ struct LogAggregatorTests {
     #expect(report.statements.map(\.connection) == [1_000, 2_000])
   }
 
+  /// A value is bound to the execution of its thread, and only those of one are kept.
+  @Test func boundValuesAreThoseOfOneThread() {
+    let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
+    let b = "2024-01-01 10:00:00.000 App[1:200] CoreData:"
+    let sql = "sql: SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = ? AND  t0.ZAGE = ?"
+    let report = SampleLogs.report(
+      """
+      \(a) \(sql)
+      \(b) \(sql)
+      \(a) details: SQLite bind[0] = "x"
+      \(b) details: SQLite bind[0] = "y"
+      \(a) details: SQLite bind[1] = 1
+      \(b) details: SQLite bind[1] = 2
+      """)
+    #expect(report.statements.map(\.binds) == [["\"x\"", "1"]])
+  }
+
+  /// OpenCoreData logs a fetch's result after its prefetches.
+  @Test func resultOfAFetchNamesItsOwnStatement() {
+    let prefetch =
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY IN (SELECT * FROM _Z_intarray0)"
+    func report(_ sql: String, repeated: String) -> LogReport {
+      SampleLogs.report(
+        """
+        CoreData: sql: \(sql)
+        CoreData: annotation: sql connection fetch time: 0.0001s
+        CoreData: sql: \(prefetch)
+        CoreData: annotation: sql connection fetch time: 0.0001s
+        CoreData: annotation: total fetch execution time: 0.0002s for 4 rows.
+        CoreData: annotation: Prefetching with key 'moods'.  Got 4 rows.
+        CoreData: annotation: fetch using NSSQLiteStatement <0x2> on entity 'Country' \(repeated)
+        CoreData: annotation: total fetch execution time: 0.0004s for 2 rows.
+        """)
+    }
+    let sql = "SELECT t0.Z_ENT, t0.Z_PK FROM ZREGION t0 WHERE  t0.Z_ENT = ?"
+    let whole = report(sql, repeated: "with sql text '\(sql) ' returned 2 rows")
+    #expect(whole.statements.map(\.entity) == ["Country", nil])
+    // Without its end, the statement could be another one.
+    let cut = report(sql, repeated: "with sql text 'SELECT t0.Z_ENT, t0.Z_<…>")
+    #expect(cut.statements.map(\.entity) == [nil, nil])
+  }
+
   /// A save is two transactions, one of which writes rows; updates of `Z_PRIMARYKEY` don't count.
   @Test func savesAreCountedLikeTheCounters() {
     let report = SampleLogs.report(
