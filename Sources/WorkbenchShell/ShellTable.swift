@@ -181,6 +181,15 @@ struct ColumnWidths {
     while total > screen {
       let wide = values.indices.filter { !fixed[$0] && values[$0] > ColumnWidths.least }
       guard let widest = wide.max(by: { values[$0] < values[$1] }) else { break }
+      // Columns of the same width take turns, of which many are taken at once.
+      let level = wide.filter { values[$0] == values[widest] }
+      let below = wide.map { values[$0] }.filter { $0 < values[widest] }.max()
+      let rounds = min(
+        (total - screen) / level.count, values[widest] - (below ?? ColumnWidths.least))
+      if rounds > 1 {
+        for column in level { values[column] -= rounds }
+        continue
+      }
       let next = wide.filter { $0 != widest }.map { values[$0] }.max() ?? 0
       values[widest] = max(
         ColumnWidths.least, min(values[widest] - 1, next), values[widest] - (total - screen))

@@ -142,4 +142,14 @@ struct ShellValuesTests {
     #expect((omitted == nil) == (width == 200), "\(shown) columns")
     #expect(shell.type(".sqlite SELECT * FROM ZMOOD LIMIT 1").lines[0].count <= width)
   }
+
+  /// The natural widths, whether the columns are numbers, and the widths on a screen of 80.
+  @Test(arguments: [
+    ([5_000_000, 5_000_000, 3], [false, false, true], [35, 36, 3]),
+    ([40, 20, 30], [false, false, false], [27, 20, 27]),
+    ([200, 90], [true, false], [78]),
+  ])
+  func columnsFitTheScreen(natural: [Int], fixed: [Bool], widths: [Int]) {
+    #expect(ColumnWidths(natural, fixed: fixed, in: 80).values == widths)
+  }
 }
