@@ -155,7 +155,7 @@ extension ShellWorkspace {
       scenario: baseName, file: path, chapter: chapter,
       story: "Run in the shell on \(title).", seed: seed, scale: 1, data: counts,
       variants: runs, environment: .current,
-      command: "cdprof shell \(LineWords.plain(path))")
+      command: "cdprof shell \(CommandWord.quoted(path))")
   }
 }
 
@@ -195,7 +195,7 @@ extension ShellEngine {
     return ShellAnswer(
       "  \(word.text): \(NumberText.counted(draft.runs.count, "variant")), "
         + "\(NumberText.counted(draft.expectationCount, "expectation")) as measured. "
-        + "Next: cdprof run \(LineWords.plain(word.text)) --report html")
+        + "Next: cdprof run \(CommandWord.quoted(word.text)) --report html")
   }
 
   /// Sets the expected findings of each run to those that fire when the scenario runs.

@@ -4,6 +4,7 @@ package import OpenCoreData
 package import ProfileEvents
 package import ScenarioLanguage
 package import StatementAnalysis
+import WorkbenchText
 
 /// A database server that another package connects to.
 package struct ServerEngine: StoreEngine {
@@ -26,7 +27,7 @@ package struct ServerEngine: StoreEngine {
 
   /// The program and the server's address, without a password.
   package var command: (program: String, options: String) {
-    (program, " --store \(LineWords.plain(server.address))")
+    (program, " --store \(CommandWord.quoted(server.address))")
   }
 
   /// The type of the server's stores.

@@ -181,7 +181,8 @@ package struct ScenarioRunner {
   }
 
   private var command: String {
-    "\(engine.command.program) run \(LineWords.plain(scenario.path)) --scale \(scale) --seed \(seed)"
+    "\(engine.command.program) run \(CommandWord.quoted(scenario.path))"
+      + " --scale \(scale) --seed \(seed)"
       + (repeats > 1 ? " --repeat \(repeats)" : "") + engine.command.options + " --report html"
   }
 }
