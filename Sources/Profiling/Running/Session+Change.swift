@@ -95,14 +95,20 @@ extension Session {
     return "changes of \(NumberText.counted(count, "object")) discarded"
   }
 
-  /// Undoes or redoes groups of changes.
+  /// Undoes or redoes groups of changes, and returns how many there were.
   func undo(_ step: Step, in context: NSManagedObjectContext) -> String {
     let redoes = step.flag(of: .redo) ?? false
     let times = step.number(of: .times) ?? 1
-    for _ in 0..<times {
+    var count = 0
+    while count < times {
+      context.processPendingChanges()
+      guard let manager = context.undoManager, redoes ? manager.canRedo : manager.canUndo else {
+        break
+      }
       if redoes { context.redo() } else { context.undo() }
+      count += 1
     }
-    return NumberText.counted(times, "group") + (redoes ? " redone" : " undone")
+    return NumberText.counted(count, "group") + (redoes ? " redone" : " undone")
   }
 
   /// Assigns the step's values to an object, cycling through the objects of a named result.

@@ -76,11 +76,13 @@ struct ContextStepTests {
         "context main undoable yes", "fetch Mood sort date limit 1 as m", "set m with latitude 1",
         "set m with longitude 2", "undo", "save", "count Mood where \"longitude == 2\"",
         "undo redo yes", "save", "count Mood where \"longitude == 2\"", "undo times 2", "save",
-        "count Mood where \"latitude == 1 OR longitude == 2\"",
+        "count Mood where \"latitude == 1 OR longitude == 2\"", "undo times 3",
+        "undo redo yes times 5", "count Mood where \"latitude == 1 AND longitude == 2\"",
       ],
       summaries: [
         4: "1 group undone", 6: "0 Mood", 7: "1 group redone", 9: "1 Mood",
-        10: "2 groups undone", 12: "0 Mood",
+        10: "2 groups undone", 12: "0 Mood", 13: "0 groups undone", 14: "2 groups redone",
+        15: "1 Mood",
       ]),
     StepSequence(
       name: "S11-16: a pinned context sees the rows of its generation",
