@@ -201,7 +201,8 @@ extension ShellEngine {
         ?? gauges[ScopedMetric(metric)] ?? 0
       rows.append([.text(metric.rawValue), .number(value)])
       lines.append(
-        "  " + NumberText.left(metric.rawValue, 12) + NumberText.right(value, 9))
+        "  " + NumberText.left(metric.rawValue, 12)
+          + NumberText.right(value, 21 - max(12, metric.rawValue.count)))
     }
     let time = current.costs.nanoseconds
     rows.append([.text("nanoseconds"), .time(time)])

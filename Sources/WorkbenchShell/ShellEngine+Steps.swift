@@ -23,7 +23,8 @@ extension ShellEngine {
         } else {
           try target.session.run(step)
         }
-      target.note(step, summary: outcome.summary, outcome.recorded)
+      target.note(
+        step, summary: outcome.summary, outcome.recorded, succeeds: outcome.failureCode == nil)
       target.current.steps.append(step)
       target.current.add(outcome.findings)
       let found = FindingSearch.grouped(outcome.findings, silence: target.workspace.silence)
@@ -34,7 +35,8 @@ extension ShellEngine {
       return answer
     } catch let failure as StepFailure {
       if let recorded = target.session.lastStep {
-        target.note(step, summary: "failed with \(failure.error.code)", recorded)
+        target.note(
+          step, summary: "failed with \(failure.error.code)", recorded, succeeds: false)
       }
       guard !StepInterruption.isBehind(failure.error) else {
         target.current.wasInterrupted = true
@@ -127,9 +129,25 @@ extension ShellEngine {
 
 extension ShellTarget {
   /// Adds a step's events to the run.
-  fileprivate func note(_ step: Step, summary: String, _ recorded: RecordedStep) {
+  fileprivate func note(
+    _ step: Step, summary: String, _ recorded: RecordedStep, succeeds: Bool
+  ) {
     current.add(step, summary: summary, session.recording(of: recorded), recorded)
-    if current.results.last?.costs.counters.transactions ?? 0 > 0 { workspace.noteChange() }
+    if succeeds, step.changesFile { current.changedFile = true }
+    if current.hasChangedStore { workspace.noteChange() }
+  }
+}
+
+extension Step {
+  /// Whether the step changes the store's file without a transaction of a context.
+  fileprivate var changesFile: Bool {
+    switch verb {
+    case .index, .analyze, .history, .migrate, .finishMigration: return true
+    case .sql:
+      let word = subject.drop(while: \.isWhitespace).prefix(while: \.isLetter).uppercased()
+      return !["SELECT", "VALUES", "EXPLAIN"].contains(word)
+    default: return false
+    }
   }
 }
 
@@ -158,8 +176,9 @@ extension ShellEngine {
     target.runs.append(over)
     target.current = ShellRun(number: over.number + 1)
     var undone = ""
-    if over.costs.counters.transactions > 0 {
-      undone = target.workspace.keepsChanges ? " Its saves are kept." : " Its saves are undone."
+    if over.hasChangedStore {
+      undone = over.costs.counters.transactions > 0 ? " Its saves are" : " Its changes are"
+      undone += target.workspace.keepsChanges ? " kept." : " undone."
     }
     return ShellAnswer(
       "  Started a cold run: new coordinator, empty row cache. Run \(over.number) is kept for `diff`."
@@ -262,6 +281,8 @@ struct ShellRun {
   var steps: [Step] = []
   /// The findings of the rules for single steps, in the order of the steps.
   private(set) var findings: [Finding] = []
+  /// Whether a step changed the store's file without a transaction of a context.
+  var changedFile = false
   /// Whether a step was interrupted, so that the run can't be repeated.
   var wasInterrupted = false
   /// The counts and the time of all steps.
@@ -284,6 +305,9 @@ struct ShellRun {
 
   var name: String { "run \(number)" }
 
+  /// Whether the run changed the store.
+  var hasChangedStore: Bool { changedFile || costs.counters.transactions > 0 }
+
   /// Whether no step has run.
   var isEmpty: Bool { steps.isEmpty && !wasInterrupted }
 
@@ -305,7 +329,11 @@ struct ShellRun {
     lastGroups = first..<groups.count
     self.costs.counters = self.costs.counters + costs.counters
     self.costs.nanoseconds += costs.nanoseconds
-    for metric in [Metric.scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts] {
+    var metrics = [Metric.scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts]
+    if step.verb == .migrate || step.verb == .finishMigration {
+      metrics += Metric.allCases.filter(\.isOfMigration)
+    }
+    for metric in metrics {
       uncounted[metric, default: 0] += slice.value(of: metric)
     }
     let start = begin ?? recorded.begin

@@ -284,6 +284,16 @@ struct ShellEngineTests {
     #expect(shell.type("sql").lines == ["  SQL log: level 2, on standard error"])
   }
 
+  @Test func statsCountMigrations() throws {
+    let scenario = "14-migration/an-index-added-later.yml"
+    let shell = try ShellSession(ScenarioFiles.folder.appendingPathComponent(scenario))
+    #expect(shell.type("migrate \"Articles reindexed\"", "count Article").failure == nil)
+    let stats = shell.type("stats").lines
+    #expect(stats.contains("  migrations          1"))
+    #expect(stats.contains("  createdindexes      1"))
+    #expect(stats.contains("  ddl                 1"))
+  }
+
   @Test func statsFindingsAndHelpDescribeTheRun() throws {
     let shell = try ShellSession(small)
     shell.type("fetch Mood values no as m", "touch m date limit 40", "touch m date limit 40")

@@ -103,6 +103,21 @@ struct ShellStoresTests {
     #expect(other.type("count Country").lines.first?.contains("4 Country") == true)
   }
 
+  /// A step that bypasses contexts also changes the store.
+  @Test(arguments: [
+    ("sql \"DELETE FROM ZMOOD\"", "Its changes are kept."),
+    ("index Mood keys date as byDate", "Its changes are kept."),
+    ("sql \"SELECT 1\"", "is kept for `diff`."),
+    ("sql \"INSERT INTO ZNONE VALUES(1)\" fails 1", "is kept for `diff`."),
+  ])
+  func statementsModifyTheStoreInPlace(line: String, end: String) throws {
+    let workspace = try ShellWorkspace(opening: store.path, writing: .inPlace)
+    let shell = try ShellSession(on: workspace)
+    #expect(shell.type(line).failure == nil)
+    #expect(shell.type("reset").lines.first?.hasSuffix(end) == true)
+    #expect(workspace.wasChanged == end.hasPrefix("Its"))
+  }
+
   @Test func inPlaceModeModifiesTheStore() throws {
     let workspace = try ShellWorkspace(opening: store.path, writing: .inPlace)
     let shell = try ShellSession(on: workspace)
