@@ -109,8 +109,8 @@ enum LostChangesRule {
     .lostChanges, chapter: 6,
     meaning: "Refreshing objects silently discarded their unsaved changes.",
     condition:
-      "A `refresh` with `keep no` of objects of a result that was changed, with no `save`, "
-      + "`rollback`, `undo`, or `reset` in between.",
+      "A `refresh` with `keep no` of objects of a result that was changed, with no `save` that "
+      + "succeeded, `rollback`, `undo`, or `reset` in between.",
     remedy: "Call `refresh(_:mergeChanges: true)`, or `rollback()` if the changes are to be "
       + "discarded.",
     search: .work(findings))
