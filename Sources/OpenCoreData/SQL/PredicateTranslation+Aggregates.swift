@@ -150,20 +150,28 @@ extension PredicateTranslation {
     }
     if function == .count { return .computed("\(raw: values.count)", .integer) }
     var found: [(fragment: SQLFragment, type: StoredType?)] = []
+    // A nil is left out, so a row without one of the values has a result, too.
     for value in values {
       found.append(
         function == .min || function == .max
-          ? try self.value(of: value, at: site) : try number(value, at: site))
+          ? try self.value(of: value, at: site.optional) : try number(value, at: site.optional))
     }
     let (fragments, type) = Self.unified(found)
+    if function == .sum { return .computed(Self.sum(fragments), type ?? .integer) }
     let rows = fragments.enumerated().map { position, fragment -> SQLFragment in
       position == 0 ? "SELECT \(fragment) AS value" : "SELECT \(fragment)"
     }
-    // `SUM` keeps integers, which `total` doesn't.
-    let call = function == .sum ? "IFNULL(SUM(value), 0)" : "\(name)(value)"
     return .computed(
-      "(SELECT \(raw: call) FROM (\(.joined(rows, by: " UNION ALL "))))",
+      "(SELECT \(raw: name)(value) FROM (\(.joined(rows, by: " UNION ALL "))))",
       function == .average ? .real : type ?? .integer)
+  }
+
+  /// Returns the sum of several values.
+  ///
+  /// An addition keeps integers, unlike `total`, and is real beyond their range, unlike `SUM`,
+  /// which is an error there.
+  private static func sum(_ values: [SQLFragment]) -> SQLFragment {
+    values.isEmpty ? "0" : "(\(.joined(values.map { "IFNULL(\($0), 0)" }, by: " + ")))"
   }
 
   /// Returns a function of one value that isn't a collection: that value, or 1 for its count.

@@ -87,7 +87,7 @@ extension PredicateTranslation {
     var elements: [SQLOperand]?
     switch left {
     case .constant(let constant): elements = constant.elements?.map { .constant($0) }
-    case .list: elements = try self.elements(of: left, at: site, rules)
+    case .list: elements = try self.elements(of: left, at: site.optional, rules)
     default: break
     }
     if let elements {
@@ -370,8 +370,12 @@ struct TextPrefix {
   /// Creates the prefix of a `LIKE` pattern whose only wildcard is a `*` at the end; `nil` for
   /// other patterns.
   init?(like pattern: String) {
-    let prefix = pattern.dropLast()
-    guard pattern.last == "*", !prefix.contains(where: { "*?\\".contains($0) }) else { return nil }
+    // A wildcard is a scalar, even before a combining mark, with which it's one character.
+    let scalars = pattern.unicodeScalars
+    let prefix = scalars.dropLast()
+    guard scalars.last == "*", !prefix.contains(where: { ["*", "?", "\\"].contains($0) }) else {
+      return nil
+    }
     text = String(prefix)
   }
 

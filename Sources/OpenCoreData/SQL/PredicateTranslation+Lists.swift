@@ -46,7 +46,8 @@ extension PredicateTranslation {
         try self.equal(element, left, rules.with(.equalTo), at: inner)
       }
     case .list:
-      let elements = try elements(of: right, at: site, rules)
+      // A row without one of the elements may contain the value in another.
+      let elements = try elements(of: right, at: site.optional, rules)
       var conditions: [SQLCondition] = []
       for element in elements {
         conditions.append(try equal(left, element, rules.with(.equalTo), at: site))

@@ -193,7 +193,8 @@ extension PredicateValue {
     if case .string(let text) = self {
       return PredicateValue.number(of: text) == nil ? nil : .text(text)
     }
-    if case .decimal(let value) = self { return .text("\(value)") }
+    // NaN is bound as NULL; the text would be greater than every number.
+    if case .decimal(let value) = self, !value.isNaN { return .text("\(value)") }
     return nearestDouble.map(SQLiteValue.real)
   }
 

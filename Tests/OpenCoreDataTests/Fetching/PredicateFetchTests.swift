@@ -211,6 +211,27 @@ struct PredicateFetchTests {
   }
 
   @Test(
+    "A value that a path doesn't reach removes no row for which another of a list matches",
+    arguments: [StoreKind.sqlite, .memory])
+  func missingValuesOfListsRemoveNoRow(kind: StoreKind) throws {
+    let store = try CityStore(kind)
+    let cases: [(String, String, [String])] = [
+      ("City", "name IN {mayor.name, 'Ely'}", ["Ely"]),
+      ("City", "'Cork' IN {name, mayor.name}", ["Cork"]),
+      ("City", "ANY {name, mayor.name} == 'Cork'", ["Cork"]),
+      ("Person", "max:({age, mayorOf.mayor.age}) < 21", ["Ed", "Eve"]),
+      ("Person", "min:(mayorOf.mayor.age, age) == 19", ["Eve"]),
+      ("Person", "sum:(age, mayorOf.mayor.age) == 20", ["Ed"]),
+      ("Person", "average:(age, mayorOf.mayor.age) == 19", ["Eve"]),
+      // Beyond the range of integers, a sum is a real number.
+      ("Person", "sum:({age, 9223372036854775807}) > 9e18 AND age < 21", ["Ed", "Eve"]),
+    ]
+    for (entity, format, names) in cases {
+      #expect(try store.names(entity, NSPredicate(format: format)) == names, "\(format)")
+    }
+  }
+
+  @Test(
     "S12-32 an unknown key is an error that names it; the context remains usable",
     arguments: StoreKind.allCases)
   func unknownKeyIsNamedInTheError(kind: StoreKind) throws {

@@ -45,6 +45,18 @@ import Testing
     }
   }
 
+  @Test func wildcardsBeforeCombiningMarksArentPartOfAPrefix() {
+    #expect(TextPrefix(like: "ab*")?.text == "ab")
+    #expect(TextPrefix(like: "a*\u{301}*") == nil)
+    #expect(TextPrefix(like: "a?\u{301}*") == nil)
+    #expect(TextPrefix(like: "a*\u{301}") == nil)
+  }
+
+  @Test func decimalThatIsNotANumberIsBoundAsNull() throws {
+    let value = try #require(PredicateValue.decimal(Decimal.nan).stored(as: .decimal))
+    #expect(try connection().values("SELECT ? IS NULL", [value]) == [[.integer(1)]])
+  }
+
   /// The trigger was created by Core Data and published in an article.
   @Test func derivedAttributeTriggersReportTheirWrites() throws {
     let box = Box()
