@@ -105,15 +105,28 @@ extension DictionaryPlan {
       throw NSError.fetch(
         "havingPredicate requires groups: set propertiesToGroupBy, or use predicate.")
     }
+    for depth in (columns + groups).map(\.expression.depth) + [having?.depth ?? 0]
+    where depth > ModelLimits.predicateTreeDepth {
+      let error = PredicateEvaluationError.tooDeep(depth, limit: ModelLimits.predicateTreeDepth)
+      throw NSError.fetch("The dictionaries can't be created: \(error).")
+    }
     isAggregated = !groups.isEmpty || columns.contains { $0.expression.aggregatesRows }
-    if isAggregated {
-      let grouped = Set(groups.map(\.expression))
-      for column in columns
-      where !column.expression.aggregatesRows && !grouped.contains(column.expression) {
+    if isAggregated { try checkColumns() }
+  }
+
+  /// Checks that each column has one value for all rows of a group.
+  private func checkColumns() throws {
+    let grouped = groups.map(\.expression)
+    for column in columns where !grouped.contains(column.expression) {
+      guard column.expression.aggregatesRows else {
         throw NSError.fetch(
           "'\(column.name)' is neither grouped nor aggregated: "
             + "add it to propertiesToGroupBy.")
       }
+      guard let part = column.expression.part(notDeterminedBy: grouped) else { continue }
+      throw NSError.fetch(
+        "'\(part)' in '\(column.name)' is neither grouped nor aggregated: "
+          + "add it to propertiesToGroupBy.")
     }
   }
 

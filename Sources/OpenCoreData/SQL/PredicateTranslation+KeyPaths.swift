@@ -205,6 +205,9 @@ extension PredicateTranslation {
   /// Returns an expression as a column.
   func column(_ expression: NSExpression) throws(TranslationError) -> ColumnText {
     let site = columnSite
+    // A sum that is a whole column is converted when it's read.
+    castsSums = expression.rowFunction == nil
+    defer { castsSums = true }
     let found = try operand(expression, at: site)
     switch found {
     case .attribute(let column, let attribute):
@@ -245,7 +248,14 @@ extension PredicateTranslation {
   /// Returns a computed column by name; `nil` for an unknown name.
   func computedColumn(_ name: String) -> SQLOperand? {
     guard let type = computed.types[name], let alias = computed.alias(of: name) else { return nil }
-    return .computed("\(raw: alias)", type)
+    return computed.sums.contains(name)
+      ? sum("\(raw: alias)", type) : .computed("\(raw: alias)", type)
+  }
+
+  /// Returns a sum over rows, which SQL computes as a real number: one of integers is an integer
+  /// for the rest of the expression, as in memory.
+  private func sum(_ total: SQLFragment, _ type: StoredType) -> SQLOperand {
+    .computed(castsSums && type == .integer ? "CAST(\(total) AS INTEGER)" : total, type)
   }
 
   /// Returns a function over the rows of the result or of a group; `nil` for a function over
@@ -275,8 +285,12 @@ extension PredicateTranslation {
         throw TranslationError(
           path.text, "An average over the objects of many rows can't be translated to SQL.")
       }
-      return function == .count
-        ? .computed("IFNULL(SUM(\(each)), 0)", .integer) : .computed("\(raw: name)(\(each))", type)
+      let value: SQLFragment = "\(raw: name)(\(each))"
+      return switch function {
+      case .count: .computed("IFNULL(SUM(\(each)), 0)", .integer)
+      case .sum: sum(value, type)
+      default: .computed(value, type)
+      }
     case .list: return nil
     default: break
     }
@@ -286,7 +300,8 @@ extension PredicateTranslation {
       throw TranslationError(argument.description, "This isn't a number.")
     }
     let result: StoredType? = function == .count ? .integer : function == .average ? .real : type
-    return .computed("\(raw: name)(\(fragment))", result ?? .real)
+    let value: SQLFragment = "\(raw: name)(\(fragment))"
+    return function == .sum ? sum(value, result ?? .real) : .computed(value, result ?? .real)
   }
 
   /// Returns the number of destinations of all rows.

@@ -30,6 +30,10 @@ final class PredicateTranslation {
   /// Whether a join may multiply the rows without an effect on the result.
   var mayMultiplyRows = false
 
+  /// Whether a sum over rows is part of a larger expression, so that a sum of integers must be an
+  /// integer.
+  var castsSums = true
+
   /// The computed columns of dictionaries.
   var computed = ComputedColumns()
 

@@ -12,6 +12,7 @@ extension SQLTranslator {
     _ plan: DictionaryPlan, entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor],
     limit: Int, offset: Int, includesSubentities: Bool, isCounted: Bool = false
   ) throws(TranslationError) -> DictionaryQuery {
+    try checkDepth(plan)
     let shape = PredicateShape(
       plan, entity: entity, predicate: predicate, sort: sort, limit: limit, offset: offset,
       includesSubentities: includesSubentities, isCounted: isCounted)
@@ -31,6 +32,17 @@ extension SQLTranslator {
     return DictionaryQuery(query: query, columns: entry.columns)
   }
 
+  /// Throws for a column, a group, or a having predicate that recursion must not enter.
+  private func checkDepth(_ plan: DictionaryPlan) throws(TranslationError) {
+    var depths = (plan.columns + plan.groups).map { ($0.name, $0.expression.depth) }
+    if let having = plan.having { depths.append(("havingPredicate", having.depth)) }
+    for (name, depth) in depths where depth > StoreLimits.conditionDepth {
+      throw TranslationError(
+        name,
+        "It's nested \(depth) levels deep; the limit in SQL is \(StoreLimits.conditionDepth).")
+    }
+  }
+
   private func dictionaries(
     _ plan: DictionaryPlan, _ entity: SQLEntity, _ predicate: NSPredicate?,
     _ sort: [NSSortDescriptor], _ shape: PredicateShape?, limit: Int, offset: Int,
@@ -43,8 +55,8 @@ extension SQLTranslator {
     if let predicate { conditions.append(try translation.condition(predicate)) }
     if let filter { conditions.append(filter) }
     translation.aggregatesRows = true
-    translation.mayMultiplyRows =
-      plan.columns.count { $0.expression.aggregatesRows } == 1 && plan.having == nil
+    let functions = plan.columns.flatMap(\.expression.rowFunctions)
+    translation.mayMultiplyRows = functions.count == 1 && plan.having == nil
     var texts: [PredicateTranslation.ColumnText] = []
     for column in plan.columns { texts.append(try translation.column(column.expression)) }
     let groups = try grouping(plan, translation)
@@ -103,6 +115,7 @@ extension SQLTranslator {
     for (column, text) in zip(plan.columns, texts) where column.isComputed {
       guard case .value(let type) = text.kind else { continue }
       translation.computed.types[column.name] = StoredType(type)
+      if column.expression.rowFunction == .sum { translation.computed.sums.insert(column.name) }
     }
   }
 
@@ -202,17 +215,70 @@ struct DictionaryPlan {
 }
 
 extension NSExpression {
-  /// Whether the value is an aggregate of several rows: a function such as `sum:(age)`, or the key
-  /// path `@sum.age`.
-  var aggregatesRows: Bool {
+  /// Whether the value depends on an aggregate of several rows: a function such as `sum:(age)`, or
+  /// the key path `@sum.age`.
+  var aggregatesRows: Bool { !rowFunctions.isEmpty }
+
+  /// The functions over several rows in the expression, except inside of one another.
+  var rowFunctions: [PredicateFunction] {
+    if let rowFunction { return [rowFunction] }
+    switch node {
+    // A function of a list is one of values of the row.
+    case .function(let function, let arguments) where function.isAggregate && arguments.count == 1:
+      return []
+    case .conditional(let predicate, let yes, let no):
+      return predicate.comparedExpressions.flatMap(\.rowFunctions) + yes.rowFunctions
+        + no.rowFunctions
+    default: return node.children.flatMap(\.rowFunctions)
+    }
+  }
+
+  /// The function over several rows that the whole expression is; `nil` for any other expression.
+  var rowFunction: PredicateFunction? {
     switch node {
     case .function(let function, let arguments) where function.isAggregate && arguments.count == 1:
-      if case .aggregate = arguments[0].node { return false }
-      return true
+      if case .aggregate = arguments[0].node { return nil }
+      return function
     case .keyPath(let path):
-      if case .operator = path.components.first { return true }
-      return false
-    default: return node.children.contains(where: \.aggregatesRows)
+      guard case .operator(let found)? = path.components.first else { return nil }
+      return PredicateTranslation.function(of: found) ?? .count
+    default: return nil
+    }
+  }
+
+  /// Returns the first part whose value may differ between the rows of a group, outside of
+  /// functions over its rows; `nil` if there's none.
+  ///
+  /// - Parameter groups: The expressions that have one value in all rows of a group.
+  func part(notDeterminedBy groups: [NSExpression]) -> NSExpression? {
+    if isIndependentOfObject || rowFunction != nil || groups.contains(self) { return nil }
+    switch node {
+    case .function, .aggregate:
+      return node.children.lazy.compactMap { $0.part(notDeterminedBy: groups) }.first
+    case .conditional(let predicate, let yes, let no):
+      return (predicate.comparedExpressions + [yes, no]).lazy
+        .compactMap { $0.part(notDeterminedBy: groups) }.first
+    case .keyPath(let path):
+      // The values of an object that the rows of a group have in common are the same, too.
+      let isOfGroup = groups.contains { group in
+        guard case .keyPath(let start) = group.node else { return false }
+        return path.components.starts(with: start.components)
+      }
+      return isOfGroup ? nil : self
+    default: return self
+    }
+  }
+}
+
+extension NSPredicate {
+  /// The expressions that the predicate's comparisons compare.
+  fileprivate var comparedExpressions: [NSExpression] {
+    switch self {
+    case let comparison as NSComparisonPredicate:
+      [comparison.leftExpression, comparison.rightExpression]
+    case let compound as NSCompoundPredicate:
+      compound.predicates.flatMap(\.comparedExpressions)
+    default: []
     }
   }
 }

@@ -277,6 +277,9 @@ struct ComputedColumns {
   /// Their types, by name.
   var types: [String: StoredType] = [:]
 
+  /// The names of those that are sums, which SQL returns as real numbers, even of integers.
+  var sums: Set<String> = []
+
   /// `__var0`, `__var1` …: the aliases assigned so far, by name, in the order in which they were
   /// needed.
   private(set) var aliases: [String: String] = [:]

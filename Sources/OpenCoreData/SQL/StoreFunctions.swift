@@ -258,6 +258,9 @@ extension PredicateValue {
   func read(as type: NSAttributeType?) -> PredicateValue {
     switch (type, self) {
     case (.booleanAttributeType, .integer(let value)): return .bool(value != 0)
+    case (.integer64AttributeType, .double(let value)):
+      // The sum of integers.
+      return Int64(exactly: value).map(Self.integer) ?? self
     case (.dateAttributeType, _):
       return nearestDouble.map { .date(Date(timeIntervalSinceReferenceDate: $0)) } ?? self
     case (.UUIDAttributeType, .data(let bytes)) where bytes.count == 16:

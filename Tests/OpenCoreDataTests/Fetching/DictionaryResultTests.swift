@@ -183,6 +183,57 @@ struct DictionaryResultTests {
   }
 
   @Test(
+    "Functions in one expression don't multiply each other's rows; a sum of integers is one",
+    arguments: StoreKind.allCases)
+  func functionsOfOneExpressionAreIndependent(kind: StoreKind) throws {
+    let setup = try Setup(kind)
+    let items = setup.warehouse.items
+    let counts = items.compactMap(\.count)
+    let (sum, parts) = (counts.reduce(0, +), Int64(items.flatMap(\.parts).count))
+    let tags = Int64(items.flatMap(\.tags).count)
+    let cases: [(String, Int64)] = [
+      ("count:(parts) + sum:(count)", parts + sum), ("count:(parts) - count:(tags)", parts - tags),
+      ("TERNARY(count:(tags) > 0, count:(parts), 0)", parts), ("sum:(count) / 4", sum / 4),
+      ("@sum.count / count:(count)", sum / Int64(counts.count)),
+      ("sum:(parts.@count) / 7", parts / 7),
+    ]
+    for (format, expected) in cases {
+      let found = try setup.fetch([Self.describe("value", format)])
+      #expect(found.count == 1)
+      #expect(found.first?["value"] as? Int64 == expected, "\(format): \(setup.lastSelect)")
+    }
+    let totals = Dictionary(grouping: items) { $0.name }
+      .mapValues { $0.compactMap(\.count).reduce(0, +) }
+    let groups = try setup.fetch(["name", Self.describe("total", "sum:(count)")]) { request in
+      request.propertiesToGroupBy = ["name"]
+      request.havingPredicate = NSPredicate(format: "total / 2 * 2 == total")
+    }
+    #expect(groups.count == totals.values.count { $0 % 2 == 0 })
+  }
+
+  @Test("Expressions and conditions of groups that are nested too deep are errors")
+  func deepExpressionsAreErrors() throws {
+    let setup = try Setup(.sqlite)
+    let deep = Self.describe("deep", "count")
+    var condition = NSPredicate(format: "name != nil")
+    for _ in 0..<400 {
+      deep.expression = deep.expression.map {
+        NSExpression(forFunction: "add:to:", arguments: [$0, NSExpression(forConstantValue: 1)])
+      }
+      condition = NSCompoundPredicate(notPredicateWithSubpredicate: condition)
+    }
+    let first = #expect(throws: NSError.self) { try setup.fetch([deep]) }
+    #expect(first?.localizedDescription.contains("deep: It's nested 401 levels") == true)
+    let second = #expect(throws: NSError.self) {
+      try setup.fetch(["name"]) { request in
+        request.propertiesToGroupBy = ["name"]
+        request.havingPredicate = condition
+      }
+    }
+    #expect(second?.localizedDescription.contains("levels deep") == true)
+  }
+
+  @Test(
     "Groups are filtered, sorted, and paged by computed values",
     arguments: StoreKind.allCases)
   func groupsAreFilteredSortedAndPaged(kind: StoreKind) throws {
@@ -299,6 +350,13 @@ struct DictionaryResultTests {
     #expect(
       message([Self.describe("a", "average:(parts.size)")]) { _ in }.contains(
         "can't be translated to SQL"))
+    #expect(
+      message([Self.describe("a", "max:(count) + count")]) { _ in }.contains(
+        "'count' in 'a' is neither grouped nor aggregated"))
+    #expect(
+      message(["name", Self.describe("a", "max:(count) + length:(name)")]) {
+        $0.propertiesToGroupBy = ["name"]
+      }.isEmpty)
     #expect(
       message(["name"]) { request in
         request.resultType = []
