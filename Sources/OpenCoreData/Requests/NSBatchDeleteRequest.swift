@@ -49,7 +49,9 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
       copy.setEntity(named: name)
     }
     copy.predicate = fetch.predicate
+    copy.affectedStores = fetch.affectedStores
     copy.sortDescriptors = fetch.sortDescriptors
+    copy.swiftSort = fetch.swiftSort
     copy.fetchLimit = fetch.fetchLimit
     copy.fetchOffset = fetch.fetchOffset
     copy.includesSubentities = fetch.includesSubentities
@@ -58,7 +60,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
   /// Creates a request that deletes the rows with object IDs of one entity.
   ///
-  /// It's a programmer error to pass no IDs, or IDs of different entities.
+  /// Temporary IDs, and those of other stores than the coordinator's, are ignored. It's a
+  /// programmer error to pass no IDs, or IDs of different entities.
   public init(objectIDs objects: [NSManagedObjectID]) {
     guard let entity = objects.first?.entity else {
       fatalError("a batch deletion by object IDs needs at least one")
@@ -82,9 +85,9 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
       store, plan in
       let keys = objectIDs.map { ids in
         ContiguousArray(
-          ids.filter { $0.layout.storeIndex == store.storeIndex }.map(\.primaryKey).filter {
-            $0 > 0
-          })
+          // Another coordinator's store may be the same file, or another one.
+          ids.filter { !$0.isTemporaryID && $0.handle?.identifier == store.identifier }
+            .map(\.primaryKey))
       }
       return try store.delete(plan, keys: keys, returning: wantsIDs, in: context)
     }

@@ -6,9 +6,9 @@ import ManagedModel
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
   /// Whether the request succeeded, a `Bool`.
   case statusOnly = 0
-  /// The IDs of the rows that were inserted or updated, `[NSManagedObjectID]`.
+  /// The IDs of the rows that were inserted or updated, each once, `[NSManagedObjectID]`.
   case objectIDs = 1
-  /// The number of those rows, an `Int`.
+  /// The number of insertions and updates, an `Int`.
   case count = 2
 }
 
@@ -111,7 +111,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     let result: Any
     switch resultType {
     case .statusOnly: result = true
-    case .objectIDs: result = outcomes.flatMap(\.objectIDs)
+    case .objectIDs:
+      var seen: Set<NSManagedObjectID> = []
+      result = outcomes.flatMap(\.objectIDs).filter { seen.insert($0).inserted }
     case .count: result = outcomes.reduce(0) { $0 + $1.count }
     }
     return NSBatchInsertResult(result, resultType)

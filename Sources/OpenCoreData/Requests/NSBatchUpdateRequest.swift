@@ -32,7 +32,8 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   /// The new values, by attribute name or `NSAttributeDescription`.
   ///
   /// A value, `NSNull` for `nil`, or an `NSExpression`: a constant, or the name of another
-  /// attribute of the row.
+  /// attribute of the row, whose type must be of the same kind. Values in external storage can't be
+  /// copied.
   open var propertiesToUpdate: [AnyHashable: Any]?
 
   /// Creates a request for the entity with a name.

@@ -79,7 +79,8 @@ extension NSManagedObjectContext {
   ///
   /// - Parameters:
   ///   - affected: The stores to use; `nil` for all.
-  ///   - isInsertion: Whether to use only the first store.
+  ///   - isInsertion: Whether to use only the first writable store, as for a new object; without
+  ///     any, it's an error.
   ///   - body: Receives each store, and the plan for it. Each has its own transaction.
   final func runBatch(
     _ plan: FetchPlan, on affected: [NSPersistentStore]?, isInsertion: Bool = false,
@@ -88,8 +89,12 @@ extension NSManagedObjectContext {
     endReadTransaction()
     var stores = requiredCoordinator.stores(containing: plan.layout)
     if let affected { stores = stores.filter { store in affected.contains { $0 === store } } }
-    if isInsertion { stores = Array(stores.prefix(1)) }
-    if stores.isEmpty, affected == nil { throw NSError.noStore() }
+    if isInsertion {
+      stores = (stores.first { !$0.isReadOnly } ?? stores.first).map { [$0] } ?? []
+    }
+    if stores.isEmpty, isInsertion || affected == nil {
+      throw affected == nil ? NSError.noStore() : NSError.noAffectedStore(of: plan.entityName)
+    }
     let files = try stores.map { store in
       guard let sqlite = try store.writable() as? SQLiteStore else {
         throw NSError.coreData(

@@ -143,6 +143,12 @@ extension SQLiteStore {
       let column = SQLNames.quoted(columns[slot.index].name)
       if let expression = value as? NSExpression, expression.expressionType == .keyPath {
         let source = try attributeSlot(expression.keyPath, layout)
+        guard source.kind.canBeCopied(to: slot.kind) else {
+          throw NSError.fetch(
+            "A batch update can't set '\(name)' to '\(source.name)': "
+              + (source.kind == .external || slot.kind == .external
+                ? "values in external storage can't be copied." : "their types differ."))
+        }
         found[slot.index] = ("\(column) = \(SQLNames.quoted(columns[source.index].name))", nil)
         continue
       }
@@ -199,6 +205,19 @@ extension SQLiteStore {
           : "The entity '\(layout.entity.name ?? "")' has no stored attribute '\(name)'.")
     }
     return layout.slots[index]
+  }
+}
+
+extension RowSlot.Kind {
+  /// Whether an UPDATE can copy a column of this kind to one of another kind, whose format its
+  /// values then have.
+  ///
+  /// Values in external storage can't be copied: two rows or columns would refer to one file.
+  fileprivate func canBeCopied(to other: RowSlot.Kind) -> Bool {
+    let numbers: [RowSlot.Kind] = [.int16, .int32, .int64, .bool, .double, .float, .date, .decimal]
+    let texts: [RowSlot.Kind] = [.string, .uri]
+    if self == other { return self != .external }
+    return [numbers, texts].contains { $0.contains(self) && $0.contains(other) }
   }
 }
 

@@ -42,6 +42,14 @@ extension NSError {
       "The coordinator has no store: add one before fetching or saving.")
   }
 
+  /// Returns the error for an insertion of which no affected store contains the entity.
+  static func noAffectedStore(of entity: String) -> NSError {
+    coreData(
+      NSPersistentStoreSaveError,
+      "None of the affected stores contains the entity '\(entity)', so nothing can be inserted: "
+        + "specify another store in affectedStores.")
+  }
+
   /// Returns the error for an object whose row doesn't exist: that of its store, if it has thrown
   /// one.
   static func missingObject(_ objectID: NSManagedObjectID) -> NSError {

@@ -60,6 +60,33 @@ struct BatchDeleteTests {
     }
   }
 
+  @Test("IDs of another store delete nothing; those of another coordinator over the file do")
+  func idsOfAnotherStoreDeleteNothing() throws {
+    let model = SavingModels.items()
+    let (stack, other) = (try SharedStack(.sqlite, model), try SharedStack(.sqlite, model))
+    let (context, elsewhere) = (stack.context(), other.context())
+    let id = try context.performAndWait {
+      let item = context.make("Item")
+      try context.save()
+      return item.objectID
+    }
+    let request = NSBatchDeleteRequest(objectIDs: [id])
+    request.resultType = .resultTypeCount
+    try elsewhere.performAndWait {
+      _ = elsewhere.make("Item")
+      try elsewhere.save()
+      let result = try elsewhere.execute(request) as? NSBatchDeleteResult
+      #expect(result?.result as? Int == 0)
+    }
+    #expect(try values(other, "SELECT COUNT(*) FROM ZITEM") == [[.integer(1)]])
+    let foreign = try stack.foreignContext()
+    try foreign.performAndWait {
+      let result = try foreign.execute(request) as? NSBatchDeleteResult
+      #expect(result?.result as? Int == 1)
+    }
+    #expect(try values(stack, "SELECT COUNT(*) FROM ZITEM") == [[.integer(0)]])
+  }
+
   @Test("References to a deleted row are nil, and join rows are deleted")
   func referencesAreNullifiedAndJoinRowsDeleted() throws {
     let company = try SharedStack(.sqlite, TestModels.company())

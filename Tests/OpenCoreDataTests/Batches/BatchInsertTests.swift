@@ -87,6 +87,24 @@ struct BatchInsertTests {
     }
   }
 
+  @Test("The result contains the ID of a row once, even if several dictionaries update it")
+  func updatedRowIsInTheResultOnce() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.regions())
+    let context = stack.context(.overwrite)
+    try context.performAndWait {
+      let request = NSBatchInsertRequest(
+        entityName: "Country",
+        objects: ["FR", "DE", "FR"].map { ["code": $0, "name": "n"] })
+      request.resultType = .objectIDs
+      let result = try context.execute(request) as? NSBatchInsertResult
+      let ids = try #require(result?.result as? [NSManagedObjectID])
+      #expect(ids.count == 2 && Set(ids).count == 2)
+      request.resultType = .count
+      let again = try context.execute(request) as? NSBatchInsertResult
+      #expect(again?.result as? Int == 3)
+    }
+  }
+
   @Test("An invalid dictionary inserts nothing")
   func invalidDictionaryInsertsNothing() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())

@@ -152,6 +152,15 @@ struct BatchUpdateTests {
         #expect(thrownError { try context.execute(request) }?.domain == NSCocoaErrorDomain)
       }
     }
+    let items = try self.stack(1)
+    let writing = items.context()
+    try writing.performAndWait {
+      // The text would be read as 0.
+      let copy = request(b: NSExpression(forKeyPath: "name"))
+      let error = thrownError { try writing.execute(copy) }
+      #expect(error?.localizedDescription.contains("their types differ") == true)
+      #expect(try writing.everyObject(of: "Item").first?.value(forKey: "b") as? Int32 == 0)
+    }
     let memory = try SharedStack(.memory, SavingModels.items()).context()
     memory.performAndWait {
       #expect(

@@ -199,4 +199,27 @@ struct SeveralStoresSaveTests {
       #expect(((rest as? NSPersistentHistoryResult)?.result as? [Any])?.isEmpty == true)
     }
   }
+
+  @Test("A batch deletion uses the affected stores of its fetch; an insertion needs one")
+  func batchRequestsUseTheirAffectedStores() throws {
+    let two = try TwoStores(.files)
+    try two.addEmployees(6)
+    let context = two.context()
+    try context.performAndWait {
+      let fetch = TwoStores.request { $0.affectedStores = [two.stores[0]] }
+      let delete = NSBatchDeleteRequest(fetchRequest: fetch)
+      delete.resultType = .resultTypeCount
+      #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 3)
+      #expect(try context.fetch(TwoStores.request()).map(\.nameValue) == ["e01", "e03", "e05"])
+      let insert = NSBatchInsertRequest(entityName: "Employee", objects: [["name": "n"]])
+      insert.affectedStores = []
+      #expect(thrownError { try context.execute(insert) }?.code == NSPersistentStoreSaveError)
+      // Without affected stores, it uses the first one that can be written.
+      insert.affectedStores = nil
+      two.stores[0].isReadOnly = true
+      try context.execute(insert)
+      let second = TwoStores.request { $0.affectedStores = [two.stores[1]] }
+      #expect(try context.fetch(second).map(\.nameValue) == ["e01", "e03", "e05", "n"])
+    }
+  }
 }

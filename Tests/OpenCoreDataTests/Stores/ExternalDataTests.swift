@@ -71,6 +71,28 @@ struct ExternalDataTests {
     }
   }
 
+  @Test("A batch update can't copy values that may be in files, and keeps the files")
+  func batchUpdatesDontCopyExternalValues() throws {
+    let stack = try TestStack(model: Self.model())
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+      photo.setValue(Self.bytes(100_001, 1), forKey: "outside")
+      try context.save()
+      for (name, source) in [("outside", "outside"), ("outside", "inside"), ("inside", "outside")] {
+        let update = NSBatchUpdateRequest(entityName: "Photo")
+        update.propertiesToUpdate = [name: NSExpression(forKeyPath: source)]
+        let error = #expect(throws: NSError.self) { try context.execute(update) }
+        #expect(error?.localizedDescription.contains("can't be copied") == true)
+      }
+      context.reset()
+      #expect(files.fileNames().count == 1)
+      let value = try self.photo(in: context).value(forKey: "outside")
+      #expect(value as? Data == Self.bytes(100_001, 1))
+    }
+  }
+
   @Test("S-C32 a fetch reads large values of its rows, but those of a to-one only when followed")
   func largeValueOfAToOneIsReadOnlyWhenFollowed() throws {
     let photo = SchemaModels.entity(
