@@ -125,7 +125,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     let wantsTransactions = resultType == .transactionsOnly || resultType == .count
     let filtersChanges = fetchRequest?.entity === HistoryEntities.change
     var transactions = try transactions(
-      stores, withChanges: !wantsTransactions || filtersChanges, context)
+      stores, withChanges: !wantsTransactions || filtersChanges || comparesChanges, context)
     if !filtersChanges { transactions = try filtered(transactions) }
     var changes = transactions.flatMap { $0.changes ?? [] }
     if filtersChanges {
@@ -138,9 +138,18 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     case .statusOnly: return true
     case .objectIDs: return changes.map(\.changedObjectID)
     case .count: return transactions.count
-    case .transactionsOnly, .transactionsAndChanges: return transactions
+    case .transactionsOnly: return transactions.map(\.withoutChanges)
+    case .transactionsAndChanges: return transactions
     case .changesOnly: return changes
     }
+  }
+
+  /// Whether the fetch request may compare the changes of transactions.
+  private var comparesChanges: Bool {
+    let sortKeys = fetchRequest?.sortDescriptors?.map(\.key) ?? []
+    let isOpaque = fetchRequest?.predicate.map { !$0.isComparisons } ?? false
+    return isOpaque || sortKeys.contains { $0?.contains("changes") ?? true }
+      || fetchRequest?.predicate?.predicateFormat.contains("changes") ?? false
   }
 
   /// Returns the matches of the fetch request, in its order.
@@ -159,6 +168,18 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
     result.removeFirst(min(fetchRequest.fetchOffset, result.count))
     return fetchRequest.fetchLimit > 0 ? Array(result.prefix(fetchRequest.fetchLimit)) : result
+  }
+}
+
+extension NSPredicate {
+  /// Whether it consists of comparisons, so that its format names the keys that it reads.
+  fileprivate var isComparisons: Bool {
+    switch kind {
+    case .comparison, .constant: true
+    case .compound:
+      (self as? NSCompoundPredicate)?.predicates.allSatisfy(\.isComparisons) ?? false
+    case .block, .subclass: false
+    }
   }
 }
 

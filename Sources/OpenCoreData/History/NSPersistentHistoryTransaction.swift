@@ -35,7 +35,19 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
     self.author = author
     self.changes = changes
     super.init()
-    for change in changes ?? [] { change.transaction = self }
+    guard let changes, !changes.isEmpty else { return }
+    let itself = withoutChanges
+    for change in changes { change.join(self, itself) }
+  }
+
+  /// The transaction as a request for transactions only returns it.
+  var withoutChanges: NSPersistentHistoryTransaction {
+    changes == nil
+      ? self
+      : NSPersistentHistoryTransaction(
+        transactionNumber: transactionNumber, storeID: storeID, timestamp: timestamp,
+        bundleID: bundleID, processID: processID, contextName: contextName, author: author,
+        changes: nil)
   }
 
   /// The token for the position directly after this transaction.
@@ -113,7 +125,14 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
   /// The properties that an update wrote; `nil` for other changes.
   public let updatedProperties: Set<NSPropertyDescription>?
   /// The transaction that the change belongs to.
-  public internal(set) weak var transaction: NSPersistentHistoryTransaction?
+  ///
+  /// Its changes are `nil` if it isn't retained elsewhere, as in a result of changes only.
+  public var transaction: NSPersistentHistoryTransaction? { whole ?? itself }
+
+  /// The transaction with its changes, which retains them.
+  private weak var whole: NSPersistentHistoryTransaction?
+  /// The transaction without its changes.
+  private var itself: NSPersistentHistoryTransaction?
 
   init(
     changeID: Int64, changedObjectID: NSManagedObjectID, changeType: NSPersistentHistoryChangeType,
@@ -124,6 +143,14 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
     self.changeType = changeType
     self.tombstone = tombstone
     self.updatedProperties = updatedProperties
+  }
+
+  /// Sets the transaction, with and without its changes.
+  fileprivate func join(
+    _ transaction: NSPersistentHistoryTransaction, _ withoutChanges: NSPersistentHistoryTransaction
+  ) {
+    whole = transaction
+    itself = withoutChanges
   }
 
   /// A request whose predicate selects changes, for

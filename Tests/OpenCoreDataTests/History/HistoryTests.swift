@@ -166,6 +166,44 @@ struct HistoryTests {
     }
   }
 
+  @Test("A change knows its transaction; predicates compare changes for each type of result")
+  func changesAndTransactionsReferToEachOther() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    try context.performAndWait {
+      context.transactionAuthor = "me"
+      let items = (0..<2).map { _ in context.make("Item") }
+      try context.save()
+      context.delete(items[0])
+      try context.save()
+      func result(
+        _ fetch: NSFetchRequest<any NSFetchRequestResult>?, _ format: String,
+        _ type: NSPersistentHistoryResultType
+      ) throws -> Any? {
+        let fetch = try #require(fetch)
+        fetch.predicate = NSPredicate(format: format)
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+        request.resultType = type
+        return (try context.execute(request) as? NSPersistentHistoryResult)?.result
+      }
+      typealias Transaction = NSPersistentHistoryTransaction
+      typealias Change = NSPersistentHistoryChange
+      let changes = try result(Change.fetchRequest, "changeType == 0", .changesOnly)
+      let inserted = try #require(changes as? [Change])
+      #expect(inserted.map { $0.transaction?.author } == ["me", "me"])
+      #expect(inserted.map { $0.transaction?.transactionNumber } == [1, 1])
+      for format in ["changes.@count > 1", "ANY changes.changeType == 0"] {
+        #expect(try result(Transaction.fetchRequest, format, .count) as? Int == 1)
+        let found = try result(Transaction.fetchRequest, format, .transactionsOnly)
+        let transactions = try #require(found as? [Transaction])
+        #expect(transactions.map(\.transactionNumber) == [1] && transactions[0].changes == nil)
+      }
+      let deleting = try result(Change.fetchRequest, "changeType == 2", .transactionsOnly)
+      let transactions = try #require(deleting as? [Transaction])
+      #expect(transactions.map(\.transactionNumber) == [2] && transactions[0].changes == nil)
+    }
+  }
+
   @Test("Deleting history removes earlier transactions; numbers are never reused")
   func deletingHistoryNeverReusesTransactionNumbers() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
