@@ -124,6 +124,69 @@ import Testing
     }
   }
 
+  @Test func batchDeletionHasTheOrderOfSwiftSortDescriptors() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(5, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      request.setSortDescriptors([SortDescriptor(\Mood.date, order: .reverse)])
+      request.fetchLimit = 2
+      try context.execute(NSBatchDeleteRequest(fetchRequest: request))
+      request.fetchLimit = 0
+      let seconds = try context.fetch(request).map { $0.date.timeIntervalSinceReferenceDate }
+      #expect(seconds == [120, 60, 0])
+    }
+  }
+
+  /// Predicates with optional values, and the identifiers of the moods that match, of "x", "y", and
+  /// none.
+  static var optionalCases: [(Foundation.Predicate<Mood>, String)] {
+    [
+      (#Predicate { $0.remoteIdentifier?.contains("x") == true }, "x"),
+      (#Predicate { $0.remoteIdentifier?.contains("x") == false }, "y"),
+      (#Predicate { $0.remoteIdentifier?.contains("x") != true }, "y-"),
+      (#Predicate { $0.remoteIdentifier?.contains("x") != false }, "x-"),
+      (#Predicate { $0.remoteIdentifier?.contains("x") ?? true }, "x-"),
+      (#Predicate { $0.remoteIdentifier?.contains("x") ?? false }, "x"),
+      (#Predicate { !($0.remoteIdentifier?.contains("x") ?? true) }, "y"),
+      (#Predicate { $0.remoteIdentifier.flatMap { $0 > "x" } == nil }, "-"),
+      (#Predicate { $0.remoteIdentifier.flatMap { $0 != "x" } == true }, "y"),
+    ]
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func conditionsOnMissingValuesAreNil(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
+    try stack.addMoods(3, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      request.sortDescriptors = [NSSortDescriptor(key: "date", ascending: true)]
+      let moods = try context.fetch(request)
+      for (mood, text) in zip(moods, ["x", "y", nil] as [String?]) {
+        mood.setValue(text, forKey: "remoteIdentifier")
+      }
+      try context.save()
+      for (index, (predicate, expected)) in Self.optionalCases.enumerated() {
+        request.setPredicate(predicate)
+        let found = try context.fetch(request).map { $0.remoteIdentifier ?? "-" }.joined()
+        #expect(found == expected, "case \(index)")
+        let inSwift = moods.filter { NSPredicate(predicate).evaluate(with: $0) }
+        #expect(inSwift.map { $0.remoteIdentifier ?? "-" }.joined() == expected, "case \(index)")
+      }
+      // No element without a value satisfies a comparison.
+      let countries = NSFetchRequest<Country>(entityName: "Country")
+      countries.setPredicate(#Predicate { $0.moods.allSatisfy { $0.remoteIdentifier == "x" } })
+      for mood in moods.prefix(2) { mood.setValue("x", forKey: "remoteIdentifier") }
+      try context.save()
+      #expect(try context.fetch(countries).isEmpty)
+      moods[2].setValue("x", forKey: "remoteIdentifier")
+      try context.save()
+      #expect(try context.fetch(countries).count == 1)
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func sortDescriptorsAcceptSwiftKeyPaths(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)

@@ -203,8 +203,21 @@ extension PredicateExpressions.KeyPath: SwiftPredicateNode {
 extension PredicateExpressions.OptionalFlatMap: SwiftPredicateNode {
   func term(_ translation: inout SwiftPredicateTranslation) throws -> SwiftPredicateTranslation.Term
   {
-    translation.bind(variable.key, to: try translation.expression(wrapped))
-    return try translation.term(transform)
+    let value = try translation.expression(wrapped)
+    translation.bind(variable.key, to: value)
+    let isThere = translation.isThere(value)
+    switch try translation.term(transform) {
+    case .predicate(let predicate): return .optional(predicate, isThere: isThere)
+    case .optional(let predicate, let isInnerThere):
+      let both = NSCompoundPredicate(andPredicateWithSubpredicates: [isThere, isInnerThere])
+      return .optional(predicate, isThere: both)
+    case .expression(let result) where result.replacesNil || result.isIndependentOfObject:
+      return .expression(
+        NSExpression(
+          forConditional: isThere, trueExpression: result,
+          falseExpression: NSExpression(forConstantValue: nil)))
+    case let result: return result
+    }
   }
 }
 
@@ -218,12 +231,19 @@ extension PredicateExpressions.ForcedUnwrap: SwiftPredicateNode {
 extension PredicateExpressions.NilCoalesce: SwiftPredicateNode {
   func term(_ translation: inout SwiftPredicateTranslation) throws -> SwiftPredicateTranslation.Term
   {
-    let value = try translation.expression(lhs)
-    let isThere = translation.comparison(.notEqualTo, value, NSExpression(forConstantValue: nil))
+    let left = try translation.term(lhs)
+    let fallback = try translation.expression(rhs)
+    if case .optional(let predicate, let isThere) = left,
+      case .constant(.bool(let constant)) = fallback.node
+    {
+      return .expression(
+        translation.truth(predicate, isThere: isThere, isTrueForNil: constant))
+    }
+    let value = try translation.expression(left, of: lhs)
     return .expression(
       NSExpression(
-        forConditional: isThere, trueExpression: value,
-        falseExpression: try translation.expression(rhs)))
+        forConditional: translation.isThere(value), trueExpression: value,
+        falseExpression: fallback))
   }
 }
 

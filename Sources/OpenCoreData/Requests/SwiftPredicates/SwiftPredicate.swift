@@ -152,6 +152,9 @@ struct SwiftPredicateTranslation {
   enum Term {
     case predicate(NSPredicate)
     case expression(NSExpression)
+    /// A condition on a value that may be `nil`, and whether the value is there: the whole is `nil`
+    /// if it isn't.
+    case optional(NSPredicate, isThere: NSPredicate)
     /// Bounds, the upper one inclusive or exclusive.
     case range(lower: NSExpression, upper: NSExpression, isClosed: Bool)
   }
@@ -182,7 +185,7 @@ struct SwiftPredicateTranslation {
   /// Translates a node into a condition; a Boolean value is compared with YES.
   mutating func predicate(_ node: some PredicateExpression) throws -> NSPredicate {
     switch try term(node) {
-    case .predicate(let predicate): return predicate
+    case .predicate(let predicate), .optional(let predicate, _): return predicate
     case .expression(let expression):
       if case .constant(.bool(let value)) = expression.node { return NSPredicate(value: value) }
       return comparison(.equalTo, expression, NSExpression(forConstantValue: true))
@@ -192,14 +195,48 @@ struct SwiftPredicateTranslation {
 
   /// Translates a node into a value; a condition becomes a TERNARY expression.
   mutating func expression(_ node: some PredicateExpression) throws -> NSExpression {
-    switch try term(node) {
+    try expression(try term(node), of: node)
+  }
+
+  /// Returns a translated node as a value.
+  func expression(_ term: Term, of node: Any) throws -> NSExpression {
+    switch term {
     case .expression(let expression): return expression
-    case .predicate(let predicate):
+    case .predicate(let predicate): return truth(predicate)
+    case .optional(let predicate, let isThere):
       return NSExpression(
-        forConditional: predicate, trueExpression: NSExpression(forConstantValue: true),
-        falseExpression: NSExpression(forConstantValue: false))
+        forConditional: isThere, trueExpression: truth(predicate),
+        falseExpression: NSExpression(forConstantValue: nil))
     case .range: throw unknown(node)
     }
+  }
+
+  /// Returns YES or NO.
+  private func truth(_ predicate: NSPredicate) -> NSExpression {
+    NSExpression(
+      forConditional: predicate, trueExpression: NSExpression(forConstantValue: true),
+      falseExpression: NSExpression(forConstantValue: false))
+  }
+
+  /// Returns a condition on a value that may be `nil` as YES or NO.
+  ///
+  /// - Parameter isTrueForNil: The result if the value is `nil`.
+  func truth(
+    _ predicate: NSPredicate, isThere: NSPredicate, isTrueForNil: Bool
+  ) -> NSExpression {
+    if isTrueForNil {
+      return NSExpression(
+        forConditional: isThere, trueExpression: truth(predicate),
+        falseExpression: NSExpression(forConstantValue: true))
+    }
+    return truth(
+      predicate.isAffirmative
+        ? predicate : NSCompoundPredicate(andPredicateWithSubpredicates: [isThere, predicate]))
+  }
+
+  /// Returns the condition that a value isn't `nil`.
+  func isThere(_ value: NSExpression) -> NSPredicate {
+    comparison(.notEqualTo, value, NSExpression(forConstantValue: nil))
   }
 
   /// Returns an error that names the operator of a node.
@@ -223,7 +260,23 @@ struct SwiftPredicateTranslation {
     _ type: NSComparisonPredicate.Operator, _ left: some PredicateExpression,
     _ right: some PredicateExpression
   ) throws -> Term {
-    .predicate(comparison(type, try expression(left), try expression(right)))
+    let (first, second) = (try term(left), try term(right))
+    let (one, other) = (
+      try comparand(first, beside: second, of: left),
+      try comparand(second, beside: first, of: right)
+    )
+    return .predicate(comparison(type, one, other))
+  }
+
+  /// Returns a compared value.
+  ///
+  /// A `nil` beside a Boolean constant becomes the other Boolean value, which isn't equal either:
+  /// SQL finds no rows for `!=` otherwise.
+  private func comparand(_ term: Term, beside other: Term, of node: Any) throws -> NSExpression {
+    guard case .optional(let predicate, let isThere) = term, case .expression(let value) = other,
+      case .constant(.bool(let constant)) = value.node
+    else { return try expression(term, of: node) }
+    return truth(predicate, isThere: isThere, isTrueForNil: !constant)
   }
 
   mutating func function(
@@ -262,11 +315,43 @@ struct SwiftPredicateTranslation {
     let name = "x\(count)"
     let elements = try expression(collection)
     bind(variable, to: NSExpression(forVariable: name))
-    let predicate = try predicate(test)
+    var predicate = try predicate(test)
+    if isNegated {
+      // A comparison with a nil value is unknown in SQL, and so is its negation.
+      predicate =
+        predicate.isAffirmative
+        ? comparison(.equalTo, truth(predicate), NSExpression(forConstantValue: false))
+        : NSCompoundPredicate(notPredicateWithSubpredicate: predicate)
+    }
     return NSExpression(
-      forSubquery: elements, usingIteratorVariable: name,
-      predicate: isNegated
-        ? NSCompoundPredicate(notPredicateWithSubpredicate: predicate) : predicate)
+      forSubquery: elements, usingIteratorVariable: name, predicate: predicate)
+  }
+}
+
+extension NSPredicate {
+  /// Whether it's not true if a value that it compares is `nil`, in memory and in SQL.
+  fileprivate var isAffirmative: Bool {
+    switch form {
+    case .comparison(let comparison):
+      comparison.predicateOperatorType != .notEqualTo
+        && [comparison.leftExpression, comparison.rightExpression].allSatisfy { !$0.replacesNil }
+    case .compound(let type, let parts): type != .not && parts.allSatisfy(\.isAffirmative)
+    case .constant, .block, .unknown: false
+    }
+  }
+}
+
+extension NSExpression {
+  /// Whether the value may be another one than `nil` if a value in it is `nil`, or is `nil` itself.
+  var replacesNil: Bool {
+    var replacesNil = false
+    forEachExpression { expression in
+      switch expression.node {
+      case .conditional, .constant(.null): replacesNil = true
+      default: break
+      }
+    }
+    return replacesNil
   }
 }
 
