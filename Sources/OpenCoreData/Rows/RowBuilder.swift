@@ -100,7 +100,9 @@ struct RowBuilder: ~Copyable {
     }
   }
 
+  /// Sets a slot to `nil`, and its bytes to 0: accessors of nonoptional numbers read only these.
   mutating func setNull(_ slot: RowSlot) {
+    buffer.storeBytes(of: 0, toByteOffset: slot.offset, as: Int64.self)
     let offset = Row.headerSize + (slot.index >> 6) * 8
     let word = buffer.load(fromByteOffset: offset, as: UInt64.self)
     buffer.storeBytes(

@@ -204,6 +204,30 @@ struct ChildContextTests {
     }
     child.performAndWait { #expect(mine.label == "child's" && !child.hasChanges) }
   }
+  @Test(
+    "A number that the parent has set to nil is 0 in a child's property",
+    arguments: StoreKind.allCases)
+  func numberSetToNilInTheParentIsZeroInTheChild(_ kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
+    let parent = try stack.coldContext()
+    let id = try parent.performAndWait {
+      let continent = Continent(context: parent)
+      continent.numericISO3166Code = 7
+      continent.numberOfCountries = 5
+      try parent.save()
+      continent.setValue(nil, forKey: "numberOfCountries")
+      return continent.objectID
+    }
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = parent
+    try child.performAndWait {
+      let continent = try #require(child.object(with: id) as? Continent)
+      #expect(continent.value(forKey: "numberOfCountries") == nil)
+      // The first read looks the slot up, and the second one reads the row's bytes.
+      #expect(continent.numberOfCountries == 0)
+      #expect(continent.numberOfCountries == 0)
+    }
+  }
 }
 
 /// Records an issue if it's used.
