@@ -323,11 +323,12 @@ extension NSManagedObject {
   ) -> [NSManagedObject] {
     guard let value, !(value is NSNull) else { return [] }
     let objects: [NSManagedObject]
-    switch value {
+    // Foundation converts a proxy, or any other subclass of `NSSet`, to an empty Swift set.
+    let collection = type(of: value) is AnyClass ? (value as? NSSet)?.allObjects ?? value : value
+    switch collection {
     case let set as Set<NSManagedObject>: objects = Array(set)
     case let array as [NSManagedObject]: objects = array
     case let list as NSOrderedSet: objects = list.array.compactMap { $0 as? NSManagedObject }
-    case let set as NSSet: objects = set.allObjects.compactMap { $0 as? NSManagedObject }
     default:
       fatalError(
         "'\(relationship.name)' takes a set of objects, not \(type(of: value))")

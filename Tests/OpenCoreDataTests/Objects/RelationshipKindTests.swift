@@ -464,4 +464,22 @@ struct RelationshipKindTests {
       #expect(people[0].objectIDs(forRelationshipNamed: "parent").isEmpty)
     }
   }
+
+  @Test(
+    "A mutable set is set as a value with its objects, but converts to an empty Swift set",
+    arguments: StoreKind.allCases)
+  func mutableSetIsSetWithItsObjects(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: KinshipModel.make()).context()
+    context.performAndWait {
+      let people = "pqr".map { context.make("Person", ["name": "\($0)"]) }
+      let reports = people[0].mutableSetValue(forKey: "reports")
+      reports.addObjects(from: [people[1], people[2]])
+      #expect((reports as? Set<NSManagedObject>)?.isEmpty == true && reports.allObjects.count == 2)
+      people[0].setValue(reports, forKey: "reports")
+      #expect(people[0].set("reports") == [people[1], people[2]])
+      people[0].setValue(reports, forKey: "children")
+      #expect(people[0].set("children") == [people[1], people[2]])
+      #expect(people[1].one("parent") === people[0] && reports.contains(people[2]))
+    }
+  }
 }
