@@ -35,6 +35,7 @@ enum OrderKeyAllocator {
       (low, start) = (high, index + 1)
     }
     for index in start..<present.count {
+      guard low <= .max - step else { return renumbered(present) }
       low = low == 0 ? first : low + step
       changes[index] = low
     }
