@@ -75,7 +75,8 @@ extension NSManagedObject {
   /// Returns the values at the last save or fetch, by property; pass `nil` for all attributes and
   /// to-one relationships.
   ///
-  /// `nil` values are `NSNull`. A to-many relationship is included if `keys` names it. Empty for a
+  /// `nil` values are `NSNull`. A to-many relationship is included if `keys` names it, as an
+  /// `NSOrderedSet` if it's ordered. Empty for a
   /// new object that was never saved. Fires the object if it's a fault, and such a relationship.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
@@ -98,7 +99,10 @@ extension NSManagedObject {
     where keys?.contains(relationship.name) ?? false {
       let position = layout.valueIndex(.toMany(index))
       _ = destinations(relationship, at: position)
-      result[relationship.name] = toManyValue(at: position).committedObjects ?? []
+      let value = toManyValue(at: position)
+      result[relationship.name] =
+        relationship.isOrdered
+        ? value.committedOrderedSet ?? NSOrderedSet() : value.committedObjects ?? []
     }
     return result
   }

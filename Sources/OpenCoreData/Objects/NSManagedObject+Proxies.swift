@@ -45,8 +45,9 @@ extension NSManagedObject {
         return relatedObjects(relationship).map(\.objectID)
       }
       let stored = context.destinationIDs(of: relationship, of: self)
-      let (added, removed) = (value.added.map(\.objectID), Set(value.removed.map(\.objectID)))
-      return stored.filter { !removed.contains($0) && !added.contains($0) } + added
+      let added = value.added.map(\.objectID)
+      let changed = Set(added + value.removed.map(\.objectID))
+      return stored.filter { !changed.contains($0) } + added
     default:
       fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
     }
@@ -100,7 +101,9 @@ final class MutableRelationshipSet: NSMutableSet {
 
   private var objects: Set<NSManagedObject> {
     guard let owner, let relationship else { return [] }
-    return Set(owner.relatedObjects(relationship))
+    owner.willAccess()
+    let position = owner.position(of: relationship.name)
+    return owner.destinations(relationship, at: owner.layout.valueIndex(position))
   }
 
   override var count: Int { objects.count }
@@ -176,7 +179,7 @@ final class MutableRelationshipList: NSMutableOrderedSet {
     guard let owner, let relationship else { return }
     var list = owner.relatedObjects(relationship)
     body(&list)
-    owner.setDestinations(owner.checkedDestinations(list, relationship), relationship)
+    owner.write(list, to: owner.position(of: relationship.name))
   }
 
   private func checked(_ objects: [Any]) -> [NSManagedObject] {
@@ -207,7 +210,10 @@ final class MutableRelationshipList: NSMutableOrderedSet {
   override func insert(_ objects: [Any], at indexes: IndexSet) {
     let new = checked(objects)
     change { list in
-      for (object, index) in zip(new, indexes) { list.insert(object, at: index) }
+      var present = Set(list)
+      for (object, index) in zip(new, indexes) where present.insert(object).inserted {
+        list.insert(object, at: Swift.min(index, list.count))
+      }
     }
   }
 
@@ -242,7 +248,9 @@ final class MutableRelationshipList: NSMutableOrderedSet {
   override func removeAllObjects() { change { $0 = [] } }
 
   override func removeObjects(in objects: [Any]) {
-    for object in objects { remove(object) }
+    let gone = Set(objects.compactMap { $0 as? NSManagedObject })
+    guard gone.contains(where: contains) else { return }
+    change { $0.removeAll(where: gone.contains) }
   }
 
   override func removeObjects(at indexes: IndexSet) {
@@ -262,7 +270,22 @@ final class MutableRelationshipList: NSMutableOrderedSet {
   override func union(_ other: NSOrderedSet) { addObjects(from: other.array) }
 
   override func sort(comparator: (Any, Any) -> ComparisonResult) {
-    change { $0.sort { comparator($0, $1) == .orderedAscending } }
+    sortRange(NSRange(location: 0, length: count), options: [], usingComparator: comparator)
+  }
+
+  override func sort(
+    options: NSSortOptions = [], usingComparator comparator: (Any, Any) -> ComparisonResult
+  ) {
+    sortRange(NSRange(location: 0, length: count), options: options, usingComparator: comparator)
+  }
+
+  override func sortRange(
+    _ range: NSRange, options: NSSortOptions = [],
+    usingComparator comparator: (Any, Any) -> ComparisonResult
+  ) {
+    change { list in
+      list[range.lowerBound..<range.upperBound].sort { comparator($0, $1) == .orderedAscending }
+    }
   }
 }
 

@@ -82,7 +82,7 @@ extension NSManagedObject {
     let value = toManyValue(at: index)
     let set = Set(new)
     let (removed, added) = (old.subtracting(set), set.subtracting(old))
-    for object in removed { value.remove(object) }
+    value.remove(all: removed)
     for object in new where added.contains(object) { value.insert(object) }
     value.order(as: new)
     return (removed, added)

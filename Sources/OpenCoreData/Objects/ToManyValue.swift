@@ -17,6 +17,8 @@ final class ToManyValue {
   private(set) var removed: Set<NSManagedObject> = []
   /// Whether the order of previously present objects has changed.
   private(set) var isReordered = false
+  /// The list at the last save or fetch; `nil` as long as it follows from `list` and `added`.
+  private var committedList: [NSManagedObject]?
   /// The list as it was returned, until it changes.
   private var shownList: NSOrderedSet?
   /// The list's proxy, which is notified of changes.
@@ -66,6 +68,7 @@ final class ToManyValue {
     self.objects = objects
     guard isOrdered else { return }
     shownList = nil
+    committedList = removed.isEmpty ? nil : destinations
     let list =
       destinations.filter { !removed.contains($0) }
       + added.subtracting(destinations).sorted { $0.primaryKey < $1.primaryKey }
@@ -93,17 +96,35 @@ final class ToManyValue {
 
   /// Removes a destination; see `insert` for `isStored`.
   func remove(_ object: NSManagedObject, isStored: Bool? = nil) {
-    if objects != nil, objects?.remove(object) == nil, isStored != true { return }
-    let wasAdded = added.remove(object) != nil
-    // An added object may have been saved elsewhere in the meantime.
-    if isStored ?? committed?.contains(object.primaryKey) ?? !wasAdded {
-      removed.insert(object)
-    }
+    keepCommittedList()
+    guard exclude(object, isStored: isStored) else { return }
     if let index = list?.firstIndex(of: object) {
       list?.remove(at: index)
       mirror?.noteRemoval(at: index)
       shownList = nil
     }
+  }
+
+  /// Removes destinations, with one pass over the list.
+  func remove(all gone: Set<NSManagedObject>) {
+    guard !gone.isEmpty else { return }
+    keepCommittedList()
+    for object in gone { _ = exclude(object) }
+    guard let rest = list?.filter({ !gone.contains($0) }) else { return }
+    list = rest
+    mirror?.noteList(rest)
+    shownList = nil
+  }
+
+  /// Removes a destination, but not from the list; returns `false` if it isn't present.
+  private func exclude(_ object: NSManagedObject, isStored: Bool? = nil) -> Bool {
+    if objects != nil, objects?.remove(object) == nil, isStored != true { return false }
+    let wasAdded = added.remove(object) != nil
+    // An added object may have been saved elsewhere in the meantime.
+    if isStored ?? committed?.contains(object.primaryKey) ?? !wasAdded {
+      removed.insert(object)
+    }
+    return true
   }
 
   /// Undoes an addition; what the store contained in spite of it remains.
@@ -127,6 +148,7 @@ final class ToManyValue {
   /// Reorders the present destinations.
   func order(as order: [NSManagedObject]) {
     guard let list, list != order else { return }
+    keepCommittedList()
     self.list = order
     mirror?.noteList(order)
     isReordered = true
@@ -142,6 +164,7 @@ final class ToManyValue {
     list = nil
     shownList = nil
     committed = nil
+    committedList = nil
   }
 
   /// Marks the relationship as equal to the store.
@@ -149,6 +172,7 @@ final class ToManyValue {
     added = []
     removed = []
     isReordered = false
+    committedList = nil
     earlier = Difference()
     if let objects { committed = Set(objects.map(\.primaryKey)) }
   }
@@ -187,13 +211,29 @@ final class ToManyValue {
     }
   }
 
-  /// The order when the event began, if known; `nil` for an unordered relationship.
+  /// The order when the event began; `nil` until fired, and for an unordered relationship.
   var earlierList: NSOrderedSet? {
-    guard let list else { return nil }
-    if let earlier = earlier.list { return NSOrderedSet(array: earlier) }
-    let present = list.filter { !added.contains($0) }
-    return NSOrderedSet(
-      array: present + removed.sorted { $0.primaryKey < $1.primaryKey })
+    guard list != nil else { return nil }
+    return NSOrderedSet(array: earlier.list ?? committedOrder)
+  }
+
+  /// The destinations at the last save or fetch in order; `nil` until fired, and for an unordered
+  /// relationship.
+  var committedOrderedSet: NSOrderedSet? {
+    guard list != nil, let objects = committedObjects else { return nil }
+    let order = committedOrder
+    let others = objects.subtracting(order).sorted { $0.primaryKey < $1.primaryKey }
+    return NSOrderedSet(array: order.filter(objects.contains) + others)
+  }
+
+  private var committedOrder: [NSManagedObject] {
+    if let committedList { return committedList }
+    return added.isEmpty ? list ?? [] : (list ?? []).filter { !added.contains($0) }
+  }
+
+  /// Keeps the list before a change after which it no longer follows from the present one.
+  private func keepCommittedList() {
+    if isOrdered, committedList == nil, list != nil { committedList = committedOrder }
   }
 }
 
@@ -221,17 +261,17 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
 
   /// The number of objects.
   public var count: Int {
-    objects.count
+    (owner.value(forKey: key) as? NSOrderedSet)?.count ?? objects.count
   }
 
   /// Whether there are no objects.
   public var isEmpty: Bool {
-    objects.isEmpty
+    count == 0
   }
 
   /// Returns whether the relationship contains an object.
   public func contains(_ object: Element) -> Bool {
-    objects.contains(object)
+    (owner.value(forKey: key) as? NSOrderedSet)?.contains(object) ?? objects.contains(object)
   }
 
   /// The objects as a set; setting it replaces them all.

@@ -11,6 +11,16 @@ final class DeclaringList: NSManagedObject {
   @Managed("tags") var tags: NSOrderedSet?
 }
 
+/// A list that records its changes.
+private final class ReportingList: NSManagedObject {
+  nonisolated(unsafe) static var changes: [String] = []
+
+  override func didChangeValue(forKey key: String) {
+    super.didChangeValue(forKey: key)
+    ReportingList.changes.append(key)
+  }
+}
+
 @Suite("Ordered relationships")
 struct OrderedRelationshipTests {
   /// A list with songs of these names, saved.
@@ -185,6 +195,7 @@ struct OrderedRelationshipTests {
       ([nil, nil, nil, 8], [2, 4, 6, nil]), ([nil, 1], [2048, 3072]),
       ([5, nil, 6], [2048, 3072, 4096]), ([3072, 2048], [1024, nil]),
       ([4096, 2048, 3072], [1024, nil, nil]), ([], []),
+      ([2048, .max, nil], [nil, 3072, 4096]),
     ] as [([Int64?], [Int64?])])
   func allocatorChangesAsFewOrderKeysAsPossible(present: [Int64?], changes: [Int64?]) {
     #expect(OrderKeyAllocator.changes(present) == changes)
@@ -249,6 +260,23 @@ struct OrderedRelationshipTests {
     }
   }
 
+  @Test("didChangeValue is called for each change of a mutable ordered set")
+  func changesOfAMutableOrderedSetAreReported() throws {
+    ReportingList.registerClass()
+    let model = try KinshipModel.make()
+    model.entitiesByName["List"]?.managedObjectClassName = "ReportingList"
+    let context = try GraphStack(.sqlite, model: model).context()
+    context.performAndWait {
+      let list = context.make("List", ["name": "l"])
+      let songs = list.mutableOrderedSetValue(forKey: "songs")
+      songs.addObjects(from: "abc".map { context.make("Song", ["name": "\($0)"]) })
+      ReportingList.changes = []
+      songs.exchangeObject(at: 0, withObjectAt: 2)
+      songs.removeAllObjects()
+      #expect(ReportingList.changes == ["songs", "songs"])
+    }
+  }
+
   @Test("A child context's save passes the order to its parent", arguments: StoreKind.allCases)
   func childSavePassesTheOrderToItsParent(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: KinshipModel.make())
@@ -271,6 +299,68 @@ struct OrderedRelationshipTests {
     try cold.performAndWait {
       let stored = try #require(try cold.all("List").first)
       #expect(stored.names("songs") == "cxba")
+    }
+  }
+
+  @Test(
+    "A range is sorted, with options too, and an object that is present isn't inserted again",
+    arguments: StoreKind.allCases)
+  func rangesAreSortedAndPresentObjectsAreNotInserted(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let context = try stack.context()
+    try context.performAndWait {
+      let list = try list("abcd", in: context)
+      func descending(_ first: Any, _ second: Any) -> ComparisonResult {
+        let names = [first, second].map {
+          ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? ""
+        }
+        return names[1].compare(names[0])
+      }
+      let songs = list.mutableOrderedSetValue(forKey: "songs")
+      songs.sortRange(
+        NSRange(location: 1, length: 2), options: [], usingComparator: descending)
+      #expect(list.names("songs") == "acbd")
+      songs.sort(options: [], usingComparator: descending)
+      #expect(list.names("songs") == "dcba")
+      songs.insert([songs.object(at: 3)], at: IndexSet(integer: 0))
+      #expect(list.names("songs") == "dcba")
+      songs.removeObjects(in: [songs.object(at: 0), songs.object(at: 2)])
+      #expect(list.names("songs") == "ca" && songs.count == 2)
+      try context.save()
+      context.refresh(list, mergeChanges: false)
+      #expect(list.names("songs") == "ca")
+    }
+  }
+
+  @Test(
+    "The values of the current event and of the last save are in the order before the change",
+    arguments: StoreKind.allCases)
+  func earlierValuesAreInTheEarlierOrder(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let context = try stack.context()
+    try context.performAndWait {
+      let list = try list("abcd", in: context)
+      func names(_ values: [String: Any]) -> String {
+        let objects = (values["songs"] as? NSOrderedSet)?.array ?? []
+        return objects.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "-" }
+          .joined()
+      }
+      func committed() -> String { names(list.committedValues(forKeys: ["songs"])) }
+      func beforeEvent() -> String { names(list.changedValuesForCurrentEvent()) }
+      #expect(committed() == "abcd")
+      let songs = list.mutableOrderedSetValue(forKey: "songs")
+      songs.exchangeObject(at: 0, withObjectAt: 3)
+      #expect(list.names("songs") == "dbca" && beforeEvent() == "abcd" && committed() == "abcd")
+      songs.removeObject(at: 1)
+      add("x", to: list, in: context)
+      #expect(list.names("songs") == "dcax" && beforeEvent() == "abcd" && committed() == "abcd")
+      context.processPendingChanges()
+      songs.removeObject(at: 0)
+      #expect(list.names("songs") == "cax" && beforeEvent() == "dcax" && committed() == "abcd")
+      try context.save()
+      #expect(committed() == "cax")
+      list.setValue(nil, forKey: "songs")
+      #expect(beforeEvent() == "cax" && committed() == "cax" && songs.count == 0)
     }
   }
 }
