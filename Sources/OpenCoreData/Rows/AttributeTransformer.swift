@@ -65,13 +65,22 @@ extension AttributeTransformer {
   ///
   /// Collections are compared element by element, also an Objective-C collection with its Swift
   /// counterpart; an object that isn't `Equatable` equals only itself; a value of another type that
-  /// isn't `Equatable` equals one that consists of equal parts. NaN equals NaN.
+  /// isn't `Equatable` equals one that consists of equal parts. Strings are compared bytewise,
+  /// integers and decimals exactly. NaN equals NaN.
   static func areEqual(_ first: Any?, _ second: Any?) -> Bool {
     guard let first, let second else { return first == nil && second == nil }
     if type(of: first) is AnyClass, type(of: second) is AnyClass,
       first as AnyObject === second as AnyObject
     {
       return true
+    }
+    // Canonically equal strings can have different bytes.
+    if let first = first as? String, let second = second as? String {
+      return first.hasSameBytes(as: second)
+    }
+    if let first = first as? [String], let second = second as? [String] {
+      return first.count == second.count
+        && zip(first, second).allSatisfy { $0.hasSameBytes(as: $1) }
     }
     if let known = first as? any Equatable, isEqual(known, second) { return true }
     if let first = first as? [Any] {
@@ -85,8 +94,9 @@ extension AttributeTransformer {
       return first.allSatisfy { key, value in second[key].map { areEqual(value, $0) } ?? false }
     }
     if let first = first as? Set<AnyHashable> { return first == second as? Set<AnyHashable> }
-    if let first = number(first), let second = number(second) {
-      return first == second || first.isNaN && second.isNaN
+    if let one = number(first), let other = number(second) {
+      if let exact = exactNumber(first), let other = exactNumber(second) { return exact == other }
+      return one == other || one.isNaN && other.isNaN
     }
     return haveEqualParts(first, second)
   }
@@ -102,6 +112,16 @@ extension AttributeTransformer {
   private static func number(_ value: Any) -> Double? {
     (value as? any BinaryFloatingPoint).map { Double($0) }
       ?? (value as? NSNumber).map(\.doubleValue)
+  }
+
+  /// Returns an integer or a decimal, which may have more digits than a double; `nil` for any other
+  /// value.
+  private static func exactNumber(_ value: Any) -> Decimal? {
+    if let integer = value as? any BinaryInteger { return Decimal(string: "\(integer)") }
+    if let decimal = value as? Decimal, !(type(of: value) is AnyClass) { return decimal }
+    guard let number = value as? NSNumber, !(value is any BinaryFloatingPoint), !number.isFloating
+    else { return nil }
+    return number.exactDecimal
   }
 
   /// Compares values of one type that isn't `Equatable` part by part.

@@ -242,4 +242,26 @@ struct KeyedValueTests {
       #expect(KeyedPerson.changes == ["age"])
     }
   }
+
+  @Test("A decimal is set to an integer of any width without rounding")
+  func decimalIsSetToIntegersWithoutRounding() throws {
+    let context = try numbers(.sqlite).context()
+    try context.performAndWait {
+      let object = context.make("Number", ["name": "a"])
+      let values: [Any] = [
+        UInt64.max, NSNumber(value: UInt64.max), Int64.max, NSNumber(value: Int64.max),
+        Int64.min, NSNumber(value: Int64.min), NSDecimalNumber(string: "0.1"), true,
+      ]
+      let expected = [
+        "18446744073709551615", "18446744073709551615", "9223372036854775807",
+        "9223372036854775807", "-9223372036854775808", "-9223372036854775808", "0.1", "1",
+      ]
+      for (value, text) in zip(values, expected) {
+        object.setValue(value, forKey: "decimal")
+        try context.save()
+        context.refresh(object, mergeChanges: false)
+        #expect(object.value(forKey: "decimal") as? Decimal == Decimal(string: text), "\(value)")
+      }
+    }
+  }
 }
