@@ -52,10 +52,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// document, a new one for each in-memory store.
   ///
   /// Setting it changes the URIs of all object IDs immediately; the next save writes it. URIs that
-  /// were stored before no longer refer to an object.
+  /// were stored before no longer refer to an object. It's a programmer error to set it to an empty
+  /// string.
   open var identifier: String {
     get { handle.identifier }
     set {
+      guard !newValue.isEmpty else { fatalError("a store's identifier can't be empty") }
       handle.rename(newValue)
       lock.withLock {
         knownMetadata[NSStoreUUIDKey] = newValue

@@ -308,4 +308,45 @@ struct AtomicStoreTests {
       #expect((home?.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 1)
     }
   }
+
+  @Test("A save through a symbolic link replaces the link's target", arguments: documents)
+  func saveThroughALinkReplacesItsTarget(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    try add(["one"], to: stack.coldContext())
+    let files = FileManager.default
+    let folder = stack.folder.appendingPathComponent("Real", isDirectory: true)
+    try files.createDirectory(at: folder, withIntermediateDirectories: false)
+    let target = folder.appendingPathComponent("Target")
+    try files.moveItem(at: stack.storeURL, to: target)
+    try files.createSymbolicLink(at: stack.storeURL, withDestinationURL: target)
+    let context = try stack.coldContext()
+    try add(["two"], to: context)
+    try add(["three"], to: context)
+    #expect(try files.destinationOfSymbolicLink(atPath: stack.storeURL.path) == target.path)
+    #expect(try files.contentsOfDirectory(atPath: folder.path) == ["Target"])
+    #expect(try names(stack.coldContext()) == ["one", "three", "two"])
+  }
+
+  @Test(
+    "Metadata that XML can't represent fails the save, and the file stays readable",
+    arguments: [("note", "a\u{1}b"), ("no\u{2}te", "a"), ("note", "\u{FFFE}")])
+  func metadataThatXMLCannotRepresentFailsTheSave(key: String, value: String) throws {
+    let stack = try TestStack(.xml, model: SchemaModels.library())
+    let context = try stack.coldContext()
+    try add(["one"], to: context)
+    let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+    let metadata = store.metadata
+    store.metadata[key] = value
+    let refused = try #require(throws: NSError.self) { try add(["two"], to: context) }
+    #expect(refused.code == NSPersistentStoreSaveError)
+    #expect(refused.localizedDescription.contains("a string in its metadata"))
+    #expect(try names(stack.coldContext()) == ["one"])
+    store.metadata = metadata
+    try context.performAndWait { try context.save() }
+    #expect(try names(stack.coldContext()) == ["one", "two"])
+    store.identifier = "a\u{1}b"
+    let unidentified = try #require(throws: NSError.self) { try add(["three"], to: context) }
+    #expect(unidentified.localizedDescription.contains("its identifier"))
+    #expect(try names(stack.coldContext()) == ["one", "two"])
+  }
 }

@@ -154,12 +154,17 @@ struct AtomicStoreFile {
   /// one.
   ///
   /// The bytes are synced to disk before the new file replaces the old one. New files that
-  /// interrupted replacements couldn't remove are removed first.
+  /// interrupted replacements couldn't remove are removed first. If the file is a symbolic link,
+  /// its target is replaced.
   /// - Parameter beforeCommit: Called when only the replacement is left.
   /// - Throws: The file system's errors and those of `beforeCommit`; the old file is kept then.
   func replace(
     by document: StoreDocument, beforeCommit: () throws -> Void = {}
   ) throws -> FileStamp? {
+    if let target {
+      return try AtomicStoreFile(url: target, form: form)
+        .replace(by: document, beforeCommit: beforeCommit)
+    }
     try refuseSpecialFile()
     let data = try form.data(document)
     let folder = url.deletingLastPathComponent()
@@ -184,6 +189,17 @@ struct AtomicStoreFile {
   /// - Throws: The file system's errors.
   func remove() throws {
     if exists { try FileManager.default.removeItem(at: url) }
+  }
+
+  /// The file that a symbolic link leads to; `nil` if the file isn't a link, or its target doesn't
+  /// exist.
+  private var target: URL? {
+    var info = stat()
+    guard lstat(url.path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK,
+      let path = realpath(url.path, nil)
+    else { return nil }
+    defer { free(path) }
+    return URL(fileURLWithPath: String(cString: path), isDirectory: false)
   }
 
   /// Rejects replacing a folder, a device, or another file without contents of its own.

@@ -6,8 +6,12 @@ import ManagedModel
 extension StoreDocument {
   /// Returns the document as XML, in UTF-8.
   ///
-  /// - Throws: The errors of writing the metadata as a property list.
+  /// - Throws: The errors of writing the metadata as a property list; 134030 for an identifier, or
+  ///   a string in the metadata, that XML can't represent, so that it couldn't be read again.
   func xml() throws -> Data {
+    guard DocumentCharacters.canHold(uuid),
+      uuid == uuid.trimmingCharacters(in: .whitespacesAndNewlines)
+    else { throw unwritable("its identifier has control characters, or spaces around it") }
     var text = """
       <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
       <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
@@ -33,8 +37,17 @@ extension StoreDocument {
     let data = try PropertyListSerialization.data(
       fromPropertyList: metadata, format: .xml, options: 0)
     let text = String(decoding: data, as: UTF8.self)
+    guard DocumentCharacters.canHold(text) else {
+      throw unwritable("a string in its metadata has characters that XML can't represent")
+    }
     return (text.firstRange(of: "<plist").map { String(text[$0.lowerBound...]) } ?? text)
       .trimmingCharacters(in: .newlines)
+  }
+
+  private func unwritable(_ reason: String) -> NSError {
+    NSError.coreData(
+      NSPersistentStoreSaveError,
+      "The store can't be written as XML: \(reason). Change it, or use a store of another type.")
   }
 }
 
