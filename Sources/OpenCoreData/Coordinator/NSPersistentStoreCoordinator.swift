@@ -245,7 +245,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? ""
     let parts = path.split(separator: "/")
     guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("p"),
-      let entity = managedObjectModel.entitiesByName[String(parts[0])],
+      let name = parts[0].removingPercentEncoding,
+      let entity = managedObjectModel.entitiesByName[name],
       let store = rowStores.first(where: {
         url.host?.caseInsensitiveCompare($0.identifier) == .orderedSame
       })

@@ -46,7 +46,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
       uniquingKeysWith: { $0.entity.superentity == nil ? $0 : $1 })
     super.init(
       layouts: layouts, type: opening.type, url: url, identifier: "", configuration: name,
-      isReadOnly: options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false, options: options,
+      isReadOnly: options.isSet(NSReadOnlyPersistentStoreOption), options: options,
       metadata: [:], references: references, isIncremental: true)
     persistentStoreCoordinator = root
     if let root { handle.join(root) }

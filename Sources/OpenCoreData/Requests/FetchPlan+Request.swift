@@ -13,7 +13,7 @@ extension FetchPlan {
       try request.swiftSort?(entity)
       ?? request.sortDescriptors?.map { try $0.named(in: entity) } ?? []
     limit = request.fetchLimit
-    offset = request.fetchOffset
+    offset = max(0, request.fetchOffset)
     batchSize = request.fetchBatchSize
     includesSubentities = request.includesSubentities
     includesPendingChanges = request.includesPendingChanges

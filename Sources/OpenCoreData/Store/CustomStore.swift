@@ -65,7 +65,7 @@ extension CustomStore {
     let hashes = values[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
     if hashes.isEmpty {
       values[NSStoreModelVersionHashesKey] = model.versionHashes(of: configuration)
-    } else if options?[NSIgnorePersistentStoreVersioningOption] as? Bool != true,
+    } else if !options.isSet(NSIgnorePersistentStoreVersioningOption),
       !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: values)
     {
       throw NSError.coreData(

@@ -81,7 +81,7 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     super.init(
       layouts: layouts, type: type, url: url, identifier: identifier,
       configuration: configuration,
-      isReadOnly: options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false, options: options,
+      isReadOnly: options.isSet(NSReadOnlyPersistentStoreOption), options: options,
       metadata: metadata, references: references)
   }
 

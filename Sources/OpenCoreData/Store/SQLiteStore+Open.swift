@@ -13,7 +13,7 @@ extension SQLiteStore {
     at url: URL, configuration: String?, storeIndex: Int, options: [AnyHashable: Any]?,
     model: NSManagedObjectModel, hub: EventHub, contents: Connection? = nil
   ) throws -> SQLiteStore {
-    let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
+    let isReadOnly = options.isSet(NSReadOnlyPersistentStoreOption)
     let isInMemory = url.isNullDevice
     if isInMemory, isReadOnly {
       throw NSError.coreData(
@@ -108,7 +108,7 @@ extension SQLiteStore {
     let connection = try pool.lease()
     defer { pool.returnToPool(connection) }
     let metadata = try StoreMetadata(reading: connection, loggingTo: file.logger)
-    let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
+    let ignores = options.isSet(NSIgnorePersistentStoreVersioningOption)
     if !isCreated, !ignores {
       try metadata.check(model, configuration, at: url) {
         try ModelArchive.readModel(on: connection, loggingTo: file.logger)
@@ -144,7 +144,7 @@ extension SQLiteStore {
     of url: URL, _ configuration: String?, _ options: [AnyHashable: Any]?,
     _ model: NSManagedObjectModel
   ) throws {
-    let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
+    let ignores = options.isSet(NSIgnorePersistentStoreVersioningOption)
     let isLogged = (try? DatabaseHeader(path: url.path))?.usesLog ?? false
     guard !ignores, !isLogged || options?[NSSQLitePragmasOption] != nil,
       let connection = try? Connection(path: url.path, access: .inspecting)

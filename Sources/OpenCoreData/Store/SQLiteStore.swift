@@ -123,6 +123,10 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   func close() {
     markRemoved()
+    watcher.withLock { watcher in
+      watcher?.stop()
+      watcher = nil
+    }
     removeExternalData([])
     pool.close()
   }

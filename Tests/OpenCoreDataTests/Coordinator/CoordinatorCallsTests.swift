@@ -208,6 +208,54 @@ struct CoordinatorCallsTests {
     }
     #expect(unknown.message.contains("no model in use has an entity with the class Clerk"))
   }
+
+  @Test(
+    "The URI of an object of any entity is converted to its ID", arguments: ["Größe", "A B", "A"])
+  func uriOfAnyEntityIsConvertedToItsID(entity name: String) throws {
+    let entity = NSEntityDescription()
+    entity.name = name
+    entity.properties = [TestModels.attribute("name", .stringAttributeType)]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let context = try TestStack(.memory, model: model).coldContext()
+    try context.performAndWait {
+      let object = context.make(name)
+      try context.save()
+      let id = object.objectID
+      let found = context.persistentStoreCoordinator?.managedObjectID(
+        forURIRepresentation: id.uriRepresentation())
+      #expect(found == id)
+    }
+  }
+
+  @Test(
+    "Options are true as Booleans, numbers, and integers",
+    arguments: [StoreKind.sqlite, .xml, .binary])
+  func optionsAreTrueAsBooleansAndNumbers(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: TestModels.company())
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      _ = writer.make("Employee")
+      try writer.save()
+    }
+    let values: [Any] = [true, 1, NSNumber(value: true), NSNumber(value: 1)]
+    for value in values {
+      let context = try stack.coldContext(options: [NSReadOnlyPersistentStoreOption: value])
+      let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+      #expect(store.isReadOnly, "\(type(of: value))")
+    }
+  }
+
+  @Test("An empty store identifier is a programmer error")
+  func emptyIdentifierStopsTheProcess() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let context = try TestStack(.memory, model: TestModels.company()).coldContext()
+      context.persistentStoreCoordinator?.persistentStores.first?.identifier = ""
+    }
+    #expect(result.message.contains("a store's identifier can't be empty"))
+  }
 }
 
 /// A class of an entity.

@@ -427,4 +427,33 @@ struct HistoryTests {
       #expect(item.value(forKey: "name") as? String == "new")
     }
   }
+
+  @Test("A removed store posts no notifications of commits")
+  func removedStorePostsNoNotifications() async throws {
+    let options = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
+    let stack = try SharedStack(.sqlite, model(), options: options)
+    let removed = try #require(stack.coordinator.persistentStores.first)
+    let watching = NSPersistentStoreCoordinator(managedObjectModel: model())
+    try watching.addPersistentStore(type: .sqlite, at: stack.storeURL, options: options)
+    let url = stack.storeURL
+    let notes = LineList()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreRemoteChange, object: nil, queue: nil
+    ) { note in
+      guard note.userInfo?[NSPersistentStoreURLKey] as? URL == url else { return }
+      notes.add(note.object == nil ? "removed" : "watching")
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try stack.coordinator.remove(removed)
+    let other = try stack.foreignContext()
+    for count in 1...5 {
+      try other.performAndWait {
+        _ = other.make("Item")
+        try other.save()
+      }
+      #expect(try await eventually { notes.lines.filter { $0 == "watching" }.count >= count })
+    }
+    #expect(!notes.lines.contains("removed"))
+    withExtendedLifetime((removed, watching)) {}
+  }
 }

@@ -121,4 +121,19 @@ struct MemoryStoreTests {
       #expect(error?.localizedDescription.contains("'colour'") == true)
     }
   }
+
+  @Test("A negative offset or limit is none, as in SQL")
+  func negativeOffsetOrLimitIsNone() throws {
+    let context = context(try filledCoordinator())
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
+      (request.fetchOffset, request.fetchLimit) = (-1, -2)
+      let moods = try context.fetch(request)
+      #expect(moods.count == 8)
+      #expect(try context.count(for: request) == 8)
+      let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Mood")
+      (dictionaries.fetchOffset, dictionaries.resultType) = (-1, .dictionaryResultType)
+      #expect(try context.fetch(dictionaries).count == 8)
+    }
+  }
 }

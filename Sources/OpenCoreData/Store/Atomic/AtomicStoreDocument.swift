@@ -27,7 +27,7 @@ final class AtomicStoreDocument: Sendable {
     storeIndex: Int, options: [AnyHashable: Any]?
   ) throws -> MemoryStore {
     let file = AtomicStoreFile(url: url, form: form)
-    let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
+    let isReadOnly = options.isSet(NSReadOnlyPersistentStoreOption)
     let layouts = MemoryStore.layouts(
       of: model, configuration: configuration, storeIndex: storeIndex)
     guard file.exists || isReadOnly else {
@@ -43,7 +43,7 @@ final class AtomicStoreDocument: Sendable {
     let (document, stamp) = try file.read()
     let metadata = StoreMetadata(uuid: document.uuid, values: document.metadata)
     // A document contains no model: if hashes can't be compared, its objects are checked.
-    if options?[NSIgnorePersistentStoreVersioningOption] as? Bool != true {
+    if !options.isSet(NSIgnorePersistentStoreVersioningOption) {
       try metadata.check(model, configuration, at: url) { nil }
     }
     do {
