@@ -77,7 +77,8 @@ extension NSManagedObject {
   ///
   /// `nil` values are `NSNull`. A to-many relationship is included if `keys` names it, as an
   /// `NSOrderedSet` if it's ordered. Empty for a
-  /// new object that was never saved. Fires the object if it's a fault, and such a relationship.
+  /// new object that was never saved. Fires the object if it's a fault, and such a relationship;
+  /// reads the files of externally stored values.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     guard !isInserted else { return [:] }
@@ -87,13 +88,13 @@ extension NSManagedObject {
       if slot.kind.isToOne {
         result[slot.name] = destination(of: row, slot) ?? NSNull()
       } else {
-        result[slot.name] = KeyedValue.boxed(layout.value(slot, in: row), slot.kind) ?? NSNull()
+        result[slot.name] = KeyedValue.boxed(persistedValue(slot), slot.kind) ?? NSNull()
       }
     }
     for (index, composite) in layout.composites.enumerated()
     where keys?.contains(composite.name) ?? true {
       result[composite.name] =
-        KeyedValue.boxedElements(layout.gathered(index) { layout.value($0, in: row) }) ?? NSNull()
+        KeyedValue.boxedElements(layout.gathered(index) { persistedValue($0) }) ?? NSNull()
     }
     for (index, relationship) in layout.toMany.enumerated()
     where keys?.contains(relationship.name) ?? false {
@@ -191,7 +192,7 @@ extension NSManagedObject {
 
   private func earlierValue(_ slot: RowSlot) -> Any? {
     guard let earlier = values?.earlier, earlier.changed.contains(slot.index) else {
-      return slot.kind.isToOne ? destination(of: row, slot) : layout.value(slot, in: row)
+      return slot.kind.isToOne ? destination(of: row, slot) : persistedValue(slot)
     }
     switch earlier.cells[slot.index] {
     case .object(let object): return object

@@ -219,13 +219,8 @@ extension NSManagedObject: KeyValueReadable {
   private func external(_ value: Any, _ slot: RowSlot) -> Any? {
     var value = value
     if let file = value as? ExternalFile {
-      guard let context = managedObjectContext else { return nil }
-      do {
-        value = try context.store(for: self)?.externalData(file) ?? Data()
-      } catch {
-        context.noteFailure(error, "'\(slot.name)' of \(objectID) couldn't be read")
-        return nil
-      }
+      guard let bytes = contents(of: file, slot) else { return nil }
+      value = bytes
     }
     if let bytes = value as? Data, let transformer = layout.transformer(slot) {
       let decoded = transformer.decode(bytes)
@@ -234,6 +229,28 @@ extension NSManagedObject: KeyValueReadable {
     }
     keep(.value(value), at: slot.index)
     return value
+  }
+
+  private func contents(of file: ExternalFile, _ slot: RowSlot) -> Data? {
+    guard let context = managedObjectContext else { return nil }
+    do {
+      return try context.store(for: self)?.externalData(file) ?? Data()
+    } catch {
+      context.noteFailure(error, "'\(slot.name)' of \(objectID) couldn't be read")
+      return nil
+    }
+  }
+
+  /// Returns an attribute's value in the row, whether or not it has been replaced.
+  ///
+  /// **Cost:** reading the file of an externally stored value.
+  final func persistedValue(_ slot: RowSlot) -> Any? {
+    guard slot.kind == .external, let file = row.value(slot) as? ExternalFile else {
+      return layout.value(slot, in: row)
+    }
+    guard let bytes = contents(of: file, slot) else { return nil }
+    guard let transformer = layout.transformer(slot) else { return bytes }
+    return transformer.decode(bytes)
   }
 
   private func cachedKind(_ position: PropertyPosition) -> RowSlot.Kind? {

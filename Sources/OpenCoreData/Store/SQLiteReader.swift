@@ -278,11 +278,12 @@ extension SQLiteReader {
     _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
   ) throws -> [[String: Any]] {
     let found = try query(plan, dictionary)
+    let encoded = dictionary.columns.map { EncodedColumn($0.expression, plan.entity) }
     var dictionaries: [[String: Any]] = []
     try sqlite.select(found.query, on: connection, for: plan.entityName, in: scope) { statement in
       var entries: [String: Any] = [:]
-      for column in found.columns {
-        entries[column.name] = try value(column, statement)
+      for (column, encoded) in zip(found.columns, encoded) {
+        entries[column.name] = try value(column, encoded, statement)
       }
       dictionaries.append(dictionary.gathered(entries))
     }
@@ -305,10 +306,13 @@ extension SQLiteReader {
 
   /// Returns an entry of the current row's dictionary; `nil` for `nil`.
   private func value(
-    _ column: DictionaryQuery.Column, _ statement: Statement
+    _ column: DictionaryQuery.Column, _ encoded: EncodedColumn?, _ statement: Statement
   ) throws -> Any? {
     switch column.source {
     case .value(let index, let type):
+      if let encoded, case .blob(let bytes) = statement.value(index) {
+        return try encoded.value(of: Data(bytes), in: sqlite)
+      }
       return PredicateValue(column: statement.value(index)).read(as: type)
         .dictionaryValue(column.resultType)
     case .objectID(let keyColumn, let entity, let numberColumn):
@@ -325,5 +329,48 @@ extension SQLiteReader {
       }
       return NSManagedObjectID(layout: layout, primaryKey: key, store: sqlite)
     }
+  }
+}
+
+/// A column of dictionaries whose bytes aren't the value: an attribute that is transformable, or
+/// allows external storage.
+private struct EncodedColumn {
+  private let layout: EntityLayout
+  private let slot: RowSlot
+
+  /// `nil` for any other expression than the key path of such an attribute.
+  init?(_ expression: NSExpression, _ entity: NSEntityDescription) {
+    guard case .keyPath(let path) = expression.node, path.keys.count == path.components.count else {
+      return nil
+    }
+    var (keys, owner) = (path.keys, entity)
+    while let key = keys.first, let relationship = owner.relationshipsByName[key] {
+      guard let destination = relationship.destinationEntity else { return nil }
+      owner = destination
+      keys.removeFirst()
+    }
+    let layout = EntityLayout.of(owner)
+    guard case .slot(let index)? = layout.position(of: keys.joined(separator: ".")) else {
+      return nil
+    }
+    let slot = layout.slots[index]
+    guard slot.kind == .external || slot.kind == .transformable else { return nil }
+    (self.layout, self.slot) = (layout, slot)
+  }
+
+  /// Returns the value of a column's bytes; `nil` if they can't be transformed.
+  ///
+  /// - Throws: 133000 if its external data file can't be read.
+  func value(of bytes: Data, in store: SQLiteStore) throws -> Any? {
+    var bytes = bytes
+    if slot.kind == .external {
+      switch ExternalStorage.contents(bytes) {
+      case let file as ExternalFile: bytes = try store.externalData(file)
+      case let value as Data: bytes = value
+      default: break
+      }
+    }
+    guard let transformer = layout.transformer(slot) else { return bytes }
+    return transformer.decode(bytes)
   }
 }

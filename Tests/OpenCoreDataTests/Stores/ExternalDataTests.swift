@@ -255,4 +255,43 @@ struct ExternalDataTests {
       #expect(photo.value(forKey: "outside") as? Data == Self.bytes(200_000, 1))
     }
   }
+
+  @Test(
+    "Dictionaries, committed values, and those of the current event have decoded values",
+    arguments: StoreKind.allCases)
+  func dictionariesAndEarlierValuesAreDecoded(kind: StoreKind) throws {
+    let model = Self.model()
+    model.entitiesByName["Photo"]?.properties.append(
+      SchemaModels.attribute("tags", .transformableAttributeType))
+    let stack = try TestStack(kind, model: model)
+    let context = try stack.coldContext()
+    let values = ["large": Self.bytes(200_000, 1), "small": Self.bytes(3, 1)]
+    try context.performAndWait {
+      for (title, bytes) in values {
+        let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+        photo.setValuesForKeys(["title": title, "outside": bytes, "tags": ["x", "y"]])
+      }
+      try context.save()
+      let request = NSFetchRequest<NSDictionary>(entityName: "Photo")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = ["title", "outside", "tags"]
+      let dictionaries = try context.fetch(request)
+      #expect(dictionaries.count == 2)
+      for found in dictionaries {
+        let title = found["title"] as? String ?? ""
+        #expect(found["outside"] as? Data == values[title], "\(title)")
+        #expect(found["tags"] as? [String] == ["x", "y"], "\(title)")
+      }
+      context.refreshAllObjects()
+      for photo in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Photo")) {
+        let title = photo.value(forKey: "title") as? String ?? ""
+        photo.setValue(Data([9]), forKey: "outside")
+        let committed = photo.committedValues(forKeys: ["outside"])["outside"]
+        #expect(committed as? Data == values[title], "\(title)")
+        let earlier = photo.changedValuesForCurrentEvent()["outside"]
+        #expect(earlier as? Data == values[title], "\(title)")
+      }
+    }
+    withExtendedLifetime(stack) {}
+  }
 }
