@@ -198,10 +198,17 @@ extension SQLiteStore {
       // A million seconds are practically unlimited.
       result.busyTimeoutMilliseconds = Int32(max(0, min(seconds, 1_000_000)) * 1000)
     }
-    if isNew { result.pragmas = SchemaBuilder.newFilePragmas }
+    var given: [(name: String, value: String)] = []
     for (name, value) in options?[NSSQLitePragmasOption] as? [String: Any] ?? [:] {
-      result.pragmas.append((name, "\(value)"))
+      given.append((name.lowercased(), "\(value)"))
     }
+    given.sort { $0 < $1 }
+    // These take effect only in this order, before any other one writes to the new file.
+    let first = isNew ? SchemaBuilder.newFilePragmas : []
+    for (name, usual) in first {
+      result.pragmas.append((name, given.last { $0.name == name }?.value ?? usual))
+    }
+    result.pragmas += given.filter { pragma in !first.contains { $0.0 == pragma.name } }
     return result
   }
 

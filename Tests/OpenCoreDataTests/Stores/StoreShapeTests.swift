@@ -187,4 +187,17 @@ struct StoreShapeTests {
     try coordinator.remove(try #require(coordinator.persistentStores.first))
     #expect(try files() == ["Store.sqlite"])
   }
+
+  @Test("The pragmas of the options replace a new store's page size and vacuum mode")
+  func pragmasOfTheOptionsReplaceTheDefaults() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let pragmas = [
+      "journal_mode": "DELETE", "cache_size": "100", "Page_Size": "8192", "auto_vacuum": "0",
+    ]
+    let context = try stack.coldContext(options: [NSSQLitePragmasOption: pragmas])
+    #expect(try read(stack, "PRAGMA page_size") == [[.integer(8192)]])
+    #expect(try read(stack, "PRAGMA auto_vacuum") == [[.integer(0)]])
+    #expect(try read(stack, "PRAGMA journal_mode") == [[.text("delete")]])
+    withExtendedLifetime(context) {}
+  }
 }
