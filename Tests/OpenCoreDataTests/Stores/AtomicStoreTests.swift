@@ -349,4 +349,29 @@ struct AtomicStoreTests {
     #expect(unidentified.localizedDescription.contains("its identifier"))
     #expect(try names(stack.coldContext()) == ["one", "two"])
   }
+
+  @Test("CDATA sections of an XML document are text, and a destination that is repeated is one")
+  func sectionsAndRepeatedDestinationsAreRead() throws {
+    let stack = try TestStack(.xml, model: TestModels.company())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let home = context.make("Department", ["name": "<D>"])
+      _ = context.make("Employee", ["name": "E", "department": home])
+      try context.save()
+    }
+    var text = try String(contentsOf: stack.storeURL, encoding: .utf8)
+    for key in ["z1", "z2"] {
+      text = text.replacingOccurrences(of: "idrefs=\"\(key)\"", with: "idrefs=\"\(key) \(key)\"")
+    }
+    text = text.replacingOccurrences(of: "&lt;D&gt;", with: "<![CDATA[<D>]]>")
+    try Data(text.utf8).write(to: stack.storeURL)
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+      request.predicate = NSPredicate(format: "employees.@count == 1")
+      let home = try #require(try cold.fetch(request).first)
+      #expect(home.value(forKey: "name") as? String == "<D>")
+      #expect((home.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 1)
+    }
+  }
 }

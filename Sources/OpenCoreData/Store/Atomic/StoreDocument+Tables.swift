@@ -113,9 +113,10 @@ extension StoreDocument.Object {
         ?? layout.toMany.first(where: { $0.name.lowercased() == name })
       {
         try check(relationship, leadsTo: list.destinationEntity, owners)
+        var seen: Set<Int64> = []
         tables.replace(
           ToManyKey(rootIndex: layout.rootIndex, primaryKey: key, relationship: list.name),
-          by: relationship.keys.compactMap { key in
+          by: relationship.keys.filter { seen.insert($0).inserted }.compactMap { key in
             owners[key].map { FetchedIdentity(layout: $0, primaryKey: key) }
           }, commit: 0)
       } else {

@@ -179,6 +179,10 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     characters += string
   }
 
+  func parser(_ parser: XMLParser, foundCDATA block: Data) {
+    characters += String(decoding: block, as: UTF8.self)
+  }
+
   func parser(
     _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
   ) {
