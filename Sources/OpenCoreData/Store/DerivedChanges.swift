@@ -49,15 +49,22 @@ extension CachingStore {
 }
 
 extension RowValue {
-  /// Creates the value that SQLite computed for a slot's kind; `nil` if it doesn't fit.
+  /// Creates the value of a column as a row has it, which SQLite computed for a slot's kind; null if
+  /// it doesn't fit.
   fileprivate init(_ value: SQLiteValue, kind: RowSlot.Kind) {
-    switch value {
-    case .null: self = .null
-    case .integer(let number): self = RowValue(number, kind: kind) ?? .null
-    case .real(let number):
-      self = kind == .date ? .double(number) : RowValue(number, kind: kind) ?? .null
-    case .text(let text): self = kind == .string ? .text(text) : RowValue(text, kind: kind) ?? .null
-    case .blob(let bytes): self = RowValue(Data(bytes), kind: kind) ?? .null
+    switch (value, kind) {
+    case (.null, _): self = .null
+    // A column of dates contains whole seconds as integers.
+    case (.integer(let number), .date): self = .double(Double(number))
+    case (.real(let number), .date): self = .double(number)
+    case (.integer(let number), _): self = RowValue(number, kind: kind) ?? .null
+    case (.real(let number), _): self = RowValue(number, kind: kind) ?? .null
+    case (.text(let text), .string), (.text(let text), .uri), (.text(let text), .decimal):
+      self = .text(text)
+    case (.blob(let bytes), .data), (.blob(let bytes), .uuid), (.blob(let bytes), .transformable),
+      (.blob(let bytes), .external):
+      self = .bytes(Data(bytes))
+    case (.text, _), (.blob, _): self = .null
     }
   }
 }

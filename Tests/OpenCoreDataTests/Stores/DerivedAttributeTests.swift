@@ -105,6 +105,41 @@ struct DerivedAttributeTests {
     }
   }
 
+  @Test("The row cache has copies of values of every type")
+  func rowCacheHasCopiesOfEveryType() throws {
+    let values: [(name: String, type: NSAttributeType, value: Any)] = [
+      ("date", .dateAttributeType, Date(timeIntervalSinceReferenceDate: 5)),
+      ("moment", .dateAttributeType, Date(timeIntervalSinceReferenceDate: -0.5)),
+      ("key", .UUIDAttributeType, UUID()), ("flag", .booleanAttributeType, true),
+      ("place", .URIAttributeType, URL(fileURLWithPath: "/a b")),
+      ("price", .decimalAttributeType, Decimal(7)), ("bytes", .binaryDataAttributeType, Data([2])),
+      ("share", .floatAttributeType, Float(0.1)), ("text", .stringAttributeType, "12"),
+    ]
+    let source = SchemaModels.entity(
+      "Source", values.map { SchemaModels.attribute($0.name, $0.type) })
+    let copy = SchemaModels.entity("Copy", [SchemaModels.attribute("title", .stringAttributeType)])
+    SchemaModels.relate(source, "copies", many: true, copy, "origin", many: false)
+    copy.properties += values.map { Self.derived("own" + $0.name, $0.type, "origin.\($0.name)") }
+    let model = NSManagedObjectModel()
+    model.entities = [source, copy]
+    let stack = try TestStack(model: model)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let source = NSEntityDescription.insertNewObject(forEntityName: "Source", into: context)
+      let copy = NSEntityDescription.insertNewObject(forEntityName: "Copy", into: context)
+      copy.setValue(source, forKey: "origin")
+      try context.save()
+      for (name, _, value) in values { source.setValue(value, forKey: name) }
+      try context.save()
+      context.refresh(copy, mergeChanges: false)
+      for (name, _, value) in values {
+        let found = copy.storedValue(forKey: "own" + name)
+        #expect(AttributeTransformer.areEqual(found, value), "\(name)")
+      }
+    }
+    withExtendedLifetime(stack) {}
+  }
+
   @Test(
     "Each way to write a count or a sum computes the same value",
     arguments: [
