@@ -127,29 +127,47 @@ final class MemoryReader: StoreReader {
 extension MemoryReader {
   /// Checks the keys that a fetch compares and sorts by, up to an operator such as `@count`.
   ///
-  /// - Throws: 134060 with the first key that its entity doesn't store.
+  /// - Throws: 134060 with the first key that its entity doesn't store, and for an order by a to-many
+  ///   relationship.
   func checkKeys(of plan: FetchPlan) throws {
     for path in plan.predicate?.ownKeyPaths ?? [] { try check(path, plan.entity) }
     // Dictionaries are also sorted by their entries.
     guard plan.dictionary == nil else { return }
-    for key in plan.sort.compactMap(\.key) { try check(PredicateKeyPath(key), plan.entity) }
+    for key in plan.sort.compactMap(\.key) {
+      let path = PredicateKeyPath(key)
+      let last = try check(path, plan.entity)
+      guard (last as? NSRelationshipDescription)?.isToMany == true,
+        path.keys.count == path.components.count
+      else { continue }
+      throw NSError.fetch("A to-many relationship, such as '\(key)', can't be sorted by.")
+    }
   }
 
-  private func check(_ path: PredicateKeyPath, _ start: NSEntityDescription) throws {
+  /// Returns the last property of a path, up to an attribute; `nil` if there is none.
+  @discardableResult
+  private func check(
+    _ path: PredicateKeyPath, _ start: NSEntityDescription
+  ) throws -> NSPropertyDescription? {
     var entity = start
-    for key in path.keys where key != "self" && key != "SELF" {
+    var last: NSPropertyDescription?
+    for (index, key) in path.keys.enumerated() where key != "self" && key != "SELF" {
       guard let property = entity.propertiesByName[key] else {
-        if key == "objectID" || key == "entity" { return }
+        if key == "objectID" || key == "entity" { return nil }
         throw unknown(key, of: entity.name)
       }
       guard !property.isTransient, !(property is NSFetchedPropertyDescription) else {
         throw unknown(key, of: entity.name)
       }
-      guard let destination = (property as? NSRelationshipDescription)?.destinationEntity else {
-        return
+      if let composite = property as? NSCompositeAttributeDescription {
+        let element = path.keys[index...].joined(separator: ".")
+        guard composite.hasElement(element) else { throw unknown(element, of: entity.name) }
       }
-      entity = destination
+      guard let destination = (property as? NSRelationshipDescription)?.destinationEntity else {
+        return property
+      }
+      (entity, last) = (destination, property)
     }
+    return last
   }
 
   /// Throws for a key that a row doesn't have: in a block predicate, or inside of a subquery.
@@ -159,6 +177,17 @@ extension MemoryReader {
 
   private func unknown(_ key: String, of entity: String?) -> NSError {
     NSError.fetch("The entity '\(entity ?? "")' has no persistent property '\(key)'.")
+  }
+}
+
+extension NSCompositeAttributeDescription {
+  /// Returns whether a path that begins with the attribute's name leads to one of its elements, or
+  /// past one.
+  fileprivate func hasElement(_ path: String) -> Bool {
+    path == name
+      || leaves.contains { leaf in
+        leaf.name == path || leaf.name.hasPrefix(path + ".") || path.hasPrefix(leaf.name + ".")
+      }
   }
 }
 

@@ -217,6 +217,27 @@ struct CompositeAttributeTests {
     }
   }
 
+  @Test(arguments: [StoreKind.memory, .xml, .binary])
+  func invalidElementPathsAreErrorsInMemory(kind: StoreKind) throws {
+    let stack = try filled(kind)
+    let context = try stack.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Plane")
+      for path in ["colors.bodi", "colors.tail.strips"] {
+        request.predicate = NSPredicate(format: "\(path) == 1")
+        request.sortDescriptors = nil
+        let error = #expect(throws: NSError.self) { try context.fetch(request) }
+        #expect(error?.localizedDescription.contains("'\(path)'") == true)
+        request.predicate = nil
+        request.sortDescriptors = [NSSortDescriptor(key: path, ascending: true)]
+        #expect(throws: NSError.self) { try context.fetch(request) }
+      }
+      request.predicate = NSPredicate(format: "colors != nil AND colors.body != nil")
+      request.sortDescriptors = [NSSortDescriptor(key: "colors.tail.stripes", ascending: true)]
+      _ = try context.fetch(request)
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func elementsAreValidated(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: try Self.model())

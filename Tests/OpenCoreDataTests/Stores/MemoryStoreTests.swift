@@ -136,4 +136,15 @@ struct MemoryStoreTests {
       #expect(try context.fetch(dictionaries).count == 8)
     }
   }
+
+  @Test("An order by a to-many relationship is an error, as in SQL")
+  func orderByAToManyRelationshipIsAnError() throws {
+    let context = context(try filledCoordinator())
+    context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Country")
+      request.sortDescriptors = [NSSortDescriptor(key: "moods", ascending: true)]
+      let error = #expect(throws: NSError.self) { try context.fetch(request) }
+      #expect(error?.localizedDescription.contains("'moods'") == true)
+    }
+  }
 }
