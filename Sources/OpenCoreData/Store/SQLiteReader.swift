@@ -278,12 +278,15 @@ extension SQLiteReader {
     _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
   ) throws -> [[String: Any]] {
     let found = try query(plan, dictionary)
-    let encoded = dictionary.columns.map { EncodedColumn($0.expression, plan.entity) }
+    var encoded: [Int: EncodedColumn] = [:]
+    for (number, column) in found.columns.enumerated() where column.source.isOfBytes {
+      encoded[number] = EncodedColumn(dictionary.columns[number].expression, plan.entity)
+    }
     var dictionaries: [[String: Any]] = []
     try sqlite.select(found.query, on: connection, for: plan.entityName, in: scope) { statement in
       var entries: [String: Any] = [:]
-      for (column, encoded) in zip(found.columns, encoded) {
-        entries[column.name] = try value(column, encoded, statement)
+      for (number, column) in found.columns.enumerated() {
+        entries[column.name] = try value(column, encoded[number], statement)
       }
       dictionaries.append(dictionary.gathered(entries))
     }
@@ -329,6 +332,14 @@ extension SQLiteReader {
       }
       return NSManagedObjectID(layout: layout, primaryKey: key, store: sqlite)
     }
+  }
+}
+
+extension DictionaryQuery.Source {
+  /// Whether it's a binary or transformable attribute.
+  fileprivate var isOfBytes: Bool {
+    guard case .value(_, let type) = self else { return false }
+    return type == .binaryDataAttributeType || type == .transformableAttributeType
   }
 }
 
