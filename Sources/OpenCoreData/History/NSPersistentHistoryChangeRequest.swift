@@ -166,7 +166,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     if let sort = fetchRequest.sortDescriptors, !sort.isEmpty {
       result = result.sorted(using: sort)
     }
-    result.removeFirst(min(fetchRequest.fetchOffset, result.count))
+    result.removeFirst(min(max(0, fetchRequest.fetchOffset), result.count))
     return fetchRequest.fetchLimit > 0 ? Array(result.prefix(fetchRequest.fetchLimit)) : result
   }
 }

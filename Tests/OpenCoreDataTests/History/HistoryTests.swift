@@ -428,6 +428,20 @@ struct HistoryTests {
     }
   }
 
+  @Test("A negative offset of a history request is none")
+  func negativeOffsetOfAHistoryRequestIsNone() throws {
+    let stack = try SharedStack(
+      .sqlite, model(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+      let request = try #require(NSPersistentHistoryTransaction.fetchRequest)
+      request.fetchOffset = -1
+      #expect(try history(.fetchHistory(withFetch: request), context).count == 1)
+    }
+  }
+
   @Test("A removed store posts no notifications of commits")
   func removedStorePostsNoNotifications() async throws {
     let options = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
