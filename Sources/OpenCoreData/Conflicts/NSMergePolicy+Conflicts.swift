@@ -78,16 +78,27 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
   /// Adopts the row's version, and marks all properties to be written with this object's values.
+  ///
+  /// An external value whose file was removed with its replacement, and that wasn't read before,
+  /// is lost: the row keeps its value.
   final func overwrite(_ newest: Row) {
-    let unchanged = unchangedValues()
+    let unchanged = unchangedValues(since: newest)
     take(newest)
+    for slot in layout.externalSlots where values?.isChanged(slot.index) != true {
+      values?.forget(slot.index)
+    }
     for (index, value) in unchanged { change(value, at: index) }
     state.insert(.overwritten)
   }
 
   /// Marks a row that no longer exists to be reinserted with this object's values.
+  ///
+  /// External values that weren't read before are lost: their files were removed with the row.
   final func restoreRow() {
     state.insert(.restored)
+    for slot in layout.externalSlots where values?.isChanged(slot.index) != true {
+      if let file = externalFile(slot, in: row) { restoreExternalValue(slot, in: row, file: file) }
+    }
   }
 
   /// Merges property by property: a property that only one side changed is taken from it.
@@ -115,9 +126,14 @@ extension NSManagedObject {
     }
   }
 
-  /// Returns the values of the slots without a change, by position.
-  private func unchangedValues() -> [(index: Int, value: ObjectValue)] {
-    layout.slots.filter { values?.isChanged($0.index) != true }.map { slot in
+  /// Returns the values of the slots without a change, by position, except external values that
+  /// are those of the newest row or can no longer be read.
+  private func unchangedValues(since newest: Row) -> [(index: Int, value: ObjectValue)] {
+    layout.slots.filter { values?.isChanged($0.index) != true }.compactMap { slot in
+      if let file = externalFile(slot, in: row) {
+        guard row.rawValue(slot) != newest.rawValue(slot) else { return nil }
+        return (try? externalValue(slot, in: row, file: file)).map { (slot.index, $0) }
+      }
       let value: ObjectValue =
         slot.kind.isToOne
         ? destination(of: row, slot).map { .object($0) } ?? .null : .raw(row.rawValue(slot))

@@ -51,12 +51,14 @@ struct ExternalWrites {
       ExternalStorage.reference(to: file)
   }
 
-  /// Records the file that the row has referred to so far.
+  /// Records the file that the row has referred to so far; an undo manager keeps its value.
   private mutating func leave(_ slot: RowSlot, of object: NSManagedObject) {
-    if !object.row.isNull(slot),
-      let file = ExternalFile(reference: Data(object.row.bytes(slot)))
+    guard let file = object.externalFile(slot, in: object.row) else { return }
+    obsolete.append(file)
+    if let recorder = object.context?.undoState.recorder,
+      let value = try? store.externalData(file)
     {
-      obsolete.append(file)
+      recorder.keep(value, of: file)
     }
   }
 

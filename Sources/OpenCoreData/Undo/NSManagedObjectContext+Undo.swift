@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
 
   /// Empties the undo stack of this context's changes.
   final func forgetUndo() {
-    undoState.recorder?.clear()
+    undoState.recorder?.forget()
     undoManager?.removeAllActions(withTarget: self)
   }
 

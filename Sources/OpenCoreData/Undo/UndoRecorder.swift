@@ -7,6 +7,8 @@ final class UndoRecorder {
   private var snapshots: [ObjectIdentifier: ObjectSnapshot] = [:]
   private var order: [ObjectSnapshot] = []
   private var inserted: [NSManagedObject] = []
+  /// The values of external data files that saves have removed since the stack was emptied.
+  private(set) var externalValues: [ExternalFile: Data] = [:]
   /// Whether changes are being undone, so that nothing is recorded.
   var isPaused = false
 
@@ -43,8 +45,18 @@ final class UndoRecorder {
     return unit.isEmpty ? nil : unit
   }
 
-  /// Discards the recorded changes.
-  func clear() {
+  /// Keeps the value of an external data file that a save removes, so that undo can restore it.
+  func keep(_ value: Data, of file: ExternalFile) {
+    externalValues[file] = value
+  }
+
+  /// Discards the recorded changes, and what earlier ones need to be undone.
+  func forget() {
+    clear()
+    externalValues = [:]
+  }
+
+  private func clear() {
     snapshots = [:]
     order = []
     inserted = []
@@ -142,6 +154,13 @@ final class ObjectSnapshot {
   }
 
   private func restoreFromRow(_ slot: RowSlot) {
+    if let file = object.externalFile(slot, in: row) {
+      guard !object.isInserted, row.rawValue(slot) == object.row.rawValue(slot) else {
+        return object.restoreExternalValue(slot, in: row, file: file)
+      }
+      object.values?.forget(slot.index)
+      return
+    }
     if row.base == object.row.base {
       object.values?.forget(slot.index)
       return

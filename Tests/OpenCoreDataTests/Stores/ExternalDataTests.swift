@@ -294,4 +294,103 @@ struct ExternalDataTests {
     }
     withExtendedLifetime(stack) {}
   }
+
+  /// Two contexts of one coordinator, and the ID of a saved photo with a value in a file.
+  private func sharedPhoto() throws -> (
+    stack: SharedStack, mine: NSManagedObjectContext, other: NSManagedObjectContext,
+    id: NSManagedObjectID
+  ) {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let (mine, other) = (stack.context(.overwrite), stack.context())
+    let id = try other.performAndWait {
+      let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: other)
+      photo.setValue(Self.bytes(200_000, 1), forKey: "outside")
+      try other.save()
+      return photo.objectID
+    }
+    return (stack, mine, other, id)
+  }
+
+  /// The value in the store, and the number of files.
+  private func stored(_ stack: SharedStack) throws -> (value: Data?, files: Int) {
+    let context = try stack.foreignContext()
+    let value = try context.performAndWait {
+      try photo(in: context).value(forKey: "outside") as? Data
+    }
+    return (value, ExternalStorage(storeURL: stack.storeURL).fileNames().count)
+  }
+
+  @Test(
+    "Overwriting a row whose file was replaced writes the value that was read, or keeps the newest",
+    arguments: [true, false])
+  func overwrittenRowRefersToAFileThatExists(isRead: Bool) throws {
+    let (stack, mine, other, id) = try sharedPhoto()
+    try mine.performAndWait {
+      let photo = try mine.existingObject(with: id)
+      if isRead { _ = photo.value(forKey: "outside") }
+      try other.performAndWait {
+        other.object(with: id).setValue(Self.bytes(200_000, 2), forKey: "outside")
+        try other.save()
+      }
+      photo.setValue("mine", forKey: "title")
+      try mine.save()
+      #expect(photo.value(forKey: "outside") as? Data == Self.bytes(200_000, isRead ? 1 : 2))
+    }
+    let (value, files) = try stored(stack)
+    #expect(value == Self.bytes(200_000, isRead ? 1 : 2) && files == 1)
+  }
+
+  @Test("A deleted row that is inserted again has the value that was read from its file")
+  func restoredRowHasTheValueOfItsRemovedFile() throws {
+    let (stack, mine, other, id) = try sharedPhoto()
+    try mine.performAndWait {
+      let photo = try mine.existingObject(with: id)
+      _ = photo.value(forKey: "outside")
+      try other.performAndWait {
+        other.delete(other.object(with: id))
+        try other.save()
+      }
+      photo.setValue("mine", forKey: "title")
+      try mine.save()
+    }
+    let (value, files) = try stored(stack)
+    #expect(value == Self.bytes(200_000, 1) && files == 1)
+  }
+
+  @Test("Undo restores a value whose file a save has removed", arguments: [true, false])
+  func undoRestoresTheValueOfARemovedFile(isDeleted: Bool) throws {
+    let (stack, mine, _, id) = try sharedPhoto()
+    try mine.performAndWait {
+      mine.undoManager = UndoManager()
+      let photo = try mine.existingObject(with: id)
+      if isDeleted {
+        mine.delete(photo)
+      } else {
+        photo.setValue(Self.bytes(200_000, 2), forKey: "outside")
+      }
+      try mine.save()
+      mine.undo()
+      #expect(photo.value(forKey: "outside") as? Data == Self.bytes(200_000, 1))
+      try mine.save()
+    }
+    let (value, files) = try stored(stack)
+    #expect(value == Self.bytes(200_000, 1) && files == 1)
+  }
+
+  @Test("Undoing the change of another property keeps the value and its file")
+  func undoOfAnotherPropertyKeepsTheFile() throws {
+    let (stack, mine, _, id) = try sharedPhoto()
+    try mine.performAndWait {
+      mine.undoManager = UndoManager()
+      let photo = try mine.existingObject(with: id)
+      photo.setValue("mine", forKey: "title")
+      try mine.save()
+      mine.undo()
+      #expect(photo.value(forKey: "outside") as? Data == Self.bytes(200_000, 1))
+      #expect(photo.changedValues().keys.sorted() == ["title"])
+      try mine.save()
+    }
+    let (value, files) = try stored(stack)
+    #expect(value == Self.bytes(200_000, 1) && files == 1)
+  }
 }
