@@ -169,23 +169,26 @@ extension NSMergePolicy {
   final func resolve(_ conflicts: [NSConstraintConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.constraintConflicts(conflicts) }
+    var displaced = DisplacedObjects()
     for conflict in conflicts {
       let objects = conflict.conflictingObjects.filter { $0.context != nil && !$0.isDeleted }
       guard let stored = conflict.databaseObject else {
         guard let winner = objects.first(where: { !$0.isInserted }) ?? objects.first else {
           continue
         }
-        for object in objects where object !== winner {
-          object.context?.displace(object, by: winner)
-        }
+        for object in objects where object !== winner { displaced.replace(object, by: winner) }
         continue
       }
-      for object in objects { try resolve(object, against: stored, conflict.constraint) }
+      for object in objects {
+        try resolve(object, against: stored, conflict.constraint, &displaced)
+      }
     }
+    displaced.redirectReferences()
   }
 
   private func resolve(
-    _ object: NSManagedObject, against stored: NSManagedObject, _ constraint: [String]
+    _ object: NSManagedObject, against stored: NSManagedObject, _ constraint: [String],
+    _ displaced: inout DisplacedObjects
   ) throws {
     guard let context = object.context, !stored.isDeleted else { return }
     switch mergeType {
@@ -196,13 +199,13 @@ extension NSMergePolicy {
       if object.isInserted {
         try context.fulfillIfFault(stored)
         object.copyChanges(to: stored, except: constraint)
-        context.displace(object, by: stored)
+        displaced.replace(object, by: stored)
       } else {
         object.forgetChanges(of: constraint)
       }
     default:
       if object.isInserted {
-        context.displace(object, by: stored)
+        displaced.replace(object, by: stored)
       } else {
         context.dropChanges(of: object, object.row)
       }
@@ -222,52 +225,9 @@ extension NSManagedObjectContext {
       throw NSError.from(error, store: firstStore)
     }
   }
-
-  /// Deletes an object in favor of another with the same constrained values; references to it are
-  /// redirected to the other.
-  ///
-  /// The did-save notification lists it as deleted, whether it had a row or not.
-  final func displace(_ loser: NSManagedObject, by winner: NSManagedObject) {
-    for relationship in loser.layout.entity.relationshipsByName.values
-    where winner.layout.position(of: relationship.name) != nil {
-      guard let inverse = relationship.inverseRelationship, relationship.isToMany else { continue }
-      for other in loser.relatedObjects(relationship) where !other.isDeleted {
-        other.exchange(loser, for: winner, in: inverse)
-      }
-    }
-    if loser.isInserted { changes.displaced.append(loser) }
-    delete(loser)
-  }
 }
 
 extension NSManagedObject {
-  /// Replaces one destination of a relationship with another.
-  fileprivate func exchange(
-    _ old: NSManagedObject, for new: NSManagedObject, in relationship: NSRelationshipDescription
-  ) {
-    guard relationship.isToMany else {
-      setValue(new, forKey: relationship.name)
-      return
-    }
-    let key = relationship.name
-    switch value(forKey: key) {
-    case var objects as Set<NSManagedObject>:
-      objects.remove(old)
-      objects.insert(new)
-      setValue(objects, forKey: key)
-    default:
-      break
-    }
-  }
-
-  /// Sets this object's changes since its creation on another object.
-  fileprivate func copyChanges(to other: NSManagedObject, except names: [String]) {
-    for slot in changedSlots() where !names.contains(slot.name) {
-      guard other.layout.position(of: slot.name) != nil else { continue }
-      other.setValue(storedValue(forKey: slot.name), forKey: slot.name)
-    }
-  }
-
   /// Undoes the changes of some properties.
   fileprivate func forgetChanges(of names: [String]) {
     for slot in layout.slots where names.contains(slot.name) {

@@ -245,4 +245,62 @@ struct ConstraintConflictTests {
     }
     #expect(try rows(stack).count == 1)
   }
+
+  /// Users with a unique key, and relationships of every kind to and from them.
+  private static func users() -> NSManagedObjectModel {
+    let entities = ["User", "Pass", "Tag", "Note"].map { name in
+      let entity = NSEntityDescription()
+      entity.name = name
+      return entity
+    }
+    let (user, pass, tag, note) = (entities[0], entities[1], entities[2], entities[3])
+    let owned = TestModels.relationship("pass", to: pass, isToMany: false)
+    let owner = TestModels.relationship("owner", to: user, isToMany: false)
+    let tags = TestModels.relationship("tags", to: tag, isToMany: true)
+    let members = TestModels.relationship("members", to: user, isToMany: true)
+    members.isOrdered = true
+    for (one, other) in [(owned, owner), (tags, members)] {
+      one.inverseRelationship = other
+      other.inverseRelationship = one
+    }
+    user.properties = [
+      TestModels.attribute("key", .stringAttributeType), owned, tags,
+      TestModels.relationship("notes", to: note, isToMany: true),
+    ]
+    user.uniquenessConstraints = [["key"]]
+    pass.properties = [owner]
+    tag.properties = [members]
+    note.properties = [TestModels.relationship("about", to: user, isToMany: false)]
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    return model
+  }
+
+  @Test(
+    "References of every kind to a new object move to the stored one that replaces it",
+    arguments: StoreKind.allCases)
+  func referencesMoveToTheStoredObject(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, Self.users())
+    let (first, second) = (stack.context(), stack.context(.mergeByPropertyObjectTrump))
+    try first.performAndWait {
+      _ = first.make("User", ["key": "k"])
+      try first.save()
+    }
+    try second.performAndWait {
+      let mine = second.make("User", ["key": "k"])
+      let pass = second.make("Pass", ["owner": mine])
+      let tag = second.make("Tag")
+      tag.setValue([mine], forKey: "members")
+      let about = second.make("Note", ["about": mine])
+      mine.setValue(Set([second.make("Note")]), forKey: "notes")
+      try second.save()
+      let user = try #require(try second.everyObject(of: "User").first)
+      #expect(user !== mine && mine.managedObjectContext == nil)
+      for object in [user, pass, tag, about] { second.refresh(object, mergeChanges: false) }
+      #expect(pass.value(forKey: "owner") as? NSManagedObject === user)
+      #expect((tag.value(forKey: "members") as? NSOrderedSet)?.firstObject as AnyObject === user)
+      #expect(about.value(forKey: "about") as? NSManagedObject === user)
+      #expect((user.value(forKey: "notes") as? Set<NSManagedObject>)?.count == 1)
+    }
+  }
 }
