@@ -73,6 +73,7 @@ extension MemoryStore {
     let constrained = plan.constrained
     guard !constrained.isEmpty else { return }
     let wanted = Dictionary(constrained.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    let saved = SavedRows(of: plan)
     var violations: [ConstraintViolation] = []
     for rootIndex in Set(constrained.map(\.object.layout.rootIndex)) {
       for found in tables.rows[rootIndex].values.sorted(by: { $0.primaryKey < $1.primaryKey }) {
@@ -80,7 +81,7 @@ extension MemoryStore {
           guard
             let key = constraint.key({ found.row.rawValue(found.layout.slots[$0]) }),
             let candidate = wanted[key], candidate.object.primaryKey != found.primaryKey,
-            let violation = plan.violation(
+            let violation = saved.violation(
               by: candidate, found.identity, snapshot: { found.row.snapshot(found.layout, self) })
           else { continue }
           violations.append(violation)

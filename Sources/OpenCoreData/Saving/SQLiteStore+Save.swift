@@ -169,6 +169,7 @@ extension SQLiteStore {
     var violations: [ConstraintViolation] = []
     for candidate in plan.constrained {
       let object = candidate.object
+    let saved = SavedRows(of: plan)
       var query = translator.rows(
         entity(EntityLayout.of(candidate.constraint.scope)),
         columns: candidate.constraint.slots.map { entity(object.layout).columns[$0].name })
@@ -180,7 +181,7 @@ extension SQLiteStore {
         let found = try decoder.row($0)
         defer { found.row.release() }
         guard found.primaryKey != object.primaryKey,
-          let violation = plan.violation(
+          let violation = saved.violation(
             by: candidate, found.identity, snapshot: { found.row.snapshot(found.layout, self) })
         else { return }
         violations.append(violation)

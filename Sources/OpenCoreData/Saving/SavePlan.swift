@@ -163,6 +163,19 @@ extension SavePlan {
     if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
   }
 
+}
+
+/// The objects of a save by their rows, to look up many rows.
+struct SavedRows {
+  private let deleted: Set<RowKey>
+  private let written: [RowKey: NSManagedObject]
+
+  init(of plan: SavePlan) {
+    deleted = Set(plan.deleted.map { RowKey($0.identity) })
+    written = Dictionary(
+      plan.written.map { (RowKey($0.identity), $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
   /// Returns the violation by an object and a stored row that have equal constrained values.
   ///
   /// - Returns: `nil` if this save deletes the row or changes its values. If it writes the row with
@@ -171,12 +184,10 @@ extension SavePlan {
     by candidate: ConstrainedObject, _ stored: FetchedIdentity,
     snapshot: () -> [String: Any]?
   ) -> ConstraintViolation? {
-    func isRow(_ object: NSManagedObject) -> Bool {
-      object.primaryKey == stored.primaryKey && object.layout.rootIndex == stored.layout.rootIndex
-    }
     let constraint = candidate.constraint
-    if deleted.contains(where: isRow) { return nil }
-    guard let other = written.first(where: isRow) else {
+    let row = RowKey(stored)
+    if deleted.contains(row) { return nil }
+    guard let other = written[row] else {
       return ConstraintViolation(
         constraint: constraint, objects: [candidate.object], stored: stored,
         storedSnapshot: snapshot())
