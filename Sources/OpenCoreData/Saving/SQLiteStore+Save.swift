@@ -1,6 +1,7 @@
 import ManagedModel
 import ProfileEvents
 import SQLiteDriver
+import Synchronization
 
 extension SQLiteStore {
   /// Writes a save in one transaction and, after the commit, updates the row cache.
@@ -73,6 +74,8 @@ extension SQLiteStore {
       return result
     } catch {
       defer { scope.fail(event, error) }
+      // The number of the last history transaction may be that of one that wasn't committed.
+      writtenTransaction.withLock { $0 = nil }
       // The original error is the one to report.
       rollBack(on: connection, in: scope)
       throw error
@@ -166,10 +169,10 @@ extension SQLiteStore {
   private func throwViolations(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws {
+    let saved = SavedRows(of: plan)
     var violations: [ConstraintViolation] = []
     for candidate in plan.constrained {
       let object = candidate.object
-    let saved = SavedRows(of: plan)
       var query = translator.rows(
         entity(EntityLayout.of(candidate.constraint.scope)),
         columns: candidate.constraint.slots.map { entity(object.layout).columns[$0].name })

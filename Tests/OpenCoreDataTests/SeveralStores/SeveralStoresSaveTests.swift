@@ -222,4 +222,40 @@ struct SeveralStoresSaveTests {
       #expect(try context.fetch(second).map(\.nameValue) == ["e01", "e03", "e05", "n"])
     }
   }
+
+  @Test("The history token of a save doesn't include a transaction that was rolled back before")
+  func tokenExcludesATransactionThatWasRolledBack() throws {
+    let two = try TwoStores(
+      .files, configurations: ["Staff", "Places"],
+      options: [NSPersistentHistoryTrackingKey: true])
+    let context = two.context()
+    try context.performAndWait {
+      _ = context.make("Employee", ["name": "e"])
+      let department = context.make("Department", ["name": "d"])
+      try context.save()
+      let other = two.context()
+      try other.performAndWait {
+        other.object(with: department.objectID).setValue("theirs", forKey: "name")
+        try other.save()
+      }
+      let employee = context.make("Employee", ["name": "f"])
+      department.setValue("mine", forKey: "name")
+      #expect(context.saveError()?.code == NSManagedObjectMergeError)
+      context.delete(employee)
+      context.refresh(department, mergeChanges: false)
+      department.setValue("mine", forKey: "name")
+      nonisolated(unsafe) var token: NSPersistentHistoryToken?
+      let observer = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+      ) { note in
+        nonisolated(unsafe) let found =
+          note.userInfo?[NSManagedObjectContext.newHistoryTokenKey]
+        token = found as? NSPersistentHistoryToken
+      }
+      defer { NotificationCenter.default.removeObserver(observer) }
+      try context.save()
+      let present = two.coordinator.currentPersistentHistoryToken(fromStores: nil)
+      #expect(token != nil && token == present)
+    }
+  }
 }
