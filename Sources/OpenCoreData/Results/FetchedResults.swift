@@ -18,7 +18,11 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   /// In order; a single one with all objects without a section key path.
   var sectionNames: [String] = []
   /// The index of each section's first object, and finally the total count.
-  var sectionStarts: [Int] = [0]
+  var sectionStarts: [Int] = [0] {
+    didSet { edition += 1 }
+  }
+  /// Incremented with each change of the list and its sections.
+  private(set) var edition = 0
   private var observers: [any NSObjectProtocol] = []
 
   init(context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?) {
@@ -80,8 +84,16 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     sectionNames.indices.map { index in
       FetchedSection(
         name: sectionNames[index], indexTitle: title(sectionNames[index]),
-        range: sectionStarts[index]..<sectionStarts[index + 1], results: self)
+        range: sectionStarts[index]..<sectionStarts[index + 1], edition: edition, results: self)
     }
+  }
+
+  /// Returns the positions of the objects in a section that was requested at an earlier edition;
+  /// empty if there's no longer a section with its name.
+  func range(of section: FetchedSection) -> Range<Int> {
+    if section.edition == edition { return section.range }
+    guard let index = sectionNames.firstIndex(of: section.name) else { return 0..<0 }
+    return sectionStarts[index]..<sectionStarts[index + 1]
   }
 
   /// Returns the position of an index path; it's a programmer error if there's none.
@@ -132,10 +144,11 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
       return
     }
     var (names, starts): ([String], [Int]) = ([], [])
+    var seen: Set<String> = []
     for position in 0..<list.count {
       let name = sectionName(of: list.object(at: position))
       if name == names.last { continue }
-      guard !names.contains(name) else {
+      guard seen.insert(name).inserted else {
         throw NSError.fetch(
           "The objects of section '\(name)' aren't contiguous: sort by "
             + "'\(sectionNameKeyPath ?? "")' first, or by a key with the same order.")
@@ -208,7 +221,12 @@ extension FetchedResults {
     for key in keys {
       all.formUnion(notification.userInfo?[key] as? Set<NSManagedObject> ?? [])
     }
-    return all.filter { plan.covers($0.layout) }.sorted { $0.primaryKey < $1.primaryKey }
+    // New objects follow in the order of their insertion: temporary keys count down.
+    return all.filter { plan.covers($0.layout) }.sorted { first, second in
+      let (key, other) = (first.primaryKey, second.primaryKey)
+      if key == other { return first.layout.index < second.layout.index }
+      return key > 0 && other > 0 ? key < other : key > other
+    }
   }
 
   private func notifySectionChanges(

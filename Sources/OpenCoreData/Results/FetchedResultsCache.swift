@@ -50,8 +50,8 @@ struct FetchedResultsCache {
       store.identifier, plan.entityName, plan.predicate?.predicateFormat ?? "", sorts,
       "\(plan.limit) \(plan.offset) \(plan.includesSubentities)", sectionNameKeyPath ?? "",
     ].joined(separator: "\u{1F}")
-    let paths = plan.sort.compactMap(\.key) + [sectionNameKeyPath].compactMap { $0 }
-    let layouts = FetchedResultsCache.layouts(along: paths, from: plan)
+    let layouts = FetchedResultsCache.layouts(of: plan, sectionNameKeyPath)
+      .filter { store.layouts.contains($0) }
     let scope = context.scope
     signature = try context.read(store) { reader in
       try layouts.map { try (reader as? SQLiteReader)?.signature(of: $0, in: scope) ?? [] }
@@ -113,16 +113,30 @@ struct FetchedResultsCache {
     return folder.appendingPathComponent("\(safe).json")
   }
 
-  /// Returns the entities whose rows the order and the sections depend on: the request's and those
-  /// along the paths.
-  private static func layouts(along paths: [String], from plan: FetchPlan) -> [EntityLayout] {
+  /// Returns the entities whose rows the matches, the order, and the sections depend on: the
+  /// request's, and those that its key paths can reach, wherever these begin.
+  private static func layouts(
+    of plan: FetchPlan, _ sectionNameKeyPath: String?
+  ) -> [EntityLayout] {
+    var paths = plan.sort.compactMap(\.key) + [sectionNameKeyPath].compactMap { $0 }
+    plan.predicate?.forEachExpression { expression in
+      if case .keyPath(let path) = expression.node { paths.append(path.text) }
+    }
+    let names = paths.flatMap { $0.split(separator: ".").map(String.init) }
+    var reached = plan.includesSubentities ? plan.entity.withSubentities : [plan.entity]
     var layouts = [plan.layout]
-    for path in paths {
-      var entity = plan.entity
-      for name in path.split(separator: ".").map(String.init) {
-        guard let next = entity.relationshipsByName[name]?.destinationEntity else { break }
-        entity = next
-        let layout = EntityLayout.of(next)
+    var next = 0
+    while next < reached.count {
+      let relationships = reached[next].relationshipsByName
+      next += 1
+      for name in names {
+        guard let entity = relationships[name]?.destinationEntity,
+          !reached.contains(where: { $0 === entity })
+        else { continue }
+        reached += entity.withSubentities.filter { found in
+          !reached.contains { $0 === found }
+        }
+        let layout = EntityLayout.of(entity)
         if !layouts.contains(where: { $0.rootIndex == layout.rootIndex }) { layouts.append(layout) }
       }
     }

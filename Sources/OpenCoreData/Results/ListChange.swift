@@ -62,24 +62,23 @@ struct ListChange {
     _ candidates: [(object: NSManagedObject, position: Int)], in results: FetchedResults
   ) -> [(object: NSManagedObject, position: Int)] {
     let list = results.list
-    let unsteady = Set(candidates.map(\.position)).union(removed.map(\.position))
-    func steady(_ start: Int, _ step: Int) -> Int? {
-      var position = start + step
-      while unsteady.contains(position) { position += step }
-      return (0..<list.count).contains(position) ? position : nil
-    }
+    // The changed objects between two unchanged ones have the same neighbors.
+    let runs = ListChange.runs(of: candidates.map(\.position) + removed.map(\.position))
+    var run = 0
     var moving: [(object: NSManagedObject, position: Int)] = []
     // The last updated object that stays: later ones in the same gap must not precede it.
     var last: (object: NSManagedObject, gap: Int)?
     for (object, position) in candidates {
-      let before = steady(position, -1)
+      while runs[run].upperBound < position { run += 1 }
+      let before = runs[run].lowerBound > 0 ? runs[run].lowerBound - 1 : nil
+      let after = runs[run].upperBound + 1 < list.count ? runs[run].upperBound + 1 : nil
       let gap = before ?? -1
       var stays =
         results.sectionNameKeyPath == nil
         || results.sectionName(of: object)
           == results.sectionNames[results.indexPath(of: position).section]
       if stays, let before { stays = inOrder(list.object(at: before), object) }
-      if stays, let after = steady(position, 1) { stays = inOrder(object, list.object(at: after)) }
+      if stays, let after { stays = inOrder(object, list.object(at: after)) }
       if stays, let last, last.gap == gap { stays = inOrder(last.object, object) }
       if stays {
         updated.append(position)
@@ -89,6 +88,19 @@ struct ListChange {
       }
     }
     return moving
+  }
+
+  /// Returns the ranges of adjacent positions, ascending.
+  private static func runs(of positions: [Int]) -> [ClosedRange<Int>] {
+    var runs: [ClosedRange<Int>] = []
+    for position in positions.sorted() {
+      if let last = runs.last, last.upperBound == position - 1 {
+        runs[runs.count - 1] = last.lowerBound...position
+      } else {
+        runs.append(position...position)
+      }
+    }
+    return runs
   }
 
   /// Finds the positions of objects among those that stay.
@@ -121,14 +133,18 @@ struct ListChange {
     _ objects: [NSManagedObject], toSectionsOf results: FetchedResults, _ removedPositions: [Int],
     _ remaining: Int
   ) {
+    // The end of each section among the objects that stay.
+    var ends: [String: Int] = [:]
+    var removedCount = 0
+    for (name, end) in zip(results.sectionNames, results.sectionStarts.dropFirst()) {
+      while removedCount < removedPositions.count, removedPositions[removedCount] < end {
+        removedCount += 1
+      }
+      ends[name] = end - removedCount
+    }
     let coming = objects.map { object in
       let name = results.sectionName(of: object)
-      let section = results.sectionNames.firstIndex(of: name)
-      let end = section.map { results.sectionStarts[$0 + 1] }
-      return (
-        object: object, name: name,
-        end: end.map { end in end - removedPositions.count { $0 < end } } ?? remaining
-      )
+      return (object: object, name: name, end: ends[name] ?? remaining)
     }.sorted { ($0.end, $0.name) < ($1.end, $1.name) }
     for (offset, entry) in coming.enumerated() {
       inserted.append((entry.object, entry.end + offset))

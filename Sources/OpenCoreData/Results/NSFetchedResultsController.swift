@@ -269,19 +269,23 @@ public protocol NSFetchedResultsSectionInfo {
   var objects: [Any]? { get }
 }
 
-/// A section of a `FetchedResults`, as it was when it was requested.
+/// A section of a `FetchedResults`; after a change of the results, the present section with its
+/// name, which is empty if there is none.
 struct FetchedSection: NSFetchedResultsSectionInfo {
   let name: String
   let indexTitle: String?
+  /// Its positions when it was requested.
   let range: Range<Int>
+  /// The edition of the results when it was requested.
+  let edition: Int
   /// `nil` for a deleted section.
   var results: FetchedResults?
 
-  var numberOfObjects: Int { results == nil ? 0 : range.count }
+  var numberOfObjects: Int { results?.range(of: self).count ?? 0 }
 
   var objects: [Any]? {
     guard let results else { return [] }
-    return range.map { results.list.object(at: $0) }
+    return results.range(of: self).map { results.list.object(at: $0) }
   }
 }
 

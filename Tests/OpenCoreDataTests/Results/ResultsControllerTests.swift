@@ -323,6 +323,75 @@ struct ResultsControllerTests {
     }
   }
 
+  @Test("A section that was requested before a change has the objects of its present section")
+  func sectionsFollowTheResults() throws {
+    let company = try Company()
+    let context = company.context()
+    try context.performAndWait {
+      let controller = controller(context, sections: "department.name")
+      let listener = SectionListener()
+      controller.delegate = listener
+      try controller.performFetch()
+      let sections = try #require(controller.sections)
+      let first = try #require(sections[0].objects as? [NSManagedObject])
+      let last = try #require(sections[2].objects as? [NSManagedObject])
+      for object in first { context.delete(object) }
+      context.processPendingChanges()
+      #expect(sections[0].numberOfObjects == 0 && sections[0].objects?.isEmpty == true)
+      #expect(sections[2].numberOfObjects == last.count)
+      #expect(sections[2].objects as? [NSManagedObject] == last)
+      for object in last { context.delete(object) }
+      context.processPendingChanges()
+      #expect(sections[2].objects?.isEmpty == true)
+    }
+  }
+
+  @Test(
+    "New objects that compare equal are in the order of their insertion", arguments: types, [0, 2])
+  func equalNewObjectsAreInTheOrderOfInsertion(
+    type: NSPersistentStore.StoreType, batch: Int
+  ) throws {
+    let company = try Company(type: type, employees: 0)
+    let context = company.context()
+    try context.performAndWait {
+      let controller = controller(context, batch: batch)
+      let listener = SectionListener()
+      controller.delegate = listener
+      try controller.performFetch()
+      let inserted = (0..<3).map { _ in
+        let employee = context.insert("Employee")
+        employee.setValue("same", forKey: "name")
+        return employee
+      }
+      context.processPendingChanges()
+      #expect(controller.fetchedObjects == inserted)
+      try context.save()
+      try controller.performFetch()
+      #expect(controller.fetchedObjects == inserted)
+    }
+  }
+
+  @Test("A cache isn't used after a save that changed a table that only the predicate reads")
+  func cacheDependsOnTheTablesOfThePredicate() throws {
+    let company = try Company()
+    let cache = "OpenCoreDataTests-\(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: cache) }
+    let context = company.context()
+    try context.performAndWait {
+      func names() throws -> [String] {
+        let controller = controller(
+          context, batch: 2, cache: cache, predicate: NSPredicate(format: "department.name == 'A'"))
+        try controller.performFetch()
+        return self.names(controller)
+      }
+      #expect(try names() == ["e000", "e001"])
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+      for department in try context.fetch(request) { department.setValue("Z", forKey: "name") }
+      try context.save()
+      #expect(try names().isEmpty)
+    }
+  }
+
   private func change(
     _ controller: NSFetchedResultsController<NSManagedObject>, _ context: NSManagedObjectContext,
     _ departments: [NSManagedObject], _ random: inout SeededRandom
