@@ -209,6 +209,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   private func attach(_ coordinator: NSPersistentStoreCoordinator) {
     self.coordinator = coordinator
+    if mergesAutomatically { (parent?.mergeObservers ?? coordinator.mergeObservers).add(self) }
     askStaleness()
     scope.hub = coordinator.eventHub
     family = coordinator.managedObjectModel.entities.first.map { EntityLayout.of($0).family }

@@ -376,4 +376,32 @@ struct MergeTests {
       #expect(cost.misses == 1 && cost.selects == pair.bed.selects(1))
     }
   }
+
+  @Test("A context merges automatically if that was set before its coordinator or parent")
+  func automaticMergingCanBeSetBeforeTheCoordinator() throws {
+    let pair = try Pair(.memory)
+    let parent = pair.bed.context()
+    let contexts = (0..<2).map { _ in
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.performAndWait { context.automaticallyMergesChangesFromParent = true }
+      return context
+    }
+    contexts[0].persistentStoreCoordinator = pair.bed.coordinator
+    contexts[1].parent = parent
+    let people = try contexts.map { context in
+      try context.performAndWait {
+        let person = try context.existingObject(with: pair.ids[0])
+        #expect(person.label == "p1")
+        return person
+      }
+    }
+    _ = try pair.save { $0.object(with: pair.ids[0]).label = "new" }
+    contexts[0].performAndWait { #expect(people[0].label == "new") }
+    try parent.performAndWait {
+      parent.object(with: pair.ids[0]).label = "newest"
+      parent.mergePolicy = NSMergePolicy.overwrite
+      try parent.save()
+    }
+    contexts[1].performAndWait { #expect(people[1].label == "newest") }
+  }
 }
