@@ -29,6 +29,7 @@ extension NSManagedObjectContext {
     } else {
       changes.updated.remove(object)
       changes.deleted.remove(object)
+      changes.eventDeleted.remove(object)
       object.turnIntoFault()
     }
   }

@@ -358,4 +358,22 @@ struct RefreshTests {
     #expect(orphan?.isFault == true && orphan?.managedObjectContext == nil)
     #expect(orphan?.value(forKey: "name") == nil)
   }
+
+  @Test("A refresh that discards a deletion removes it from the next did-change")
+  func discardedDeletionIsNotPosted() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    let changes = NoteList(context)
+    try context.performAndWait {
+      let person = try context.existingObject(with: ids[0])
+      context.delete(person)
+      context.refresh(person, mergeChanges: false)
+      context.processPendingChanges()
+      #expect(!person.isDeleted && !context.hasChanges)
+      let userInfo = changes.notes.last?.userInfo
+      #expect(userInfo?[NSDeletedObjectsKey] == nil)
+      #expect(userInfo?[NSRefreshedObjectsKey] as? Set<NSManagedObject> == [person])
+    }
+  }
 }
