@@ -222,9 +222,10 @@ open class UndoManager: NSObject {
     let outer = openGroups
     openGroups = [UndoGroup(name: group.name)]
     group.run()
-    let opposite = openGroups.removeFirst()
+    // An action may have discarded everything.
+    let opposite = openGroups.first
     openGroups = outer
-    if !opposite.steps.isEmpty { push(opposite) }
+    if let opposite, !opposite.steps.isEmpty { push(opposite) }
   }
 
   private func push(_ group: UndoGroup) {

@@ -264,4 +264,16 @@ struct UndoTests {
       #expect(person.number == 1 && person.label == "other")
     }
   }
+
+  @Test("An action can discard all actions of its manager")
+  func actionCanDiscardAllActions() {
+    let (manager, target) = (UndoManager(), NSObject())
+    for _ in 0..<2 {
+      manager.beginUndoGrouping()
+      manager.registerUndo(withTarget: target) { _ in manager.removeAllActions() }
+      manager.endUndoGrouping()
+    }
+    withExtendedLifetime(target) { manager.undo() }
+    #expect(!manager.canUndo && !manager.canRedo && !manager.isUndoing)
+  }
 }
