@@ -38,8 +38,24 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   }
 
   /// Sets an option of `addPersistentStore`; `nil` removes it.
+  ///
+  /// The option of a property of this class also sets the property; `nil` sets its default value.
   open func setOption(_ option: Any?, forKey key: String) {
     options[key] = option
+    let given: [AnyHashable: Any]? = option.map { [key: $0] }
+    switch key {
+    case NSReadOnlyPersistentStoreOption: isReadOnly = given.isSet(key)
+    case NSMigratePersistentStoresAutomaticallyOption:
+      shouldMigrateStoreAutomatically = given == nil || given.isSet(key)
+    case NSInferMappingModelAutomaticallyOption:
+      shouldInferMappingModelAutomatically = given == nil || given.isSet(key)
+    case NSPersistentStoreTimeoutOption:
+      timeout =
+        option as? TimeInterval ?? (option as? NSNumber)?.doubleValue
+        ?? (option as? Int).map(TimeInterval.init) ?? 10
+    case NSSQLitePragmasOption: sqlitePragmas = option as? [String: Any] ?? [:]
+    default: break
+    }
   }
 
   /// Sets a pragma; `nil` removes it.

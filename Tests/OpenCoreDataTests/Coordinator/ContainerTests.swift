@@ -87,6 +87,30 @@ struct ContainerTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.path).isEmpty)
   }
 
+  @Test("An option that a description has as a property sets the property")
+  func optionsSetTheirProperties() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let container = container(stack)
+    container.loadPersistentStores { #expect($1 == nil) }
+    let description = container.persistentStoreDescriptions[0]
+    description.setOption(true as NSNumber, forKey: NSReadOnlyPersistentStoreOption)
+    description.setOption(false, forKey: NSMigratePersistentStoresAutomaticallyOption)
+    description.setOption(false, forKey: NSInferMappingModelAutomaticallyOption)
+    description.setOption(3, forKey: NSPersistentStoreTimeoutOption)
+    description.setOption(["cache_size": "100"], forKey: NSSQLitePragmasOption)
+    #expect(description.isReadOnly && description.timeout == 3)
+    #expect(!description.shouldMigrateStoreAutomatically)
+    #expect(!description.shouldInferMappingModelAutomatically)
+    #expect(description.sqlitePragmas["cache_size"] as? String == "100")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    coordinator.addPersistentStore(with: description) { #expect($1 == nil) }
+    #expect(coordinator.persistentStores.map(\.isReadOnly) == [true])
+    description.setOption(nil, forKey: NSReadOnlyPersistentStoreOption)
+    description.setOption(nil, forKey: NSMigratePersistentStoresAutomaticallyOption)
+    #expect(!description.isReadOnly && description.shouldMigrateStoreAutomatically)
+    #expect(description.options[NSReadOnlyPersistentStoreOption] == nil)
+  }
+
   @Test("A missing model is reported with the searched locations")
   func missingModelIsReportedWithSearchedLocations() async {
     let missing = await #expect(
