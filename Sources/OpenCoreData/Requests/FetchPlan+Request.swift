@@ -12,9 +12,9 @@ extension FetchPlan {
     sort =
       try request.swiftSort?(entity)
       ?? request.sortDescriptors?.map { try $0.named(in: entity) } ?? []
-    limit = request.fetchLimit
+    limit = max(0, request.fetchLimit)
     offset = max(0, request.fetchOffset)
-    batchSize = request.fetchBatchSize
+    batchSize = max(0, request.fetchBatchSize)
     includesSubentities = request.includesSubentities
     includesPendingChanges = request.includesPendingChanges
     includesPropertyValues = request.includesPropertyValues

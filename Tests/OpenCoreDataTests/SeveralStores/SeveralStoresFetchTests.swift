@@ -164,4 +164,27 @@ struct SeveralStoresFetchTests {
       #expect(try pinned.fetch(TwoStores.request()).map(\.nameValue) == ["x", "x", "x", "x"])
     }
   }
+
+  @Test(
+    "A limit and an offset of any size are valid; negative ones are none",
+    arguments: TwoStores.Pair.allCases)
+  func limitsAndOffsetsOfAnySizeAreValid(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair)
+    try two.addEmployees(4)
+    let context = two.context()
+    try context.performAndWait {
+      for (limit, offset, count) in [(Int.max, 1, 3), (-1, 1, 3), (2, -1, 2), (-1, Int.max, 0)] {
+        let request = TwoStores.request {
+          $0.fetchLimit = limit
+          $0.fetchOffset = offset
+        }
+        var counts = [try context.fetch(request).count, try context.count(for: request)]
+        #expect(counts == [count, count], "limit \(limit), offset \(offset)")
+        request.affectedStores = [two.stores[1]]
+        counts = [try context.fetch(request).count, try context.count(for: request)]
+        let part = min(count, offset == 1 ? 1 : 2)
+        #expect(counts == [part, part], "limit \(limit), offset \(offset)")
+      }
+    }
+  }
 }
