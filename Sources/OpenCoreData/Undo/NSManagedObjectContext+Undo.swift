@@ -130,7 +130,7 @@ extension NSManagedObjectContext {
   /// Marks an object as updated, or as unchanged if it equals the store.
   private func updateState(from snapshot: ObjectSnapshot) {
     let object = snapshot.object
-    guard object.context === self else { return }
+    guard object.context === self, !object.state.contains(.inaccessible) else { return }
     changes.eventUpdated.insert(object)
     guard !object.isInserted else { return }
     let staysUpdated = snapshot.membership.contains(.updated) && object.isUpdated

@@ -276,4 +276,26 @@ struct UndoTests {
     withExtendedLifetime(target) { manager.undo() }
     #expect(!manager.canUndo && !manager.canRedo && !manager.isUndoing)
   }
+
+  @Test("Undo changes no object whose row another context has deleted")
+  func undoSkipsObjectsWithoutARow() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let (context, other) = (undoing(bed), bed.context())
+    let saved = NoteList(other, .NSManagedObjectContextDidSave)
+    try context.performAndWait {
+      let person = try context.existingObject(with: ids[0])
+      person.label = "mine"
+      try context.save()
+      try other.performAndWait {
+        other.delete(other.object(with: ids[0]))
+        try other.save()
+      }
+      context.mergeChanges(fromContextDidSave: try #require(saved.notes.last))
+      context.processPendingChanges()
+      context.undo()
+      #expect(person.isDeleted && person.label == "mine")
+      #expect(!context.hasChanges && context.updatedObjects.isEmpty)
+    }
+  }
 }
