@@ -224,7 +224,7 @@ extension NSManagedObjectContext {
     changes.clearEvents()
     changes.posted = [inserted, updated]
     post(.NSManagedObjectContextObjectsDidChange, userInfo)
-    changes.posted = []
+    changes.posted = outer
   }
 
   /// Records a new object.
@@ -242,6 +242,8 @@ extension NSManagedObjectContext {
   final func noteChange(of object: NSManagedObject) {
     changes.mark()
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
+    // An observer may process further changes.
+    let outer = changes.posted
       undoState.recorder?.remember(object)
       // Changes of earlier events are the baseline for the changes of this one.
       if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }

@@ -210,4 +210,28 @@ struct NotificationTests {
       #expect(note.userInfo?[NSManagedObjectContext.newHistoryTokenKey] == nil)
     }
   }
+
+  @Test("Observers see the values of an event after one of them has processed further changes")
+  func eventOutlastsANestedOne() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(2)
+    let context = bed.context()
+    try context.performAndWait {
+      nonisolated(unsafe) let person = try context.existingObject(with: ids[0])
+      let other = try context.existingObject(with: ids[1])
+      nonisolated(unsafe) var seen: [Bool] = []
+      var isFirst = true
+      let notes = NoteList(context) { _ in
+        if isFirst {
+          isFirst = false
+          other.label = "other"
+          context.processPendingChanges()
+        }
+        seen.append(person.changedValuesForCurrentEvent()["name"] as? String == "p1")
+      }
+      person.label = "new"
+      context.processPendingChanges()
+      #expect(notes.notes.count == 2 && seen == [false, true])
+    }
+  }
 }
