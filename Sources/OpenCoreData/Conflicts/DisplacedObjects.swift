@@ -88,18 +88,13 @@ extension NSManagedObject {
   ) {
     let key = relationship.name
     guard relationship.isToMany else { return setValue(new, forKey: key) }
-    switch value(forKey: key) {
-    case var objects as Set<NSManagedObject>:
-      objects.remove(old)
-      objects.insert(new)
-      setValue(objects, forKey: key)
-    case let list as NSOrderedSet:
-      let objects = list.array.compactMap { $0 as? NSManagedObject }
-      let present = objects.contains(new) ? objects.filter { $0 !== old } : objects
-      setValue(present.map { $0 === old ? new : $0 }, forKey: key)
-    default:
-      break
+    guard relationship.isOrdered else {
+      removeDestination(old, forKey: key)
+      return addDestination(new, forKey: key)
     }
+    let objects = relatedObjects(relationship)
+    let present = objects.contains(new) ? objects.filter { $0 !== old } : objects
+    setValue(present.map { $0 === old ? new : $0 }, forKey: key)
   }
 
   /// Sets this new object's values on another object: what differs from the model's default values,

@@ -153,9 +153,9 @@ extension NSManagedObjectContext {
     guard object.context === self else {
       fatalError("detectConflicts(for:) requires an object of this context")
     }
-    guard !object.isInserted, !changes.locked.contains(where: { $0 === object }) else { return }
+    guard !object.isInserted else { return }
     object.willAccess()
-    changes.locked.append(object)
+    changes.locked.insert(object)
   }
 }
 

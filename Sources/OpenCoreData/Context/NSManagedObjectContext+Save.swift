@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
       deleted: changes.deleted.array.filter {
         !$0.isInserted && !$0.state.contains(.inaccessible)
       },
-      locked: changes.locked.filter { !$0.hasChanges && $0.context === self })
+      locked: changes.locked.array.filter { !$0.hasChanges && $0.context === self })
   }
 
   /// Removes an object whose row was deleted from the context.

@@ -11,7 +11,7 @@ struct PendingChanges {
   /// Deletions that haven't been propagated yet.
   var unpropagated: [NSManagedObject] = []
   /// Objects whose version the next save compares without writing them.
-  var locked: [NSManagedObject] = []
+  var locked = LockedObjects()
   /// Objects that a merge has deleted since pending changes were processed.
   var mergedDeletions: [NSManagedObject] = []
   /// New objects removed because of a constraint; the next did-save lists them as deleted.
@@ -77,7 +77,7 @@ struct PendingChanges {
     updated.removeAll()
     deleted.removeAll()
     unpropagated = []
-    locked = []
+    locked = LockedObjects()
     displaced = []
     mergedDeletions = []
   }
@@ -86,7 +86,7 @@ struct PendingChanges {
   mutating func forget(_ object: NSManagedObject) {
     updated.remove(object)
     deleted.remove(object)
-    locked.removeAll { $0 === object }
+    locked.remove([object])
   }
 
   /// Discards the changes that were saved to one of several stores.
@@ -96,8 +96,7 @@ struct PendingChanges {
       updated.remove(object)
       deleted.remove(object)
     }
-    let compared = Set(part.locked)
-    locked.removeAll { compared.contains($0) }
+    locked.remove(part.locked)
     compact()
   }
 
@@ -118,6 +117,27 @@ struct PendingChanges {
     eventUpdated.removeAll()
     eventDeleted.removeAll()
     eventRefreshed.removeAll()
+  }
+}
+
+/// Objects whose versions a save compares, each once.
+struct LockedObjects {
+  /// In the order in which they were locked.
+  private(set) var array: [NSManagedObject] = []
+  private var known: Set<ObjectIdentifier> = []
+
+  /// Adds an object, unless it's present.
+  mutating func insert(_ object: NSManagedObject) {
+    if known.insert(ObjectIdentifier(object)).inserted { array.append(object) }
+  }
+
+  /// Removes objects.
+  ///
+  /// **Cost:** none if none of them is present, otherwise proportional to the number of objects.
+  mutating func remove(_ objects: [NSManagedObject]) {
+    let count = known.count
+    for object in objects { known.remove(ObjectIdentifier(object)) }
+    if known.count < count { array.removeAll { !known.contains(ObjectIdentifier($0)) } }
   }
 }
 
@@ -222,6 +242,8 @@ extension NSManagedObjectContext {
       NSRefreshedObjectsKey: changes.eventRefreshed.members,
     ].filter { !$0.value.isEmpty }
     changes.clearEvents()
+    // An observer may process further changes.
+    let outer = changes.posted
     changes.posted = [inserted, updated]
     post(.NSManagedObjectContextObjectsDidChange, userInfo)
     changes.posted = outer
@@ -242,8 +264,6 @@ extension NSManagedObjectContext {
   final func noteChange(of object: NSManagedObject) {
     changes.mark()
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
-    // An observer may process further changes.
-    let outer = changes.posted
       undoState.recorder?.remember(object)
       // Changes of earlier events are the baseline for the changes of this one.
       if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
