@@ -73,10 +73,24 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   func openGeneration() throws -> StoreGeneration {
     guard !opensReadOnly else { return try makeGeneration() }
     // Between two saves, so that the row cache has the same state as the file.
-    return try pool.withWriter { _ in try makeGeneration() }
+    return try pool.withWriter { writer in
+      try makeGeneration(dataVersion: pool.isInMemory ? nil : Self.dataVersion(writer))
+    }
   }
 
-  private func makeGeneration() throws -> StoreGeneration {
+  func isNewest(_ generation: StoreGeneration) throws -> Bool {
+    guard let known = generation.dataVersion else { return true }
+    return try pool.withWriter { try Self.dataVersion($0) } == known
+  }
+
+  /// Returns a number that changes with each commit of another connection.
+  private static func dataVersion(_ connection: Connection) throws -> Int64? {
+    guard case .integer(let version)? = try connection.values("PRAGMA data_version").first?.first
+    else { return nil }
+    return version
+  }
+
+  private func makeGeneration(dataVersion: Int64? = nil) throws -> StoreGeneration {
     if pool.isInMemory {
       let reader = SQLiteReader(store: self, copy: try pool.copyInMemory())
       return StoreGeneration(store: self, commit: countCommit(), reader: reader, sharesCache: true)
@@ -85,7 +99,8 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     // A transaction's snapshot is taken by its first read.
     _ = try reader.connection.values("SELECT count(*) FROM sqlite_master", [])
     return StoreGeneration(
-      store: self, commit: countCommit(), reader: reader, sharesCache: true)
+      store: self, commit: countCommit(), reader: reader, sharesCache: true,
+      dataVersion: dataVersion)
   }
 
   func externalData(_ file: ExternalFile) throws -> Data {

@@ -15,6 +15,10 @@ protocol StoreBackend: AnyObject {
   /// Creates a query generation of the current state, while no save is writing.
   func openGeneration() throws -> StoreGeneration
 
+  /// Returns whether no other coordinator or process has committed since a generation that is newer
+  /// than this store's own commits was created.
+  func isNewest(_ generation: StoreGeneration) throws -> Bool
+
   /// Reserves primary keys for new objects and assigns them to the objects.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws
 
@@ -41,6 +45,9 @@ protocol StoreBackend: AnyObject {
 }
 
 extension StoreBackend {
+  /// Returns `true`: there are no other commits.
+  func isNewest(_ generation: StoreGeneration) throws -> Bool { true }
+
   /// Begins a read that doesn't depend on the context.
   func beginReading(for context: NSManagedObjectContext) throws -> any StoreReader {
     try beginReading()
@@ -51,11 +58,11 @@ extension StoreBackend {
 typealias RowStore = any CachingStore & StoreBackend
 
 extension StoreBackend where Self: CachingStore {
-  /// Returns the query generation of the current state: the last one if nothing was saved since, or
-  /// a new one.
+  /// Returns the query generation of the current state: the last one if nothing was saved since,
+  /// here or by another coordinator or process, or a new one.
   func currentGeneration() throws -> StoreGeneration {
     let last = withShared { $0.generations.last?.generation }
-    if let last, last.commit == commitNumber { return last }
+    if let last, last.commit == commitNumber, try isNewest(last) { return last }
     let generation = try openGeneration()
     withShared { shared in
       shared.generations.removeAll { $0.generation == nil }

@@ -11,13 +11,20 @@ final class StoreGeneration: @unchecked Sendable {
   let commit: UInt64
   /// Whether older rows of the row cache may be used.
   let sharesCache: Bool
+  /// The `data_version` of the store's writing connection before the snapshot; `nil` if no other
+  /// coordinator can commit, or the connection can't tell.
+  let dataVersion: Int64?
   /// Rows that the row cache has lost, or never had; under the store's lock.
   @exclusivity(unchecked) var rows = PinnedRows()
   private let reader: any StoreReader
   private let lock = NSLock()
 
-  init(store: CachingStore, commit: UInt64, reader: any StoreReader, sharesCache: Bool) {
+  init(
+    store: CachingStore, commit: UInt64, reader: any StoreReader, sharesCache: Bool,
+    dataVersion: Int64? = nil
+  ) {
     self.store = store
+    self.dataVersion = dataVersion
     self.commit = commit
     self.reader = reader
     self.sharesCache = sharesCache

@@ -242,4 +242,32 @@ struct GenerationTests {
     let kept = try #require(token?.generations.first?.rows)
     #expect(kept.rows.isEmpty && kept.links.isEmpty)
   }
+
+  @Test("A context that is pinned to the newest generation sees what another coordinator has saved")
+  func newestGenerationIncludesCommitsOfOtherCoordinators() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    let other = bed.context(try bed.secondCoordinator())
+    let (pinned, later) = (bed.context(), bed.context())
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+    try pinned.performAndWait {
+      try pinned.setQueryGenerationFrom(.current)
+      let count = try pinned.count(for: request)
+      #expect(count == 1)
+    }
+    try other.performAndWait {
+      _ = other.make("Person", ["name": "new", "number": Int64(2)])
+      try other.save()
+    }
+    try later.performAndWait {
+      try later.setQueryGenerationFrom(.current)
+      let count = try later.count(for: request)
+      #expect(count == 2)
+    }
+    try pinned.performAndWait {
+      let count = try pinned.count(for: request)
+      #expect(count == 1)
+    }
+    #expect(pinned.queryGenerationToken != later.queryGenerationToken)
+  }
 }
