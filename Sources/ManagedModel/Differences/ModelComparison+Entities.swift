@@ -78,14 +78,16 @@ extension ModelComparison {
     let formers = formerProperties[ObjectIdentifier(new)] ?? [:]
     let kept = Set(formers.values.map { ObjectIdentifier($0) })
     for property in new.ownProperties.sorted(by: { $0.name < $1.name }) {
-      let former = formers[ObjectIdentifier(property)]
+      let known = formers[ObjectIdentifier(property)]
+      let former = known ?? declarer(before: property, of: new)
       if let former, former.entity === old {
         compare(former, property, of: new)
-      } else if let former = former ?? declarer(before: property, of: new) {
+      } else if let former {
         noteMove(of: property, to: new, from: former)
       } else {
         noteAddition(of: property, to: new)
       }
+      compareOthers(before: property, of: new, besides: former)
     }
     for property in old.ownProperties.sorted(by: { $0.name < $1.name })
     where !kept.contains(ObjectIdentifier(property)) && !isDeclaredElsewhere(property, of: old) {
@@ -99,9 +101,22 @@ extension ModelComparison {
   /// Notes which properties of a new entity its subentities declared before.
   mutating func noteMovedProperties(to entity: NSEntityDescription) {
     for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
-      if let former = declarer(before: property, of: entity) {
-        noteMove(of: property, to: entity, from: former)
-      }
+      let former = declarer(before: property, of: entity)
+      if let former { noteMove(of: property, to: entity, from: former) }
+      compareOthers(before: property, of: entity, besides: former)
+    }
+  }
+
+  /// Compares a property with those that descendants of its entity declared before.
+  private mutating func compareOthers(
+    before property: NSPropertyDescription, of entity: NSEntityDescription,
+    besides former: NSPropertyDescription?
+  ) {
+    var compared = Set([former].compactMap { $0.map { ObjectIdentifier($0) } })
+    for member in entity.withDescendants.dropFirst() {
+      let former = formerProperties[ObjectIdentifier(member)]?[ObjectIdentifier(property)]
+      guard let former, compared.insert(ObjectIdentifier(former)).inserted else { continue }
+      compare(former, property, of: member)
     }
   }
 

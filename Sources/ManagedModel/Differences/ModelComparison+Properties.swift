@@ -20,6 +20,8 @@ extension ModelComparison {
     change(
       new, entity, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
       "It causes stores to be migrated.")
+    let count = differences.count
+    defer { if !old.isStored { relaxDifferences(from: count) } }
     switch (old, new) {
     case (let old as NSAttributeDescription, let new as NSAttributeDescription):
       compare(old, new, entity)
@@ -160,10 +162,13 @@ extension ModelComparison {
     _ entity: NSEntityDescription
   ) {
     let later = old.destinationEntity.flatMap { laterEntities[ObjectIdentifier($0)] }
-    guard later !== new.destinationEntity || later == nil else { return }
+    let had = old.destinationEntity != nil
+    guard later !== new.destinationEntity || had && later == nil else { return }
     let isWider = later.flatMap { later in new.destinationEntity.map { later.isKind(of: $0) } }
+    // Another entity can have the name of the former one.
+    let names = [old, new].map { $0.destinationEntity?.name ?? "none" }
     change(
-      new, entity, "destination", old.destinationEntity?.name, new.destinationEntity?.name,
+      new, entity, "destination from \(names[0]) to \(names[1])",
       isWider == true ? .lightweight : .custom,
       isWider == true ? nil : "The stored keys would refer to rows of another entity.")
   }

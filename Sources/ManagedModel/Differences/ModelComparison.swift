@@ -62,6 +62,16 @@ package struct ModelComparison {
         detail: detail, effect: effect, reason: reason))
   }
 
+  /// Lets lightweight migration handle the last differences: those of a property that wasn't stored,
+  /// so that there are no values to convert.
+  ///
+  /// - Parameter count: The number of differences before them.
+  mutating func relaxDifferences(from count: Int) {
+    for index in count..<differences.count where differences[index].effect == .custom {
+      (differences[index].effect, differences[index].reason) = (.lightweight, nil)
+    }
+  }
+
   private mutating func compareEntities() {
     let merged = mergedHierarchies
     for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {

@@ -105,7 +105,7 @@ extension InferredMapping.Entity {
       }
       return NSPropertyMapping(
         relationship.name,
-        property.source.map { MappingExpression.instances(ofRelationship: $0.name) })
+        property.storedSource.map { MappingExpression.instances(ofRelationship: $0.name) })
     }
     return mapping
   }
@@ -122,9 +122,14 @@ extension InferredMapping.Entity {
 }
 
 extension InferredMapping.Property {
+  /// The property of the source entity if stores have values of it.
+  fileprivate var storedSource: NSPropertyDescription? {
+    source.flatMap { $0.isTransient ? nil : $0 }
+  }
+
   /// The source's value; the default value instead of `nil` if a value has become required.
   fileprivate func value(of attribute: NSAttributeDescription) -> NSExpression? {
-    guard let source else { return nil }
+    guard let source = storedSource else { return nil }
     let value = MappingExpression.source(source.name)
     guard !attribute.isOptional, source.isOptional, let standard = attribute.defaultValue else {
       return value

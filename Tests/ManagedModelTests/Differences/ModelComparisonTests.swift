@@ -95,6 +95,16 @@ import Testing
       ),
       effect: .lightweight, "added attribute Animal.mane"),
     Case(
+      "a property moved up with another type",
+      ("<attribute name=\"mane\" optional=\"YES\"\nattributeType=\"String\"/>", ""),
+      (
+        "<entity name=\"Animal\">",
+        "<entity name=\"Animal\"><attribute name=\"mane\" "
+          + "optional=\"YES\" attributeType=\"Integer 64\"/>"
+      ),
+      effect: .custom, "added attribute Animal.mane",
+      "changed attribute Lion.mane: type from String to Integer 64"),
+    Case(
       "a new parent for siblings",
       ("name=\"Bear\" parentEntity=\"Animal\"", "name=\"Bear\" parentEntity=\"Furry\""),
       ("name=\"Lion\" parentEntity=\"Animal\"", "name=\"Lion\" parentEntity=\"Furry\""),
