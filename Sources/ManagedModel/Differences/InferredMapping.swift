@@ -123,7 +123,7 @@ extension NSAttributeType {
   /// Returns whether lightweight migration converts values to another type.
   ///
   /// Numbers and Booleans are converted to types that can represent them. A value that a narrower
-  /// integer can't represent makes the migration of a store fail.
+  /// type can't represent makes the migration of a store fail.
   package func isConvertedByInference(to type: NSAttributeType) -> Bool {
     let integers: [NSAttributeType] = [
       .booleanAttributeType, .integer16AttributeType, .integer32AttributeType,

@@ -16,6 +16,9 @@ indirect enum ColumnSource: Hashable {
   case constant(SQLiteValue)
   /// Null; or a value that's set later.
   case null
+  /// Null instead of the value of a property that the rows no longer have, in a column that other
+  /// rows keep.
+  case cleared
   /// A column with entity IDs.
   case entityNumbers(String)
   /// The same entity ID wherever a column has a key.
@@ -26,7 +29,7 @@ indirect enum ColumnSource: Hashable {
     switch self {
     case .column(let name), .real(let name), .marked(let name), .entityNumbers(let name): name
     case .filled(let source, _): source.column
-    case .constant, .null, .entityNumber: nil
+    case .constant, .null, .cleared, .entityNumber: nil
     }
   }
 }
@@ -93,7 +96,36 @@ extension LightweightMigrationPlan {
         if let order = former.orderColumn { set(orderColumn, source.number, .column(order)) }
       }
     }
+    for index in columns.indices { clearLostValues(in: &columns[index], of: root) }
     return columns
+  }
+
+  /// Sets the source of the rows that had values in the only column that a column keeps, but whose
+  /// entity no longer has the property.
+  private func clearLostValues(in column: inout MigratedColumn, of root: SQLEntity) {
+    let kept = Set(column.sources.values.compactMap(\.column))
+    guard kept.count == 1, let name = kept.first?.uppercased() else { return }
+    for former in root.family.compactMap(formerEntity)
+    where (column.sources[former.number] ?? .null) == .null && hasValues(former, in: name) {
+      column.sources[former.number] = .cleared
+    }
+  }
+
+  /// Returns whether rows of a source entity can have values in a column.
+  ///
+  /// - Parameter name: The name of a column of its table, in uppercase.
+  private func hasValues(_ entity: SQLEntity, in name: String) -> Bool {
+    let isOwn = entity.columns.contains { column in
+      [column.name, column.entityColumn, column.orderColumn].contains { $0?.uppercased() == name }
+    }
+    return isOwn
+      || sourceSchema.declaredToMany.contains { list in
+        guard list.relationship.inverseRelationship == nil,
+          case .foreignKey(let column, let order) = list.storage,
+          [column, order].contains(where: { $0?.uppercased() == name })
+        else { return false }
+        return list.destination.family.contains { $0 === entity }
+      }
   }
 
   private func value(

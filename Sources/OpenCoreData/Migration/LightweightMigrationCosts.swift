@@ -144,7 +144,7 @@ extension TableMigration {
         switch source {
         case .column, .null, .filled: true
         case .entityNumbers(let column): renumber(SQLNames.quoted(column)) == nil
-        case .real, .marked, .constant, .entityNumber: false
+        case .real, .marked, .constant, .cleared, .entityNumber: false
         }
       }
   }

@@ -98,6 +98,9 @@ extension LightweightMigrationPlan {
         var hasOrder = column.orderColumn.map { !isEmpty($0) } ?? true
         if !isFilled, let pairs = pairs(for: relationship, of: entity) {
           fill(column.name, column.orderColumn, of: table.root, from: pairs)
+          if let inverse = relationship.inverseRelationship {
+            checkOwners(inverse, in: pairs.inverse)
+          }
           (isFilled, hasOrder) = (true, hasOrder || pairs.backOrder != nil)
         }
         guard isFilled else { continue }
@@ -124,6 +127,7 @@ extension LightweightMigrationPlan {
         let pairs = keptPairs(of: list.relationship, of: owner)
       {
         fill(column, order, of: table.root, from: pairs.inverse)
+        checkOwners(list.relationship, in: pairs)
         isFilled = true
         if pairs.order != nil { continue }
       }
@@ -146,6 +150,67 @@ extension LightweightMigrationPlan {
       .fillColumns, "\(root.name): set \(column)",
       "UPDATE \(table) SET \(values.joined(separator: ", ")) "
         + "FROM \(pairs.table) AS p WHERE p.\(pairs.source) = \(table).Z_PK")
+  }
+
+  /// Adds the check that no object gets several owners by a relationship that's to-many now, but
+  /// whose destinations have only one.
+  ///
+  /// One that stays to-one is checked with its column.
+  private mutating func checkOwners(
+    _ relationship: NSRelationshipDescription, in pairs: KeptJoinRows
+  ) {
+    guard relationship.isToMany,
+      let owner = relationship.entity.flatMap(destination.storedEntity),
+      formerRelationships(of: relationship, of: owner).contains(where: {
+        !$0.relationship.isToMany && $0.relationship.inverseRelationship?.isToMany != false
+      })
+    else { return }
+    add(
+      MigrationStatements.Check(
+        sql: "SELECT COUNT(*) FROM (SELECT 1 FROM \(pairs.table) GROUP BY \(pairs.destination) "
+          + "HAVING COUNT(DISTINCT \(pairs.source)) > 1)",
+        entity: relationship.entity?.name ?? "", property: relationship.name,
+        problem: relationship.inverseRelationship == nil ? .severalOwners : .sharedDestination))
+  }
+
+  /// Adds the checks that two relationships that become inverses have the same pairs; those of two
+  /// to-one relationships are checked with their columns.
+  ///
+  /// What Core Data does with the other pairs isn't known; some have no place in the new version.
+  mutating func addChecksOfJoinedInverses() {
+    for entity in destination.entities {
+      for relationship in entity.description.relationshipsByName.values.sorted(by: {
+        $0.name < $1.name
+      }) where relationship.entity === entity.description && !relationship.isTransient {
+        guard let inverse = relationship.inverseRelationship, inverse !== relationship,
+          relationship.isToMany || inverse.isToMany,
+          let other = inverse.entity.flatMap(destination.storedEntity),
+          wereSeparate(relationship, of: entity, inverse, of: other),
+          let own = keptPairs(of: relationship, of: entity),
+          let back = keptPairs(of: inverse, of: other)?.inverse
+        else { continue }
+        add(
+          MigrationStatements.Check(
+            sql: "SELECT COUNT(DISTINCT k) FROM (SELECT \(own.source) AS k, \(own.destination) "
+              + "FROM \(own.table) EXCEPT SELECT \(back.source), \(back.destination) "
+              + "FROM \(back.table))",
+            entity: entity.name, property: relationship.name, problem: .mismatchedInverse))
+      }
+    }
+  }
+
+  /// Returns whether both of two relationships existed before, but none of their former selves were
+  /// inverses.
+  private func wereSeparate(
+    _ relationship: NSRelationshipDescription, of entity: SQLEntity,
+    _ inverse: NSRelationshipDescription, of other: SQLEntity
+  ) -> Bool {
+    let others = formerRelationships(of: inverse, of: other).map(\.relationship)
+    return !others.isEmpty
+      && formerRelationships(of: relationship, of: entity).allSatisfy { former in
+        let known = former.relationship.inverseRelationship
+        return !others.contains { $0 === known }
+      }
   }
 
   /// Sets order keys in the order of primary keys.
@@ -204,6 +269,7 @@ extension LightweightMigrationPlan {
     let selects = formers.compactMap { pairs(of: $0.relationship, from: $0.entity) }
     guard let first = selects.first else { return nil }
     let name = "cdprof_pairs_\(entity.number)_\(relationship.name.hexadecimal)"
+    if let known = pairTables[name] { return known }
     let purpose = "\(entity.name).\(relationship.name): save the pairs of keys"
     add(
       .keepJoinRows, purpose,
@@ -219,9 +285,11 @@ extension LightweightMigrationPlan {
       }
     }
     add(.keepJoinRows, purpose, "CREATE INDEX temp.\(name)_d ON \(name) (d)")
-    return KeptJoinRows(
+    let kept = KeptJoinRows(
       table: "temp.\(name)", order: first.hasOrder ? "o" : nil,
       backOrder: first.hasBackOrder ? "b" : nil)
+    pairTables[name] = kept
+    return kept
   }
 
   /// Returns a SELECT of the pairs of keys of a source relationship, with their order keys.

@@ -44,6 +44,8 @@ struct LightweightMigrationPlan {
   var tables: [TableMigration] = []
   /// The changes of the tables of many-to-many relationships.
   private(set) var joins: [JoinTableMigration] = []
+  /// The temporary tables with pairs of keys, by name.
+  var pairTables: [String: KeptJoinRows] = [:]
   /// The tables that keep their indexes, by their uppercase names in the file.
   private(set) var altered: [String: AlteredTable] = [:]
 
@@ -285,14 +287,28 @@ extension LightweightMigrationPlan {
               + "AND cdprof_other.\(SQLNames.quoted(inverse.column)) IS NOT \(table).Z_PK)",
             .mismatchedInverse)
         }
-        if let attribute = column.property as? NSAttributeDescription,
-          let range = attribute.attributeType.narrowIntegers,
-          formers.contains(where: { $0.map { !fits($0, range) } ?? false })
-        {
-          check("\(name) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)", .outOfRange)
-        }
+        if let condition = overflow(of: column, formers) { check(condition, .outOfRange) }
       }
     }
+    addChecksOfJoinedInverses()
+  }
+
+  /// Returns the condition of values that a column's type can't represent; `nil` if it can represent
+  /// those of all former properties.
+  private func overflow(of column: SQLColumn, _ formers: [NSPropertyDescription?]) -> String? {
+    guard let type = (column.property as? NSAttributeDescription)?.attributeType else { return nil }
+    let name = SQLNames.quoted(column.name)
+    if let range = type.narrowIntegers,
+      formers.contains(where: { $0.map { !fits($0, range) } ?? false })
+    {
+      return "\(name) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    }
+    let wasDouble = formers.contains {
+      ($0 as? NSAttributeDescription)?.attributeType == .doubleAttributeType
+    }
+    guard type == .floatAttributeType, wasDouble else { return nil }
+    // Greater numbers would become infinity, which is a value of both types.
+    return "abs(\(name)) >= \(0x1.ffffffp127) AND abs(\(name)) < 9e999"
   }
 
   /// Returns whether a to-one relationship, whose destination any number of objects could share,

@@ -100,7 +100,9 @@ struct MigrationFailure: Error, Sendable {
     case missingDestination
     /// The rows are those of the destinations.
     case sharedDestination
-    /// Two to-one relationships became inverses, but don't refer to each other.
+    /// The rows are those of destinations of a to-many relationship without an inverse.
+    case severalOwners
+    /// Two relationships became inverses, but don't refer to each other.
     case mismatchedInverse
     case outOfRange
     case notUnique
@@ -126,6 +128,11 @@ struct MigrationFailure: Error, Sendable {
       (rows == 1 ? "1 object is" : "\(rows ?? 0) objects are")
         + " the destination of several objects in \(path), whose inverse is to-one now. Make the inverse "
         + "to-many, or remove all but one of them in an earlier version."
+    case .severalOwners:
+      (rows == 1 ? "1 object is" : "\(rows ?? 0) objects are")
+        + " the destination of several objects in \(path), which is to-many without an inverse now, so that "
+        + "only one can keep it. Give it a to-many inverse, or remove all but one of them in an earlier "
+        + "version."
     case .mismatchedInverse:
       "\(some) a destination in \(path) that doesn't refer back, although the two relationships are inverses "
         + "now. Make them match in an earlier version."

@@ -74,7 +74,7 @@ struct TableMigration {
     guard let source else { return }
     if change == .copy { renameTables(source, in: &statements) }
     statements.add(.copyRows, "\(purpose): create the table", createTable)
-    let kept = columns.filter { $0.sources.values.contains { $0 != .null } }
+    let kept = columns.filter { $0.sources.values.contains { $0 != .null && $0 != .cleared } }
     let names = ["Z_PK", "Z_ENT", "Z_OPT"] + kept.map { SQLNames.quoted($0.name) }
     let values = ["Z_PK", numbers ?? "Z_ENT", "Z_OPT"] + kept.map(copied)
     var condition = ""
@@ -111,7 +111,7 @@ struct TableMigration {
   }
 
   private func cases(_ sources: [Int: ColumnSource]) -> String {
-    sources.filter { $0.value != .null }.sorted { $0.key < $1.key }
+    sources.filter { $0.value != .null && $0.value != .cleared }.sorted { $0.key < $1.key }
       .map { " WHEN \($0.key) THEN \(expression($0.value))" }.joined()
   }
 
@@ -124,7 +124,7 @@ struct TableMigration {
     case .filled(let source, let value):
       return "IFNULL(\(expression(source, in: name)), \(value.literal))"
     case .constant(let value): return value.literal
-    case .null: return "NULL"
+    case .null, .cleared: return "NULL"
     case .entityNumbers(let column): return renumber(quoted(column)) ?? quoted(column)
     case .entityNumber(let number, let keys):
       let keys = SQLNames.quoted(newNames[keys.uppercased()] ?? keys)
@@ -199,7 +199,7 @@ struct TableMigration {
   private func changesValues(_ source: ColumnSource) -> Bool {
     switch source {
     case .column, .null: false
-    case .real, .marked, .filled, .constant, .entityNumber: true
+    case .real, .marked, .filled, .constant, .cleared, .entityNumber: true
     case .entityNumbers(let column): renumber(SQLNames.quoted(column)) != nil
     }
   }

@@ -244,6 +244,78 @@ struct MigratedRelationshipTests {
     #expect(try links("r", of: "A", store, new) == ["A1 B1", "A2 B2"])
   }
 
+  @Test("A to-one relationship becomes to-many if no destination has two objects and one place")
+  func sharedDestinationsKeepAllOwners() throws {
+    let old = try Self.model(Self.entities(Self.relationship("r", to: "B", Self.one), ""))
+    let versions = try ["", " ordered=\"YES\""].map { order in
+      try Self.model(
+        Self.entities(
+          Self.relationship("r", to: "B", inverse: "i", Self.many + order),
+          Self.relationship("i", to: "A", inverse: "r", Self.one)))
+    }
+    let alone = try Self.model(Self.entities(Self.relationship("r", to: "B", Self.many), ""))
+    for (new, words) in zip(versions + [alone], ["to-one now", "to-one now", "without an inverse"])
+    {
+      let shared = try MigratedStore()
+      try Self.fill(shared, old, [("A1", "B1"), ("A2", "B1"), ("A3", "B2")])
+      let bytes = try Data(contentsOf: shared.url)
+      let error = try #require(thrownError { try shared.migrate(to: new) })
+      #expect(error.code == NSMigrationError)
+      #expect(
+        error.localizedDescription.contains(
+          "1 object is the destination of several objects in A.r"))
+      #expect(error.localizedDescription.contains(words), "\(error.localizedDescription)")
+      #expect(try Data(contentsOf: shared.url) == bytes)
+      let unshared = try MigratedStore()
+      try Self.fill(unshared, old, [("A1", "B1"), ("A3", "B2")])
+      #expect(try links("r", of: "A", unshared, new) == ["A1 B1", "A3 B2"])
+    }
+    let both = try Self.model(
+      Self.entities(
+        Self.relationship("r", to: "B", inverse: "i", Self.many),
+        Self.relationship("i", to: "A", inverse: "r", Self.many)))
+    let shared = try MigratedStore()
+    try Self.fill(shared, old, [("A1", "B1"), ("A2", "B1")])
+    #expect(try links("i", of: "B", shared, both) == ["B1 A1", "B1 A2"])
+  }
+
+  @Test(
+    "Relationships that become inverses, one of them to-many, have to refer to each other",
+    arguments: [one, many])
+  func joinedToManyRelationshipsMatch(kind: String) throws {
+    let old = try Self.model(
+      Self.entities(
+        Self.relationship("r", to: "B", Self.many), Self.relationship("i", to: "A", kind)))
+    let new = try Self.model(
+      Self.entities(
+        Self.relationship("r", to: "B", inverse: "i", Self.many),
+        Self.relationship("i", to: "A", inverse: "r", kind)))
+    let store = try MigratedStore()
+    try Self.fill(store, old, [("A1", "B1"), ("A2", "B2")])
+    let copy = store.url.appendingPathExtension("copy")
+    try StoreFile.copy(from: store.url, to: copy)
+    let trial = try MigrationTrial(ofCopyAt: copy, mapping: InferredMapping(from: old, to: new))
+    #expect(trial.violations.map { "\($0.entity).\($0.property) \($0.rows ?? -1)" } == ["A.r 2"])
+    let bytes = try Data(contentsOf: store.url)
+    let error = thrownError { try store.migrate(to: new) }
+    #expect(error?.localizedDescription.contains("that doesn't refer back") == true)
+    #expect(try Data(contentsOf: store.url) == bytes)
+    let context = try store.open(old)
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "A")
+      for object in try context.fetch(request) {
+        let others = object.value(forKey: "r") as? Set<NSManagedObject> ?? []
+        let value: Any = kind == Self.one ? object : Set([object])
+        for other in others { other.setValue(value, forKey: "i") }
+      }
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    #expect(try links("r", of: "A", store, new) == ["A1 B1", "A2 B2"])
+    #expect(try links("i", of: "B", store, new) == ["B1 A1", "B2 A2"])
+  }
+
   @Test("Elements of a renamed composite attribute keep their values")
   func compositeElementsKeepTheirValues() throws {
     func model(_ name: String, _ rest: String) throws -> NSManagedObjectModel {

@@ -1,0 +1,157 @@
+import ManagedModel
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Lightweight migration of properties that move in a hierarchy, and of narrower types")
+struct MigratedHierarchyTests {
+  /// A model from the contents of its document.
+  private static func model(_ contents: String) throws -> NSManagedObjectModel {
+    let data = Data(
+      "<model type=\"com.apple.IDECoreDataModeler.DataModel\">\(contents)</model>".utf8)
+    return try ModelDocument.read(data: data, file: "Model")
+  }
+
+  private static func entity(
+    _ name: String, below parent: String? = nil, _ contents: String = ""
+  ) -> String {
+    let superentity = parent.map { " parentEntity=\"\($0)\"" } ?? ""
+    return "<entity name=\"\(name)\"\(superentity)>\(contents)</entity>"
+  }
+
+  private static func attribute(
+    _ name: String, _ type: String = "String", _ rest: String = ""
+  ) -> String {
+    "<attribute name=\"\(name)\" optional=\"YES\" attributeType=\"\(type)\" \(rest)/>"
+  }
+
+  private static let unique =
+    "<uniquenessConstraints><uniquenessConstraint><constraint value=\"code\"/>"
+    + "</uniquenessConstraint></uniquenessConstraints>"
+
+  /// A store with objects, each by its entity and values.
+  private static func store(
+    _ model: NSManagedObjectModel, _ objects: [(String, [String: Any])]
+  ) throws -> MigratedStore {
+    let store = try MigratedStore()
+    let context = try store.open(model)
+    try context.performAndWait {
+      for (entity, values) in objects {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        for (name, value) in values { object.setValue(value, forKey: name) }
+      }
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    return store
+  }
+
+  @Test("An attribute that moves up is compared with those of all subentities")
+  func movedAttributesAreNotConverted() throws {
+    let old = try Self.model(
+      Self.entity("P", Self.attribute("name"))
+        + Self.entity("A", below: "P", Self.attribute("x", "Integer 64"))
+        + Self.entity("B", below: "P", Self.attribute("x")) + Self.entity("C", below: "P"))
+    for type in ["Integer 64", "Date"] {
+      let new = try Self.model(
+        Self.entity("P", Self.attribute("name") + Self.attribute("x", type))
+          + ["A", "B", "C"].map { Self.entity($0, below: "P") }.joined())
+      let store = try Self.store(old, [("B", ["x": "one"])])
+      let bytes = try Data(contentsOf: store.url)
+      let error = try #require(thrownError { try store.migrate(to: new) })
+      #expect(error.code == NSMigrationMissingMappingModelError)
+      #expect(error.localizedDescription.contains("B.x: changed, type from String to \(type)"))
+      #expect(try Data(contentsOf: store.url) == bytes)
+    }
+  }
+
+  @Test("An attribute that moves down is null in the rows of the superentity")
+  func movedAttributesAreClearedAbove() throws {
+    let old = try Self.model(
+      Self.entity("P", Self.attribute("name") + Self.attribute("code"))
+        + Self.entity("A", below: "P"))
+    let new = try Self.model(
+      Self.entity("P", Self.attribute("name"))
+        + Self.entity("A", below: "P", Self.attribute("code") + Self.unique))
+    let store = try Self.store(
+      old, [("P", ["name": "p", "code": "1"]), ("A", ["name": "a", "code": "1"])])
+    // A value that's left in the row of P would violate the constraint.
+    try store.migrate(to: new)
+    #expect(
+      try store.values("SELECT ZNAME, ZCODE FROM ZP ORDER BY 1") == [
+        [.text("a"), .text("1")], [.text("p"), .null],
+      ])
+    try store.migrate(to: old)
+    #expect(
+      try store.values("SELECT ZNAME, ZCODE FROM ZP ORDER BY 1") == [
+        [.text("a"), .text("1")], [.text("p"), .null],
+      ])
+  }
+
+  @Test("A to-one relationship that moves down has no destinations in the rows of the superentity")
+  func movedRelationshipsAreClearedAbove() throws {
+    func relationship(_ inverse: String = "") -> String {
+      "<relationship name=\"owner\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"O\" "
+        + "\(inverse)/>"
+    }
+    let old = try Self.model(
+      Self.entity("P", Self.attribute("name") + relationship()) + Self.entity("A", below: "P")
+        + Self.entity("O", Self.attribute("name")))
+    let new = try Self.model(
+      Self.entity("P", Self.attribute("name"))
+        + Self.entity(
+          "A", below: "P", relationship("inverseName=\"items\" inverseEntity=\"O\""))
+        + Self.entity(
+          "O",
+          Self.attribute("name")
+            + "<relationship name=\"items\" optional=\"YES\" toMany=\"YES\" "
+            + "destinationEntity=\"A\" inverseName=\"owner\" inverseEntity=\"A\"/>"))
+    let store = try Self.store(
+      old, [("O", ["name": "o"]), ("P", ["name": "p"]), ("A", ["name": "a"])])
+    let connection = try Connection(path: store.url.path, access: .writing)
+    try connection.execute("UPDATE ZP SET ZOWNER = (SELECT Z_PK FROM ZO)")
+    connection.close()
+    let context = try store.open(new)
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "O")
+      request.predicate = NSPredicate(format: "items.@count == 1")
+      let count = try context.count(for: request)
+      #expect(count == 1)
+    }
+    #expect(
+      try store.values("SELECT ZNAME, ZOWNER IS NULL FROM ZP ORDER BY 1") == [
+        [.text("a"), .integer(0)], [.text("p"), .integer(1)],
+      ])
+  }
+
+  @Test("A transient attribute can be stored with another type, as it has no values")
+  func transientAttributesGetAnotherType() throws {
+    let old = try Self.model(
+      Self.entity(
+        "A", Self.attribute("name") + Self.attribute("x", "String", "transient=\"YES\"")))
+    let new = try Self.model(
+      Self.entity(
+        "A",
+        Self.attribute("name") + Self.attribute("x", "Integer 64", "defaultValueString=\"7\"")))
+    let store = try Self.store(old, [("A", ["name": "a"])])
+    try store.migrate(to: new)
+    #expect(try store.values("SELECT ZX FROM ZA") == [[.integer(7)]])
+  }
+
+  @Test(
+    "A double must fit a float",
+    arguments: [(3.4e38, true), (-1e300, false), (Double.infinity, true)])
+  func narrowedDoublesMustFit(value: Double, fits: Bool) throws {
+    let models = try ["Double", "Float"].map {
+      try Self.model(Self.entity("A", Self.attribute("x", $0)))
+    }
+    let store = try Self.store(models[0], [("A", ["x": value])])
+    let error = thrownError { try store.migrate(to: models[1]) }
+    #expect(error?.code == (fits ? nil : NSMigrationError))
+    #expect(error?.localizedDescription.contains("can't represent") ?? true)
+    #expect(try store.values("SELECT ZX FROM ZA") == [[.real(value)]])
+  }
+}
