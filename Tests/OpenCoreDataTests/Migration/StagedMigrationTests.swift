@@ -157,6 +157,21 @@ struct StagedMigrationTests {
       ])
   }
 
+  @Test("Stages after the version of the model don't run")
+  func laterStagesDoNotRun() throws {
+    for stages in [
+      [Self.custom(1, 2), Self.custom(2, 3)], [Self.light(1, 2), Self.custom(2, 3)],
+    ] {
+      let store = try Sample.store(Self.version(1))
+      for case let stage as NSCustomMigrationStage in stages.suffix(1) {
+        stage.willMigrateHandler = { _, _ in Issue.record("The stage isn't needed.") }
+      }
+      let context = try Self.open(store, 2, stages)
+      #expect(context.persistentStoreCoordinator?.persistentStores.count == 1)
+      #expect(try Self.version(of: store) == 2)
+    }
+  }
+
   @Test(
     "M-21 A handler that throws leaves the version it was called with; the next attempt goes on from there"
   )
