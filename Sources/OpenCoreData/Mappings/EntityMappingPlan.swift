@@ -158,6 +158,7 @@ struct EntityMappingPlan {
         others = try instances(value, relationship)
       }
       for other in others { try check(other, relationship, manager) }
+      try manager.checkOwners(of: others, relationship, object)
       if step.setsOneSide, case .slot(let index)? = object.layout.position(of: relationship.name) {
         object.willAccess()
         object.noteChange()

@@ -23,6 +23,8 @@ struct MappedMigration {
   var log = MigrationDebugLog.requestedByArguments
   /// Called with how much is complete, from 0 to 1; an error that it throws cancels the migration.
   var report: (Double) throws -> Void = { _ in }
+  /// Whether the mapping model is an inferred one, which refuses what a migration in place refuses.
+  var isInferred = false
   /// Whether the old store stays next to the new one.
   var keepsOldStore = true
   /// Called with the migration manager before it's used.
@@ -93,6 +95,9 @@ struct MappedMigration {
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
     manager.configuration = configuration
     manager.log = log
+    manager.refusesSharedDestinations = isInferred
+    manager.mappedEntities = Set(
+      mappings.flatMap { ($0.entityMappings ?? []).compactMap(\.sourceEntityName) })
     // A document is written as a whole by each batch.
     if type != .sqlite { manager.batchSize = 1_000_000 }
     let events = MigrationEvents(hub)

@@ -64,6 +64,7 @@ package struct MappedMigrationTrial: Sendable {
       url: url, source: step.source, destination: step.destination,
       mappings: step.mappings, configuration: nil, options: nil, type: type,
       report: { _ in observer() })
+    migration.isInferred = step.mappingModels.isEmpty
     migration.keepsOldStore = false
     migration.prepare = { recorder.observe($0) }
     do {

@@ -35,11 +35,14 @@ final class MigrationPasses {
     let entities = mappings.map { mapping in
       (mapping.name ?? "", mapping.sourceEntityName.flatMap { models.source.entitiesByName[$0] })
     }
+    // Those of mapping models that were used before may have created related instances.
+    let earlier: [(String, NSEntityDescription?)] =
+      manager.knownNames.dropFirst(mappings.count).map { ($0, nil) }
     let plans = zip(mappings, entities).map { mapping, entity in
       EntityMappingPlan(
         mapping, entity.1,
         mapping.destinationEntityName.flatMap { models.destination.entitiesByName[$0] },
-        among: entities)
+        among: entities + earlier)
     }
     let policies = try mappings.map { try NSEntityMigrationPolicy.make(for: $0) }
     let sources = plans.compactMap(\.source?.name)
@@ -53,7 +56,7 @@ final class MigrationPasses {
     positions = Dictionary(
       mappings.enumerated().map { (ObjectIdentifier($1), $0) },
       uniquingKeysWith: { first, _ in first })
-    mapped = Set(mappings.compactMap(\.sourceEntityName))
+    mapped = manager.mappedEntities.union(mappings.compactMap(\.sourceEntityName))
   }
 
   /// Returns the resolved form of a mapping; `nil` for one of another model.

@@ -36,8 +36,7 @@ extension NSMigrationManager: ExpressionOperand {
       }
       return found(of: MigrationInstances.list(arguments[1]), in: [name])
     case MappingExpression.instancesOfRelationship:
-      let names = (mappingModel.entityMappings ?? []).compactMap(\.name)
-      return found(of: MigrationInstances.list(arguments[1]), in: names)
+      return found(of: MigrationInstances.list(arguments[1]), in: knownNames)
     default:
       throw .unknownMethod(selector, type: "NSMigrationManager")
     }
@@ -53,7 +52,8 @@ extension NSMigrationManager: ExpressionOperand {
       throw .failed("FETCH", reason: "the source model has no entity \(name)")
     }
     let request = NSFetchRequest<NSManagedObject>(entityName: name)
-    let mapped = Set((mappingModel.entityMappings ?? []).compactMap(\.sourceEntityName))
+    let mapped = mappedEntities.union(
+      (mappingModel.entityMappings ?? []).compactMap(\.sourceEntityName))
     request.includesSubentities = entity.withSubentities.contains {
       !$0.isAbstract && $0 !== entity && !mapped.contains($0.name ?? "")
     }

@@ -55,6 +55,12 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// The log of the migration; `nil` for none.
   final var log = MigrationDebugLog.requestedByArguments
+  /// The source entities that have a mapping in one of the mapping models of the migration, of which
+  /// the current one may be a part.
+  final var mappedEntities: Set<String> = []
+  /// Whether the mapping is inferred, so that no one has decided which of several objects keeps a
+  /// destination that they share.
+  final var refusesSharedDestinations = false
   private let report: MigrationProgress
   private let stacks: MigrationStacks
   private var run: MigrationPasses?
@@ -62,6 +68,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// Called whenever the processing of a mapping begins: three times for each.
   final var beganMapping: (NSEntityMapping) -> Void = { _ in }
   private var associations: [String: MigrationAssociations] = [:]
+  /// The source and the destination of the associations; empty before the first migration.
+  private var associatedStores: [URL] = []
   /// Associations whose destination instances haven't been saved.
   private var pending: [(mapping: String, source: NSManagedObject, destination: NSManagedObject)] =
     []
@@ -98,7 +106,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   ///
   /// Runs on the calling thread. A new store gets the UUID and the app's own metadata of the
   /// source, and primary keys from 1 in the order of the entity mappings: URIs of object IDs aren't
-  /// preserved. Persistent history isn't copied. After an error, a store that was new is removed,
+  /// preserved. Persistent history isn't copied. Associations of an earlier mapping model stay if it
+  /// migrated the same source to the same destination, which still exists. After an error, a store that was new is removed,
   /// and one that existed is as it was after the last batch.
   ///
   /// **Cost:** one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and
@@ -153,8 +162,15 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     _ destinationType: NSPersistentStore.StoreType, _ destinationOptions: [AnyHashable: Any]?
   ) throws {
     mappingModel = mapping
+    // Primary keys don't tell the instances of other stores apart from these.
+    let stores = [sourceURL, destinationURL].map(\.standardizedFileURL)
+    if associatedStores != stores || !FileManager.default.fileExists(atPath: destinationURL.path) {
+      (associations, pending) = ([:], [])
+    }
+    associatedStores = stores
     let passes = try MigrationPasses(self, mapping, stacks.models)
     report.begin()
+    defer { report.end() }
     try stacks.open(
       sourceURL, sourceType, sourceOptions, destinationURL, destinationType, destinationOptions)
     run = passes
@@ -163,7 +179,6 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
       run = nil
       pending = []
       stacks.close(removingNew: !isComplete)
-      report.end()
     }
     try sourceContext.performAndWait {
       try destinationContext.performAndWait {
@@ -319,6 +334,13 @@ extension NSMigrationManager {
   /// Returns whether the mapping model, or one that was used before, has an entity mapping.
   final func isKnown(_ name: String) -> Bool {
     associations[name] != nil || mappingModel.entityMappingsByName[name] != nil
+  }
+
+  /// The names of the entity mappings, then those of mapping models that were used before for the
+  /// same stores.
+  final var knownNames: [String] {
+    let names = (mappingModel.entityMappings ?? []).map { $0.name ?? "" }
+    return names + Set(associations.keys).subtracting(names).sorted()
   }
 
   /// The associations of a mapping whose instances are saved.

@@ -68,14 +68,15 @@ extension NSPersistentStoreCoordinator {
 
   private func migrate(
     _ store: MigratingStore, from source: NSManagedObjectModel,
-    to destination: NSManagedObjectModel, _ mappings: [NSMappingModel]
+    to destination: NSManagedObjectModel, _ mappings: [NSMappingModel], isInferred: Bool = false
   ) throws {
     do {
-      try MappedMigration(
+      var migration = MappedMigration(
         url: store.url, source: source, destination: destination, mappings: mappings,
         configuration: store.configuration, options: store.options, hub: eventHub,
-        type: store.type, log: migrationLog
-      ).run()
+        type: store.type, log: migrationLog)
+      migration.isInferred = isInferred
+      try migration.run()
     } catch {
       throw NSError.migrating(error, store.url)
     }
@@ -91,7 +92,8 @@ extension NSPersistentStoreCoordinator {
       throw NSError.missingMappingModel(source, destination, store.url, obstacles)
     }
     guard store.type == .sqlite else {
-      return try migrate(store, from: source, to: destination, [NSMappingModel(mapping)])
+      return try migrate(
+        store, from: source, to: destination, [NSMappingModel(mapping)], isInferred: true)
     }
     do {
       var migration = LightweightMigration(

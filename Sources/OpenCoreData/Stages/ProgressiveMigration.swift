@@ -183,6 +183,7 @@ extension ProgressiveMigration.Step {
         var migration = MappedMigration(
           url: url, source: source, destination: destination, mappings: mappings,
           configuration: nil, options: options, hub: hub, type: type, report: report)
+        migration.isInferred = mappingModels.isEmpty
         migration.keepsOldStore = keepsOldStore
         try migration.run()
       }

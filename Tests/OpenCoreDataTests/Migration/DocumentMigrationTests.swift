@@ -142,6 +142,29 @@ struct DocumentMigrationTests {
     #expect(throws: Never.self) { _ = try Self.opened(store.url, type, Self.next(), [bundle]) }
   }
 
+  @Test(
+    "A destination that objects of a document share can't get a to-one inverse", arguments: types)
+  func sharedDestinationsOfDocumentsHaveNoOwner(type: NSPersistentStore.StoreType) throws {
+    let store = try Self.store(type)
+    let bundle = try Self.bundle(in: store.url.deletingLastPathComponent())
+    let bytes = try Data(contentsOf: store.url)
+    let next = Sample.model { person, city in
+      let mayor = NSRelationshipDescription()
+      (mayor.name, mayor.destinationEntity, mayor.maxCount) = ("mayor", person, 1)
+      let home = person.relationshipsByName["home"]
+      mayor.inverseRelationship = home
+      home?.inverseRelationship = mayor
+      city.properties.append(mayor)
+    }
+    let error = try #require(
+      thrownError { _ = try Self.opened(store.url, type, next, [bundle]) })
+    #expect(error.code == NSMigrationError)
+    #expect(
+      error.localizedDescription.contains(
+        "1 object is the destination of several objects in Person.home"))
+    #expect(try Data(contentsOf: store.url) == bytes)
+  }
+
   @Test("A document is migrated in stages, whose models are those of the references")
   func documentIsMigratedInStages() throws {
     let store = try Self.store(.xml)

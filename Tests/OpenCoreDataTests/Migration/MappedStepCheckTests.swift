@@ -94,4 +94,50 @@ struct MappedStepCheckTests {
     #expect(report.stores.count == 1)
     #expect(report.passes, "\(report)")
   }
+
+  @Test("An entity that another mapping model of the step maps isn't migrated as its superentity")
+  func subentitiesOfOtherPartsAreMigratedOnce() throws {
+    func model(_ more: String...) -> NSManagedObjectModel {
+      let (model, mood, dream) = (
+        NSManagedObjectModel(), NSEntityDescription(), NSEntityDescription()
+      )
+      (mood.name, dream.name) = ("Mood", "Dream")
+      mood.properties = (["code"] + more).map { Sample.attribute($0, .stringAttributeType) }
+      mood.subentities = [dream]
+      model.entities = [mood, dream]
+      return model
+    }
+    let store = try MigratedStore()
+    let context = try store.open(model(), options: nil)
+    try context.performAndWait {
+      for entity in ["Mood", "Dream"] {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        object.setValue(entity, forKey: "code")
+      }
+      try context.save()
+    }
+    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
+      try context.persistentStoreCoordinator?.remove(opened)
+    }
+    let whole = try NSMappingModel.inferredMappingModel(
+      forSourceModel: model(), destinationModel: model("note"))
+    for isReversed in [false, true] {
+      let copy = try MigratedStore()
+      try StoreFile.copy(from: store.url, to: copy.url)
+      let parts = whole.entityMappings.map { mapping in
+        let part = NSMappingModel()
+        part.entityMappings = [mapping]
+        return part
+      }
+      let step = ProgressiveMigration.Step(
+        from: MigrationPlanner.Version(name: "1", model: model()),
+        to: MigrationPlanner.Version(name: "2", model: model("note")),
+        mappingModels: isReversed ? parts.reversed() : parts)
+      try step.run(at: copy.url, keepsOldStore: false)
+      let rows = "SELECT Z_NAME, ZCODE FROM ZMOOD JOIN Z_PRIMARYKEY USING (Z_ENT) ORDER BY 1"
+      #expect(
+        try copy.values(rows)
+          == [[.text("Dream"), .text("Dream")], [.text("Mood"), .text("Mood")]])
+    }
+  }
 }

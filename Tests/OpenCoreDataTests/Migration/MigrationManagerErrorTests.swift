@@ -30,6 +30,21 @@ struct MigrationManagerErrorTests {
     mapping.entityMappings.first { $0.destinationEntityName == "Person" }
   }
 
+  @Test("A migration whose store can't be opened has ended")
+  func failedOpeningEndsTheProgress() throws {
+    let (model, missing) = (Sample.model(), try MigratedStore())
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: model, destinationModel: model)
+    let manager = NSMigrationManager(sourceModel: model, destinationModel: model)
+    let error = thrownError {
+      try manager.migrateStore(
+        from: missing.url, type: .sqlite, mapping: mapping,
+        to: missing.url.appendingPathExtension("new"), type: .sqlite)
+    }
+    #expect(error?.code == NSMigrationManagerSourceStoreError)
+    #expect(manager.migrationProgress == 1)
+  }
+
   @Test("A value of another type names the property and both types")
   func wrongTypeIsAnError() throws {
     let model = Sample.model { person, _ in

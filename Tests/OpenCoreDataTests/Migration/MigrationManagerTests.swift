@@ -203,6 +203,41 @@ struct MigrationManagerTests {
     #expect(try found == content(of: Sample.store(model).open(model, options: nil)))
   }
 
+  @Test("A relationship mapping finds the instances of mapping models that were used before")
+  func inferredPartsRelateTheirInstances() throws {
+    let model = Sample.model()
+    let manager = NSMigrationManager(sourceModel: Sample.model(), destinationModel: model)
+    let (source, destination) = (try Sample.store(), try MigratedStore())
+    let whole = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Sample.model(), destinationModel: model)
+    for name in ["City", "Person"] {
+      let part = NSMappingModel()
+      part.entityMappings = whole.entityMappings.filter { $0.sourceEntityName == name }
+      try manager.migrateStore(
+        from: source.url, type: .sqlite, mapping: part, to: destination.url, type: .sqlite)
+    }
+    let found = try content(of: destination.open(model, options: nil))
+    #expect(try found == content(of: Sample.store(model).open(model, options: nil)))
+  }
+
+  @Test("A manager migrates several stores, one after the other")
+  func managerMigratesSeveralStores() throws {
+    let model = Sample.model()
+    let manager = NSMigrationManager(sourceModel: Sample.model(), destinationModel: model)
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Sample.model(), destinationModel: model)
+    for name in ["Ada", "Cy"] {
+      let (source, destination) = (try Sample.store(), try MigratedStore())
+      let connection = try Connection(path: source.url.path, access: .writing)
+      try connection.execute("DELETE FROM ZPERSON WHERE ZNAME = '\(name)'")
+      connection.close()
+      let expected = try content(of: source.open(model, options: nil))
+      try manager.migrateStore(
+        from: source.url, type: .sqlite, mapping: mapping, to: destination.url, type: .sqlite)
+      #expect(try content(of: destination.open(model, options: nil)) == expected)
+    }
+  }
+
   @Test("An expression calls a method of the policy, and converts values")
   func expressionsCallPolicies() throws {
     let model = Sample.model { person, _ in
