@@ -21,7 +21,6 @@ struct AtomicRow {
         }, in: store))
     for relationship in layout.toMany where !relationship.isTransient {
       let found = try AtomicRow.ids(node.value(forKey: relationship.name), relationship, store)
-      guard !found.isEmpty else { continue }
       let key = ToManyKey(
         rootIndex: layout.rootIndex, primaryKey: key, relationship: relationship.name)
       links.append((key, found.map(\.identity)))
@@ -30,7 +29,10 @@ struct AtomicRow {
 
   func put(into tables: inout MemoryTables) {
     tables.put(row)
-    for (key, destinations) in links { tables.replace(key, by: destinations, commit: 0) }
+    // A node that's replaced can have had destinations.
+    for (key, destinations) in links where !destinations.isEmpty || tables.links[key] != nil {
+      tables.replace(key, by: destinations, commit: 0)
+    }
   }
 
   /// Returns the IDs of the nodes that are the value of a relationship.

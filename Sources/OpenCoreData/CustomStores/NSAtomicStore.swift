@@ -235,16 +235,14 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     defer { callLock.unlock() }
     try contents.withLock { try check(plan, $0.tables) }
     let old = nodes
-    let oldValues = plan.updated.compactMap { object in
-      nodes[RowKey(object.identity)].map { ($0, $0.propertyCache) }
-    }
+    let former = plan.updated.compactMap { nodes[RowKey($0.identity)] }.map(NodeContents.init)
     do {
       try change(plan)
       try beforeCommit()
       try save()
     } catch {
       nodes = old
-      for (node, values) in oldValues { node.propertyCache = values }
+      for contents in former { contents.restore() }
       throw error
     }
     hasUnsavedMetadata = false

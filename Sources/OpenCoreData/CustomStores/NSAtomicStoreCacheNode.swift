@@ -33,3 +33,28 @@ open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
     propertyCache?[key] = value
   }
 }
+
+/// The values of a node before a save, which a failure restores.
+struct NodeContents {
+  private let node: NSAtomicStoreCacheNode
+  private let cache: [String: Any]?
+  /// Those of a node of a program's own class, which may have its own storage.
+  private let values: [(name: String, value: Any?)]
+
+  init(_ node: NSAtomicStoreCacheNode) {
+    self.node = node
+    cache = node.propertyCache
+    let isPlain = type(of: node) == NSAtomicStoreCacheNode.self
+    values =
+      isPlain
+      ? []
+      : node.objectID.entity.propertiesByName.values
+        .filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
+        .map { ($0.name, node.value(forKey: $0.name)) }
+  }
+
+  func restore() {
+    for (name, value) in values { node.setValue(value, forKey: name) }
+    node.propertyCache = cache
+  }
+}

@@ -205,4 +205,52 @@ struct CustomAtomicStoreTests {
       #expect(names == ["Ada", "Ben", "Cleo", "Dora"])
     }
   }
+
+  @Test("A node that replaces another has its relationships, also those without destinations")
+  func replacedNodesLoseTheirDestinations() throws {
+    let bed = try Bed()
+    try bed.fill()
+    let (context, store) = try bed.open()
+    store.addCacheNodes(
+      Set(
+        store.cacheNodes().map { node in
+          let new = NSAtomicStoreCacheNode(objectID: node.objectID)
+          new.setValue(node.value(forKey: "name"), forKey: "name")
+          return new
+        }))
+    try context.performAndWait {
+      let departments = try context.fetch(ShelfStack.request("Department"))
+      #expect(departments.map { $0.value(forKey: "name") as? String } == ["Sales"])
+      #expect(
+        departments.map { ($0.value(forKey: "employees") as? Set<NSManagedObject>)?.count } == [0])
+      let employees = try ShelfStack.employees(context)
+      #expect(employees.count == 3)
+      #expect(employees.allSatisfy { $0.value(forKey: "department") == nil })
+    }
+  }
+
+  @Test("A failed save restores nodes of a class with its own storage, too")
+  func failedSaveRestoresOwnStorage() throws {
+    final class OwnNode: NSAtomicStoreCacheNode, @unchecked Sendable {
+      var values: [String: Any] = [:]
+      override func value(forKey key: String) -> Any? { values[key] }
+      override func setValue(_ value: Any?, forKey key: String) { values[key] = value }
+    }
+    let bed = try Bed()
+    let (context, store) = try bed.open()
+    let entity = try #require(
+      context.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Employee"])
+    let node = OwnNode(objectID: store.objectID(for: entity, withReferenceObject: "own"))
+    node.setValue("Dora", forKey: "name")
+    store.addCacheNodes([node])
+    try context.performAndWait {
+      let dora = try #require(try ShelfStack.employees(context).first)
+      dora.setValue("Dana", forKey: "name")
+      store.failure = NSError(domain: "json", code: 3)
+      #expect(throws: NSError.self) { try context.save() }
+      #expect(node.value(forKey: "name") as? String == "Dora")
+      try context.save()
+      #expect(node.value(forKey: "name") as? String == "Dana")
+    }
+  }
 }

@@ -51,6 +51,12 @@ struct ReadOnlyCustomStoreTests {
     }
   }
 
+  @Test("A number is the value of the option, too", arguments: Kind.allCases)
+  func optionCanBeANumber(kind: Kind) throws {
+    #expect(try Bed(kind, options: [NSReadOnlyPersistentStoreOption: 1]).store.isReadOnly)
+    #expect(try !Bed(kind, options: [NSReadOnlyPersistentStoreOption: 0]).store.isReadOnly)
+  }
+
   @Test(
     "A save, permanent IDs, and metadata fail with error 134030, and don't call the store",
     arguments: Kind.allCases, [true, false])
