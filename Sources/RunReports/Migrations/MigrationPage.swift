@@ -72,7 +72,8 @@ struct MigrationPage {
     notes = Self.notes(rehearsal)
     let longest = rehearsal.steps.map(\.costs.seconds).max() ?? 0
     steps = rehearsal.steps.enumerated().map { index, step in
-      MigrationPageStep(step, number: index + 1, longest: longest)
+      MigrationPageStep(
+        step, number: index + 1, longest: longest, isDatabase: rehearsal.route.type == .sqlite)
     }
     hasSteps = !steps.isEmpty
     noSteps =
@@ -117,10 +118,12 @@ struct MigrationPage {
       return text.prefix(1).uppercased() + text.dropFirst() + "."
     }
     let work = rehearsal.steps.flatMap(\.work)
-    let inferred = rehearsal.steps.filter(\.isInferred).count
+    let inferred = rehearsal.route.steps.count(where: \.mappingModels.isEmpty)
     let way =
       switch (rehearsal.route.steps.count, inferred) {
-      case (1, 1): "Inferred: \(NumberText.counted(work.count, "statement"))"
+      case (1, 1) where rehearsal.route.type == .sqlite:
+        "Inferred: \(NumberText.counted(work.count, "statement"))"
+      case (1, 1): "Inferred, by copy: \(NumberText.counted(work.count, "pass", "passes"))"
       case (1, _): "With a mapping model: \(NumberText.counted(work.count, "pass", "passes"))"
       case (let all, let some): "\(all) steps, \(some) inferred and \(all - some) mapped,"
       }
@@ -189,7 +192,7 @@ struct MigrationPageStep {
     var instances: String
     var rows: String
     var time: String
-    var isMapped: Bool
+    var hasInstances: Bool
   }
 
   /// The greatest number of changes and of statements.
@@ -213,12 +216,14 @@ struct MigrationPageStep {
   let disk: String
   let changes: [Change]
   let hasChanges: Bool
+  /// Whether the work consists of passes over instances instead of statements.
+  let hasInstances: Bool
   let workHeading: String
   let workColumn: String
   let work: [Work]
   let more: String?
 
-  init(_ step: MigrationRehearsal.Step, number: Int, longest: Double) {
+  init(_ step: MigrationRehearsal.Step, number: Int, longest: Double, isDatabase: Bool) {
     let from = step.from.isEmpty ? "the store's version" : step.from
     name = "\(from) to \(step.to)"
     anchor = "step-\(number)"
@@ -243,14 +248,17 @@ struct MigrationPageStep {
         rule: MigrationText.rule(of: difference))
     }
     hasChanges = !changes.isEmpty
-    workHeading = step.isInferred ? "Statements" : "Passes"
-    workColumn = step.isInferred ? "statement" : "entity mapping and pass"
-    let isMapped = !step.isInferred
+    // A document is migrated by copy, also with an inferred mapping.
+    let hasInstances = !(step.isInferred && isDatabase)
+    self.hasInstances = hasInstances
+    workHeading = hasInstances ? "Passes" : "Statements"
+    workColumn = hasInstances ? "entity mapping and pass" : "statement"
     work = step.work.prefix(Self.limit).map { work in
       Work(
         name: work.name, sql: Self.cut(work.sql), hasSQL: !work.sql.isEmpty,
         instances: work.instances.map(NumberText.grouped) ?? "–",
-        rows: NumberText.grouped(work.rows), time: Self.time(work.seconds), isMapped: isMapped)
+        rows: NumberText.grouped(work.rows), time: Self.time(work.seconds),
+        hasInstances: hasInstances)
     }
     more =
       step.work.count > work.count

@@ -12,7 +12,8 @@ package enum MigrationText {
   ) -> [String] {
     var lines = ["\(title(rehearsal))   \(summary(rehearsal))"]
     lines += reasons(rehearsal).map { "  ✗ \($0)" }
-    for step in rehearsal.steps { lines += self.lines(step, isOnly: rehearsal.steps.count == 1) }
+    let isOnly = rehearsal.route.steps.count == 1
+    for step in rehearsal.steps { lines += self.lines(step, isOnly: isOnly) }
     if !rehearsal.losses.isEmpty { lines += ["", "Lost:"] }
     lines += rehearsal.losses.map { "  \(loss($0))" }
     let renames = rehearsal.steps.flatMap(\.suspectedRenames)
@@ -56,7 +57,7 @@ package enum MigrationText {
     }
     let work = rehearsal.steps.flatMap(\.work)
     let rows = work.reduce(0) { $0 + $1.rows }
-    let inferred = rehearsal.steps.filter(\.isInferred)
+    let inferred = rehearsal.route.steps.filter(\.mappingModels.isEmpty)
     let way =
       switch (rehearsal.route.steps.count, inferred.count) {
       case (1, 1) where rehearsal.route.type == .sqlite:

@@ -76,6 +76,36 @@ struct MigrationReportTests {
     #expect(kept.contains("everything is preserved") && !kept.contains("class=\"issues\""))
   }
 
+  @Test("The page of a document, which has no statements, shows passes over instances")
+  func pageOfADocumentHasPasses() throws {
+    let versions = [Self.model(["note"]), Self.model(["note", "place"])]
+    let url = folder.file("Moods.xml")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: versions[0])
+    let store = try coordinator.addPersistentStore(type: .xml, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let mood = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+      mood.setValue("note", forKey: "note")
+      try context.save()
+    }
+    try coordinator.remove(store)
+    for (name, model) in zip(["Mood", "Mood 2"], versions) {
+      let document = folder.file("Mood.xcdatamodeld/\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
+      try Data(ModelDocument.text(of: model).text.utf8)
+        .write(to: document.appendingPathComponent("contents"))
+    }
+    let route = try MigrationRoute(
+      of: url.path,
+      to: FoundModel(path: folder.file("Mood.xcdatamodeld").path, version: "Mood 2"))
+    let page = try MigrationReport.page(
+      MigrationRehearsal(route, MigrationRehearsal.Options(factors: [])), command: "")
+    #expect(page.contains("Inferred, by copy: 3 passes write 1 row in "))
+    #expect(page.contains("<h4>Passes</h4>") && !page.contains("<h4>Statements</h4>"))
+    #expect(page.contains("data-name=\"instances\">1<"))
+  }
+
   @Test("Values are shown only if they're requested, and are escaped")
   func valuesArePrivate() throws {
     let rehearsal = try rehearse(Self.model(["note", "place"], isUnique: true))

@@ -11,6 +11,28 @@ import WorkbenchText
 struct RehearsalTests {
   private typealias Fixture = MigrationFixture
 
+  @Test("A way whose first step fails is summarized by all of its steps")
+  func failedWayIsSummarized() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let unique = Fixture.model { $0.uniquenessConstraints = [["code"]] }
+    let last = Fixture.model { mood in
+      mood.uniquenessConstraints = [["code"]]
+      mood.properties.append(Fixture.attribute("more"))
+    }
+    for (name, model) in [("Mood", Fixture.model()), ("Mood 2", unique), ("Mood 3", last)] {
+      _ = try Fixture.write(
+        ModelDocument.text(of: model).text, as: "Mood.xcdatamodeld/\(name).xcdatamodel",
+        to: folder)
+    }
+    let rehearsal = try Fixture.rehearse(
+      store, to: folder.file("Mood.xcdatamodeld").path, version: "Mood 3", isProgressive: true)
+    #expect(rehearsal.steps.count == 1)
+    let lines = MigrationText.lines(rehearsal)
+    #expect(lines.first?.contains("2 steps, 2 inferred and 0 with a mapping model") == true)
+    #expect(lines.contains("Mood to Mood 2, inferred:"))
+  }
+
   @Test("A removed attribute is reported with the number of its values, and the store is unchanged")
   func lossesAreCounted() throws {
     let folder = try TemporaryFolder()
