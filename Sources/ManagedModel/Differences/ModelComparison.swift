@@ -62,8 +62,8 @@ package struct ModelComparison {
         detail: detail, effect: effect, reason: reason))
   }
 
-  /// Lets lightweight migration handle the last differences: those of a property that wasn't stored,
-  /// so that there are no values to convert.
+  /// Lets lightweight migration handle the last differences: those of a property that wasn't
+  /// stored, so that there are no values to convert.
   ///
   /// - Parameter count: The number of differences before them.
   mutating func relaxDifferences(from count: Int) {

@@ -55,8 +55,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// The log of the migration; `nil` for none.
   final var log = MigrationDebugLog.requestedByArguments
-  /// The source entities that have a mapping in one of the mapping models of the migration, of which
-  /// the current one may be a part.
+  /// The source entities that have a mapping in one of the mapping models of the migration, of
+  /// which the current one may be a part.
   final var mappedEntities: Set<String> = []
   /// Whether the mapping is inferred, so that no one has decided which of several objects keeps a
   /// destination that they share.
@@ -106,8 +106,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   ///
   /// Runs on the calling thread. A new store gets the UUID and the app's own metadata of the
   /// source, and primary keys from 1 in the order of the entity mappings: URIs of object IDs aren't
-  /// preserved. Persistent history isn't copied. Associations of an earlier mapping model stay if it
-  /// migrated the same source to the same destination, which still exists. After an error, a store that was new is removed,
+  /// preserved. Persistent history isn't copied. Associations of an earlier mapping model stay if
+  /// it migrated the same source to the same destination, which still exists. After an error, a store that was new is removed,
   /// and one that existed is as it was after the last batch.
   ///
   /// **Cost:** one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and
