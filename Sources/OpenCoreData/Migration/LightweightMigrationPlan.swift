@@ -293,8 +293,8 @@ extension LightweightMigrationPlan {
     addChecksOfJoinedInverses()
   }
 
-  /// Returns the condition of values that a column's type can't represent; `nil` if it can represent
-  /// those of all former properties.
+  /// Returns the condition of values that a column's type can't represent; `nil` if it can
+  /// represent those of all former properties.
   private func overflow(of column: SQLColumn, _ formers: [NSPropertyDescription?]) -> String? {
     guard let type = (column.property as? NSAttributeDescription)?.attributeType else { return nil }
     let name = SQLNames.quoted(column.name)

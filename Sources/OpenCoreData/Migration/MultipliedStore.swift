@@ -176,7 +176,8 @@ package struct MultipliedStore {
   ) throws -> String? {
     let name = "t.\(SQLNames.quoted(column.name))"
     switch StoredType(attribute.attributeType) {
-    case .text: return "\(name) || '~' || k.i"
+    // A suffix that another value of the store can't have.
+    case .text: return "\(name) || '~' || hex(randomblob(8))"
     case .uuid: return "CASE WHEN \(name) IS NOT NULL THEN randomblob(16) END"
     case .binary:
       guard !attribute.allowsExternalBinaryDataStorage else { return nil }

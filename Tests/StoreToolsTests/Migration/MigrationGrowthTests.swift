@@ -34,6 +34,21 @@ struct MigrationGrowthTests {
     #expect(automatic.growth?.sizes.map(\.rows) == [6, 10_002, 40_008])
   }
 
+  @Test("A copy's text can't be that of another object")
+  func multipliedTextIsUnique() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let connection = try Connection(path: store.path, access: .writing)
+    try connection.execute("UPDATE ZMOOD SET ZNOTE = 'a' || substr('~1~1~1', 1, 2 * (Z_PK - 1))")
+    try connection.execute("UPDATE ZMOOD SET ZNOTE = NULL WHERE Z_PK > 4")
+    connection.close()
+    let path = try Fixture.write(
+      Fixture.model { $0.uniquenessConstraints = [["note"]] }, to: folder)
+    let growth = try #require(try Fixture.rehearse(store, to: path, factors: [3]).growth)
+    #expect(growth.obstacle == nil)
+    #expect(growth.sizes.map(\.rows) == [6, 18])
+  }
+
   @Test("Values that can't be made unique are the reason why larger sizes aren't rehearsed")
   func booleansCannotBeMultiplied() throws {
     let folder = try TemporaryFolder()
