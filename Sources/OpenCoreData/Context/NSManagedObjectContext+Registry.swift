@@ -309,7 +309,10 @@ extension NSManagedObjectContext {
   /// and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
   /// - Throws: An error of the store.
   public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
-    let nameless = objects.filter { $0.primaryKey <= 0 }
+    var seen: Set<ObjectIdentifier> = []
+    let nameless = objects.filter { object in
+      object.primaryKey <= 0 && seen.insert(ObjectIdentifier(object)).inserted
+    }
     for object in nameless {
       guard object.context === self else {
         fatalError("a permanent ID is obtained in the object's context")

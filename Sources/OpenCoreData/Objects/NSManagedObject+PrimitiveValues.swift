@@ -64,9 +64,10 @@ extension NSManagedObject {
   /// Records that a property is about to change; call it in a custom setter before setting the
   /// primitive value.
   ///
-  /// Fulfills the object. A to-many is read, so that `didChangeValue` can determine the change.
+  /// Fulfills the object. A to-many is read, so that `didChangeValue` can determine the change. A
+  /// key that isn't in the model, such as that of a computed property, is ignored.
   public final func willChangeValue(forKey key: String) {
-    let position = position(of: key)
+    guard let position = layout.position(of: key) else { return }
     willAccess()
     if case .transient = position { return noteTransientChange() }
     noteChange()
@@ -77,8 +78,8 @@ extension NSManagedObject {
 
   /// Updates a relationship's inverses for the values set since `willChangeValue`.
   final func finishChange(forKey key: String) {
-    let position = position(of: key)
-    guard let relationship = relationship(at: position),
+    guard let position = layout.position(of: key),
+      let relationship = relationship(at: position),
       let before = values?.beingChanged?.removeValue(forKey: layout.valueIndex(position)),
       propagates
     else { return }

@@ -70,7 +70,10 @@ open class NSManagedObject: NSObject {
   // MARK: Identity
 
   /// The object's ID, temporary until the object has been saved.
+  ///
+  /// That of an object without a context changes when the object is inserted.
   public final var objectID: NSManagedObjectID {
+    if primaryKey == 0 { primaryKey = TemporaryKeys.next() }
     let handle =
       primaryKey > 0 ? context?.store(for: self)?.handle ?? values?.formerStore : nil
     return NSManagedObjectID(layout: layout, primaryKey: primaryKey, handle: handle)

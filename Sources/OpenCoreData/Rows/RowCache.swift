@@ -147,8 +147,7 @@ struct ToManyCache: ~Copyable, LinkTable {
   typealias Key = ToManyKey
 
   struct Entry {
-    /// Each destination's entity and key, in the order of the store.
-    var destinations: [FetchedIdentity]
+    var destinations: LinkedRows
     var commit: UInt64
     /// The `Z_OPT` of the owner's cached row when this was read; `nil` if there was none.
     var version: Int64?
@@ -166,13 +165,13 @@ struct ToManyCache: ~Copyable, LinkTable {
   ) -> [FetchedIdentity]? {
     guard let entry = entries[key], entry.timestamp >= oldest else { return nil }
     if let then = entry.version, let ownerVersion, then != ownerVersion { return nil }
-    return entry.destinations
+    return entry.destinations.list
   }
 
   /// Returns the destinations known before a commit; `nil` if they weren't, or have changed.
   func destinations(_ key: Key, before commit: UInt64) -> [FetchedIdentity]? {
     guard let entry = entries[key], entry.commit < commit else { return nil }
-    return entry.destinations
+    return entry.destinations.list
   }
 
   /// Adds what was read, unless there's a newer entry.
@@ -185,19 +184,16 @@ struct ToManyCache: ~Copyable, LinkTable {
 
   /// Applies a saved change of one destination, if the relationship is cached.
   mutating func edit(_ key: Key, adding: FetchedIdentity?, removing: Int64?, commit: UInt64) {
-    guard var entry = entries[key] else { return }
-    if let removing { entry.destinations.removeAll { $0.primaryKey == removing } }
-    if let adding, !entry.destinations.contains(where: { $0.primaryKey == adding.primaryKey }) {
-      entry.destinations.append(adding)
-    }
-    entry.commit = commit
-    entries[key] = entry
+    guard let index = entries.index(forKey: key) else { return }
+    if let removing { entries.values[index].destinations.remove(removing) }
+    if let adding { entries.values[index].destinations.add(adding) }
+    entries.values[index].commit = commit
   }
 
   /// Applies a saved list, if the relationship is cached.
   mutating func replace(_ key: Key, by list: [FetchedIdentity], commit: UInt64) {
     guard var entry = entries[key] else { return }
-    entry.destinations = list
+    entry.destinations = LinkedRows(list)
     entry.commit = commit
     entries[key] = entry
   }
@@ -221,9 +217,9 @@ struct ToManyCache: ~Copyable, LinkTable {
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
     for (key, entry) in entries {
       guard let gone = rows[key.relationship] else { continue }
-      let rest = entry.destinations.filter { !gone.contains(RowKey($0)) }
-      guard rest.count < entry.destinations.count else { continue }
-      entries[key]?.destinations = rest
+      let rest = entry.destinations.list.filter { !gone.contains(RowKey($0)) }
+      guard rest.count < entry.destinations.list.count else { continue }
+      entries[key]?.destinations = LinkedRows(rest)
       entries[key]?.commit = commit
     }
   }
@@ -245,24 +241,4 @@ struct ToManyCache: ~Copyable, LinkTable {
       entries[Key(rootIndex: rootIndex, primaryKey: key, relationship: name)] = nil
     }
   }
-}
-
-/// A table of the destinations of to-many relationships: a cache, or the storage of an in-memory
-/// store.
-protocol LinkTable: ~Copyable {
-  /// Applies a saved change of one destination of one owner.
-  mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)
-  /// Applies the saved list of an ordered relationship of one owner.
-  mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64)
-  /// Records that some destinations of one owner may have no row.
-  mutating func doubt(_ key: ToManyKey)
-  /// Removes rows from named relationships of every owner.
-  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64)
-}
-
-/// One to-many relationship of one owner.
-struct ToManyKey: Hashable {
-  let rootIndex: Int
-  let primaryKey: Int64
-  let relationship: String
 }

@@ -206,7 +206,7 @@ extension CachingStore {
           relationship: relationship)
         let version = shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey)
         let entry = ToManyCache.Entry(
-          destinations: links[owner.primaryKey] ?? [], commit: commit, version: version,
+          destinations: LinkedRows(links[owner.primaryKey] ?? []), commit: commit, version: version,
           timestamp: timestamp)
         shared.toMany.install(entry, for: key)
       }
@@ -223,7 +223,8 @@ extension CachingStore {
       let version = shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey)
       shared.toMany.install(
         ToManyCache.Entry(
-          destinations: found, commit: commit, version: version, timestamp: timestamp), for: key)
+          destinations: LinkedRows(found), commit: commit, version: version, timestamp: timestamp),
+        for: key)
     }
   }
 

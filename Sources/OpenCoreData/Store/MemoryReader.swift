@@ -59,7 +59,7 @@ final class MemoryReader: StoreReader {
       rootIndex: owner.layout.rootIndex, primaryKey: owner.primaryKey,
       relationship: relationship.name)
     // Like a join, this excludes a destination that was deleted before it was added.
-    return (tables.links[key] ?? []).filter {
+    return (tables.links[key]?.list ?? []).filter {
       tables.row($0.layout.rootIndex, $0.primaryKey) != nil
     }
   }

@@ -149,7 +149,7 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
 struct MemoryTables: LinkTable, Sendable {
   /// By root entity, then by key.
   private(set) var rows: [[Int64: MemoryRow]]
-  private(set) var links: [ToManyKey: [FetchedIdentity]] = [:]
+  private(set) var links: [ToManyKey: LinkedRows] = [:]
 
   init(rootCount: Int) {
     rows = [[Int64: MemoryRow]](repeating: [:], count: rootCount)
@@ -179,17 +179,14 @@ struct MemoryTables: LinkTable, Sendable {
 
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64) {
     if let removing {
-      links[key]?.removeAll { $0.primaryKey == removing }
-      if links[key]?.isEmpty == true { links[key] = nil }
+      links[key]?.remove(removing)
+      if links[key]?.list.isEmpty == true { links[key] = nil }
     }
-    guard let adding else { return }
-    if links[key]?.contains(where: { $0.primaryKey == adding.primaryKey }) != true {
-      links[key, default: []].append(adding)
-    }
+    if let adding { links[key, default: LinkedRows([])].add(adding) }
   }
 
   mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64) {
-    links[key] = list
+    links[key] = LinkedRows(list)
   }
 
   /// Does nothing: reading excludes objects without a row.
@@ -197,8 +194,8 @@ struct MemoryTables: LinkTable, Sendable {
 
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
     for key in links.keys {
-      guard let removed = rows[key.relationship] else { continue }
-      links[key]?.removeAll { removed.contains(RowKey($0)) }
+      guard let removed = rows[key.relationship], let present = links[key]?.list else { continue }
+      links[key] = LinkedRows(present.filter { !removed.contains(RowKey($0)) })
     }
   }
 }
@@ -314,7 +311,7 @@ final class MemoryRecord: PredicateRecord {
       rootIndex: EntityLayout.of(entity).rootIndex &+ row.layout.rootOffset,
       primaryKey: row.row.int64(slot),
       relationship: inverse.name)
-    return reader.tables.links[key]?.firstIndex { $0.primaryKey == row.primaryKey }
+    return reader.tables.links[key]?.list.firstIndex { $0.primaryKey == row.primaryKey }
   }
 
   private func destination(_ slot: RowSlot) -> MemoryRecord? {
@@ -329,7 +326,7 @@ final class MemoryRecord: PredicateRecord {
   private func destinations(_ relationship: NSRelationshipDescription) -> [MemoryRecord] {
     let key = ToManyKey(
       rootIndex: row.layout.rootIndex, primaryKey: row.primaryKey, relationship: relationship.name)
-    return (reader.tables.links[key] ?? []).compactMap { identity in
+    return (reader.tables.links[key]?.list ?? []).compactMap { identity in
       reader.tables.row(identity.layout.rootIndex, identity.primaryKey)
         .map { MemoryRecord($0, reader) }
     }

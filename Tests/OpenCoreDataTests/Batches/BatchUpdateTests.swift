@@ -159,7 +159,8 @@ struct BatchUpdateTests {
       let copy = request(b: NSExpression(forKeyPath: "name"))
       let error = thrownError { try writing.execute(copy) }
       #expect(error?.localizedDescription.contains("their types differ") == true)
-      #expect(try writing.everyObject(of: "Item").first?.value(forKey: "b") as? Int32 == 0)
+      let item = try writing.everyObject(of: "Item").first
+      #expect(item?.value(forKey: "b") as? Int32 == 0)
     }
     let memory = try SharedStack(.memory, SavingModels.items()).context()
     memory.performAndWait {

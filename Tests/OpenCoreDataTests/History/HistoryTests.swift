@@ -180,7 +180,7 @@ struct HistoryTests {
         _ fetch: NSFetchRequest<any NSFetchRequestResult>?, _ format: String,
         _ type: NSPersistentHistoryResultType
       ) throws -> Any? {
-        let fetch = try #require(fetch)
+        guard let fetch else { return nil }
         fetch.predicate = NSPredicate(format: format)
         let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
         request.resultType = type

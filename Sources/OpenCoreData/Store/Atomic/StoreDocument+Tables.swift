@@ -64,7 +64,7 @@ extension StoreDocument.Object {
     for relationship in layout.toMany {
       let key = ToManyKey(
         rootIndex: layout.rootIndex, primaryKey: key, relationship: relationship.name)
-      let found = (tables.links[key] ?? []).filter {
+      let found = (tables.links[key]?.list ?? []).filter {
         tables.row($0.layout.rootIndex, $0.primaryKey) != nil
       }
       guard !found.isEmpty else { continue }
