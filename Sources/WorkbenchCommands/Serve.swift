@@ -44,6 +44,8 @@ struct Serve: Executable {
     }
     let stop = StopRequest()
     Signals.perform(also: []) { signal in
+      // The shell of a tab has ended; the write to it fails, and the other tabs go on.
+      if signal == SIGPIPE { return }
       guard signal == SIGINT, !stop.request() else { Signals.endProgram(signal) }
       server.stop()
     }

@@ -167,6 +167,24 @@ struct ServeCommandTests {
     #expect(statuses == Array(repeating: 200, count: 16) + [503])
   }
 
+  @Test func killedShellEndsItsTabAndNotTheServer() throws {
+    let browser = try CourseBrowser(try program(), "Scenarios")
+    let start = ["lesson": "first/notes", "text": Self.lesson, "line": ""]
+    let shell = try browser.post("shell", start)
+    #expect(shell.text("banner").hasPrefix("Notes · "), "\(shell.body)")
+    let child = try #require(try children(of: browser.process.processIdentifier).first)
+    #expect(kill(child, SIGKILL) == 0)
+    while try children(of: browser.process.processIdentifier).contains(child) { usleep(20_000) }
+    let line = ["lesson": "first/notes", "session": shell.text("session"), "line": "last"]
+    #expect(try browser.post("shell", line).values["ended"] as? Bool == true)
+    // A signal is handled on another thread, so an end would follow the answer.
+    for _ in 0..<10 {
+      usleep(20_000)
+      #expect(browser.process.isRunning)
+    }
+    #expect(try browser.post("shell", start).text("banner").hasPrefix("Notes · "))
+  }
+
   @Test func interruptEndsTheProcessesAndRemovesAllFiles() throws {
     let program = try program()
     let browser = try CourseBrowser(program, "Scenarios")
