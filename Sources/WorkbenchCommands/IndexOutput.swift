@@ -19,7 +19,8 @@ struct IndexOutput {
     url = URL(fileURLWithPath: run.out, isDirectory: true)
       .appendingPathComponent("\(RunIndex.name).html")
     title = URL(fileURLWithPath: folder).standardizedFileURL.lastPathComponent
-    command = "cdprof run \(run.files.joined(separator: " ")) --report html"
+    command =
+      "cdprof run \(run.files.map(CommandWord.quoted).joined(separator: " ")) --report html"
     force = run.force
     reloads = run.watch
   }

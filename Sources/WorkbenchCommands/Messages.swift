@@ -37,6 +37,11 @@ enum Messages {
       + "run them separately, with different --out folders"
   }
 
+  static func sameReport(_ name: String, _ first: String, _ second: String) -> String {
+    "the reports of \(first) and \(second) would both be named \(name); "
+      + "render them separately, with different --out folders"
+  }
+
   static func unknownRule(_ word: String, known: [String]) -> String {
     let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
     return "unknown finding `\(word)`\(near)\nthe findings are: \(known.joined(separator: ", "))"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import OpenCoreData
 import ScenarioLanguage
 import WorkbenchShell
 import WorkbenchText
@@ -34,6 +35,10 @@ struct New: Executable {
     guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/") else {
       throw ValidationError(
         "The name of a scenario must be a file name, not \"\(name)\"; use --out for the folder.")
+    }
+    // It's in a comment of the file, which a line feed would end.
+    guard PrintableText.line(name) == name else {
+      throw ValidationError("The name of a scenario must not contain control characters.")
     }
   }
 

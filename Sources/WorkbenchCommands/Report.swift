@@ -60,6 +60,13 @@ struct Report: Executable {
     if out == nil, (report?.formats.count ?? 1) > 1 || files.count > 1 {
       throw ValidationError("More than one report requires a folder: add --out DIR.")
     }
+    var paths: [String: String] = [:]
+    for file in files {
+      let name = name(of: file)
+      if let other = paths.updateValue(file, forKey: name) {
+        throw ValidationError(Messages.sameReport(name, other, file))
+      }
+    }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {

@@ -173,6 +173,7 @@ struct ProgramTests {
     #expect(run.status == 0 && run.output.contains("✓ 2 of 2 variants"), "\(run.errors)")
     #expect(try program.run(["new", "mine", "--out", "here"]).status == 65)
     #expect(try program.run(["new", "a/b"]).status == 64)
+    #expect(try program.run(["new", "a\nb"]).status == 64)
     #expect(try program.run(["new", "theirs", "--store", "no.sqlite"]).status == 66)
   }
 

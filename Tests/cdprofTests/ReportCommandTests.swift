@@ -25,7 +25,7 @@ struct ReportCommandTests {
     #expect(first.status == 0)
     #expect(first.output.hasSuffix("2 of 2 scenarios passed\nwritten: a/index.html\n"))
     let page = try String(contentsOf: program.folder.file("a/index.html"), encoding: .utf8)
-    #expect(page.contains("Chapter 6: fetching"))
+    #expect(page.contains("Chapter 6: fetching") && page.contains("cdprof run mine --report html"))
     for link in page.matches(of: /href="\.\/([^"]*)"/) {
       let file = program.folder.file("a/\(link.1)").path
       #expect(FileManager.default.fileExists(atPath: file), "\(link.1)")
@@ -35,6 +35,11 @@ struct ReportCommandTests {
     let rejected = try program.run(["run", "mine", "--report", "html", "--out", "b"])
     #expect(rejected.status == 65 && rejected.errors.contains("b/index.html exists"))
     #expect(try program.run(["run", "mine", "--out", "b"]).status == 0, "no pages, no index")
+    _ = try program.folder.write(text, to: "my own/tiny.yml")
+    #expect(try program.run(["run", "my own", "--report", "html", "--out", "c"]).status == 0)
+    let spaced = try String(contentsOf: program.folder.file("c/index.html"), encoding: .utf8)
+    #expect(
+      spaced.replacing("&#39;", with: "'").contains("cdprof run 'my own' --report html"))
     _ = try program.folder.write(text, to: "mine/index.yml")
     let same = try program.run(run)
     #expect(same.status == 64 && same.errors.contains("would both write index.html"))
@@ -55,14 +60,19 @@ struct ReportCommandTests {
       ["report", "a/faults.json", "--report", "md,junit", "--out", "b"])
     #expect(files.output.contains("b/faults.md") && files.output.contains("b/faults.junit.xml"))
 
+    let same = try program.run(
+      ["report", "a/faults.json", "./a/faults.json", "--report", "md", "--out", "c"])
+    #expect(same.status == 64 && same.errors.contains("would both be named faults"))
+    #expect(!FileManager.default.fileExists(atPath: program.folder.file("c").path))
+
     let json = program.folder.file("a/faults.json")
     let other = program.folder.file("worse.json")
     let changed = try String(contentsOf: json, encoding: .utf8)
       .replacingOccurrences(of: "\"selects\": 2,", with: "\"selects\": 3,")
     try Data(changed.utf8).write(to: other)
-    let same = try program.run(["compare", "a/faults.json", "a/faults.json"])
-    #expect(same.status == 0)
-    #expect(same.output.contains("plain: the same counts"))
+    let equal = try program.run(["compare", "a/faults.json", "a/faults.json"])
+    #expect(equal.status == 0)
+    #expect(equal.output.contains("plain: the same counts"))
     let worse = try program.run(["compare", "a/faults.json", "worse.json"])
     #expect(worse.status == 2)
     #expect(worse.output.contains("✗ prefetched: selects 2 → 3"))
