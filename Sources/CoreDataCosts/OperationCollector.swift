@@ -48,12 +48,15 @@ struct UnfinishedOperations {
     /// `nil` for what's only counted.
     var operation: CoreDataOperation?
     var counters = Counters()
+    /// The number and the counts of what isn't listed after it, which belongs to its parent.
     var omitted = 0
+    var omittedCounters = Counters()
 
-    /// The operation, with the number of those that aren't listed after it.
+    /// The operation, with what isn't listed after it.
     var listed: CoreDataOperation? {
       var listed = operation
       listed?.omitted += omitted
+      listed?.costs = Costs(counters + omittedCounters)
       return listed
     }
 
@@ -136,8 +139,8 @@ struct UnfinishedOperations {
   /// operations that have failed outside of a block, whose end nothing reports.
   private mutating func collapse() {
     for node in nodes.dropFirst() {
-      nodes[0].count(node.counters)
-      nodes[0].omitted += node.omitted + (node.operation.map { 1 + $0.omitted } ?? 0)
+      nodes[0].omittedCounters = nodes[0].omittedCounters + node.counters + node.omittedCounters
+      nodes[0].omitted += node.omitted + (node.operation?.count ?? 0)
     }
     nodes.removeSubrange(1...)
     lastStatement = nil
@@ -166,7 +169,7 @@ struct UnfinishedOperations {
   ) -> Node {
     var node = Node(id: event.id, parent: event.parent, operation: operation, counters: counters)
     for child in removeNodes(after: event.id) {
-      node.counters = node.counters + child.counters
+      node.counters = node.counters + child.counters + child.omittedCounters
       node.operation?.omitted += child.omitted
       if let operation = child.operation { node.operation?.operations.append(operation) }
     }
@@ -191,8 +194,9 @@ struct UnfinishedOperations {
       nodes[index].count(node.counters)
       lastStatement = index
     } else if nodes.count >= Self.limit {
-      nodes[nodes.count - 1].count(node.counters)
-      nodes[nodes.count - 1].omitted += 1 + (node.operation?.omitted ?? 0)
+      let last = nodes.count - 1
+      nodes[last].omittedCounters = nodes[last].omittedCounters + node.counters
+      nodes[last].omitted += node.operation?.count ?? 0
     } else {
       nodes.append(node)
       if isStatement { lastStatement = nodes.count - 1 }
@@ -202,7 +206,7 @@ struct UnfinishedOperations {
   /// Counts an event that isn't an operation.
   private mutating func count(_ counters: Counters, _ event: Event) {
     if let last = nodes.indices.last, nodes[last].parent == event.parent {
-      nodes[last].count(counters)
+      nodes[last].omittedCounters = nodes[last].omittedCounters + counters
     } else {
       nodes.append(Node(id: event.id, parent: event.parent, counters: counters))
     }
@@ -238,6 +242,9 @@ struct UnfinishedOperations {
 }
 
 extension CoreDataOperation {
+  /// The number of operations: it, and all in it.
+  fileprivate var count: Int { operations.reduce(1 + omitted) { $0 + $1.count } }
+
   /// Adds another execution of the same statement.
   fileprivate mutating func add(_ other: CoreDataOperation?) {
     guard let other else { return }

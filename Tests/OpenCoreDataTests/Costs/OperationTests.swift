@@ -145,6 +145,42 @@ struct OperationTests {
     #expect(operations.reduce(0) { $0 + $1.omitted } == 20)
   }
 
+  /// Returns an event that ended on a thread.
+  private func event(_ id: Int, in parent: Int, _ kind: EventKind, trips: Int = 0) -> Event {
+    var event = Event(
+      id: id, parent: parent, kind: kind, begin: UInt64(id), duration: 1, thread: 7)
+    if kind == .statement {
+      event.statement = StatementRecord(kind: .select, sql: "SELECT \(id)")
+    }
+    event.roundTrips = trips
+    return event
+  }
+
+  @Test func whatIsNotListedIsCountedInTheOperationAroundIt() throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    let list = OperationList()
+    let observation = coordinator.observeOperations { list.add($0) }
+    defer { observation.cancel() }
+    let hub = coordinator.eventHub
+    for id in 2...1_011 { hub.emit(event(id, in: 1, .statement)) }
+    hub.emit(event(1_012, in: 1, .roundTrip, trips: 5))
+    hub.emit(event(1, in: 0, .fetch))
+    let fetch = try #require(list.take().first)
+    #expect(fetch.operations.count == 1_000 && fetch.omitted == 10)
+    #expect(fetch.costs.selects == 1_010 && fetch.costs.roundTrips == 5)
+    #expect(fetch.operations.allSatisfy { $0.costs.selects == 1 && $0.costs.roundTrips == 0 })
+    // Fetches with a statement each, in an operation of another context that's still running.
+    for id in stride(from: 2_001, to: 4_011, by: 2) {
+      hub.emit(event(id + 1, in: id, .statement))
+      hub.emit(event(id, in: 2_000, .fetch))
+    }
+    hub.emit(event(5_000, in: 0, .fetch))
+    hub.emit(event(2_000, in: 0, .notification))
+    let first = try #require(list.take().last)
+    #expect(first.operations.count == 1 && first.omitted == 2_008)
+    #expect(first.costs.fetches == 1_005 && first.costs.selects == 1_005)
+  }
+
   @Test func nothingIsReportedAfterTheEnd() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(3, countries: 1)
