@@ -19,7 +19,8 @@ public enum MigrationMethod: Sendable {
 ///     #expect(report.passes, "\(report)")       // XCTAssert(report.passes, report.description)
 ///
 /// The stores aren't modified. **Cost:** for each store, the copy, the migration, one count for
-/// each property that the new model doesn't have, and the fetches of `MigrationFixture`.
+/// each entity and each of its properties that the new model doesn't have, and the fetches of
+/// `MigrationFixture`.
 ///
 /// - Parameters:
 ///   - folder: The folder; files that aren't SQLite stores are ignored.
@@ -299,30 +300,34 @@ private struct MigrationCheck {
     let source = versions[position].model
     let later =
       (method == .stepByStep ? versions[(position + 1)...].map(\.model) : []) + [model]
-    var losses: [MigrationReport.Loss] = []
-    func count(_ name: String, _ property: String?, _ predicate: NSPredicate?) throws {
-      let request = NSFetchRequest<NSManagedObject>(entityName: name)
-      request.includesSubentities = property != nil
-      request.predicate = predicate
-      let number = try context.performAndWait { try context.count(for: request) }
-      guard number > 0 else { return }
-      losses.append(MigrationReport.Loss(entity: name, property: property, count: number))
-    }
-    for entity in source.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-      let name = entity.name ?? ""
+    // By the entity that declares the property; without a name for objects.
+    var counts: [String: [String: Int]] = [:]
+    for entity in source.entities where !entity.isAbstract {
+      func count(_ owner: String?, _ property: String, _ predicate: NSPredicate?) throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        request.predicate = predicate
+        let number = try context.performAndWait { try context.count(for: request) }
+        if number > 0 { counts[owner ?? "", default: [:]][property, default: 0] += number }
+      }
       guard self.entity(entity, in: later) else {
-        if !entity.isAbstract { try count(name, nil, nil) }
+        try count(entity.name, "", nil)
         continue
       }
-      for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name })
-      where fixture.isCompared(property)
-        && entity.superentity?.propertiesByName[property.name] == nil
-      {
-        guard !self.property(property, of: entity, in: later) else { continue }
-        try count(name, property.name, hasValue(property))
+      for (name, property) in entity.propertiesByName
+      where fixture.isCompared(property) && !self.property(property, of: entity, in: later) {
+        var owner = entity
+        while let parent = owner.superentity, parent.propertiesByName[name] != nil {
+          owner = parent
+        }
+        try count(owner.name, name, hasValue(property))
       }
     }
-    return losses
+    return counts.sorted { $0.key < $1.key }.flatMap { entity, numbers in
+      numbers.sorted { $0.key < $1.key }.map { name, count in
+        MigrationReport.Loss(entity: entity, property: name.isEmpty ? nil : name, count: count)
+      }
+    }
   }
 
   /// Returns the predicate for objects that have a value of a property.

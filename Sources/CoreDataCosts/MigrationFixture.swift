@@ -100,7 +100,12 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
 
   /// Returns the key of an object of the fixture.
   func key(of values: Object, _ entity: NSEntityDescription) -> String {
-    keyNames(of: entity).map { (values[$0] ?? .none).description }.joined(separator: ", ")
+    keyNames(of: entity).map { name in
+      guard case .list(let keys) = values[name], entity.relationshipsByName[name]?.isOrdered != true
+      else { return (values[name] ?? .none).description }
+      return Value.list(keys.sorted()).description
+    }
+    .joined(separator: ", ")
   }
 
   private func key(of object: NSManagedObject, depth: Int = 0) -> String {
@@ -160,18 +165,35 @@ extension MigrationFixture.Value: CustomStringConvertible {
     case let data as Data: self = .text(data.base64EncodedString())
     case let identifier as UUID: self = .text(identifier.uuidString)
     case let url as URL: self = .text(url.absoluteString)
+    case let number as NSDecimalNumber: self = .text(number.stringValue)
+    case let number as NSNumber: self.init(number)
     case let isTrue as Bool: self = .text(isTrue ? "1" : "0")
     case let number as any BinaryInteger: self = .text("\(number)")
     case let number as Double: self.init(number: number)
-    case let number as Float: self.init(number: number)
-    case let number as NSNumber: self = .text(number.stringValue)
     case .some(let other): self = .text("\(other)")
     }
   }
 
+  /// Creates the value of a number, whose own type determines its digits.
+  private init(_ number: NSNumber) {
+    switch String(cString: number.objCType) {
+    case "f": self.init(number: number.floatValue)
+    case "d": self.init(number: number.doubleValue)
+    default: self = .text(number.stringValue)
+    }
+  }
+
+  /// Creates the value of a floating-point number, with the fewest digits that identify it, and
+  /// without an exponent, so that it's equal to an integer or a decimal number.
   private init(number: some BinaryFloatingPoint & LosslessStringConvertible) {
     let text = "\(number)"
-    self = .text(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    guard number.isFinite, number != 0 else {
+      self = .text(number == 0 ? "0" : text)
+      return
+    }
+    // Decimal numbers end at 10 to the power of about 127.
+    let isDecimal = abs(number.exponent) < 400
+    self = .text(isDecimal ? Decimal(string: text)?.description ?? text : text)
   }
 
   /// The text; the texts of a list are in brackets, separated by semicolons.

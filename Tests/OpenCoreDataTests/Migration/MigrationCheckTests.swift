@@ -166,6 +166,116 @@ struct MigrationCheckTests {
     #expect(report.stores.first?.lost?.map(\.description) == ["2 values of Mood.place"])
   }
 
+  /// A model of animals: the attributes of a parent, or `nil` for none, of dogs, and of cats.
+  private static func animals(
+    _ parent: [String]?, dog: [String], cat: [String]
+  ) -> NSManagedObjectModel {
+    func entity(_ name: String, _ attributes: [String]) -> NSEntityDescription {
+      let entity = NSEntityDescription()
+      entity.name = name
+      entity.properties = attributes.map { name in
+        let attribute = NSAttributeDescription()
+        (attribute.name, attribute.attributeType) = (name, .stringAttributeType)
+        return attribute
+      }
+      return entity
+    }
+    let (dog, cat) = (entity("Dog", dog), entity("Cat", cat))
+    let model = NSManagedObjectModel()
+    model.entities = [dog, cat]
+    guard let parent else { return model }
+    let animal = entity("Animal", parent)
+    animal.isAbstract = true
+    animal.subentities = [dog, cat]
+    model.entities.append(animal)
+    return model
+  }
+
+  @Test(
+    "Only the values of entities that don't keep a property are lost",
+    arguments: [
+      (true, ["2 values of Animal.name"]),
+      (false, ["3 values of Animal.color", "2 values of Animal.name"]),
+    ])
+  func lossesOfInheritedPropertiesAreCountedByEntity(
+    keepsParent: Bool, expected: [String]
+  ) throws {
+    let store = try MigratedStore()
+    let old = Self.animals(["name", "color"], dog: [], cat: [])
+    let context = try store.open(old, options: nil)
+    try context.performAndWait {
+      for index in 0..<5 {
+        let name = index < 3 ? "Dog" : "Cat"
+        let animal = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+        animal.setValue("n\(index)", forKey: "name")
+        animal.setValue("brown", forKey: "color")
+      }
+      try context.save()
+    }
+    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
+      try context.persistentStoreCoordinator?.remove(opened)
+    }
+    let folder = store.url.deletingLastPathComponent()
+    let versions = folder.appendingPathComponent("Animals.xcdatamodeld")
+    let document = versions.appendingPathComponent("Animals.xcdatamodel")
+    try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
+    try Data(ModelDocument.text(of: old).text.utf8)
+      .write(to: document.appendingPathComponent("contents"))
+    let model =
+      keepsParent
+      ? Self.animals(["color"], dog: ["name"], cat: [])
+      : Self.animals(nil, dog: ["name"], cat: ["color"])
+    let fixture = MigrationFixture(
+      keys: ["Dog": ["name"]],
+      objects: ["Dog": [["name": "n0"], ["name": "n1"], ["name": "n2"]]])
+    let report = try checkMigrations(
+      ofStoresIn: folder, to: model, versions: versions, matching: fixture)
+    #expect(report.passes, "\(report)")
+    #expect(report.stores.first?.lost?.map(\.description) == expected)
+  }
+
+  @Test("Numbers of all types are equal to a fixture's, without rounding and exponents")
+  func numbersAreEqualToThoseOfAFixture() throws {
+    let types: [(String, NSAttributeType, NSNumber)] = [
+      ("decimal", .decimalAttributeType, NSDecimalNumber(string: "100000000000000000000.5")),
+      ("double", .doubleAttributeType, NSNumber(value: 1e20)),
+      ("float", .floatAttributeType, NSNumber(value: Float(0.1))),
+      ("integer", .integer64AttributeType, NSNumber(value: 1_000_000_000_000_000_000)),
+    ]
+    let entity = NSEntityDescription()
+    entity.name = "Number"
+    entity.properties = types.map { name, type, _ in
+      let attribute = NSAttributeDescription()
+      (attribute.name, attribute.attributeType) = (name, type)
+      return attribute
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let store = try MigratedStore()
+    let context = try store.open(model, options: nil)
+    try context.performAndWait {
+      let number = NSEntityDescription.insertNewObject(forEntityName: "Number", into: context)
+      for (name, _, value) in types { number.setValue(value, forKey: name) }
+      try context.save()
+    }
+    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
+      try context.persistentStoreCoordinator?.remove(opened)
+    }
+    let fixture = MigrationFixture(
+      keys: ["Number": ["integer"]],
+      objects: [
+        "Number": [
+          [
+            "integer": 1_000_000_000_000_000_000, "double": 1e20, "float": 0.1,
+            "decimal": "100000000000000000000.5",
+          ]
+        ]
+      ])
+    let report = try checkMigrations(
+      ofStoresIn: store.url.deletingLastPathComponent(), to: model, matching: fixture)
+    #expect(report.passes, "\(report)")
+  }
+
   @Test("Migrating step by step requires the version of each store")
   func stepsRequireVersions() throws {
     let folder = try Self.folder()
