@@ -27,6 +27,29 @@ struct QueryPlanTests {
     #expect(plan.indexes == (index.map { [$0] } ?? []))
   }
 
+  @Test(arguments: [
+    ("INDEX Z_Mood_whereabouts ON ZMOOD(ZNOTE)", nil),
+    ("INDEX Z_Mood_where ON ZMOOD(ZNOTE)", nil),
+    ("INDEX [a where b] ON ZMOOD(ZNOTE)", nil),
+    (
+      "INDEX warm ON ZMOOD(ZNOTE) WHERE\n  ZDATE > 1  AND ZNOTE = 'a  b'",
+      "ZDATE > 1 AND ZNOTE = 'a  b'"
+    ),
+    ("INDEX warm ON ZMOOD(ZNOTE) where(ZNOTE <> 'where ( ')", "(ZNOTE <> 'where ( ')"),
+  ])
+  func conditionOfAnIndexFollowsTheKeyword(_ index: String, condition: String?) throws {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    try connection.execute(
+      "CREATE TABLE ZMOOD(Z_PK INTEGER PRIMARY KEY, ZDATE TIMESTAMP, ZNOTE VARCHAR);"
+        + "CREATE \(index)")
+    let rows = try connection.values("SELECT name FROM sqlite_master WHERE type = 'index'")
+    guard case .text(let name)? = rows.first?.first else {
+      Issue.record("there's no index")
+      return
+    }
+    #expect(connection.conditionOfIndex(name) == condition)
+  }
+
   @Test func planIsPrintedAsInTheSQLiteShell() throws {
     let plan = try plan(
       """

@@ -194,28 +194,41 @@ extension Connection {
   }
 
   /// Returns the WHERE clause of `CREATE INDEX`, outside parentheses and quotes.
+  ///
+  /// White space outside of quotes becomes one space.
   static func condition(ofIndex sql: String) -> String? {
-    var depth = 0
-    var quote: Character?
-    var word = ""
-    for position in sql.indices {
-      let character = sql[position]
-      if let open = quote {
-        if character == open { quote = nil }
-      } else if "'\"`".contains(character) {
-        quote = character
-      } else if character == "(" {
-        depth += 1
-      } else if character == ")" {
-        depth -= 1
+    var (depth, quote, word) = (0, Character?.none, "")
+    var (condition, isFound) = ("", false)
+    for character in sql {
+      let isQuoted = quote != nil
+      if character == quote {
+        quote = nil
+      } else if !isQuoted {
+        quote = quotes[character]
+        if character == "(" { depth += 1 }
+        if character == ")" { depth -= 1 }
       }
-      word = character.isLetter && quote == nil && depth == 0 ? word + character.uppercased() : ""
-      guard word == "WHERE" else { continue }
-      let condition = sql[sql.index(after: position)...].split(whereSeparator: \.isWhitespace)
-      return condition.joined(separator: " ")
+      let isOfName = character.isLetter || character.isNumber || character == "_"
+      if !isFound, !isQuoted, depth == 0, isOfName {
+        word += character.uppercased()
+        continue
+      }
+      // `where` in the name of an index or a column isn't the keyword.
+      isFound = isFound || word == "WHERE"
+      word = ""
+      guard isFound else { continue }
+      if isQuoted || !character.isWhitespace {
+        condition.append(character)
+      } else if !condition.isEmpty, condition.last != " " {
+        condition.append(" ")
+      }
     }
-    return nil
+    if condition.last == " " { condition.removeLast() }
+    return isFound ? condition : nil
   }
+
+  /// The characters that end what others begin.
+  private static let quotes: [Character: Character] = ["'": "'", "\"": "\"", "`": "`", "[": "]"]
 }
 
 extension QueryPlan {
