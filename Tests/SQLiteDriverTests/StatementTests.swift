@@ -143,6 +143,7 @@ struct StatementTests {
     ("", .misuse, nil, "the text contains no statement"),
     ("-- nothing", .misuse, nil, "the text contains no statement"),
     ("SELECT 1; SELECT 2", .misuse, 9, "the text contains more than one statement"),
+    ("SELECT 1\0 WHERE 0", .misuse, 8, "the text contains a zero byte"),
   ])
   func prepareErrorReportsTheOffset(
     _ sql: String, code: ResultCode, offset: Int?, message: String
@@ -150,6 +151,15 @@ struct StatementTests {
     let error = #expect(throws: SQLiteError.self) { try memory().statement(sql) }
     #expect(error?.code == code && error?.offset == offset)
     #expect(error?.message == message && error?.sql == sql)
+  }
+
+  @Test func statementThatAZeroByteEndsIsNotRun() throws {
+    let connection = try memory()
+    try connection.execute("INSERT INTO t(v) VALUES(1), (2)")
+    #expect(throws: SQLiteError.self) {
+      try connection.execute("UPDATE t SET v = 3; DELETE FROM t\0 WHERE v = 1")
+    }
+    #expect(try connection.values("SELECT v FROM t") == [[.integer(3)], [.integer(3)]])
   }
 
   @Test func errorMarksTheOffsetWithACaret() {

@@ -8,7 +8,7 @@ extension Connection {
   /// available again after `reset()`, after the last row, or when it's released.
   ///
   /// - Throws: An error if SQLite can't prepare the SQL, if it's empty, or if it contains more than
-  ///   one statement.
+  ///   one statement or a zero byte.
   package func statement(_ sql: String) throws(SQLiteError) -> Statement {
     budget.begin()
     switch statements.find(sql) {
@@ -108,8 +108,15 @@ extension Connection {
       if let text, let tail { length = tail - text }
       return code
     }
-    if code == SQLITE_OK { return (handle, max(length, start + 1)) }
+    let isCut = code == SQLITE_OK && length < bytes.count && bytes[length] == 0
+    if code == SQLITE_OK, !isCut { return (handle, max(length, start + 1)) }
     let text = String(decoding: bytes[start...], as: UTF8.self)
+    guard !isCut else {
+      // SQLite reads up to a zero byte, and would run a statement without the condition after it.
+      sqlite3_finalize(handle)
+      let message = "the text contains a zero byte"
+      throw SQLiteError(code: .misuse, message: message, sql: text, offset: length - start)
+    }
     let error = error(code, sql: text)
     if try provideIntArray(missedBy: error) {
       return try prepare(bytes, from: start, flags: flags)
