@@ -178,6 +178,38 @@ struct StoreDoctorTests {
     #expect(report.isInferred == path.hasSuffix("Recipes.sqlite"))
   }
 
+  /// Without `Z_MAX`, nothing can be inserted, even if the table is empty.
+  @Test(arguments: [
+    ("DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTION'", ", but its largest primary key is "),
+    (
+      "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTIONSTRING'; DELETE FROM ATRANSACTIONSTRING; "
+        + "UPDATE ATRANSACTION SET ZAUTHORTS = NULL, ZBUNDLEIDTS = NULL, ZCONTEXTNAMETS = NULL, "
+        + "ZPROCESSIDTS = NULL", "ATRANSACTIONSTRING has no Z_MAX; new objects can't be inserted"
+    ),
+    (
+      "UPDATE Z_PRIMARYKEY SET Z_MAX = NULL WHERE Z_NAME = 'Tag'; DELETE FROM ZTAG; "
+        + "DELETE FROM Z_4TAGS; DELETE FROM ACHANGE",
+      "Tag has no Z_MAX; new objects can't be inserted"
+    ),
+    (
+      "UPDATE Z_PRIMARYKEY SET Z_MAX = -7 WHERE Z_NAME = 'Tag'; DELETE FROM ZTAG; "
+        + "DELETE FROM Z_4TAGS; DELETE FROM ACHANGE",
+      "Z_MAX of Tag is -7; new objects would get keys below 1"
+    ),
+  ])
+  func nextStepSetsAMissingKeyCounter(_ sql: String, message: String) throws {
+    let store = try OfficeStore()
+    try store.run(sql)
+    let counters = try StoreDoctor.examine(store.url).findings.filter {
+      $0.rule == .primaryKeyCounter
+    }
+    let finding = try #require(counters.first)
+    #expect(counters.count == 1 && finding.message.contains(message), "\(finding.message)")
+    try store.run(finding.nextStep)
+    let rest = try StoreDoctor.examine(store.url).findings.filter { $0.rule == .primaryKeyCounter }
+    #expect(rest == [])
+  }
+
   /// A truncated store is a finding; a file that isn't a store is an error.
   @Test func rejectsFilesThatAreNotStores() throws {
     let store = try OfficeStore()

@@ -66,8 +66,8 @@ struct DanglingKeyRule: DoctorRule {
   }
 }
 
-/// Detects a `Z_MAX` that's below the largest primary key or leaves no room above it, and primary
-/// keys below 1.
+/// Detects a `Z_MAX` that's missing, is below the largest primary key, or leaves no room above it,
+/// and primary keys below 1.
 struct PrimaryKeyCounterRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var tables = store.roots.map { (number: $0.number, name: $0.name, table: $0.table) }
@@ -84,13 +84,20 @@ struct PrimaryKeyCounterRule: DoctorRule {
         if let maximum, maximum > Self.lastUsable {
           return full(number, name, table, maximum: maximum, largest: largest)
         }
-        guard largest > maximum ?? (rows.isEmpty ? -1 : 0) else { return nil }
+        guard max(0, largest) > maximum ?? -1 else { return nil }
         let said = maximum.map { "Z_MAX of \(name) is \($0)" } ?? "\(name) has no Z_MAX"
+        let effect =
+          largest > 0
+          ? ", but its largest primary key is \(largest); new objects would reuse existing keys"
+          : "; new objects \(maximum == nil ? "can't be inserted" : "would get keys below 1")"
         return DoctorFinding(
           .primaryKeyCounter, entity: name, table: table, count: 1,
-          examples: store.uris([Int64(largest)], of: name),
-          "\(said), but its largest primary key is \(largest); new objects would reuse existing keys",
-          nextStep: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
+          examples: largest > 0 ? store.uris([Int64(largest)], of: name) : [], said + effect,
+          nextStep: rows.isEmpty
+            // Only tables of the history have no row, whose name is without an A.
+            ? "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) "
+              + "VALUES (\(number), '\(table.dropFirst())', 0, \(max(0, largest)))"
+            : "UPDATE Z_PRIMARYKEY SET Z_MAX = \(max(0, largest)) WHERE Z_ENT = \(number)")
       }
   }
 
