@@ -74,7 +74,8 @@ struct InspectedSchema {
     names["Z" + entity.uppercased()]
   }
 
-  /// Returns the number of each entity's own rows; entities without rows or a table are omitted.
+  /// Returns the number of each entity's own rows; entities without rows or a table are omitted,
+  /// and unmappable rows aren't counted.
   ///
   /// **Cost:** one SELECT per table.
   ///
@@ -91,12 +92,18 @@ struct InspectedSchema {
         mapping?.entity(number: Int(clamping: entity.number))?.name ?? entity.name
     }
     let roots =
-      mapping.map { $0.entities.filter { $0.superentity == nil }.map(\.table) }
+      mapping.map { mapping in
+        mapping.entities.filter { $0.superentity == nil }
+          .map { (table: $0.table, condition: "Z_PK >= 1 AND Z_ENT IN \($0.numberList)") }
+      }
       ?? entities.filter { $0.superNumber == 0 }.compactMap { table(ofRoot: $0.name) }
+      .map { (table: $0, condition: "Z_PK >= 1") }
     var counts: [EntityCount] = []
-    for table in roots {
+    for (table, condition) in roots {
       let name = SQLNames.quoted(table)
-      for row in try connection.values("SELECT Z_ENT, COUNT(*) FROM \(name) GROUP BY Z_ENT") {
+      for row in try connection.values(
+        "SELECT Z_ENT, COUNT(*) FROM \(name) WHERE \(condition) GROUP BY Z_ENT")
+      {
         if case .integer(let number) = row[0], case .integer(let count) = row[1],
           let name = names[number]
         {

@@ -175,9 +175,10 @@ package struct InspectedHistory: Sendable, Equatable, Encodable {
     if case .integer(let number)? = value { Int(clamping: number) } else { 0 }
   }
 
+  /// Returns a time; `nil` for an infinite one, which JSON can't contain.
   private static func seconds(_ value: SQLiteValue?) -> Double? {
     switch value {
-    case .real(let number): number
+    case .real(let number): number.isFinite ? number : nil
     case .integer(let number): Double(number)
     default: nil
     }

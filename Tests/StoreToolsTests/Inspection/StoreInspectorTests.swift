@@ -102,6 +102,29 @@ struct StoreInspectorTests {
     }
   }
 
+  /// A row with the primary key 0, and one with the entity ID of another table.
+  @Test func unmappableRowsAreNotCounted() throws {
+    let store = try store()
+    let connection = try Connection(path: store.url.path, access: .writing)
+    try connection.execute(
+      "INSERT INTO ZMOOD (Z_PK, Z_ENT, Z_OPT) SELECT 0, Z_ENT, 1 FROM ZMOOD LIMIT 1; "
+        + "INSERT INTO ZMOOD (Z_PK, Z_ENT, Z_OPT) "
+        + "SELECT 90, Z_ENT, 1 FROM Z_PRIMARYKEY WHERE Z_NAME = 'Country'")
+    connection.close()
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.unmappableRows.map(\.keys) == [[0, 90]])
+    #expect(inspection.entities.map(\.count) == [50, 22, 2, 20])
+    #expect(inspection.rowCount == 72)
+  }
+
+  @Test func infiniteTimeOfAHistoryIsUnknown() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE ATRANSACTION SET ZTIMESTAMP = 9e999")
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.history?.transactions == 1 && inspection.history?.last == nil)
+    #expect(try !InspectionJSON.data(inspection).isEmpty)
+  }
+
   @Test func unreadableModelFallsBackToTables() throws {
     let store = try store()
     let connection = try Connection(path: store.url.path, access: .writing)
