@@ -49,6 +49,22 @@ struct ModelRulesTests {
         + #"<fetchIndex name="byY"><fetchIndexElement property="y"/></fetchIndex></entity>"#,
       ["prefix-index A", "prefix-index A"]
     ),
+    // Attributes of two subentities with the same name have a column each; inherited ones share it.
+    (
+      #"<entity name="P"/><entity name="A" parentEntity="P"><attribute name="x" "#
+        + #"attributeType="Date"/><fetchIndex name="byX"><fetchIndexElement property="x"/>"#
+        + #"</fetchIndex></entity><entity name="B" parentEntity="P"><attribute name="x" "#
+        + #"attributeType="Date"/><attribute name="y" attributeType="Date"/><fetchIndex "#
+        + #"name="byXY"><fetchIndexElement property="x"/><fetchIndexElement property="y"/>"#
+        + "</fetchIndex></entity>", []
+    ),
+    (
+      #"<entity name="P"><attribute name="x" attributeType="Date"/></entity><entity name="A" "#
+        + #"parentEntity="P"><fetchIndex name="byX"><fetchIndexElement property="x"/>"#
+        + #"</fetchIndex></entity><entity name="B" parentEntity="P"><attribute name="y" "#
+        + #"attributeType="Date"/><fetchIndex name="byXY"><fetchIndexElement property="x"/>"#
+        + #"<fetchIndexElement property="y"/></fetchIndex></entity>"#, ["prefix-index A"]
+    ),
     (
       #"<entity name="A"><attribute name="x" attributeType="Date" indexed="YES"/>"#
         + "<uniquenessConstraints><uniquenessConstraint>"
@@ -147,5 +163,31 @@ struct ModelRulesTests {
     #expect(findings.map(\.rule) == ["one-way-join-table", "large-inline-binary"])
     #expect(findings[0].error.message.contains("Z_1BS has no index that begins with Z_2BS"))
     #expect(findings[1].error.message.contains("the largest of 150,000 bytes"))
+  }
+
+  /// Attributes of two subentities with the same name have a column each.
+  @Test func binarySizesOfSiblingsAreMeasuredSeparately() throws {
+    let model = try document(
+      #"<entity name="P"/>"#
+        + ["A", "B"].map {
+          #"<entity name="\#($0)" parentEntity="P"><attribute name="photo" optional="YES" "#
+            + #"attributeType="Binary"/></entity>"#
+        }.joined()
+    ).model
+    let url = folder.file("P.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for (entity, size) in [("A", 10), ("B", 150_000)] {
+        NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+          .setValue(Data(repeating: 1, count: size), forKey: "photo")
+      }
+      try context.save()
+    }
+    try coordinator.remove(store)
+    let findings = try ModelRules.findings(in: FoundModel(path: url.path))
+    #expect(findings.map { "\($0.rule) \(subject($0))" } == ["large-inline-binary B.photo"])
   }
 }

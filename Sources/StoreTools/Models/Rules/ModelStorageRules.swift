@@ -15,6 +15,21 @@ struct PrefixIndexRule: ModelRule {
     let columns: [(name: String, isAscending: Bool)]
     var condition: String?
     var isRemovable = true
+
+    /// The columns with the entities that declare them: properties of sibling entities with the
+    /// same name have a column each.
+    var ownColumns: [(name: String, isAscending: Bool)] {
+      columns.map { name, isAscending in
+        var owner = entity
+        while let parent = owner.superentity, parent.propertiesByName[key(name)] != nil {
+          owner = parent
+        }
+        return ("\(owner.name ?? "").\(name)", isAscending)
+      }
+    }
+
+    /// The property of a path, which can lead to an element of a composite attribute.
+    private func key(_ path: String) -> String { String(path.prefix { $0 != "." }) }
   }
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
@@ -26,7 +41,7 @@ struct PrefixIndexRule: ModelRule {
         guard index.isRemovable else { return nil }
         let conditions = index.condition == nil ? [nil] : [nil, index.condition]
         let covering = conditions.compactMap { condition in
-          positions[Beginning(index.columns, condition), default: []].first { other in
+          positions[Beginning(index.ownColumns, condition), default: []].first { other in
             // Of two equal indexes, the later one is redundant.
             other != position
               && (!covers(index, indexes[other]) || !indexes[other].isRemovable || other < position)
@@ -62,8 +77,9 @@ struct PrefixIndexRule: ModelRule {
   private func positions(of indexes: [Index]) -> [Beginning: [Int]] {
     var positions: [Beginning: [Int]] = [:]
     for (position, index) in indexes.enumerated() where !index.columns.isEmpty {
+      let columns = index.ownColumns
       for count in 1...index.columns.count {
-        let beginning = Beginning(index.columns.prefix(count), index.condition)
+        let beginning = Beginning(columns.prefix(count), index.condition)
         positions[beginning, default: []].append(position)
       }
     }
@@ -108,7 +124,7 @@ struct PrefixIndexRule: ModelRule {
     guard other.columns.count >= index.columns.count,
       other.condition == nil || other.condition == index.condition
     else { return false }
-    let pairs = zip(index.columns, other.columns)
+    let pairs = zip(index.ownColumns, other.ownColumns)
     guard pairs.allSatisfy({ $0.name == $1.name }) else { return false }
     let turned = pairs.map { $0.isAscending != $1.isAscending }
     return !turned.contains(true) || !turned.contains(false)
@@ -131,8 +147,9 @@ struct LargeInlineBinaryRule: ModelRule {
   private static let limit: Int64 = 100_000
 
   func findings(in checked: CheckedModel) throws -> [ModelFinding] {
-    let rootsByFamily = checked.hierarchies.flatMap { root, family in family.map { ($0, root) } }
-    return try rootsByFamily.flatMap { entity, root -> [ModelFinding] in
+    // A model that doesn't match the tables has no columns to measure.
+    let mapping = checked.store.flatMap { try? SQLModel(model: checked.model, connection: $0) }
+    return try checked.hierarchies.flatMap(\.family).flatMap { entity -> [ModelFinding] in
       try entity.ownAttributes.compactMap { attribute in
         guard !attribute.isTransient, !attribute.allowsExternalBinaryDataStorage else { return nil }
         let isBinary = attribute.attributeType == .binaryDataAttributeType
@@ -145,9 +162,10 @@ struct LargeInlineBinaryRule: ModelRule {
               "Its data is stored in the row regardless of its size, and every fetch reads it.",
               step, entity, attribute.name) : nil
         }
-        guard let (count, largest) = try measure(attribute, root, checked), count > 0 else {
-          return nil
-        }
+        guard let mapped = mapping?.entity(named: entity.name ?? ""),
+          let column = mapped.column(named: attribute.name)?.name,
+          let (count, largest) = try measure(column, of: mapped.table, checked), count > 0
+        else { return nil }
         return finding(
           "\(NumberText.counted(count, "value")) of more than 100 kB "
             + "\(PluralForm.of(count, "is", "are")) stored in the rows, the largest of "
@@ -163,15 +181,10 @@ struct LargeInlineBinaryRule: ModelRule {
       && entity.relationshipsByName.values.contains { !$0.isToMany }
   }
 
-  /// Returns the number of large values and the size of the largest, or `nil` if the column doesn't
-  /// exist.
+  /// Returns the number of large values in a column and the size of the largest.
   private func measure(
-    _ attribute: NSAttributeDescription, _ root: NSEntityDescription, _ checked: CheckedModel
+    _ name: String, of table: String, _ checked: CheckedModel
   ) throws -> (count: Int, largest: Int)? {
-    let name = "Z" + attribute.name.uppercased()
-    guard let table = checked.schema?.table(ofRoot: root.name ?? ""),
-      checked.schema?.tables[table]?.contains(where: { $0.name.uppercased() == name }) == true
-    else { return nil }
     let column = CheckedModel.quoted(name)
     let rows = try checked.store?.values(
       "SELECT COUNT(*), MAX(LENGTH(\(column))) FROM \(CheckedModel.quoted(table)) "
