@@ -210,6 +210,18 @@ struct StoreDoctorTests {
     #expect(rest == [])
   }
 
+  /// SQLite stops after 20 problems.
+  @Test func numberOfProblemsIsAMinimumAtTheLimit() throws {
+    let store = try OfficeStore(hasHistory: false)
+    try store.run(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
+        + "INSERT INTO ZPARTY (Z_PK, Z_ENT, Z_OPT, ZNAME) "
+        + "SELECT 1000 + i, (SELECT Z_ENT FROM ZPARTY LIMIT 1), 1, 'n' || i FROM n")
+    try store.run(Corruption.corruptIndex.sql)
+    let finding = try StoreDoctor.examine(store.url).findings.first { $0.rule == .integrity }
+    #expect(finding?.message == "the file is corrupt: at least 20 problems")
+  }
+
   /// A truncated store is a finding; a file that isn't a store is an error.
   @Test func rejectsFilesThatAreNotStores() throws {
     let store = try OfficeStore()

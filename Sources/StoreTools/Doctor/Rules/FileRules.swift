@@ -82,6 +82,9 @@ struct EntityListRule: DoctorRule {
 
 /// Runs SQLite's integrity check of pages, records, and indexes.
 enum IntegrityCheck {
+  /// The number of problems after which SQLite stops.
+  private static let limit = 20
+
   /// Returns a finding if the integrity check fails.
   ///
   /// **Cost:** reads the whole file.
@@ -91,7 +94,7 @@ enum IntegrityCheck {
       // Core Data doesn't write CHECK constraints, and those of others can perform arbitrary
       // calculations.
       try connection.execute("PRAGMA ignore_check_constraints = 1")
-      lines = try connection.values("PRAGMA integrity_check(20)").compactMap { row in
+      lines = try connection.values("PRAGMA integrity_check(\(limit))").compactMap { row in
         if case .text(let line)? = row.first, line != "ok" { line } else { nil }
       }
     } catch {
@@ -103,7 +106,8 @@ enum IntegrityCheck {
   static func finding(_ lines: [String]) -> DoctorFinding {
     DoctorFinding(
       .integrity, count: lines.count, examples: lines,
-      "the file is corrupt: \(NumberText.counted(lines.count, "problem"))",
+      "the file is corrupt: \(lines.count < limit ? "" : "at least ")"
+        + NumberText.counted(lines.count, "problem"),
       nextStep: "work on a copy: `sqlite3 FILE .recover` extracts readable data; REINDEX repairs "
         + "indexes")
   }
