@@ -113,14 +113,7 @@ package enum StoreRepair {
     var loader = try RowLoader(damaged, old: old, new: anatomy.mapping, into: connection)
     let triggers = try dropTriggers(anatomy, on: connection)
     try loader.load()
-    var maximums: [Int: Int64] = [:]
-    for entity in damaged.entities {
-      let number = Int(clamping: entity.number)
-      let described = old.entity(number: number)?.description
-      maximums[described.map { anatomy.mapping.entity(for: $0).number } ?? number] =
-        entity.maximum
-    }
-    try repaired.complete(maximums: maximums)
+    try repaired.complete(maximums: maximums(damaged, old: old, new: anatomy.mapping))
     try repaired.copyFiles(from: url, to: file)
     for trigger in triggers { try connection.execute(trigger) }
     var metadata = RecoveredMetadata(damaged, usesStoredModel: model === damaged.storedModel)
@@ -141,6 +134,23 @@ package enum StoreRepair {
     return RepairReport(
       url: url, damaged: damaged, losses: loader.losses, repaired: repaired,
       assumptions: metadata.assumptions, remaining: try StoreDoctor.examine(file).findings)
+  }
+
+  /// Returns the former `Z_MAX` by entity ID of the new store, without that of entities that the
+  /// model doesn't have, whose IDs can be those of others there.
+  private static func maximums(
+    _ damaged: CorruptStore, old: SQLModel, new: SQLModel
+  ) -> [Int: Int64] {
+    let ofHistory = Set(HistoryTables.entityIDs.map(\.0))
+    return damaged.entities.reduce(into: [:]) { maximums, entity in
+      var number = Int(clamping: entity.number)
+      if let described = old.entity(number: number)?.description {
+        number = new.entity(for: described).number
+      } else if !ofHistory.contains(number) {
+        return
+      }
+      maximums[number] = max(maximums[number] ?? 0, entity.maximum)
+    }
   }
 
   private static func columns(

@@ -29,6 +29,42 @@ struct StoreRepairTests {
     #expect(report.isComplete)
   }
 
+  /// The entity ID of an entity that the model doesn't have is that of another one in the new store.
+  @Test func formerKeyCountersAreKept() throws {
+    let folder = try TemporaryFolder()
+    let model = NSManagedObjectModel()
+    model.entities = ["A", "B"].map { name in
+      let entity = NSEntityDescription()
+      entity.name = name
+      return entity
+    }
+    let url = folder.file("Store.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for name in ["A", "B"] {
+        _ = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+      }
+      try context.save()
+    }
+    try coordinator.remove(store)
+    let connection = try Connection(path: url.path, access: .writing)
+    try connection.execute(
+      "UPDATE Z_PRIMARYKEY SET Z_ENT = 3 WHERE Z_NAME = 'A'; UPDATE ZA SET Z_ENT = 3; "
+        + "UPDATE Z_PRIMARYKEY SET Z_ENT = 1, Z_MAX = 1000 WHERE Z_NAME = 'B'; "
+        + "UPDATE ZB SET Z_ENT = 1; INSERT INTO Z_PRIMARYKEY VALUES (2, 'Former', 0, 0)")
+    connection.close()
+    let out = folder.file("Out.sqlite")
+    #expect(try StoreRepair.repair(url, to: out).isComplete)
+    let repaired = try Connection(path: out.path, access: .reading)
+    defer { repaired.close() }
+    #expect(
+      try repaired.values("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'B'")
+        == [[.integer(1_000)]])
+  }
+
   @Test func modelOfAnotherStoreIsRejected() throws {
     let folder = try TemporaryFolder()
     let store = try OfficeStore()
