@@ -29,7 +29,7 @@ struct StoreRepairTests {
     #expect(report.isComplete)
   }
 
-  /// The entity ID of an entity that the model doesn't have is that of another one in the new store.
+  /// The ID of an entity that the model doesn't have is that of another one in the new store.
   @Test func formerKeyCountersAreKept() throws {
     let folder = try TemporaryFolder()
     let model = NSManagedObjectModel()
