@@ -13,9 +13,13 @@ struct PipedLines: IteratorProtocol {
   /// the end of the input.
   mutating func next() -> String? {
     var line: [UInt8] = []
+    var isCut = false
     while true {
       let end = waiting.firstIndex(of: UInt8(ascii: "\n"))
-      line += waiting[..<(end ?? waiting.endIndex)].prefix(InputLimits.shellLine + 1 - line.count)
+      let part = waiting[..<(end ?? waiting.endIndex)]
+      let room = InputLimits.shellLine + 1 - line.count
+      line += part.prefix(room)
+      isCut = isCut || part.count > room
       if let end {
         waiting = waiting[(end + 1)...]
         break
@@ -26,7 +30,8 @@ struct PipedLines: IteratorProtocol {
       if line.isEmpty { return nil }
       break
     }
-    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    // Without the last byte that's kept, a line that's too long would be run without its rest.
+    if !isCut, line.last == UInt8(ascii: "\r") { line.removeLast() }
     return String(decoding: line, as: UTF8.self)
   }
 

@@ -9,6 +9,14 @@ struct PipedShellTests {
     program = try BuiltProgram()
   }
 
+  /// Of a line that's too long, one byte more than the limit is kept, here a carriage return.
+  @Test func lineBeyondTheLimitIsNotRunWithoutItsRest() throws {
+    let line = "help" + String(repeating: " ", count: (1 << 20) - 4)
+    let outcome = try program.run(["shell"], input: "\(line)\r rest\n")
+    #expect(outcome.status == 65 && outcome.errors.contains("the line is too long"))
+    #expect(try program.run(["shell"], input: "\(line)\r\n").status == 0)
+  }
+
   @Test func faultStormSessionHasTheExpectedCounts() throws {
     let outcome = try program.run(
       ["shell", PackageFiles.faults],
