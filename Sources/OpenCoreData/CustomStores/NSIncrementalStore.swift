@@ -300,7 +300,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
       for (name, destinations) in row.links {
         shared.toMany.install(
           ToManyCache.Entry(
-            destinations: destinations, commit: commit, version: row.fetched.row.version,
+            destinations: LinkedRows(destinations), commit: commit,
+            version: row.fetched.row.version,
             timestamp: timestamp),
           for: ToManyKey(rootIndex: rootIndex, primaryKey: key, relationship: name))
       }

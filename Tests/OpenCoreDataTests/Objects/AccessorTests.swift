@@ -217,4 +217,17 @@ struct AccessorTests {
       #expect((drivers[1].value(forKey: "cars") as? Set<NSManagedObject>)?.isEmpty == true)
     }
   }
+
+  @Test("Will and did calls for a key that isn't in the model change nothing")
+  func keysOutsideTheModelAreIgnored() throws {
+    let context = try stack(.sqlite).context()
+    try context.performAndWait {
+      let driver = context.make("Driver", ["name": "a"])
+      try context.save()
+      context.refresh(driver, mergeChanges: false)
+      driver.willChangeValue(forKey: "title")
+      driver.didChangeValue(forKey: "title")
+      #expect(driver.isFault && !context.hasChanges)
+    }
+  }
 }

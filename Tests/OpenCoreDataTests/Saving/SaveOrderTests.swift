@@ -183,6 +183,25 @@ struct SaveOrderTests {
     }
   }
 
+  @Test("An object that's listed twice gets one permanent ID")
+  func objectListedTwiceGetsOnePermanentID() throws {
+    let context = try stack(.sqlite).context()
+    try context.performAndWait {
+      let items = [context.make("Item"), context.make("Item")]
+      try context.obtainPermanentIDs(for: [items[0], items[0]])
+      try context.obtainPermanentIDs(for: items)
+      #expect(items.map(\.primaryKey) == [1, 2])
+    }
+  }
+
+  @Test("Objects without a context have different IDs")
+  func objectsWithoutAContextHaveDifferentIDs() throws {
+    let entity = try #require(SavingModels.items().entitiesByName["Item"])
+    let items = (0..<2).map { _ in NSManagedObject(entity: entity, insertInto: nil) }
+    #expect(items[0].objectID != items[1].objectID && items[0].objectID == items[0].objectID)
+    #expect(items.allSatisfy { $0.objectID.isTemporaryID })
+  }
+
   @Test("S7.19, S-B10 a failed statement rolls back the save and keeps IDs temporary")
   func failedStatementRollsBackTheSaveAndKeepsIDsTemporary() throws {
     let stack = try stack(.sqlite)
