@@ -51,7 +51,7 @@ struct Advise: Executable {
     if !isScenario, steps.isEmpty, sql.isEmpty {
       throw ValidationError(
         "expected a step to find indexes for\n"
-          + "add one or more after the store: cdprof advise \(LineWords.plain(file)) "
+          + "add one or more after the store: cdprof advise \(CommandWord.quoted(file)) "
           + "\"fetch ENTITY sort KEY\"")
     }
   }

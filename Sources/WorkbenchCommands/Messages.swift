@@ -76,7 +76,7 @@ enum Messages {
   }
 
   static func next(after scenario: String) -> String {
-    "next: cdprof run \(LineWords.plain(scenario)) --report html"
+    "next: cdprof run \(CommandWord.quoted(scenario)) --report html"
   }
 
   static func progress(_ progress: RunProgress, of scenario: String) -> String {

@@ -95,8 +95,8 @@ extension ScenarioStarter {
   private static func header(_ name: String) -> String {
     """
     # yaml-language-server: $schema=\(ScenarioSchema.fileName)
-    # Run:         cdprof run \(name).yml --report html
-    # Explore:     cdprof shell \(name).yml
+    # Run:         cdprof run \(CommandWord.quoted(name + ".yml")) --report html
+    # Explore:     cdprof shell \(CommandWord.quoted(name + ".yml"))
     # Reference:   Documentation/scenario-format.md
     name: \(YAMLText.scalar(name))
     source: ours                  # where the expected numbers come from: book, derived, apple, ours

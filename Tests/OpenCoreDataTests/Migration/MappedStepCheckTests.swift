@@ -1,5 +1,5 @@
 import CoreDataCosts
-import OpenCoreData
+import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
