@@ -4,9 +4,9 @@ extension NSManagedObject {
   /// Returns a to-many relationship as a mutable set, whose changes are recorded and update the
   /// inverse.
   ///
-  /// Adding and removing objects doesn't fire the relationship; counting and reading does. On Linux,
-  /// a cast to a Swift `Set` yields an empty one: use `allObjects` or `value(forKey:)`. It's a
-  /// programmer error to pass a key that isn't an unordered to-many.
+  /// Adding and removing objects doesn't fire the relationship; counting and reading does. On
+  /// Linux, a cast to a Swift `Set` yields an empty one: use `allObjects` or `value(forKey:)`. It's
+  /// a programmer error to pass a key that isn't an unordered to-many.
   public final func mutableSetValue(forKey key: String) -> NSMutableSet {
     MutableRelationshipSet.make(self, toMany(key, isOrdered: false))
   }

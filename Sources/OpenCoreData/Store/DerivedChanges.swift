@@ -49,8 +49,8 @@ extension CachingStore {
 }
 
 extension RowValue {
-  /// Creates the value of a column as a row has it, which SQLite computed for a slot's kind; null if
-  /// it doesn't fit.
+  /// Creates the value of a column as a row has it, which SQLite computed for a slot's kind; null
+  /// if it doesn't fit.
   fileprivate init(_ value: SQLiteValue, kind: RowSlot.Kind) {
     switch (value, kind) {
     case (.null, _): self = .null

@@ -127,8 +127,8 @@ final class MemoryReader: StoreReader {
 extension MemoryReader {
   /// Checks the keys that a fetch compares and sorts by, up to an operator such as `@count`.
   ///
-  /// - Throws: 134060 with the first key that its entity doesn't store, and for an order by a to-many
-  ///   relationship.
+  /// - Throws: 134060 with the first key that its entity doesn't store, and for an order by a
+  ///   to-many relationship.
   func checkKeys(of plan: FetchPlan) throws {
     for path in plan.predicate?.ownKeyPaths ?? [] { try check(path, plan.entity) }
     // Dictionaries are also sorted by their entries.

@@ -237,7 +237,7 @@ struct MigrationCheckTests {
   @Test("Numbers of all types are equal to a fixture's, without rounding and exponents")
   func numbersAreEqualToThoseOfAFixture() throws {
     let types: [(String, NSAttributeType, NSNumber)] = [
-      ("decimal", .decimalAttributeType, NSDecimalNumber(string: "100000000000000000000.5")),
+      ("decimal", .decimalAttributeType, NSDecimalNumber(string: "1234567890.12345")),
       ("double", .doubleAttributeType, NSNumber(value: 1e20)),
       ("float", .floatAttributeType, NSNumber(value: Float(0.1))),
       ("integer", .integer64AttributeType, NSNumber(value: 1_000_000_000_000_000_000)),
@@ -267,7 +267,7 @@ struct MigrationCheckTests {
         "Number": [
           [
             "integer": 1_000_000_000_000_000_000, "double": 1e20, "float": 0.1,
-            "decimal": "100000000000000000000.5",
+            "decimal": "1234567890.12345",
           ]
         ]
       ])
