@@ -27,7 +27,7 @@ package struct RunComparison: Sendable {
       ? before.scenario : "\(before.scenario) and \(after.scenario)"
     let environments = RunComparison.differences(before.environment, after.environment)
     notes = RunComparison.notes(before, after) + environments
-    let reasonInconclusive = RunComparison.reasonInconclusive(before.environment, after.environment)
+    let reasonInconclusive = RunComparison.reasonInconclusive(before, after)
     statements = []
     let one = RunComparison.entries(of: before)
     let other = RunComparison.entries(of: after)
@@ -82,7 +82,15 @@ package struct RunComparison: Sendable {
   private static func notes(_ before: RunResult, _ after: RunResult) -> [String] {
     var notes: [String] = []
     if before.seed != after.seed { notes.append("seed \(before.seed) and \(after.seed)") }
-    for entity in before.data {
+    if let one = before.engine?.text ?? (after.engine == nil ? nil : "SQLite"),
+      one != after.engine?.text
+    {
+      notes.append("engine: \(one) and \(after.engine?.text ?? "SQLite")")
+    }
+    let added = after.data.filter { entity in
+      !before.data.contains { $0.name == entity.name }
+    }
+    for entity in before.data + added.map({ EntityCount(name: $0.name, count: 0) }) {
       let other = after.data.first { $0.name == entity.name }?.count ?? 0
       guard other != entity.count else { continue }
       notes.append(
@@ -100,8 +108,13 @@ package struct RunComparison: Sendable {
     ].filter { $0.1 != $0.2 }.map { "\($0.0): \($0.1) and \($0.2)" }
   }
 
-  private static func reasonInconclusive(_ one: RunEnvironment, _ other: RunEnvironment) -> String?
-  {
+  private static func reasonInconclusive(_ before: RunResult, _ after: RunResult) -> String? {
+    let (one, other) = (before.environment, after.environment)
+    if before.engine?.name != after.engine?.name
+      || before.engine?.conditions != after.engine?.conditions
+    {
+      return "different engines"
+    }
     if one.machine != other.machine { return "different machines" }
     if one.build != other.build { return "different kinds of build" }
     return one.build == "debug" ? "a debug build" : nil
@@ -146,9 +159,11 @@ extension Metric {
 package struct ComparedTime: Sendable, Equatable {
   /// The result of comparing two times.
   package enum Outcome: Sendable, Equatable {
-    /// Every run was faster than every earlier one; the value is the ratio of the medians.
+    /// Every run was faster than every earlier one; the value is the ratio of the medians, which is
+    /// infinite if the later one is 0.
     case faster(Double)
-    /// Every run was slower than every earlier one; the value is the ratio of the medians.
+    /// Every run was slower than every earlier one; the value is the ratio of the medians, which is
+    /// infinite if the earlier one is 0.
     case slower(Double)
     /// The times can't be compared or overlap; the value is the reason.
     case inconclusive(String)
@@ -193,9 +208,9 @@ package struct ComparedTime: Sendable, Equatable {
         "fewer than \(TimeSpread.enough) \(unit.rawValue)s each"
           + (unit == .run ? "; run with --repeat 5" : ""))
     }
-    let ratio = Double(after.median) / Double(max(1, before.median))
-    if after.least > before.most { return .slower(ratio) }
-    if after.most < before.least { return .faster(1 / max(ratio, .leastNormalMagnitude)) }
+    let medians = (before: Double(before.median), after: Double(after.median))
+    if after.least > before.most { return .slower(medians.after / medians.before) }
+    if after.most < before.least { return .faster(medians.before / medians.after) }
     return .inconclusive("the \(unit.rawValue)s overlap")
   }
 
@@ -203,17 +218,20 @@ package struct ComparedTime: Sendable, Equatable {
   package var text: String {
     let words =
       switch outcome {
-      case .faster(let times): "\(ComparedTime.factor(times)) times faster"
-      case .slower(let times): "\(ComparedTime.factor(times)) times slower"
+      case .faster(let times): "\(ComparedTime.factor(times))faster"
+      case .slower(let times): "\(ComparedTime.factor(times))slower"
       case .inconclusive(let reason): "inconclusive: \(reason)"
       }
     let noun = unit.rawValue
     return "\(before.text(of: noun)) → \(after.text(of: noun)), \(words)"
   }
 
+  /// Returns `1.9 times `, or an empty string if one of the medians is 0.
+  ///
+  /// A log rounds a time of less than 50 µs to 0.
   private static func factor(_ number: Double) -> String {
-    let tenths = Int((number * 10).rounded())
-    return "\(NumberText.grouped(tenths / 10)).\(tenths % 10)"
+    guard number.isFinite, let tenths = Int(exactly: (number * 10).rounded()) else { return "" }
+    return "\(NumberText.grouped(tenths / 10)).\(tenths % 10) times "
   }
 }
 

@@ -91,6 +91,19 @@ struct LogComparisonTests {
     #expect(ComparisonText.lines(one).contains { $0.contains("10.0 times slower") })
   }
 
+  /// A log rounds a short time to 0, which has no ratio.
+  @Test func aTimeOfZeroHasNoFactor() {
+    func log(_ time: String) -> String {
+      (0..<3).map { _ in SampleLogs.fetch(Self.list, rows: 1, time: time) }.joined()
+    }
+    let faster = comparison(log("0.0010s"), log("0.0000s")).statements[0].time
+    #expect(faster?.text.hasSuffix(", faster") == true)
+    #expect(faster?.outcome == .faster(.infinity))
+    let slower = comparison(log("0.0000s"), log("0.0010s")).statements[0].time
+    #expect(slower?.text.hasSuffix(", slower") == true)
+    #expect(slower?.outcome == .slower(.infinity))
+  }
+
   /// Row-cache hits are compared only if both logs contain them.
   @Test func onlyCommonMetricsAreCompared() {
     let own = "cdprof: annotation: this log has row-cache hits and save times\n" + Self.log(1)

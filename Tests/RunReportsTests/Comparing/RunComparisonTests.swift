@@ -90,6 +90,17 @@ struct RunComparisonTests {
     #expect(ComparisonFailureCriteria.standard.failures(of: comparison) == [])
   }
 
+  @Test func enginesAndNewEntitiesAreReported() {
+    var after = before
+    after.engine = EngineDescription(name: "PostgreSQL", version: "17")
+    after.data.append(EntityCount(name: "Region", count: 3))
+    let comparison = RunComparison(before, after)
+    #expect(comparison.notes.first == "engine: SQLite and \(after.engine?.text ?? "")")
+    #expect(comparison.notes.last == "Region: 0 rows and 3")
+    #expect(comparison.variants[0].time.text.hasSuffix("inconclusive: different engines"))
+    #expect(RunComparison(after, after).notes == [])
+  }
+
   @Test func otherDifferencesAreReported() throws {
     var after = before
     after.seed = 8
