@@ -66,12 +66,18 @@ struct LogPage {
   let first: String
   let last: String
   let storms: [Storm]
+  /// The number of storms that aren't shown, in words, or `nil` if all are.
+  let moreStorms: String?
   let compared: Compared?
   let statements: [LogPageStatement]
+  /// The number of all statements of the log.
+  let statementCount: Int
   /// The number of statements that aren't shown, or `nil` if all are.
   let more: String?
   let advice: String?
   let sections: [Section]
+  /// The number of sections that aren't shown, in words, or `nil` if all are.
+  let moreSections: String?
   let hasSections: Bool
   let messages: [Message]
   let hasMessages: Bool
@@ -93,6 +99,7 @@ struct LogPage {
       "line \(NumberText.grouped(report.lines))"
       + (report.lastTime.isEmpty ? "" : ", \(report.lastTime)")
     storms = report.storms.prefix(LogPage.limit).map { LogPage.storm($0, report) }
+    moreStorms = LogPage.more(report.storms.count, "finding")
     compared = input.before.map { before in
       Compared(
         file: before.file,
@@ -102,6 +109,7 @@ struct LogPage {
     statements = sorted.prefix(LogPage.limit).map {
       LogPageStatement($0, showsBinds: input.showsBinds)
     }
+    statementCount = sorted.count
     let hidden = sorted.count - statements.count
     more = hidden > 0 ? "and \(NumberText.grouped(hidden)) more; use --json to list all" : nil
     advice = input.advice.map { AdviceText.lines($0).joined(separator: "\n") }
@@ -110,6 +118,7 @@ struct LogPage {
         name: section.name, lines: "\(section.firstLine) to \(section.lastLine)",
         counts: LogText.costs(section.costs, suffix: LogText.hitsNote(report)))
     }
+    moreSections = LogPage.more(report.sections.count, "section")
     hasSections = !sections.isEmpty
     messages = (report.problems + report.unrecognizedLines).map { sample in
       Message(
@@ -118,6 +127,10 @@ struct LogPage {
     }
     hasMessages = !messages.isEmpty
     version = ToolVersion.current
+  }
+
+  private static func more(_ count: Int, _ noun: String) -> String? {
+    count > limit ? "and \(NumberText.counted(count - limit, "more \(noun)"))" : nil
   }
 
   static func outcome(_ input: LogReportInput) -> String {
@@ -194,7 +207,7 @@ extension LogPage {
     if !sections.isEmpty {
       tracks.append(
         Track(
-          name: "Sections", count: "\(sections.count)",
+          name: "Sections", count: NumberText.grouped(report.sections.count),
           label: report.sections.prefix(limit).map(\.name).joined(separator: ", "),
           marks: sections))
     }
@@ -354,6 +367,7 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
       "- ▲ **\(MarkdownText.plain(storm.name))** \(MarkdownText.plain(storm.cost)), "
         + "\(MarkdownText.plain(storm.location))  \n  fix \(MarkdownText.plain(storm.fix))"
     }
+    if let more = page.moreStorms { lines += ["", more] }
     for text in [page.budget, page.compared?.text].compactMap(\.self) {
       lines += [""] + text.split(separator: "\n").map { "- \(MarkdownText.plain(String($0)))" }
     }
@@ -368,8 +382,10 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
           statement.p95,
         ].map(MarkdownText.plain) + [MarkdownText.code(statement.short)])
     }
-    let hidden = page.statements.count - limit
-    if hidden > 0 { lines += ["", "and \(hidden) more statements"] }
+    let hidden = page.statementCount - limit
+    if hidden > 0 {
+      lines += ["", "and \(NumberText.counted(hidden, "more statement"))"]
+    }
     if let advice = page.advice {
       lines += [""] + advice.split(separator: "\n").map { "- \(MarkdownText.plain(String($0)))" }
     }

@@ -68,6 +68,19 @@ struct LogReportTests {
     #expect(text.contains("| \\#1 | 1 | 20 | 30 ms | 30 ms | 30 ms | `SELECT 0, t0.Z_PK"))
   }
 
+  @Test("The numbers of what isn't listed are those of the log, not of the page")
+  func countsWhatIsNotListed() throws {
+    let log = (1...210).map { number in
+      "cdprof: begin part \(number)\n" + SampleLogs.fetch("SELECT 0 FROM ZT\(number) t0", rows: 1)
+    }.joined()
+    let input = LogReportInput(report: SampleLogs.report(log + "cdprof: end\n"))
+    #expect(try page(.md, input).contains("\nand 180 more statements\n"))
+    let html = try page(.html, input)
+    #expect(html.contains("and 10 more; use --json to list all"))
+    #expect(html.contains(">and 10 more sections<"))
+    #expect(LogPage(input).tracks.first?.count == "210")
+  }
+
   @Test("JUnit has a test case for each expectation and each missing section")
   func writesJUnit() throws {
     let folder = try TemporaryFolder()
