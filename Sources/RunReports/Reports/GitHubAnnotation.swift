@@ -71,13 +71,26 @@ package struct GitHubAnnotation: Sendable, Equatable {
   }
 
   private static func data(_ text: String) -> String {
-    let lines = text.replacing("\r", with: "").split(
+    let lines = text.unicodeScalars.filter { $0 != "\r" }.split(
       separator: "\n", omittingEmptySubsequences: false)
-    return lines.map { PrintableText.line(String($0)).replacing("%", with: "%25") }
+    return lines.map { escaped(PrintableText.line(String($0)), ["%": "%25"]) }
       .joined(separator: "%0A")
   }
 
   private static func property(_ text: String) -> String {
-    data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    escaped(data(text), [":": "%3A", ",": "%2C"])
+  }
+
+  /// Replaces scalars, because a combining mark joins one into another `Character`.
+  private static func escaped(_ text: String, _ escapes: [Unicode.Scalar: String]) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let escape = escapes[scalar] {
+        result.append(contentsOf: escape.unicodeScalars)
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
   }
 }

@@ -83,7 +83,8 @@ package enum MarkdownReport {
   private static func text(_ finding: ReportFinding) -> String {
     let location = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
     let fix =
-      finding.fix.map(MarkdownText.code) + (finding.advice.isEmpty ? [] : [finding.advice])
+      finding.fix.map(MarkdownText.code)
+      + (finding.advice.isEmpty ? [] : [MarkdownText.plain(finding.advice)])
     let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
       + "\(MarkdownText.plain(finding.what))\(location)\(now)  \n"
@@ -112,11 +113,18 @@ enum MarkdownText {
   /// Returns a code span on one line, which is also valid in a table cell.
   static func code(_ text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-      .replacing("|", with: "\\|")
-    let longest = line.matches(of: /`+/).map { $0.0.count }.max() ?? 0
+    // A combining mark joins a special character into another `Character`.
+    var escaped = String.UnicodeScalarView()
+    var (longest, length) = (0, 0)
+    for scalar in line.unicodeScalars {
+      length = scalar == "`" ? length + 1 : 0
+      longest = max(longest, length)
+      if scalar == "|" { escaped.append("\\") }
+      escaped.append(scalar)
+    }
     let marks = String(repeating: "`", count: longest + 1)
     let pad = longest > 0 ? " " : ""
-    return "\(marks)\(pad)\(line)\(pad)\(marks)"
+    return "\(marks)\(pad)\(String(escaped))\(pad)\(marks)"
   }
 
   /// Returns a row of a table.

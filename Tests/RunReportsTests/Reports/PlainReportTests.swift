@@ -26,10 +26,37 @@ struct PlainReportTests {
     #expect(missed.contains("| prefetched | `misses` | 0 | **60** | `faults.yml:32` |"))
   }
 
-  @Test(arguments: [("a|b", "`a\\|b`"), ("`x`", "`` `x` ``"), ("a\nb", "`a b`")])
+  /// A combining mark joins `|` or a backtick into another character, but Markdown sees the scalar.
+  @Test(
+    arguments: [
+      ("a|b", "`a\\|b`"), ("`x`", "`` `x` ``"), ("a\nb", "`a b`"),
+      ("a|\u{301}b", "`a\\|\u{301}b`"), ("`\u{301}x", "`` `\u{301}x ``"),
+    ])
   func markdownCodeIsEscaped(text: String, code: String) {
     #expect(MarkdownText.code(text) == code)
     #expect(!MarkdownText.plain("<b>*a*|").contains("<"))
+  }
+
+  /// GitHub ends a property at a scalar, even if a combining mark follows it.
+  @Test func annotationsAreEscapedByScalar() {
+    let text = GitHubAnnotation(
+      file: "a.yml", line: 1, title: "a,\u{301}b:\u{301}", message: "x%\u{301}\r\ny"
+    ).text
+    let scalars = Array(text.unicodeScalars)
+    let expected = "::error file=a.yml,line=1,title=a%2C\u{301}b%3A\u{301}::x%25\u{301}%0Ay"
+    #expect(scalars == Array(expected.unicodeScalars))
+  }
+
+  @Test func markdownEscapesAdvice() {
+    var result = FaultStormScenario(moods: 200).result()
+    for index in result.variants.indices {
+      for number in result.variants[index].findings.indices {
+        result.variants[index].findings[number].fix.advice = "see <b> *a*"
+      }
+    }
+    let text = MarkdownReport.text(result)
+    #expect(text.contains("see &lt;b> \\*a\\*;"))
+    #expect(!text.contains("<b>"))
   }
 
   @Test func junitHasOneTestCasePerExpectation() throws {
