@@ -76,6 +76,8 @@ struct ReportPredictionsTests {
       seen.push([...document.querySelectorAll(".board tbody tr")].filter(r => r.offsetParent).length);
       for (let i = 0; i < 6; i++) click("[data-next]");
       seen.push(isVisible(".lesson"), document.activeElement.id);
+      click("[data-again]");
+      seen.push(document.querySelector("[data-hint]").textContent);
       document.title = seen.join("|");
       </script>
       """
@@ -87,6 +89,6 @@ struct ReportPredictionsTests {
     #expect(
       title.1
         == "false|false|false|true,false|Choose an answer.|Right.|Not quite."
-        + "|You answered 1 of 2 correctly.|false|1|true|predict")
+        + "|You answered 1 of 2 correctly.|false|1|true|predict|Hint")
   }
 }

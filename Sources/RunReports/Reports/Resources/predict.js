@@ -18,7 +18,7 @@
   function scores() {
     try {
       var read = JSON.parse(localStorage.getItem(key));
-      return read && typeof read === "object" ? read : {};
+      return read && typeof read === "object" && !Array.isArray(read) ? read : {};
     } catch (error) { return {}; }
   }
   function save(value) {
@@ -62,6 +62,8 @@
       form.querySelector("[data-verdict]").textContent = "";
       list("input, button", form).forEach(function (one) { one.disabled = false; });
       list("li", form).forEach(function (one) { one.hidden = true; });
+      var hint = form.querySelector("[data-hint]");
+      if (hint) hint.textContent = "Hint";
     });
     buttons.hidden = all.hidden = false;
     next.hidden = again.hidden = true;
