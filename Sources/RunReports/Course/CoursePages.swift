@@ -69,8 +69,10 @@ package struct CoursePages: Sendable {
   package init(title: String, lessons: [Lesson], text: CourseText) {
     self.title = text.title ?? title
     self.text = text
-    let main = text.path.compactMap { name in lessons.first { $0.name == name } }
-    let names = Set(main.map(\.name))
+    var names: Set<String> = []
+    let main = text.path.compactMap { name in
+      lessons.first { $0.name == name && names.insert(name).inserted }
+    }
     mainCount = main.count
     self.lessons = main + lessons.filter { !names.contains($0.name) }
   }

@@ -72,7 +72,7 @@ package struct CourseText: Sendable {
     var blocks: [Block] = []
     var isOpen = false
     for line in String(decoding: data, as: UTF8.self).split(
-      separator: "\n", omittingEmptySubsequences: false)
+      omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     {
       let text = line.trimmingCharacters(in: .whitespaces)
       let last = blocks.count - 1

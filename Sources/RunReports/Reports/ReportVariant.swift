@@ -158,9 +158,10 @@ struct ReportStatement {
   }
 
   private static func cut(_ text: String) -> String {
-    let more = text.utf8.count - textLimit
+    let shown = text.prefix(textLimit)
+    let more = text.utf8.count - shown.utf8.count
     guard more > 0 else { return text }
-    return "\(text.prefix(textLimit)) … (\(NumberText.counted(more, "byte")) more)"
+    return "\(shown) … (\(NumberText.counted(more, "byte")) more)"
   }
 }
 

@@ -40,6 +40,16 @@ struct CoursePagesTests {
     #expect(names == ["06-a/two", "faults", "06-a/one: ?", "more"])
   }
 
+  /// A text can have CR LF, and can list a lesson twice.
+  @Test func textsAreReadByLineAndLessonsOnce() throws {
+    var texts = Self.texts.mapValues { $0.replacing("\n", with: "\r\n") }
+    texts["course.md"]? += "- faults\r\n- 06-a/two\r\n"
+    let pages = try Self.pages(texts)
+    #expect(pages.lessons.map(\.name) == ["06-a/two", "faults", "06-a/one: ?", "more"])
+    let contents = try #require(pages.otherPages().first { $0.path == "index.html" })
+    #expect(contents.html.contains("A &lt;course&gt;") && contents.html.contains("Read this."))
+  }
+
   @Test func lessonLinksToItsNeighborsAndToTermsOnce() throws {
     let pages = try Self.pages()
     let first = try pages.page(of: pages.lessons[0], FaultStormScenario(moods: 20).result())

@@ -255,4 +255,18 @@ struct HTMLReportTests {
     let read = try ResultFile.read(JSONReport.data(quiet), path: "a.json")
     #expect(read.variants[0].silenced == ["fault-storm(Mood)"])
   }
+
+  /// The limit is in characters, and the rest in bytes.
+  @Test(arguments: [(2_000, nil), (4_000, " … (2,030 bytes more)")] as [(Int, String?)])
+  func longStatementsAreCut(count: Int, end: String?) {
+    let sql = String(repeating: "é", count: count)
+    let log = ReportStatement(
+      StatementShape(number: 1, kind: .select, sql: sql, count: 1, rows: 0, nanoseconds: 0)
+    ).log
+    if let end {
+      #expect(log.hasSuffix("é" + end))
+    } else {
+      #expect(log == "CoreData: sql: " + sql)
+    }
+  }
 }
