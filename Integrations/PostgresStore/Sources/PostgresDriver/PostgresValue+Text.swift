@@ -28,7 +28,14 @@ extension PostgresValue {
 
   private static func quoted(_ text: String, _ isElement: Bool) -> String {
     guard isElement else { return "\"\(text)\"" }
-    return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    // A combining mark joins a sign into another `Character`, but the server sees the sign.
+    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in text.unicodeScalars {
+      if scalar == "\\" || scalar == "\"" { quoted.append("\\") }
+      quoted.append(scalar)
+    }
+    quoted.append("\"")
+    return String(quoted)
   }
 
   private static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {

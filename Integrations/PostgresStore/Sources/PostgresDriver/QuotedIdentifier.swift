@@ -11,6 +11,13 @@ package enum QuotedIdentifier {
     guard !name.isEmpty && name.utf8.count <= longest && !name.utf8.contains(0) else {
       fatalError("an identifier has 1 to 63 bytes, none of them 0")
     }
-    return "\"" + name.replacing("\"", with: "\"\"") + "\""
+    // A combining mark joins a quote into another `Character`, but the server sees the quote.
+    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in name.unicodeScalars {
+      if scalar == "\"" { quoted.append(scalar) }
+      quoted.append(scalar)
+    }
+    quoted.append("\"")
+    return String(quoted)
   }
 }

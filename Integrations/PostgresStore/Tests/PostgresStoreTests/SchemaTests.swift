@@ -148,7 +148,7 @@ struct SchemaTests {
     let long = String(repeating: "ä", count: 60)
     let attributes = [
       "a\"b", "'; DROP TABLE x; --", "z_pk", "ctid", "xmin", "order", "a.b", long + "1", long + "2",
-      long, "snow☃man", "back\\slash", "%s", "Select",
+      long, "snow☃man", "back\\slash", "%s", "Select", "quote\"\u{301}mark",
     ]
     let names = [
       "My \"Entity\"", "z_metadata", "select", "Table_pkey", "Table", long + "1", long + "2",
