@@ -207,7 +207,7 @@ struct ReportCurves {
     // With a constant and a growing part, the last two values show the growth best.
     let before = values[values.count - 2]
     let part = Double(scales[scales.count - 1]) / Double(scales[scales.count - 2])
-    guard before > 0, part > 1 else { return "grows" }
+    guard before > 0, part > 1 else { return last < first ? "shrinks" : "grows" }
     let tenths = Int((ReportChart.log(Double(last) / Double(before), base: part) * 10).rounded())
     switch tenths {
     case 0: return "nearly constant"

@@ -130,7 +130,7 @@ struct PageAccessTests {
   @Test(arguments: [
     ([5, 5, 5], "constant"), ([10, 100, 1_000], "linear"), ([1, 100, 10_000], "quadratic"),
     ([0, 3, 9], "grows"), ([9, 3, 0], "shrinks"), ([61, 70, 160], "as scale to the power of 0.4"),
-    ([100, 50, 20], "shrinks"),
+    ([100, 50, 20], "shrinks"), ([5, 0, 3], "shrinks"), ([3, 0, 5], "grows"),
   ])
   func growthIsDescribed(values: [Int], words: String) {
     #expect(ReportCurves.growth(from: values, at: [1, 10, 100]) == words)
