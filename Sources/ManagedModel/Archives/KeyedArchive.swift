@@ -10,9 +10,26 @@ struct KeyedArchive {
     let fields: [String: BinaryPropertyList.Value]
   }
 
+  /// How many members of lists have been returned.
+  private final class Count {
+    var members = 0
+  }
+
   private let objects: [BinaryPropertyList.Value]
+  private let count = Count()
   /// The object that was archived.
   let root: Object
+
+  /// Whether more members of lists were requested than an archive may have, so that the last lists
+  /// were returned as empty.
+  ///
+  /// Objects can share a list, which could contain itself: its members would multiply.
+  var isExhausted: Bool { count.members > ModelLimits.propertyListValues }
+
+  /// The error for an archive that is exhausted.
+  static let exhaustion = error(
+    "The archive's lists have more than \(ModelLimits.propertyListValues) members, counted where "
+      + "they're used.")
 
   /// Reads an archive.
   init(_ bytes: [UInt8]) throws(ModelError) {
@@ -84,16 +101,24 @@ struct KeyedArchive {
     integer(value).map { $0 != 0 } ?? false
   }
 
-  /// The members of an array or a set.
+  /// The members of an array or a set; empty if the archive is exhausted.
   func list(_ value: BinaryPropertyList.Value?) -> [BinaryPropertyList.Value] {
-    if case .array(let members) = self.value(value) { return members }
+    if case .array(let members) = self.value(value) { return counted(members) }
     guard let object = object(value), case .array(let members) = object.fields["NS.objects"] else {
       return []
     }
-    return members
+    return counted(members)
   }
 
-  /// The entries of a dictionary of any class that archives contain.
+  /// Counts members that are about to be read, and returns none if there are too many.
+  private func counted(_ members: [BinaryPropertyList.Value]) -> [BinaryPropertyList.Value] {
+    if isExhausted { return [] }
+    count.members += members.count
+    return isExhausted ? [] : members
+  }
+
+  /// The entries of a dictionary of any class that archives contain; empty if the archive is
+  /// exhausted.
   func entries(
     _ value: BinaryPropertyList.Value?
   ) -> [(key: BinaryPropertyList.Value, value: BinaryPropertyList.Value)] {
@@ -106,7 +131,7 @@ struct KeyedArchive {
     guard case .array(let keys) = object.fields["NS.keys"],
       case .array(let values) = object.fields["NS.objects"]
     else { return [] }
-    return zip(keys, values).map { (key: $0.0, value: $0.1) }
+    return zip(counted(keys), values).map { (key: $0.0, value: $0.1) }
   }
 }
 
@@ -125,7 +150,8 @@ extension KeyedArchive {
     case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds)
     case .data(let bytes): return Data(bytes)
     case .string(let text): return text
-    case .array(let members): return members.compactMap { anyValue($0, depth: depth + 1) }
+    case .array(let members):
+      return counted(members).compactMap { anyValue($0, depth: depth + 1) }
     case .dictionary: return object(value).flatMap { anyValue(of: $0, value, depth: depth) }
     }
   }

@@ -76,6 +76,7 @@ final class ModelArchiveReader {
     }
     addConfigurations(root)
     addRecorded(root)
+    if archive.isExhausted { throw KeyedArchive.exhaustion }
     return model
   }
 

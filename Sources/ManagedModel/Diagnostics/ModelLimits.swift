@@ -82,7 +82,8 @@ package enum ModelLimits {
   /// Foundation's unarchiver is recursive.
   package static let archivedObjectDepth = 200
   /// The maximum number of values of a binary property list, or the number of its bytes if that's
-  /// greater and the list isn't a model.
+  /// greater and the list isn't a model; also that of the members of an archive's lists, counted
+  /// where they're used.
   ///
   /// A few bytes can refer to one value many times, so that values multiply.
   package static let propertyListValues = 1_000_000

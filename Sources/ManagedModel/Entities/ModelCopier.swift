@@ -30,9 +30,9 @@ final class ModelCopier {
         all.merge(one) { first, _ in first }
       }
     }
-    for template in models.flatMap(\.fetchRequestTemplates)
-    where !copy.fetchRequestTemplates.contains(template) {
-      copy.fetchRequestTemplates.append(template)
+    var templates: Set<FetchRequestTemplate> = []
+    copy.fetchRequestTemplates = models.flatMap(\.fetchRequestTemplates).filter {
+      templates.insert($0).inserted
     }
     for model in models { copyConfigurations(of: model, to: copy) }
     return copy
@@ -75,10 +75,11 @@ final class ModelCopier {
   ) {
     for name in model.configurations {
       var members = copy.entities(forConfigurationName: name) ?? []
+      var known = Set(members.map { ObjectIdentifier($0) })
       for entity in model.entities(forConfigurationName: name) ?? [] {
-        guard let made = entities[ObjectIdentifier(entity)], !members.contains(made) else {
-          continue
-        }
+        guard let made = entities[ObjectIdentifier(entity)],
+          known.insert(ObjectIdentifier(made)).inserted
+        else { continue }
         members.append(made)
       }
       copy.setEntities(members, forConfigurationName: name)

@@ -107,7 +107,8 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     _ entities: [NSEntityDescription], forConfigurationName configuration: String
   ) {
     requireMutable()
-    for entity in entities where !storedEntities.contains(where: { $0 === entity }) {
+    for entity in entities
+    where entity.managedObjectModel !== self && !storedEntities.contains(where: { $0 === entity }) {
       fatalError(
         "The entity \(entity.name ?? "") isn't in the model, so no configuration can contain it.")
     }

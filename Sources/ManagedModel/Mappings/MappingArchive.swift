@@ -32,6 +32,7 @@ struct MappingArchive {
       }
       mappings.append(try entityMapping(object.fields))
     }
+    if archive.isExhausted { throw KeyedArchive.exhaustion }
     let model = NSMappingModel()
     model.entityMappings = mappings
     return model
@@ -39,7 +40,9 @@ struct MappingArchive {
 
   /// The archived expression.
   func expression() throws(ModelError) -> NSExpression {
-    try expression(archive.root, depth: 0)
+    let expression = try expression(archive.root, depth: 0)
+    if archive.isExhausted { throw KeyedArchive.exhaustion }
+    return expression
   }
 
   private typealias Fields = [String: BinaryPropertyList.Value]

@@ -48,8 +48,11 @@ import Testing
   }
 
   /// An archive of a model with entities that are given by name, parent, and properties.
+  ///
+  /// Other objects follow at `otherObjects`, to which the entities and the root can refer.
   static func archive(
-    _ entities: [(name: String, parent: Int?, fields: [String: BinaryPropertyList.Value])]
+    _ entities: [(name: String, parent: Int?, fields: [String: BinaryPropertyList.Value])],
+    root: [String: BinaryPropertyList.Value] = [:], others: [BinaryPropertyList.Value] = []
   ) -> [UInt8] {
     typealias Value = BinaryPropertyList.Value
     func uid(_ index: Int) -> Value { .uid(UInt32(index)) }
@@ -71,8 +74,50 @@ import Testing
       fields["NSSuperentity"] = entity.parent.map { uid(base + 2 * $0 + 1) }
       objects += [.string(entity.name), .dictionary(fields)]
     }
+    objects += others
+    if case .dictionary(let fields) = objects[1] {
+      objects[1] = .dictionary(fields.merging(root) { $1 })
+    }
     return BinaryPropertyList.write(
       .dictionary(["$top": .dictionary(["root": uid(1)]), "$objects": .array(objects)]))
+  }
+
+  /// The number of the first of the other objects in an archive of so many entities.
+  static func otherObjects(_ entities: Int) -> UInt32 { UInt32(5 + 2 * entities) }
+
+  /// Lists that many objects share, and values that contain a list several times, have few bytes
+  /// and many members.
+  @Test func sharedListsOfAnArchiveAreLimited() throws {
+    typealias Value = BinaryPropertyList.Value
+    let count = 2_000
+    let first = Self.otherObjects(count)
+    func names(_ prefix: String) -> Value { .array((0..<count).map { .string("\(prefix)\($0)") }) }
+    let index: Value = .dictionary(["NSIndexName": .string("i"), "$class": .uid(4)])
+    let list = Value.array(Array(repeating: .uid(first + 1), count: count))
+    let shared = Self.archive(
+      (0..<count).map { ("E\($0)", nil, ["NSFetchIndexDescriptions": .uid(first)]) },
+      others: [list, index])
+    let configurations: Value = .dictionary([
+      "NS.keys": names("C"), "NS.objects": .array(Array(repeating: .uid(first + 1), count: count)),
+      "$class": .uid(4),
+    ])
+    let configured = Self.archive(
+      (0..<count).map { ("E\($0)", nil, [:]) }, root: ["cdprof.configurations": .uid(first)],
+      others: [configurations, names("E")])
+    let start = Self.otherObjects(1)
+    let levels = (1...30).map { level in
+      Value.array([.uid(start + UInt32(level)), .uid(start + UInt32(level))])
+    }
+    let info: Value = .dictionary([
+      "NS.keys": .array([.string("k")]), "NS.objects": .array([.uid(start)]), "$class": .uid(4),
+    ])
+    let doubled = Self.archive(
+      [("E", nil, ["NSUserInfo": .uid(start + 31)])], others: levels + [.string("x"), info])
+    for bytes in [shared, configured, doubled] {
+      #expect(bytes.count < 200_000)
+      let error = #expect(throws: ModelError.self) { try ModelArchive.read(bytes: bytes) }
+      #expect(error?.message.contains("more than 1000000 members") == true)
+    }
   }
 
   @Test(
