@@ -76,7 +76,7 @@ extension ModelArchiveWriter {
       fields[ArchiveKey.unread] = dictionary(of: entity.unreadTexts)
     }
     if let hash = entity.currentRecordedHash {
-      fields[ArchiveKey.versionHash] = scalar(.data(Array(hash)))
+      fields[ArchiveKey.versionHash] = data(hash)
     }
     if entity.isAbstract { fields["NSIsAbstract"] = .bool(true) }
     if !entity.uniquenessConstraints.isEmpty {

@@ -22,6 +22,7 @@ struct ModelArchiveWriter {
   private var waiting: [(slot: Int, task: Task)] = []
   private var classes: [String: Value] = [:]
   private var scalars: [Value: Value] = [:]
+  private var strings: [ByteText: Value] = [:]
   private var entitySlots: [ObjectIdentifier: Value] = [:]
   private var propertySlots: [PropertyKey: Value] = [:]
 
@@ -80,8 +81,8 @@ struct ModelArchiveWriter {
     return Self.uid(objects.count - 1)
   }
 
-  /// The reference to a text, number or other plain value; equal values share an object.
-  mutating func scalar(_ value: Value) -> Value {
+  /// The reference to a number or other plain value except a text; equal values share an object.
+  private mutating func scalar(_ value: Value) -> Value {
     if let known = scalars[value] { return known }
     objects.append(value)
     let reference = Self.uid(objects.count - 1)
@@ -90,9 +91,19 @@ struct ModelArchiveWriter {
   }
 
   /// The reference to a string, or the null reference.
+  ///
+  /// Strings of the same bytes share an object.
   mutating func string(_ text: String?) -> Value {
-    text.map { scalar(.string($0)) } ?? null
+    guard let text else { return null }
+    if let known = strings[ByteText(text)] { return known }
+    objects.append(.string(text))
+    let reference = Self.uid(objects.count - 1)
+    strings[ByteText(text)] = reference
+    return reference
   }
+
+  /// The reference to data.
+  mutating func data(_ data: Data) -> Value { scalar(.data(Array(data))) }
 
   /// The reference to a class, named with its superclasses except `NSObject`.
   mutating func classReference(_ names: String...) -> Value {
@@ -230,19 +241,23 @@ extension ModelArchiveWriter {
 extension ModelArchiveWriter {
   /// The reference to a Swift value; the null reference for a value that can't be archived.
   mutating func any(_ value: Any?) -> Value {
+    // Foundation's numbers would also be cast to Swift types that lose digits.
+    if let value, type(of: value) is AnyClass, let number = value as? NSNumber {
+      return self.number(number)
+    }
     switch value {
     case let text as String: return string(text)
     case let flag as Bool: return scalar(.bool(flag))
     case let number as any BinaryInteger:
-      return Int64(exactly: number).map { scalar(.integer($0)) } ?? null
+      return Int64(exactly: number).map { scalar(.integer($0)) }
+        ?? UInt64(exactly: number).map { scalar(.unsigned($0)) } ?? null
     case let number as Double: return scalar(.real(number))
     case let number as Float: return scalar(.real(Double(number)))
     case let number as Decimal: return decimal(number)
-    case let number as NSNumber: return scalar(.real(number.doubleValue))
     case let date as Date:
       let seconds = date.timeIntervalSinceReferenceDate
       return add(["NS.time": .real(seconds), "$class": classReference("NSDate")])
-    case let data as Data: return scalar(.data(Array(data)))
+    case let bytes as Data: return data(bytes)
     case let uuid as UUID:
       let bytes = withUnsafeBytes(of: uuid.uuid) { Array($0) }
       return add(["NS.uuidbytes": .data(bytes), "$class": classReference("NSUUID")])
@@ -254,6 +269,18 @@ extension ModelArchiveWriter {
     case let members as [Any]: return array(members.map { any($0) })
     case let entries as [AnyHashable: Any]: return dictionary(of: entries)
     default: return null
+    }
+  }
+
+  private mutating func number(_ number: NSNumber) -> Value {
+    if let number = number as? NSDecimalNumber { return decimal(number.decimalValue) }
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    case UInt8(ascii: "d"), UInt8(ascii: "f"): return scalar(.real(number.doubleValue))
+    case UInt8(ascii: "Q"): return any(number.uint64Value)
+    // Flags have the type of a character, as on Apple platforms.
+    case UInt8(ascii: "c") where (0...1).contains(number.int8Value):
+      return scalar(.bool(number.boolValue))
+    default: return scalar(.integer(number.int64Value))
     }
   }
 

@@ -148,6 +148,12 @@ struct ModelDocumentWriter {
           property: property)
         return nil
       }
+      guard DocumentCharacters.canHold(key), DocumentCharacters.canHold(value) else {
+        lose(
+          "a user info entry with control characters: \(key)", "Remove them.", of: entity,
+          property: property)
+        return nil
+      }
       var tag = DocumentTag("entry")
       tag.set("key", key)
       tag.set("value", value)

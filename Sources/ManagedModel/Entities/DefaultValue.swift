@@ -20,9 +20,9 @@ struct DefaultValue {
       case .integer32AttributeType: Self.whole(source).flatMap { Int32(exactly: $0) }
       case .integer64AttributeType: Self.whole(source)
       case .booleanAttributeType: Self.boolean(source)
-      case .doubleAttributeType: Self.number(source)?.doubleValue
-      case .floatAttributeType: Self.number(source)?.floatValue
-      case .decimalAttributeType: Self.decimal(source)
+      case .doubleAttributeType: Self.number(source)?.nearestDouble
+      case .floatAttributeType: Self.float(source)
+      case .decimalAttributeType: Self.number(source)?.decimal
       case .stringAttributeType: source as? String
       case .dateAttributeType: source as? Date
       case .binaryDataAttributeType: Self.bytes(source)
@@ -46,23 +46,20 @@ struct DefaultValue {
     }
   }
 
-  private static func number(_ source: Any) -> NSNumber? {
-    switch source {
-    case let value as Bool: NSNumber(value: value)
-    case let value as any BinaryInteger: Int64(exactly: value).map { NSNumber(value: $0) }
-    case let value as Double: NSNumber(value: value)
-    case let value as Float: NSNumber(value: Double(value))
-    case let value as Decimal: NSDecimalNumber(decimal: value)
-    case let value as NSNumber: value
-    default: nil
-    }
+  private static func number(_ source: Any) -> PredicateValue? {
+    let value = PredicateValue(source)
+    return value.isNumber ? value : nil
   }
 
   private static func whole(_ source: Any) -> Int64? {
-    if let value = source as? any BinaryInteger { return Int64(exactly: value) }
-    guard let number = number(source) else { return nil }
-    let value = number.int64Value
-    return Double(value) == number.doubleValue ? value : nil
+    number(source)?.exactInteger
+  }
+
+  /// A finite number that's too large isn't infinite.
+  private static func float(_ source: Any) -> Float? {
+    guard let value = number(source)?.nearestDouble else { return nil }
+    let float = Float(value)
+    return float.isInfinite && value.isFinite ? nil : float
   }
 
   private static func boolean(_ source: Any) -> Bool? {
@@ -72,12 +69,6 @@ struct DefaultValue {
     case 1: true
     default: nil
     }
-  }
-
-  private static func decimal(_ source: Any) -> Decimal? {
-    if let value = source as? Decimal { return value }
-    if let value = source as? any BinaryInteger { return Int64(exactly: value).map(Decimal.init) }
-    return number(source)?.decimalValue
   }
 
   private static func bytes(_ source: Any) -> Data? {
@@ -111,7 +102,8 @@ enum DefaultValueText {
     case .booleanAttributeType:
       return ElementReader.flag(text) ?? Double(text).map { $0 != 0 }
     case .dateAttributeType:
-      return Double(text).map { Date(timeIntervalSinceReferenceDate: $0) }
+      guard let seconds = Double(text), !seconds.isNaN else { return nil }
+      return Date(timeIntervalSinceReferenceDate: seconds)
     case .UUIDAttributeType: return UUID(uuidString: text)
     case .URIAttributeType: return URL(string: text)
     case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,

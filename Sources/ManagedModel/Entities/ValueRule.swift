@@ -90,7 +90,7 @@ extension ValueRule {
       case .keyPath(let path) where isLength && path.text == "length": break
       default: return false
       }
-      guard let text = Self.text(of: constant.boxed, type), Self.isLimit(text, for: type) else {
+      guard let text = Self.text(of: constant), Self.isLimit(text, for: type) else {
         return false
       }
       if comparison.predicateOperatorType == .lessThanOrEqualTo {
@@ -105,11 +105,13 @@ extension ValueRule {
     }
   }
 
-  private static func text(of value: Any?, _ type: NSAttributeType) -> String? {
+  private static func text(of value: PredicateValue) -> String? {
     switch value {
-    case let date as Date: DefaultValueText.text(date.timeIntervalSinceReferenceDate)
-    case let number as NSDecimalNumber: "\(number.decimalValue)"
-    case let number as NSNumber: DefaultValueText.text(number.doubleValue)
+    case .date(let date): DefaultValueText.text(date.timeIntervalSinceReferenceDate)
+    case .bool(let flag): flag ? "1" : "0"
+    case .integer(let number): "\(number)"
+    case .double(let number): DefaultValueText.text(number)
+    case .decimal(let number): "\(number)"
     default: nil
     }
   }

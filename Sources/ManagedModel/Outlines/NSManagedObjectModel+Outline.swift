@@ -25,7 +25,11 @@ extension FetchRequestTemplate {
   var outline: String {
     var facts = ["\(name): \(entityName)" + (predicateFormat.map { " where \($0)" } ?? "")]
     if !sortDescriptors.isEmpty {
-      let keys = sortDescriptors.map { "\($0.key ?? "?")\($0.ascending ? "" : " descending")" }
+      let keys = sortDescriptors.map { descriptor in
+        let manner = descriptor.comparison?.rawValue ?? "block"
+        return (descriptor.key ?? "?") + (descriptor.comparison == .binary ? "" : " \(manner)")
+          + (descriptor.ascending ? "" : " descending")
+      }
       facts.append("by \(keys.joined(separator: " and "))")
     }
     if fetchLimit != 0 { facts.append("at most \(fetchLimit)") }
@@ -65,7 +69,8 @@ extension NSEntityDescription {
     if let renaming, renaming != name { facts.append("formerly \(renaming)") }
     if let modifier { facts.append("hash modifier \(modifier)") }
     if let userInfo, !userInfo.isEmpty {
-      facts.append("info \(userInfo.map { "\($0.key)=\($0.value)" }.sorted())")
+      let entries = userInfo.map { "\($0.key)=\(OutlineText.of($0.value))" }
+      facts.append("info \(entries.sorted())")
     }
     return facts
   }
@@ -128,7 +133,9 @@ extension NSPropertyDescription {
 extension NSAttributeDescription {
   fileprivate var attributeFacts: [String] {
     var facts = [attributeType.documentName]
-    if let defaultValue { facts.append("default \(typedDefaultValue ?? defaultValue)") }
+    if let defaultValue {
+      facts.append("default \(OutlineText.of(typedDefaultValue ?? defaultValue))")
+    }
     if let explicitValueClassName { facts.append("values \(explicitValueClassName)") }
     if let valueTransformerName { facts.append("transformer \(valueTransformerName)") }
     if let derivationText { facts.append("derived \(derivationText)") }

@@ -1,3 +1,24 @@
+/// A string as a key that differs from others by its bytes.
+///
+/// Canonically equivalent strings, such as an accented letter and the letter with a combining mark,
+/// are equal as strings.
+struct ByteText: Hashable {
+  private let text: String
+
+  /// Makes a key.
+  init(_ text: String) {
+    self.text = text
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(text)
+  }
+}
+
 /// Writes a binary property list.
 struct BinaryPropertyListWriter {
   private typealias Value = BinaryPropertyList.Value
@@ -11,7 +32,7 @@ struct BinaryPropertyListWriter {
   private var nodes: [Node] = []
   /// The references of all groups.
   private var references: [Int] = []
-  private var strings: [String: Int] = [:]
+  private var strings: [ByteText: Int] = [:]
   /// The nodes of UIDs, which are most of the values of a keyed archive; -1 for none.
   private var identifiers: [Int] = []
   private var leaves: [BinaryPropertyList.Value: Int] = [:]
@@ -68,9 +89,10 @@ struct BinaryPropertyListWriter {
   }
 
   private mutating func add(_ text: String) -> Int {
-    if let known = strings[text] { return known }
+    let key = ByteText(text)
+    if let known = strings[key] { return known }
     let index = append(.leaf(.string(text)))
-    strings[text] = index
+    strings[key] = index
     return index
   }
 

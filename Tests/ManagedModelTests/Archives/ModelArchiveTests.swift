@@ -81,6 +81,38 @@ import Testing
     #expect(list?.last as? Bool == true)
   }
 
+  @Test func stringsAndNumbersKeepTheirBytesAndDigits() throws {
+    let model = NSManagedObjectModel()
+    let entity = NSEntityDescription()
+    entity.name = "A"
+    // Equal as strings, but not as bytes.
+    let texts = ["\u{E9}", "e\u{301}"]
+    entity.properties = texts.enumerated().map { index, text in
+      let attribute = NSAttributeDescription()
+      attribute.name = "a\(index)"
+      attribute.attributeType = .stringAttributeType
+      attribute.defaultValue = text
+      return attribute
+    }
+    entity.userInfo = [
+      "whole": NSNumber(value: 9_007_199_254_740_993), "one": NSNumber(value: 1),
+      "large": UInt64.max, "decimal": NSDecimalNumber(string: "0.1"),
+    ]
+    model.entities = [entity]
+    let copy = try #require(ModelArchive.read(bytes: ModelArchive.bytes(of: model)).entities.first)
+    for (index, text) in texts.enumerated() {
+      let found = copy.attributesByName["a\(index)"]?.defaultValue as? String
+      #expect(found.map { Array($0.utf8) } == Array(text.utf8))
+    }
+    #expect(copy.userInfo?["whole"] as? Int64 == 9_007_199_254_740_993)
+    #expect(copy.userInfo?["one"] as? Int64 == 1)
+    #expect(copy.userInfo?["large"] as? UInt64 == UInt64.max)
+    #expect(copy.userInfo?["decimal"] as? Decimal == Decimal(string: "0.1"))
+    let list = try PropertyList.write(["a": texts[0], "b": texts[1]])
+    let read = try #require(PropertyList.read(list) as? [String: String])
+    #expect(read["a"]?.utf8.count == 2 && read["b"]?.utf8.count == 3)
+  }
+
   @Test func deepHierarchiesRoundTrip() throws {
     let model = NSManagedObjectModel()
     var parent = NSEntityDescription()

@@ -146,6 +146,12 @@ import Testing
     #expect(!good.contains(where: isValid) && attribute.validationWarnings as? [String] == ["no"])
   }
 
+  @Test func predicatesBecomeExactLimits() {
+    let predicate = NSPredicate(format: "SELF <= %ld", 9_007_199_254_740_993)
+    let rule = ValueRule(predicates: [predicate], type: .integer64AttributeType)
+    #expect(rule?.maximum == "9007199254740993")
+  }
+
   @Test func configurationsContainEntitiesOfTheModel() throws {
     let model = Self.model()
     let person = try #require(model.entitiesByName["Person"])
@@ -263,6 +269,49 @@ import Testing
         #expect(found as? Bool == true && (found as? NSNumber)?.intValue == 1, "\(type)")
       }
     }
+  }
+
+  @Test func defaultValuesAreExactOrNil() {
+    let values: [(NSAttributeType, Any?, String?)] = [
+      (.integer64AttributeType, Decimal(string: "9007199254740992.5"), nil),
+      (.integer64AttributeType, NSDecimalNumber(string: "9007199254740993"), "9007199254740993"),
+      (.integer64AttributeType, 0x1p63, nil), (.decimalAttributeType, UInt64.max, "\(UInt64.max)"),
+      (.doubleAttributeType, UInt64.max, "1.8446744073709552e+19"),
+      (.decimalAttributeType, 1e300, nil), (.decimalAttributeType, 0.1, "0.1"),
+      (.floatAttributeType, 1e300, nil), (.floatAttributeType, -Double.infinity, "-inf"),
+    ]
+    for (type, value, text) in values {
+      let attribute = NSAttributeDescription()
+      (attribute.attributeType, attribute.defaultValue) = (type, value)
+      #expect(attribute.typedDefaultValue.map { "\($0)" } == text)
+    }
+  }
+
+  /// Their texts would be equal in Foundation's form, or depend on the order of entries.
+  @Test func defaultValuesAreCompared() {
+    func attribute(_ type: NSAttributeType, _ value: Any) -> NSAttributeDescription {
+      let attribute = NSAttributeDescription()
+      (attribute.name, attribute.attributeType, attribute.defaultValue) = ("a", type, value)
+      return attribute
+    }
+    let (one, other) = (Data([1, 2, 3]), Data([4, 5, 6]))
+    #expect(attribute(.binaryDataAttributeType, one) != attribute(.binaryDataAttributeType, other))
+    #expect(attribute(.binaryDataAttributeType, one) == attribute(.binaryDataAttributeType, one))
+    let (long, longer) = (Data(count: 40), Data(count: 39) + [1])
+    #expect(
+      attribute(.binaryDataAttributeType, long) != attribute(.binaryDataAttributeType, longer))
+    let dates = [0.25, 0.75].map { Date(timeIntervalSinceReferenceDate: $0) }
+    #expect(attribute(.dateAttributeType, dates[0]) != attribute(.dateAttributeType, dates[1]))
+    let undefined = attribute(.dateAttributeType, Date(timeIntervalSinceReferenceDate: .nan))
+    #expect(undefined.outline.contains("default nan seconds"))
+    let keys = (0..<6).map { "k\($0)" }
+    var reversed: [String: Any] = [:]
+    reversed.reserveCapacity(200)
+    for key in keys.reversed() { reversed[key] = 1 }
+    let values = Dictionary(uniqueKeysWithValues: keys.map { ($0, 1 as Any) })
+    #expect(
+      attribute(.transformableAttributeType, values)
+        == attribute(.transformableAttributeType, reversed))
   }
 
   @Test func descriptionsWithEqualValuesAreEqual() throws {

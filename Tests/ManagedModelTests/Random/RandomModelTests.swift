@@ -65,7 +65,7 @@ import Testing
     let name = try #require(model.entitiesByName["Animal"]?.attributesByName["name"])
     name.setValidationPredicates(
       [NSPredicate(format: "SELF != \"x\"")], withValidationWarnings: [1])
-    name.userInfo = ["count": 3]
+    name.userInfo = ["count": 3, "mark": "a\u{1}"]
     let age = try #require(model.entitiesByName["Person"]?.attributesByName["age"])
     age.attributeType = .binaryDataAttributeType
     age.defaultValue = Data([1])
@@ -77,6 +77,8 @@ import Testing
         "Animal.name: A model document can't contain these validation predicates. Set them in code.",
         "Animal.name: A model document can't contain a user info entry that isn't a string: count. "
           + "Write it as text.",
+        "Animal.name: A model document can't contain a user info entry with control characters: mark. "
+          + "Remove them.",
         "Person.age: A model document can't contain the default value 1 bytes. "
           + "Set it in awakeFromInsert.",
       ])
