@@ -130,6 +130,23 @@ struct PredicateEvaluationTests {
     ("CAST(code, 'NSNumber') == nil", true),
     ("'\\U0041\\X42\\103\\x44\\u0045' == 'ABCDE' AND 'aa' MATCHES '(a)\\1'", true),
     ("'e' MATCHES '\\X'", true),
+    // Exact powers, results that aren't numbers, and divisions of whole floating-point numbers.
+    ("3 ** 39 == 4052555153018976267 AND (-3) ** 3 == -27 AND 0 ** 0 == 1", true),
+    ("2 ** -1 == 0.5 AND 1 ** -9 == 1 AND 3 ** 99 > 1 AND (-1) ** 9223372036854775807 == -1", true),
+    ("sqrt(-1) == nil AND ln(-1) == nil AND (-8) ** 0.5 == nil", true),
+    ("max({CAST('nan', 'NSNumber'), 1}) == 1 AND min({CAST('nan', 'NSNumber')}) == nil", true),
+    ("sum({CAST('nan', 'NSNumber'), 1}) == 1 AND median({CAST('nan', 'NSNumber'), 1}) == 1", true),
+    ("sum({3.0, 2}) / 2 == 2.5 AND TERNARY(1 == 1, 3.0, 2) / 2 == 1.5", true),
+    ("FUNCTION(9007199254740993, 'longLongValue') == 9007199254740993", true),
+    ("FUNCTION(1e300, 'intValue') == 9223372036854775807", true),
+    ("FUNCTION(-2.5, 'intValue') == -2", true),
+    // A folded character can have several scalars.
+    ("'straße' LIKE[c] 'STRA?E' AND 'straße' LIKE[c] 'strasse' AND 'ß' LIKE[c] '?'", true),
+    ("'ß' LIKE[c] '??' OR 'straße' LIKE[c] 'stra??e' OR 'e\\u0301ß' LIKE[cd] '???'", false),
+    ("'e\\u0301ß!' LIKE[cd] '???' AND 'aßb' LIKE[c] '*?b' AND 'aßb' LIKE[c] 'a*?b'", true),
+    // A comment or a quotation up to the end of a pattern.
+    ("'ab' MATCHES '(?x) a b # c' AND 'a.c' MATCHES '\\Qa.c'", true),
+    ("'abc' MATCHES '(?x) a b # c' OR 'abc' MATCHES '\\Qa.c'", false),
   ])
   func formatsEvaluateAsExpected(format: String, expected: Bool) throws {
     let predicate = try NSPredicate.parse(format, arguments: [])
@@ -270,7 +287,9 @@ struct PredicateEvaluationTests {
     ("age == $x", "the variable $x has no value"), ("age == %@", "placeholder %@"),
     ("name.foo == 1", "String has no value for the key “foo”"), ("3 IN age", "a number"),
     ("age BETWEEN {1}", "two bounds"), ("name + 1 == 2", "+ can't be applied to a string"),
-    ("FUNCTION(name, 'foo') == 1", "the method foo"), ("ANYKEY == 1", "ANYKEY"),
+    ("FUNCTION(name, 'foo') == 1", "the method foo"),
+    ("FUNCTION(name, 'substringFromIndex:', 5) == 'x'", "index 5 is outside of a string of 1 char"),
+    ("ANYKEY == 1", "ANYKEY"),
     ("age.@count == 1", "@count can't be applied to a number"),
     ("SUBQUERY(age, $x, $x > 1).@count > 0", "SUBQUERY can't be applied"),
   ])

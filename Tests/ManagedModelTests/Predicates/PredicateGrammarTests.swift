@@ -124,7 +124,8 @@ struct PredicateGrammarTests {
   }
 
   @Test(arguments: [
-    Date(timeIntervalSinceReferenceDate: 0.1 + 0.2) as any Sendable, Data([0, 255, 7]), UUID(),
+    Date(timeIntervalSinceReferenceDate: 0.1 + 0.2) as any Sendable,
+    Date(timeIntervalSinceReferenceDate: -.infinity), Data([0, 255, 7]), UUID(),
     Decimal(string: "3.3000000000000000000001") ?? 0, Decimal(string: "0.1") ?? 0, UInt64.max,
     0.1, 1e300, -0.0, Double.infinity, "a\\b\"c'd\n\té", true, Int8(-3), Float(1.5),
     [1, 2, 3], ["b", "a"], Set(["b", "a"]), URL(string: "https://example.org/a?b") ?? 0,

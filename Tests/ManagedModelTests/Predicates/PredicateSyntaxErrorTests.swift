@@ -37,6 +37,7 @@ struct PredicateSyntaxErrorTests {
     ("FUNCTION(a, b) == 1", 13, "isn't a string", nil),
     ("ANY a", 6, "is incomplete", nil),
     ("a == \\", 6, "no meaning", nil),
+    ("a == '\\u+041'", 7, "isn't a character", nil),
   ])
   func syntaxErrorsReportPositionAndHint(
     format: String, column: Int, part: String, suggestion: String?

@@ -27,6 +27,23 @@ struct SortDescriptorTests {
     #expect(age.compare(rows[0], to: rows[3]) == .orderedAscending)
   }
 
+  @Test func keysAreReadOncePerElementAndOnlyIfNeeded() {
+    let rows = (0..<50).map { ReadablePerson($0, ["age": ($0 * 7) % 50, "name": "n"]) }
+    let descriptors = ["age", "name"].map { NSSortDescriptor(key: $0, ascending: true) }
+    let sorted = rows.sorted(using: descriptors)
+    #expect(sorted.map(\.identifier.number).prefix(3) == [0, 43, 36])
+    #expect(rows.allSatisfy { $0.reads == ["age"] })
+    #expect([ReadablePerson(1)].sorted(using: descriptors)[0].reads.isEmpty)
+  }
+
+  /// A store saves them as NULL, too.
+  @Test func whatIsNotANumberSortsLikeNil() {
+    let values: [Double?] = [2, .nan, 1, nil, .nan, -.infinity]
+    let rows = values.enumerated().map { ReadablePerson($0.offset, ["height": $0.element]) }
+    let height = NSSortDescriptor(key: "height", ascending: true)
+    #expect(rows.sorted(using: [height]).map(\.identifier.number) == [1, 3, 4, 5, 2, 0])
+  }
+
   @Test func descriptorsWithTheSameComparisonAreEqual() {
     let name = NSSortDescriptor(key: "name", ascending: true)
     #expect(name == NSSortDescriptor(key: "name", ascending: true, selector: .binary))

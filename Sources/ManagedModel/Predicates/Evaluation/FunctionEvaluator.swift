@@ -36,17 +36,17 @@ package enum FunctionEvaluator {
       throw .wrongOperand(value.kindText, operator: function.rawValue)
     }
     switch function {
-    case .squareRoot: return .double(number.squareRoot())
-    case .logarithm: return .double(log10(number))
-    case .naturalLogarithm: return .double(log(number))
-    case .exponential: return .double(exp(number))
+    case .squareRoot: return .real(number.squareRoot())
+    case .logarithm: return .real(log10(number))
+    case .naturalLogarithm: return .real(log(number))
+    case .exponential: return .real(exp(number))
     case .floor: return rounded(value, number.rounded(.down))
     case .ceiling: return rounded(value, number.rounded(.up))
     case .truncate: return rounded(value, number.rounded(.towardZero))
     case .absolute:
       // A decimal 3 stays one, and 3.0 stays real: they divide otherwise than an integer.
       if case .decimal(let decimal) = value { return .decimal(abs(decimal)) }
-      if case .double = value { return .double(abs(number)) }
+      if case .double = value { return .real(abs(number)) }
       if let integer = value.exactInteger, integer != .min { return .integer(abs(integer)) }
       return .double(abs(number))
     case .onesComplement: return value.exactInteger.map { .integer(~$0) } ?? .null
@@ -60,7 +60,7 @@ package enum FunctionEvaluator {
   /// Integers are returned as such; they are their own floor.
   private static func rounded(_ value: PredicateValue, _ result: Double) -> PredicateValue {
     if let integer = value.exactInteger { return .integer(integer) }
-    return Int64(exactly: result).map(PredicateValue.integer) ?? .double(result)
+    return Int64(exactly: result).map(PredicateValue.integer) ?? .real(result)
   }
 
   // MARK: Texts
@@ -143,7 +143,8 @@ package enum FunctionEvaluator {
       if case .collection(let collection) = arguments[0] { values = collection.elements }
     }
     if function == .count { return .integer(Int64(values.count)) }
-    let found = values.filter { !$0.isNull }
+    // A store saves what isn't a number as NULL.
+    let found = values.filter { !$0.isNull && !$0.isNotANumber }
     switch function {
     case .min: return try extreme(found, .orderedAscending, "min:")
     case .max: return try extreme(found, .orderedDescending, "max:")
@@ -166,7 +167,7 @@ package enum FunctionEvaluator {
       let numbers = found.compactMap(\.nearestDouble)
       let mean = numbers.reduce(0, +) / Double(numbers.count)
       let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-      return .double((squares / Double(numbers.count)).squareRoot())
+      return .real((squares / Double(numbers.count)).squareRoot())
     }
   }
 
@@ -189,7 +190,7 @@ package enum FunctionEvaluator {
   ) throws(PredicateEvaluationError) -> PredicateValue {
     let sum = try sum(values)
     if case .decimal(let total) = sum { return .decimal(total / Decimal(values.count)) }
-    return .double((sum.nearestDouble ?? .nan) / Double(values.count))
+    return .real((sum.nearestDouble ?? .nan) / Double(values.count))
   }
 
   private static func extreme(

@@ -168,12 +168,6 @@ extension PredicateEvaluator {
   }
 }
 
-extension PredicateValue {
-  fileprivate var isNotANumber: Bool {
-    if case .double(let value) = self { value.isNaN } else { false }
-  }
-}
-
 // Comparisons of a record's values with values of another kind: a string with a number, a date with
 // seconds. As in SQL, the type of the column determines the conversion.
 extension PredicateEvaluator {

@@ -30,7 +30,7 @@ package enum PredicateMethod {
     if arguments.isEmpty, let value = property(name, of: operand) { return value }
     let result: PredicateValue?
     switch operand {
-    case .string(let text): result = string(name, text, arguments)
+    case .string(let text): result = try string(name, text, arguments)
     case .date(let date): result = Self.date(name, date, arguments)
     default: result = nil
     }
@@ -126,8 +126,7 @@ package enum PredicateMethod {
     case "stringValue", "description": .string(PredicatePrinter.text(of: value))
     case "doubleValue", "floatValue": value.nearestDouble.map(PredicateValue.double)
     case "integerValue", "intValue", "longLongValue":
-      value.nearestDouble.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map(
-        PredicateValue.integer)
+      .integer(value.exactInteger ?? Int64(clamping: value.nearestDouble ?? 0))
     case "boolValue": value.nearestDouble.map { .bool($0 != 0) }
     default: nil
     }
@@ -135,12 +134,13 @@ package enum PredicateMethod {
 
   private static func string(
     _ name: String, _ text: String, _ arguments: [PredicateValue]
-  ) -> PredicateValue? {
-    switch (name, arguments.count) {
-    case ("substringFromIndex:", 1):
-      arguments[0].exactInteger.flatMap { substring(of: text, from: $0, to: .max) }
-    case ("substringToIndex:", 1):
-      arguments[0].exactInteger.flatMap { substring(of: text, from: 0, to: $0) }
+  ) throws(PredicateEvaluationError) -> PredicateValue? {
+    if arguments.count == 1, let index = arguments[0].exactInteger,
+      let result = try string(name, text, at: index)
+    {
+      return result
+    }
+    return switch (name, arguments.count) {
     case ("stringByAppendingString:", 1): arguments[0].string.map { .string(text + $0) }
     case ("stringByAppendingPathComponent:", 1):
       arguments[0].string.map { .string(NSString(string: text).appendingPathComponent($0)) }
@@ -157,22 +157,29 @@ package enum PredicateMethod {
         .bool(
           name == "containsString:" ? text.contains(part) : text.localizedStandardContains(part))
       }
-    case ("characterAtIndex:", 1):
-      arguments[0].exactInteger.flatMap { index in
-        index >= 0 && index < text.utf16.count
-          ? .integer(Int64(Array(text.utf16)[Int(index)])) : nil
-      }
     default: nil
     }
   }
 
-  private static func substring(
-    of text: String, from start: Int64, to end: Int64
-  ) -> PredicateValue? {
+  /// A method with an index in a string; `nil` for other methods.
+  private static func string(
+    _ name: String, _ text: String, at index: Int64
+  ) throws(PredicateEvaluationError) -> PredicateValue? {
+    let isCharacter = name == "characterAtIndex:"
+    guard isCharacter || name == "substringFromIndex:" || name == "substringToIndex:" else {
+      return nil
+    }
     let units = Array(text.utf16)
-    let end = Swift.min(end, Int64(units.count))
-    guard start >= 0, start <= end else { return nil }
-    return .string(String(decoding: units[Int(start)..<Int(end)], as: UTF16.self))
+    let isPrefix = name == "substringToIndex:"
+    guard index >= 0, isPrefix || index < units.count + (isCharacter ? 0 : 1) else {
+      throw .failed(
+        name,
+        reason: "the index \(index) is outside of a string of "
+          + PluralForm.counted(units.count, "character"))
+    }
+    if isCharacter { return .integer(Int64(units[Int(index)])) }
+    let part = isPrefix ? units.prefix(Int(index)) : units[Int(index)...]
+    return .string(String(decoding: part, as: UTF16.self))
   }
 
   private static func date(
@@ -185,5 +192,14 @@ package enum PredicateMethod {
       .double(date.timeIntervalSince(other))
     default: nil
     }
+  }
+}
+
+extension Int64 {
+  /// The integer part of a number, within the bounds; 0 if it isn't a number.
+  fileprivate init(clamping number: Double) {
+    self =
+      Int64(exactly: number.rounded(.towardZero))
+      ?? (number.isNaN ? 0 : number < 0 ? .min : .max)
   }
 }

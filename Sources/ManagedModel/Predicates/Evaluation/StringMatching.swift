@@ -117,7 +117,16 @@ package enum StringMatching {
   package static func isLike(
     _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
-    LikePattern(folded(pattern, options)).matches(folded(text, options))
+    let pattern = LikePattern(folded(pattern, options))
+    guard !isByteWise(options), pattern.hasSingleCharacters, !text.utf8.allSatisfy({ $0 < 0x80 })
+    else {
+      return pattern.matches(folded(text, options))
+    }
+    return pattern.matches(
+      text.map { character in
+        let parts = Array(folded(String(character), options).unicodeScalars)
+        return (parts, parts.count > character.unicodeScalars.count)
+      })
   }
 
   /// `MATCHES`: a regular expression for the whole string.
@@ -238,22 +247,46 @@ package struct LikePattern {
     self.pieces = pieces
   }
 
+  /// Whether there's a `?` in the pattern.
+  var hasSingleCharacters: Bool { pieces.contains(.one) }
+
   /// Whether the whole text matches.
   ///
   /// **Cost:** at worst the product of the lengths.
   package func matches(_ text: String) -> Bool {
-    let scalars = Array(text.unicodeScalars)
+    matches(Array(text.unicodeScalars), continuations: [])
+  }
+
+  /// Whether the whole text matches.
+  ///
+  /// - Parameter characters: Folded characters, and whether they have more scalars than before, as
+  ///   `ss` for `ß`. `?` matches all of them.
+  func matches(_ characters: [(scalars: [Unicode.Scalar], isExpanded: Bool)]) -> Bool {
+    var scalars: [Unicode.Scalar] = []
+    var continuations: Set<Int> = []
+    for character in characters {
+      if character.isExpanded {
+        continuations.formUnion(scalars.count + 1..<scalars.count + character.scalars.count)
+      }
+      scalars += character.scalars
+    }
+    return matches(scalars, continuations: continuations)
+  }
+
+  private func matches(_ scalars: [Unicode.Scalar], continuations: Set<Int>) -> Bool {
     var (piece, position) = (0, 0)
     var retry: (piece: Int, position: Int)?
     while position < scalars.count {
       if piece < pieces.count, pieces[piece] == .any {
         retry = (piece, position)
         piece += 1
-      } else if piece < pieces.count,
-        pieces[piece] == .one || pieces[piece] == .scalar(scalars[position])
-      {
+      } else if piece < pieces.count, pieces[piece] == .scalar(scalars[position]) {
         piece += 1
         position += 1
+      } else if piece < pieces.count, pieces[piece] == .one, !continuations.contains(position) {
+        piece += 1
+        position += 1
+        while continuations.contains(position) { position += 1 }
       } else if let last = retry {
         // The last star matches one more character.
         retry = (last.piece, last.position + 1)
@@ -292,8 +325,7 @@ final class RegularExpressionCache: Sendable {
     let expression: NSRegularExpression
     do {
       _ = try NSRegularExpression(pattern: pattern)
-      expression = try NSRegularExpression(
-        pattern: "(?:" + pattern + ")\\z", options: isCaseInsensitive ? .caseInsensitive : [])
+      expression = try Self.wrapped(pattern, isCaseInsensitive ? .caseInsensitive : [])
     } catch {
       throw .badPattern(pattern, reason: "its syntax is wrong")
     }
@@ -302,5 +334,20 @@ final class RegularExpressionCache: Sendable {
       cache[key] = expression
     }
     return expression
+  }
+
+  /// Compiles a valid pattern so that it matches up to the end.
+  private static func wrapped(
+    _ pattern: String, _ options: NSRegularExpression.Options
+  ) throws -> NSRegularExpression {
+    // The parenthesis would be in a comment, which (?x) allows, or in a quotation that begins with
+    // \Q.
+    for end in ["", "\n"] {
+      let pattern = "(?:" + pattern + end + ")\\z"
+      if let expression = try? NSRegularExpression(pattern: pattern, options: options) {
+        return expression
+      }
+    }
+    return try NSRegularExpression(pattern: "(?:" + pattern + "\\E)\\z", options: options)
   }
 }

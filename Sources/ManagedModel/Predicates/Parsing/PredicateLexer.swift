@@ -248,7 +248,7 @@ extension PredicateLexer {
   ) throws(PredicateSyntaxError) -> [UInt8] {
     let end = min(position + digits, bytes.count)
     let text = String(decoding: bytes[position..<end], as: UTF8.self)
-    guard end - position == digits, let code = UInt32(text, radix: radix),
+    guard has(digits: digits, radix: radix), let code = UInt32(text, radix: radix),
       let scalar = Unicode.Scalar(code)
     else {
       throw error(

@@ -114,7 +114,7 @@ extension PredicatePrinter {
     case .decimal(let value): number(value)
     case .string(let value): quoted(value)
     case .date(let value):
-      "CAST(" + seconds(value.timeIntervalSinceReferenceDate) + ", \"NSDate\")"
+      "CAST(" + dateText(value.timeIntervalSinceReferenceDate) + ", \"NSDate\")"
     case .data(let value): "CAST(" + quoted(value.base64EncodedString()) + ", \"NSData\")"
     case .uuid(let value): "CAST(" + quoted(value.uuidString) + ", \"NSUUID\")"
     case .url(let value): "CAST(" + quoted(value.absoluteString) + ", \"NSURL\")"
@@ -164,6 +164,12 @@ extension PredicatePrinter {
     let text = "\(value)"
     if let double = Double(text), Decimal(string: "\(double)") == value { return text }
     return text.utf8.count > 15 ? text : "CAST(" + quoted(text) + ", \"NSDecimalNumber\")"
+  }
+
+  /// The first argument of a date's cast: infinity is a string, because it isn't a number in a
+  /// format.
+  private static func dateText(_ value: TimeInterval) -> String {
+    value.isFinite ? seconds(value) : quoted("\(value)")
   }
 
   /// Six digits after the point, as Apple prints them, unless that loses something.
@@ -251,8 +257,42 @@ extension PredicatePrinter {
         + operandText(of: arguments[1], precedence: isPower ? precedence : precedence + 1)
     }
     if function == .onesComplement { return "~" + operandText(of: arguments[0]) }
-    let list = arguments.map(text).joined(separator: ", ")
-    return (function == .cast ? "CAST" : function.formatName) + "(" + list + ")"
+    return call(function, arguments.map(text))
+  }
+
+  private static func call(_ function: PredicateFunction, _ arguments: [String]) -> String {
+    (function == .cast ? "CAST" : function.formatName) + "(" + arguments.joined(separator: ", ")
+      + ")"
+  }
+
+  /// The text of an operand, or of an expression within one.
+  ///
+  /// Whole floating-point numbers have a fraction, because a division of integers is another one:
+  /// `3.0 / 2` isn't `3 / 2`.
+  private static func exactText(of expression: NSExpression) -> String {
+    switch expression.node {
+    case .constant(let value): exactText(of: value)
+    case .function(let function, let arguments) where function.infix == nil:
+      function == .onesComplement
+        ? text(of: expression) : call(function, arguments.map(exactText))
+    case .aggregate(let elements):
+      "{" + elements.map(exactText).joined(separator: ", ") + "}"
+    case .conditional(let predicate, let yes, let no):
+      "TERNARY(\(predicate.predicateFormat), \(exactText(of: yes)), \(exactText(of: no)))"
+    case .assignment(let name, let value): "$\(name) := " + exactText(of: value)
+    default: text(of: expression)
+    }
+  }
+
+  private static func exactText(of value: PredicateValue) -> String {
+    switch value {
+    case .double:
+      let text = text(of: value)
+      return Int64(text) == nil ? text : text + ".0"
+    case .collection(let collection):
+      return "{" + collection.elements.map(exactText).joined(separator: ", ") + "}"
+    default: return text(of: value)
+    }
   }
 
   /// An operand, in parentheses if its own operator binds less than `precedence`; by default, if
@@ -267,9 +307,7 @@ extension PredicatePrinter {
     case .constant(let value) where value.isNumber || !value.isScalar: own = 9
     default: own = 10
     }
-    var text = text(of: expression)
-    // A division of integers is another one: 3.0 / 2 is not 3 / 2.
-    if case .constant(.double) = expression.node, Int64(text) != nil { text += ".0" }
+    let text = exactText(of: expression)
     return own < precedence ? "(" + text + ")" : text
   }
 }

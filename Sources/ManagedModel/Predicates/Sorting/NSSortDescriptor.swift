@@ -128,8 +128,11 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   /// Reads the key path of both, which may fire faults. Traps for a key that a Swift value does not
   /// have.
   open func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
-    let left = value(of: object1)
-    let right = value(of: object2)
+    compare(value(of: object1), value(of: object2))
+  }
+
+  /// The order of two objects by their values.
+  fileprivate func compare(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult {
     let order: ComparisonResult
     if let block {
       order = block(left.original ?? NSNull(), right.original ?? NSNull())
@@ -139,7 +142,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     return ascending ? order : order.reversed
   }
 
-  private func value(of object: Any) -> PredicateValue {
+  fileprivate func value(of object: Any) -> PredicateValue {
     guard let path else {
       return swiftKeyPath.map { PredicateValue(object[keyPath: $0]) } ?? PredicateValue(object)
     }
@@ -211,18 +214,49 @@ extension Sequence {
   ///
   /// The sort is stable.
   ///
-  /// Counterpart: `NSArray.sortedArray(using:)`. **Cost:** reads each key path once per element.
+  /// Counterpart: `NSArray.sortedArray(using:)`. **Cost:** reads the key path of the first
+  /// descriptor once for each of several elements, and others once for each element that's equal to
+  /// another one so far. Descriptors of subclasses read theirs at each comparison.
   public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
-    let keyed = enumerated().map { offset, element in (offset: offset, element: element) }
-    return keyed.sorted { left, right in
-      for descriptor in descriptors {
-        switch descriptor.compare(left.element, to: right.element) {
+    let elements = Array(self)
+    let keys = descriptors.map { SortKeys($0, elements) }
+    return elements.indices.sorted { left, right in
+      for key in keys {
+        switch key.order(left, right) {
         case .orderedAscending: return true
         case .orderedDescending: return false
         case .orderedSame: continue
         }
       }
-      return left.offset < right.offset
-    }.map(\.element)
+      return left < right
+    }.map { elements[$0] }
+  }
+}
+
+/// The values by which a descriptor sorts elements, each read when it's first compared.
+private final class SortKeys<Element> {
+  private let descriptor: NSSortDescriptor
+  private let elements: [Element]
+  private var values: [PredicateValue?] = []
+  /// Whether a subclass can override the comparison.
+  private let isSubclass: Bool
+
+  init(_ descriptor: NSSortDescriptor, _ elements: [Element]) {
+    self.descriptor = descriptor
+    self.elements = elements
+    isSubclass = type(of: descriptor) != NSSortDescriptor.self
+  }
+
+  func order(_ left: Int, _ right: Int) -> ComparisonResult {
+    if isSubclass { return descriptor.compare(elements[left], to: elements[right]) }
+    if values.isEmpty { values = Array(repeating: nil, count: elements.count) }
+    return descriptor.compare(value(left), value(right))
+  }
+
+  private func value(_ index: Int) -> PredicateValue {
+    if let value = values[index] { return value }
+    let value = descriptor.value(of: elements[index])
+    values[index] = value
+    return value
   }
 }

@@ -3,9 +3,9 @@ internal import Foundation
 extension PredicateValue {
   /// Applies one of the arithmetic functions.
   ///
-  /// `nil` for a `nil` operand, a division by zero, and bitwise operations on values that aren't
-  /// integers. The result of integers is an integer: 3 / 2 is 1. Integers that exceed 64 bits
-  /// become decimals.
+  /// `nil` for a `nil` operand, a division by zero, a result that isn't a number, and bitwise
+  /// operations on values that aren't integers. The result of integers is an integer: 3 / 2 is 1.
+  /// Integers that exceed 64 bits become decimals, or floating-point numbers if they're powers.
   static func arithmetic(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {
@@ -81,8 +81,7 @@ extension PredicateValue {
     case .modulus:
       if right == 0 { return .null }
       result = left.remainderReportingOverflow(dividingBy: right)
-    case .power:
-      return Int64(exactly: pow(Double(left), Double(right))).map(Self.integer)
+    case .power: return power(left, right).map(Self.integer)
     case .bitwiseAnd: return .integer(left & right)
     case .bitwiseOr: return .integer(left | right)
     case .bitwiseXor: return .integer(left ^ right)
@@ -91,6 +90,25 @@ extension PredicateValue {
     default: return nil
     }
     return result.overflow ? nil : .integer(result.partialValue)
+  }
+
+  /// The exact power; `nil` if it isn't an integer of 64 bits.
+  private static func power(_ base: Int64, _ exponent: Int64) -> Int64? {
+    // The reciprocal of another base isn't an integer.
+    guard exponent >= 0 else { return Int64(exactly: pow(Double(base), Double(exponent))) }
+    var (result, factor, rest) = (Int64(1), base, exponent)
+    while true {
+      if rest & 1 == 1 {
+        let product = result.multipliedReportingOverflow(by: factor)
+        if product.overflow { return nil }
+        result = product.partialValue
+      }
+      rest >>= 1
+      if rest == 0 { return result }
+      let square = factor.multipliedReportingOverflow(by: factor)
+      if square.overflow { return nil }
+      factor = square.partialValue
+    }
   }
 
   private static func decimals(
@@ -113,14 +131,19 @@ extension PredicateValue {
     _ function: PredicateFunction, _ left: Double, _ right: Double
   ) -> PredicateValue? {
     switch function {
-    case .add: .double(left + right)
-    case .subtract: .double(left - right)
-    case .multiply: .double(left * right)
-    case .divide: right == 0 ? .null : .double(left / right)
-    case .modulus: right == 0 ? .null : .double(left.truncatingRemainder(dividingBy: right))
-    case .power: .double(pow(left, right))
+    case .add: real(left + right)
+    case .subtract: real(left - right)
+    case .multiply: real(left * right)
+    case .divide: right == 0 ? .null : real(left / right)
+    case .modulus: right == 0 ? .null : real(left.truncatingRemainder(dividingBy: right))
+    case .power: real(pow(left, right))
     default: nil
     }
+  }
+
+  /// A computed number; `nil` for a result that isn't a number, as in SQLite.
+  static func real(_ number: Double) -> PredicateValue {
+    number.isNaN ? .null : .double(number)
   }
 }
 

@@ -38,6 +38,11 @@ extension PredicateValue {
     }
   }
 
+  /// Whether it's a floating-point number without a value.
+  var isNotANumber: Bool {
+    if case .double(let value) = self { value.isNaN } else { false }
+  }
+
   /// The text of a string.
   package var string: String? {
     guard case .string(let string) = self else { return nil }
@@ -261,6 +266,8 @@ extension PredicateValue: Hashable {
   }
 
   /// A total order for sorting: `nil` first, then by kind, then by value.
+  ///
+  /// What isn't a number is `nil`, as in a store.
   static func order(_ left: Self, _ right: Self) -> ComparisonResult {
     if left.rank != right.rank { return order(left.rank, right.rank) }
     return compare(left, right) ?? .orderedSame
@@ -269,6 +276,7 @@ extension PredicateValue: Hashable {
   private var rank: Int {
     switch self {
     case .null: 0
+    case .double(let value) where value.isNaN: 0
     case .bool, .integer, .double, .decimal: 1
     case .string: 2
     case .date: 3
