@@ -78,7 +78,7 @@ package struct ClassGenerator {
   /// - Parameter name: The name of the file.
   package func singleFile(named name: String) -> GeneratedFile {
     let classes = plan.classes.filter { $0.entity.codeGenerationType != nil }
-    return file(named: name, isPublic: !classes.isEmpty) { source in
+    return file(named: name, isPublic: !classes.isEmpty || plan.assignsClasses) { source in
       writeRegistration(of: classes, to: &source)
       for entry in classes {
         if entry.entity.codeGenerationType == "class" {
@@ -106,20 +106,20 @@ package struct ClassGenerator {
         "Registers the model's classes, and the locations of their values in a row.",
         "Call it before the model is first used. Calling it again has no effect.")
       source.block("public static func registerClasses()") { source in
-        for entry in classes { entry.writeRegistration(in: plan, to: &source) }
+        for entry in classes { entry.writeRegistration(of: classes, in: plan, to: &source) }
       }
-      if plan.assignsClasses { writeAssignment(to: &source) }
+      if plan.assignsClasses { writeAssignment(of: classes, to: &source) }
     }
   }
 
-  private func writeAssignment(to source: inout SourceLines) {
+  private func writeAssignment(of classes: [ClassPlan], to source: inout SourceLines) {
     source.gap()
     source.comment(
       "Sets the classes of the model's entities, which specify none, and registers them.",
       "It's a programmer error to pass a model that's in use.")
     source.block("public static func setClasses(of model: NSManagedObjectModel)") { source in
       source.line("registerClasses()")
-      for entry in plan.classes {
+      for entry in classes {
         let key = SwiftNames.literal(entry.entity.name ?? "")
         source.line("model.entitiesByName[\(key)]?.managedObjectClassName =")
         source.line("  \(SwiftNames.literal(entry.name))")
@@ -129,14 +129,21 @@ package struct ClassGenerator {
 }
 
 extension ClassPlan {
-  fileprivate func writeRegistration(in plan: ModelPlan, to source: inout SourceLines) {
+  /// Writes the call that registers the class.
+  ///
+  /// Only the generated ones of its superclasses have slots.
+  fileprivate func writeRegistration(
+    of classes: [ClassPlan], in plan: ModelPlan, to source: inout SourceLines
+  ) {
+    let generated = Set(classes.map(\.name))
     var lineage = [self]
     while let parent = lineage[0].parent,
       let next = plan.classes.first(where: { $0.name == parent })
     {
       lineage.insert(next, at: 0)
     }
-    var slots = lineage.map { "\(SwiftNames.quoted($0.name)).Slots.declarations" }
+    var slots = lineage.filter { generated.contains($0.name) }
+      .map { "\(SwiftNames.quoted($0.name)).Slots.declarations" }
     slots[0] = "slots: " + slots[0]
     source.call(
       "\(SwiftNames.quoted(name)).registerClass",

@@ -47,7 +47,8 @@ extension ClassPlan {
   func writeClass(to source: inout SourceLines) {
     let kind = entity.isAbstract ? "What subentities of" : "An object of"
     source.comment("\(kind) the entity `\(entity)`\(entity.isAbstract ? " have in common" : "").")
-    source.line("public class \(SwiftNames.quoted(name)): \(parent ?? "NSManagedObject") {}")
+    let parent = parent.map(SwiftNames.quoted) ?? "NSManagedObject"
+    source.line("public class \(SwiftNames.quoted(name)): \(parent) {}")
   }
 
   /// Writes the extension with the properties, and the one with their slots in a row.
@@ -166,9 +167,7 @@ extension PropertyPlan {
     if let exception = SwiftNames.lintException(for: name) { source.line(exception) }
   }
 
-  var lazyName: String {
-    "lazy" + SwiftNames.capitalized(name)
-  }
+  var lazyName: String { SwiftNames.lazy(name) }
 
   private var summary: String {
     switch property {

@@ -80,6 +80,10 @@ extension ClassPlan {
     var taken = SwiftNames.taken
     if let next { taken.formUnion(next.propertiesByName.keys.map(SwiftNames.identifier)) }
     let own = declaring.reversed().flatMap(\.ownProperties)
+    for case let relationship as NSRelationshipDescription in own + (next?.properties ?? [])
+    where relationship.isToMany {
+      taken.insert(SwiftNames.lazy(SwiftNames.identifier(relationship.name)))
+    }
     let wanted = Set(own.map { SwiftNames.identifier($0.name) })
     properties = own.compactMap { property in
       guard let type = SwiftType(property, names) else { return nil }
@@ -112,7 +116,8 @@ extension SwiftType {
     } else if let relationship = property as? NSRelationshipDescription,
       let destination = relationship.destinationEntity
     {
-      self.init(relationship, destination: names[destination] ?? "NSManagedObject")
+      let name = names[destination].map(SwiftNames.quoted)
+      self.init(relationship, destination: name ?? "NSManagedObject")
     } else {
       return nil
     }

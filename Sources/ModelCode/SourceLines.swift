@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// Lines of Swift in the style of the formatter: two spaces per level, 100 columns.
 struct SourceLines {
   private(set) var lines: [String] = []
@@ -21,6 +23,8 @@ struct SourceLines {
   }
 
   /// Adds a documentation comment: a summary and an optional discussion, wrapped to the line width.
+  ///
+  /// Line breaks in names of the model are escaped, because what follows one would be code.
   mutating func comment(_ first: String, _ more: String? = nil) {
     fill(first)
     guard let more else { return }
@@ -111,7 +115,7 @@ struct SourceLines {
 
   private mutating func fill(_ text: String) {
     var current = "///"
-    for word in text.split(separator: " ") {
+    for word in PrintableText.line(text).split(separator: " ") {
       if indent.count + current.count + 1 + word.count > SourceLines.width, current != "///" {
         line(current)
         current = "///"

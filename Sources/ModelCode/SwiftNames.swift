@@ -49,6 +49,9 @@ package enum SwiftNames {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 
+  /// Returns the name of the lazily read counterpart of a to-many relationship.
+  static func lazy(_ name: String) -> String { "lazy" + capitalized(name) }
+
   /// Returns the comment that suppresses the linter's warning about a name from the model.
   static func lintException(for name: String) -> String? {
     var rules: [String] = []
@@ -68,9 +71,9 @@ package enum SwiftNames {
       || (!scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.isXIDContinue))
   }
 
-  /// Members of every managed object, which can't be used as property names.
+  /// Members of every managed object and generated class, which can't be used as property names.
   static let taken: Set<String> = [
-    "awakeFromFetch", "awakeFromInsert", "changedValues", "copy", "debugDescription",
+    "Slots", "awakeFromFetch", "awakeFromInsert", "changedValues", "copy", "debugDescription",
     "description", "didSave", "didTurnIntoFault", "entity", "faultingState", "hasChanges",
     "hasPersistentChangedValues", "hash", "hashValue", "init", "isDeleted", "isFault",
     "isInserted", "isUpdated", "managedObjectContext", "managedValue", "mutableCopy", "objectID",

@@ -1,7 +1,8 @@
 import Foundation
 import ManagedModel
-import ModelCode
 import Testing
+
+@testable import ModelCode
 
 @Suite("Generated classes")
 struct GeneratedFilesTests {
@@ -75,6 +76,60 @@ struct GeneratedFilesTests {
     #expect(text.contains("extension Piece {") && !text.contains("class Piece"))
     #expect(!text.contains("extension Concert") && !text.contains("Concert.registerClass"))
     #expect(text.components(separatedBy: "import OpenCoreData").count == 2)
+  }
+
+  /// A model with entities of the names of their classes, and with attributes by entity.
+  private func model(_ attributes: [(entity: String, names: [String])]) -> NSManagedObjectModel {
+    let model = NSManagedObjectModel()
+    model.entities = attributes.map { entry in
+      let entity = NSEntityDescription()
+      entity.name = entry.entity
+      entity.managedObjectClassName = SwiftNames.identifier(entry.entity)
+      entity.codeGenerationType = "class"
+      entity.properties = entry.names.map { name in
+        let attribute = NSAttributeDescription()
+        (attribute.name, attribute.attributeType) = (name, .stringAttributeType)
+        return attribute
+      }
+      return entity
+    }
+    return model
+  }
+
+  /// What follows a line break in a comment would be code.
+  @Test func lineBreaksInNamesAreEscaped() throws {
+    let model = model([("A\nfunc evil() {}\n//", ["x\r\nvar evil = 1\u{2028}//"])])
+    let generator = try ClassGenerator(model, file: "A\nB.xcdatamodel")
+    let texts = generator.files(.class).map(\.text) + [generator.singleFile(named: "A.swift").text]
+    for line in texts.flatMap({ $0.split(whereSeparator: \.isNewline) }) {
+      #expect(!line.hasPrefix("func") && !line.hasPrefix("var") && !line.hasPrefix("B."), "\(line)")
+    }
+    #expect(texts[0].contains("the entity `A\\nfunc evil() {}\\n//`."))
+  }
+
+  @Test func slotsOfHandwrittenSuperclassesAreNotUsed() throws {
+    let model = model([("P", ["a"]), ("Q", ["b"]), ("C", ["c"])])
+    let entities = model.entitiesByName
+    entities["P"]?.subentities = [try #require(entities["Q"])]
+    entities["Q"]?.subentities = [try #require(entities["C"])]
+    entities["Q"]?.codeGenerationType = nil
+    let generator = try ClassGenerator(model, file: "M.xcdatamodel")
+    let text = generator.singleFile(named: "M.swift").text
+    #expect(text.contains("slots: P.Slots.declarations, C.Slots.declarations)"))
+    #expect(text.contains("public class C: Q {}") && !text.contains("Q.Slots"))
+  }
+
+  @Test func propertiesDoNotHideGeneratedMembers() throws {
+    let model = model([("A", ["lazyThings", "Slots"])])
+    let things = NSRelationshipDescription()
+    things.name = "things"
+    let entity = try #require(model.entities.first)
+    things.destinationEntity = entity
+    entity.properties.append(things)
+    let text = try ClassGenerator(model, file: "M.xcdatamodel").singleFile(named: "M.swift").text
+    #expect(text.contains("public var lazyThings: RelatedObjects<A>"))
+    #expect(text.contains("public var lazyThingsProperty: String?"))
+    #expect(text.contains("public var SlotsProperty: String?"))
   }
 
   @Test(arguments: [
