@@ -24,6 +24,8 @@ package final class GzipStream {
   private var used = 0
   private var isBroken: Bool
   private var isAtEnd = false
+  /// Whether the last piece was full, so that zlib can have more of the input that it has taken.
+  private var isFull = false
 
   /// - Parameter source: The next bytes of the file; empty at its end.
   package init(_ source: @escaping () -> [UInt8]) {
@@ -46,12 +48,13 @@ package final class GzipStream {
   package func next() throws(Failure) -> [UInt8] {
     while !isAtEnd {
       guard !isBroken else { throw .corrupt }
-      if used == input.count {
+      if used == input.count, !isFull {
         input = source()
         used = 0
         guard !input.isEmpty else { throw .truncated }
       }
       let (output, status) = step()
+      isFull = output.count == GzipStream.piece
       switch status {
       case Z_STREAM_END: isAtEnd = !beginsAnother()
       case Z_OK, Z_BUF_ERROR: break
