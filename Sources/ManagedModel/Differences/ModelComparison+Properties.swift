@@ -190,7 +190,9 @@ extension NSPropertyDescription {
 
 extension NSAttributeDescription {
   /// The default value as text; `nil` if there's no default value.
-  fileprivate var defaultText: String? { defaultValue.map { "\(typedDefaultValue ?? $0)" } }
+  fileprivate var defaultText: String? {
+    defaultValue.map { OutlineText.of(typedDefaultValue ?? $0) }
+  }
 
   /// The validation predicates as text; `nil` if there are none.
   fileprivate var ruleText: String? {

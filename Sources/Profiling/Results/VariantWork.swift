@@ -66,8 +66,7 @@ extension VariantWork {
       if case .text(let name) = row[0] { name } else { nil }
     }
     for table in tables where !VariantWork.administration.contains(table) {
-      let name = table.replacing("\"", with: "\"\"")
-      let statement = try connection.statement("SELECT * FROM \"\(name)\"")
+      let statement = try connection.statement("SELECT * FROM \(SQLNames.quoted(table))")
       defer { statement.reset() }
       // Migrations can add the same columns in another order.
       let columns = (0..<statement.columnCount).map {
