@@ -118,8 +118,8 @@ struct CheckedModel {
     let names = Dictionary(
       schema.entities.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
     var rows: [String: Int] = [:]
-    for row in try store.values("SELECT Z_ENT, COUNT(*) FROM \(Self.quoted(table)) GROUP BY Z_ENT")
-    {
+    let name = SQLNames.quoted(table)
+    for row in try store.values("SELECT Z_ENT, COUNT(*) FROM \(name) GROUP BY Z_ENT") {
       if case .integer(let number) = row[0], case .integer(let count) = row[1],
         let name = names[number]
       {
@@ -127,10 +127,5 @@ struct CheckedModel {
       }
     }
     return rows
-  }
-
-  /// Returns a name in double quotes, as SQL requires.
-  static func quoted(_ name: String) -> String {
-    "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
   }
 }

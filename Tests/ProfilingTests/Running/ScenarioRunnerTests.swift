@@ -476,7 +476,7 @@ struct ScenarioRunnerTests {
   @Test func commandQuotesThePath() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      text: "name: A\nmodel: Moody\ndata: {Mood: {count: 1}}\nsteps: [{count: Mood}]\n",
+      text: "name: A\nmodel: Moody\ndata: {Continent: {count: 1}}\nsteps: [{count: Continent}]\n",
       url: ScenarioFiles.folder.appendingPathComponent("a.yml"), path: "my $(x)/a.yml")
     let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
     #expect(result.command.hasPrefix("cdprof run 'my $(x)/a.yml' --scale 1 --seed 1"))
