@@ -130,8 +130,11 @@ extension NSSortDescriptor {
   private static func name<Root>(of keyPath: PartialKeyPath<Root>) -> String? {
     guard let type = Root.self as? NSManagedObject.Type else { return nil }
     let entities = ManagedObjectClasses.entities(of: type)
-    guard entities.count == 1 else { return nil }
-    return try? SwiftKeyNames(entities[0]).name(of: keyPath, in: Root.self)
+    // Another thread may release the model.
+    guard entities.count == 1, let model = entities[0].managedObjectModel else { return nil }
+    return withExtendedLifetime(model) {
+      try? SwiftKeyNames(entities[0]).name(of: keyPath, in: Root.self)
+    }
   }
 
   /// Returns the descriptor with the name of its Swift key path in an entity; itself if it has a
