@@ -39,6 +39,7 @@ package enum ManagedObjectClasses {
   static func entities(of type: NSManagedObject.Type) -> [NSEntityDescription] {
     let known = state.withLock { state in
       (state.entities[ObjectIdentifier(type)] ?? []).compactMap(\.entity)
+        .filter { $0.managedObjectModel != nil }
     }
     return known.filter { $0.managedObjectModel === known.last?.managedObjectModel }
   }
