@@ -196,10 +196,12 @@ struct SaveOrderTests {
 
   @Test("Objects without a context have different IDs")
   func objectsWithoutAContextHaveDifferentIDs() throws {
-    let entity = try #require(SavingModels.items().entitiesByName["Item"])
+    let model = SavingModels.items()
+    let entity = try #require(model.entitiesByName["Item"])
     let items = (0..<2).map { _ in NSManagedObject(entity: entity, insertInto: nil) }
     #expect(items[0].objectID != items[1].objectID && items[0].objectID == items[0].objectID)
     #expect(items.allSatisfy { $0.objectID.isTemporaryID })
+    withExtendedLifetime(model) {}
   }
 
   @Test("S7.19, S-B10 a failed statement rolls back the save and keeps IDs temporary")
