@@ -181,7 +181,7 @@ struct ColumnWidths {
     while total > screen {
       let wide = values.indices.filter { !fixed[$0] && values[$0] > ColumnWidths.least }
       guard let widest = wide.max(by: { values[$0] < values[$1] }) else { break }
-      // Columns of the same width take turns, of which many are taken at once.
+      // Columns of the same width are narrowed in turn, here by several characters at once.
       let level = wide.filter { values[$0] == values[widest] }
       let below = wide.map { values[$0] }.filter { $0 < values[widest] }.max()
       let rounds = min(

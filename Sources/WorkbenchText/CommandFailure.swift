@@ -53,14 +53,7 @@ package enum CommandWord {
         !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
           || "_-./:,+@%=".unicodeScalars.contains(scalar)
       }
-    guard !isSafe else { return word }
-    // A quotation mark and a combining mark after it are one character.
-    var result = "'"
-    for scalar in word.unicodeScalars {
-      if scalar == "'" { result += "'\\'" }
-      result.unicodeScalars.append(scalar)
-    }
-    return result + "'"
+    return isSafe ? word : "'" + word.replacingScalars(["'": "'\\''"]) + "'"
   }
 }
 

@@ -235,13 +235,6 @@ package enum CSVText {
       default: false
       }
     }
-    guard needsQuotes else { return text }
-    // A quotation mark and a combining mark after it are one character.
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      if scalar == "\"" { result += "\"" }
-      result.unicodeScalars.append(scalar)
-    }
-    return result + "\""
+    return needsQuotes ? "\"\(text.replacingScalars(["\"": "\"\""]))\"" : text
   }
 }

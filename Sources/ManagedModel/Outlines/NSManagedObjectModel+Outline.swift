@@ -26,8 +26,8 @@ extension FetchRequestTemplate {
     var facts = ["\(name): \(entityName)" + (predicateFormat.map { " where \($0)" } ?? "")]
     if !sortDescriptors.isEmpty {
       let keys = sortDescriptors.map { descriptor in
-        let manner = descriptor.comparison?.rawValue ?? "block"
-        return (descriptor.key ?? "?") + (descriptor.comparison == .binary ? "" : " \(manner)")
+        let comparison = descriptor.comparison?.rawValue ?? "block"
+        return (descriptor.key ?? "?") + (descriptor.comparison == .binary ? "" : " \(comparison)")
           + (descriptor.ascending ? "" : " descending")
       }
       facts.append("by \(keys.joined(separator: " and "))")

@@ -76,9 +76,8 @@ extension NSManagedObject {
   /// to-one relationships.
   ///
   /// `nil` values are `NSNull`. A to-many relationship is included if `keys` names it, as an
-  /// `NSOrderedSet` if it's ordered. Empty for a
-  /// new object that was never saved. Fires the object if it's a fault, and such a relationship;
-  /// reads the files of externally stored values.
+  /// `NSOrderedSet` if it's ordered. Empty for a new object that was never saved. Fires the object
+  /// if it's a fault, and such a relationship; reads the files of externally stored values.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     guard !isInserted else { return [:] }

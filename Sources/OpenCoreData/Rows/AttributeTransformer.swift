@@ -94,9 +94,9 @@ extension AttributeTransformer {
       return first.allSatisfy { key, value in second[key].map { areEqual(value, $0) } ?? false }
     }
     if let first = first as? Set<AnyHashable> { return first == second as? Set<AnyHashable> }
-    if let one = number(first), let other = number(second) {
-      if let exact = exactNumber(first), let other = exactNumber(second) { return exact == other }
-      return one == other || one.isNaN && other.isNaN
+    let (one, other) = (PredicateValue(first), PredicateValue(second))
+    if one.isNumber, other.isNumber {
+      return one == other || one.isNotANumber && other.isNotANumber
     }
     return haveEqualParts(first, second)
   }
@@ -107,21 +107,6 @@ extension AttributeTransformer {
       return false
     }
     return first == second
-  }
-
-  private static func number(_ value: Any) -> Double? {
-    (value as? any BinaryFloatingPoint).map { Double($0) }
-      ?? (value as? NSNumber).map(\.doubleValue)
-  }
-
-  /// Returns an integer or a decimal, which may have more digits than a double; `nil` for any other
-  /// value.
-  private static func exactNumber(_ value: Any) -> Decimal? {
-    if let integer = value as? any BinaryInteger { return Decimal(string: "\(integer)") }
-    if let decimal = value as? Decimal, !(type(of: value) is AnyClass) { return decimal }
-    guard let number = value as? NSNumber, !(value is any BinaryFloatingPoint), !number.isFloating
-    else { return nil }
-    return number.exactDecimal
   }
 
   /// Compares values of one type that isn't `Equatable` part by part.

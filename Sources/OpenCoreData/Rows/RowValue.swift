@@ -114,28 +114,10 @@ enum RowValue {
   }
 
   private static func decimal(_ value: Any) -> Decimal? {
-    if type(of: value) is AnyClass { return (value as? NSNumber)?.exactDecimal }
-    if let number = value as? Decimal { return number }
-    if let number = value as? any BinaryInteger { return Decimal(string: "\(number)") }
-    if let number = integer(value) { return Decimal(number) }
-    return floating(value).map { Decimal($0) } ?? (value as? NSNumber)?.exactDecimal
-  }
-}
-
-extension NSNumber {
-  /// Whether it's a floating-point number; a decimal isn't.
-  final var isFloating: Bool {
-    let type = UInt8(bitPattern: objCType.pointee)
-    return !(self is NSDecimalNumber) && [UInt8(ascii: "d"), UInt8(ascii: "f")].contains(type)
-  }
-
-  /// The number as a decimal.
-  ///
-  /// `decimalValue` of Foundation on Linux converts integers to doubles.
-  final var exactDecimal: Decimal {
-    if self is NSDecimalNumber || isFloating { return decimalValue }
-    let isUnsigned = UInt8(bitPattern: objCType.pointee) == UInt8(ascii: "Q")
-    return isUnsigned ? Decimal(uint64Value) : Decimal(int64Value)
+    // Integers may have more digits than a double, to which Foundation on Linux converts them.
+    let number = PredicateValue(value)
+    if case .double(let double) = number { return Decimal(double) }
+    return number.decimal
   }
 }
 

@@ -71,7 +71,7 @@ package enum SQLNames {
 
   /// Returns a string as an SQL literal, where no parameter is allowed.
   static func literal(_ text: String) -> String {
-    enclosed(text, in: "'")
+    "'" + text.replacingScalars(["'": "''"]) + "'"
   }
 
   /// Returns a name in SQL: quoted if it isn't a plain identifier.
@@ -80,19 +80,7 @@ package enum SQLNames {
       byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF) || byte >= 0x80
     }
-    return isPlain ? name : enclosed(name, in: "\"")
-  }
-
-  /// Returns a text between two marks, with its own ones doubled.
-  private static func enclosed(_ text: String, in mark: Unicode.Scalar) -> String {
-    // A mark and a combining mark after it are one character, but SQLite reads two.
-    var result = String.UnicodeScalarView([mark])
-    for scalar in text.unicodeScalars {
-      if scalar == mark { result.append(mark) }
-      result.append(scalar)
-    }
-    result.append(mark)
-    return String(result)
+    return isPlain ? name : "\"" + name.replacingScalars(["\"": "\"\""]) + "\""
   }
 }
 

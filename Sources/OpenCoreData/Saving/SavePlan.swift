@@ -162,7 +162,6 @@ extension SavePlan {
     }
     if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
   }
-
 }
 
 /// The objects of a save by their rows, to look up many rows.

@@ -73,24 +73,11 @@ package struct GitHubAnnotation: Sendable, Equatable {
   private static func data(_ text: String) -> String {
     let lines = text.unicodeScalars.filter { $0 != "\r" }.split(
       separator: "\n", omittingEmptySubsequences: false)
-    return lines.map { escaped(PrintableText.line(String($0)), ["%": "%25"]) }
+    return lines.map { PrintableText.line(String($0)).replacingScalars(["%": "%25"]) }
       .joined(separator: "%0A")
   }
 
   private static func property(_ text: String) -> String {
-    escaped(data(text), [":": "%3A", ",": "%2C"])
-  }
-
-  /// Replaces scalars, because a combining mark joins one into another `Character`.
-  private static func escaped(_ text: String, _ escapes: [Unicode.Scalar: String]) -> String {
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if let escape = escapes[scalar] {
-        result.append(contentsOf: escape.unicodeScalars)
-      } else {
-        result.append(scalar)
-      }
-    }
-    return String(result)
+    data(text).replacingScalars([":": "%3A", ",": "%2C"])
   }
 }

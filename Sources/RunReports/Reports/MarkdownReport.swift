@@ -1,3 +1,4 @@
+import OpenCoreData
 package import Profiling
 import WorkbenchText
 
@@ -113,18 +114,10 @@ enum MarkdownText {
   /// Returns a code span on one line, which is also valid in a table cell.
   static func code(_ text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-    // A combining mark joins a special character into another `Character`.
-    var escaped = String.UnicodeScalarView()
-    var (longest, length) = (0, 0)
-    for scalar in line.unicodeScalars {
-      length = scalar == "`" ? length + 1 : 0
-      longest = max(longest, length)
-      if scalar == "|" { escaped.append("\\") }
-      escaped.append(scalar)
-    }
+    let longest = line.unicodeScalars.split { $0 != "`" }.map(\.count).max() ?? 0
     let marks = String(repeating: "`", count: longest + 1)
     let pad = longest > 0 ? " " : ""
-    return "\(marks)\(pad)\(String(escaped))\(pad)\(marks)"
+    return "\(marks)\(pad)\(line.replacingScalars(["|": "\\|"]))\(pad)\(marks)"
   }
 
   /// Returns a row of a table.

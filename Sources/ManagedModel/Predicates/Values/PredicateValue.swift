@@ -39,7 +39,7 @@ extension PredicateValue {
   }
 
   /// Whether it's a floating-point number without a value.
-  var isNotANumber: Bool {
+  package var isNotANumber: Bool {
     if case .double(let value) = self { value.isNaN } else { false }
   }
 
