@@ -215,19 +215,31 @@ struct PredicateFetchTests {
     arguments: [StoreKind.sqlite, .memory])
   func missingValuesOfListsRemoveNoRow(kind: StoreKind) throws {
     let store = try CityStore(kind)
-    let cases: [(String, String, [String])] = [
-      ("City", "name IN {mayor.name, 'Ely'}", ["Ely"]),
-      ("City", "'Cork' IN {name, mayor.name}", ["Cork"]),
-      ("City", "ANY {name, mayor.name} == 'Cork'", ["Cork"]),
-      ("Person", "max:({age, mayorOf.mayor.age}) < 21", ["Ed", "Eve"]),
-      ("Person", "min:(mayorOf.mayor.age, age) == 19", ["Eve"]),
-      ("Person", "sum:(age, mayorOf.mayor.age) == 20", ["Ed"]),
-      ("Person", "average:(age, mayorOf.mayor.age) == 19", ["Eve"]),
-      // Beyond the range of integers, a sum is a real number.
-      ("Person", "sum:({age, 9223372036854775807}) > 9e18 AND age < 21", ["Ed", "Eve"]),
+    let cases: [(String, [String])] = [
+      ("name IN {mayor.name, 'Ely'}", ["Ely"]),
+      ("'Cork' IN {name, mayor.name}", ["Cork"]),
+      ("ANY {name, mayor.name} == 'Cork'", ["Cork"]),
     ]
-    for (entity, format, names) in cases {
-      #expect(try store.names(entity, NSPredicate(format: format)) == names, "\(format)")
+    for (format, names) in cases {
+      #expect(try store.names("City", NSPredicate(format: format)) == names, "\(format)")
+    }
+  }
+
+  @Test(
+    "A function of a list leaves out values that a path doesn't reach", .ofOwnStores,
+    arguments: [StoreKind.sqlite, .memory])
+  func functionsOfListsLeaveOutMissingValues(kind: StoreKind) throws {
+    let store = try CityStore(kind)
+    let cases: [(String, [String])] = [
+      ("max:({age, mayorOf.mayor.age}) < 21", ["Ed", "Eve"]),
+      ("min:(mayorOf.mayor.age, age) == 19", ["Eve"]),
+      ("sum:(age, mayorOf.mayor.age) == 20", ["Ed"]),
+      ("average:(age, mayorOf.mayor.age) == 19", ["Eve"]),
+      // Beyond the range of integers, a sum is a real number.
+      ("sum:({age, 9223372036854775807}) > 9e18 AND age < 21", ["Ed", "Eve"]),
+    ]
+    for (format, names) in cases {
+      #expect(try store.names("Person", NSPredicate(format: format)) == names, "\(format)")
     }
   }
 
