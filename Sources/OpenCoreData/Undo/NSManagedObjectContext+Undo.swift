@@ -70,9 +70,7 @@ extension NSManagedObjectContext {
     opposite.snapshots += unit.appeared.map { ObjectSnapshot($0) }
     opposite.appeared = unit.vanished
     opposite.vanished = unit.appeared
-    opposite.relationships = unit.relationships.map {
-      RelationshipChange(object: $0.object, position: $0.position, gained: $0.lost, lost: $0.gained)
-    }
+    opposite.relationships = unit.relationships.map(\.opposite)
     for object in unit.appeared {
       // The object releases its related objects, and gets them back with this.
       opposite.relationships += ObjectSnapshot(object).links

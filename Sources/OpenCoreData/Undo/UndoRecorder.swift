@@ -76,12 +76,7 @@ final class ObjectSnapshot {
   /// Changed slots and transients, by position; other slots are those of `row`.
   private let changedValues: [Int: ObjectValue]
   /// The changes of each to-many since the last save, by position.
-  private let toMany: [Int: ToManyChange]
-
-  private struct ToManyChange {
-    var added: Set<NSManagedObject> = []
-    var removed: Set<NSManagedObject> = []
-  }
+  private let toMany: [Int: UnsavedDestinations]
 
   init(_ object: NSManagedObject) {
     self.object = object
@@ -91,11 +86,11 @@ final class ObjectSnapshot {
     row = wasFault ? layout.faultRow : object.row
     row.retain()
     var changedValues: [Int: ObjectValue] = [:]
-    var toMany: [Int: ToManyChange] = [:]
+    var toMany: [Int: UnsavedDestinations] = [:]
     if let values = object.values {
       for index in 0..<layout.positionCount {
         if case .toMany(let value) = values[index] {
-          toMany[index] = ToManyChange(added: value.added, removed: value.removed)
+          toMany[index] = UnsavedDestinations(of: value)
         } else if index >= layout.firstTransient || values.isChanged(index) {
           changedValues[index] = values[index]
         }
@@ -112,7 +107,8 @@ final class ObjectSnapshot {
   /// Its unsaved to-many destinations, as changes whose undo restores them.
   var links: [RelationshipChange] {
     toMany.sorted { $0.key < $1.key }.map { index, then in
-      RelationshipChange(object: object, position: index, gained: then.removed, lost: then.added)
+      RelationshipChange(
+        object: object, position: index, before: then, gained: then.removed, lost: then.added)
     }
   }
 
@@ -120,11 +116,13 @@ final class ObjectSnapshot {
   func relationshipChanges(until later: ObjectSnapshot) -> [RelationshipChange] {
     // An object that left its context no longer has any.
     Set(toMany.keys).union(later.toMany.keys).sorted().compactMap { index in
-      let (then, now) = (toMany[index] ?? ToManyChange(), later.toMany[index] ?? ToManyChange())
+      let then = toMany[index] ?? UnsavedDestinations()
+      let now = later.toMany[index] ?? UnsavedDestinations()
       let gained = now.added.subtracting(then.added).union(then.removed.subtracting(now.removed))
       let lost = now.removed.subtracting(then.removed).union(then.added.subtracting(now.added))
       guard !gained.isEmpty || !lost.isEmpty else { return nil }
-      return RelationshipChange(object: object, position: index, gained: gained, lost: lost)
+      return RelationshipChange(
+        object: object, position: index, before: then, gained: gained, lost: lost)
     }
   }
 
@@ -182,17 +180,53 @@ final class ObjectSnapshot {
   }
 }
 
-/// The objects added to and removed from one to-many of one object.
+/// The objects added to and removed from one to-many of one object since the last save.
+struct UnsavedDestinations {
+  var added: Set<NSManagedObject> = []
+  var removed: Set<NSManagedObject> = []
+
+  init() {}
+
+  init(of value: ToManyValue) {
+    (added, removed) = (value.added, value.removed)
+  }
+}
+
+/// A change of one to-many of one object, which can be undone.
 struct RelationshipChange {
   let object: NSManagedObject
   let position: Int
+  /// The unsaved destinations before the change.
+  let before: UnsavedDestinations
   let gained: Set<NSManagedObject>
   let lost: Set<NSManagedObject>
 
+  /// The change that undoing this one makes, by which it's redone.
+  var opposite: RelationshipChange {
+    RelationshipChange(
+      object: object, position: position,
+      before: UnsavedDestinations(of: object.toManyValue(at: position)), gained: lost, lost: gained)
+  }
+
   /// Undoes the change; inverses have changes of their own.
+  ///
+  /// What was added or removed before the change is again, although the store, as this side read
+  /// it, may differ: the other side may have read it at another time.
   func undo() {
     let value = object.toManyValue(at: position)
-    for other in gained { value.undoAddition(of: other) }
-    for other in lost { value.undoRemoval(of: other) }
+    for other in gained {
+      if before.removed.contains(other) {
+        value.remove(other, isStored: true)
+      } else {
+        value.undoAddition(of: other)
+      }
+    }
+    for other in lost {
+      if before.added.contains(other) {
+        value.insert(other, isStored: false)
+      } else {
+        value.undoRemoval(of: other)
+      }
+    }
   }
 }

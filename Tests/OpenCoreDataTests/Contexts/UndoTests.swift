@@ -298,4 +298,49 @@ struct UndoTests {
       #expect(!context.hasChanges && context.updatedObjects.isEmpty)
     }
   }
+
+  @Test(
+    "Redo repeats a change of a link that another context has saved", arguments: StoreKind.ofRows)
+  func redoRepeatsChangesOfSavedLinks(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let (context, other) = (undoing(bed), bed.context())
+    let tagIDs = try other.performAndWait {
+      let tags = (0..<2).map { _ in other.make("Tag", [:]) }
+      try other.save()
+      return tags.map(\.objectID)
+    }
+    func related(_ object: NSManagedObject, _ key: String) -> Set<NSManagedObject>? {
+      object.value(forKey: key) as? Set<NSManagedObject>
+    }
+    try context.performAndWait {
+      let (people, tags) = (ids.map(context.object(with:)), tagIDs.map(context.object(with:)))
+      // The person is read before the link is saved elsewhere, and the tag after that.
+      #expect(related(people[0], "tags")?.isEmpty == true)
+      people[1].setValue(Set([tags[1]]), forKey: "tags")
+      try other.performAndWait {
+        for (id, tag) in zip(ids, tagIDs) {
+          other.object(with: id).setValue(Set([other.object(with: tag)]), forKey: "tags")
+        }
+        try other.save()
+      }
+      #expect(related(tags[0], "workers") == [people[0]])
+      people[0].setValue(Set([tags[0]]), forKey: "tags")
+      context.processPendingChanges()
+      context.undo()
+      context.redo()
+      #expect(people[0].isUpdated && tags[0].isUpdated)
+      #expect(related(people[0], "tags") == [tags[0]] && related(tags[0], "workers") == [people[0]])
+
+      // An unsaved addition is read from the store, too.
+      context.refreshAllObjects()
+      #expect(related(people[1], "tags") == [tags[1]])
+      people[1].setValue(Set<NSManagedObject>(), forKey: "tags")
+      context.processPendingChanges()
+      context.undo()
+      #expect(related(people[1], "tags") == [tags[1]])
+      context.redo()
+      #expect(related(people[1], "tags")?.isEmpty == true)
+    }
+  }
 }
