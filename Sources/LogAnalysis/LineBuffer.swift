@@ -31,14 +31,18 @@ struct LineBuffer {
       searched = bytes.count
       return nil
     }
-    let line = bytes[position..<end]
+    let line = trimmed(position..<end)
     position = end + 1
     searched = position
-    return trimmed(line)
+    return line
   }
 
   /// Removes and returns all bytes as the last line.
-  mutating func last() -> ArraySlice<UInt8> { trimmed(rest()) }
+  mutating func last() -> ArraySlice<UInt8> {
+    let line = trimmed(position..<bytes.count)
+    _ = rest()
+    return line
+  }
 
   /// Removes and returns all bytes.
   mutating func rest() -> ArraySlice<UInt8> {
@@ -47,12 +51,13 @@ struct LineBuffer {
   }
 
   /// Counts a line, and returns it without a byte order mark and carriage returns.
-  private mutating func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var line = line.prefix(InputLimits.logLine)
+  private mutating func trimmed(_ line: Range<Int>) -> ArraySlice<UInt8> {
+    var start = line.lowerBound
+    var end = min(line.upperBound, start + InputLimits.logLine)
     count += 1
-    if count == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
-    while line.last == UInt8(ascii: "\r") { line.removeLast() }
-    return line
+    if count == 1, bytes[start..<end].starts(with: [0xEF, 0xBB, 0xBF]) { start += 3 }
+    while end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+    return bytes[start..<end]
   }
 
   /// Reads bytes to the place after the unread ones, and returns their number.

@@ -60,7 +60,11 @@ struct LogMessage {
 
 extension LogMessage {
   /// The number of unclosed brackets so far.
-  var brackets: Int { openBrackets ?? LogMessage.balance(text) }
+  var brackets: Int {
+    // `??` would copy the message for its second operand.
+    if let openBrackets { return openBrackets }
+    return LogMessage.balance(text)
+  }
 
   /// Whether the message is visibly incomplete.
   var isIncomplete: Bool {
@@ -81,15 +85,23 @@ extension LogMessage {
     }
   }
 
-  /// Adds a line that continues the message.
+  /// Adds an object in the list of a fetch, which isn't kept.
   ///
-  /// - Parameter balance: Its opening brackets minus its closing ones, if they're known.
-  mutating func add(_ line: LogBytes, balance: Int? = nil) {
+  /// - Parameter isWhole: Whether all brackets of the line are in the quotation marks of the object.
+  mutating func addObject(_ line: LogBytes, isWhole: Bool) {
     continued += 1
     passed = 0
-    if logClass != .sql { openBrackets = brackets + (balance ?? LogMessage.balance(line)) }
-    // Don't keep objects and the text of very long lists.
-    guard text.count < InputLimits.logMessage, !listsObjects else {
+    if !isWhole { openBrackets = brackets + LogMessage.balance(line) }
+  }
+
+  /// Adds a line that continues the message.
+  mutating func add(_ line: LogBytes) {
+    guard !listsObjects else { return addObject(line, isWhole: false) }
+    continued += 1
+    passed = 0
+    if logClass != .sql { openBrackets = brackets + LogMessage.balance(line) }
+    // Don't keep the text of very long lists.
+    guard text.count < InputLimits.logMessage else {
       if isLongComplete == nil { isLongComplete = statement?.isComplete }
       return
     }

@@ -141,8 +141,7 @@ package struct LogReader {
     guard isInList, !isInRecord, let listed = LogLine.listed(line), message.brackets > 0 else {
       return false
     }
-    // The brackets of a whole object are in its quotation marks.
-    message.add(line, balance: listed == .whole ? 0 : nil)
+    message.addObject(line, isWhole: listed == .whole)
     kinds[LogKind.continuation.position] += 1
     return true
   }
