@@ -127,23 +127,32 @@ extension NSManagedObject {
   }
 
   /// Throws error 1550 for each changed relationship that refers to an object without a context:
-  /// one that was deleted, or never inserted.
+  /// one that was deleted, or never inserted; and for each changed to-one relationship to an object
+  /// that this save deletes.
+  ///
+  /// Destinations of a to-many that are deleted in the same save aren't written.
   final func validateReferences() throws {
     guard let values else { return }
     var failures: [NSError] = []
-    func check(_ object: NSManagedObject, _ name: String) {
-      guard object.context == nil else { return }
+    func fail(_ object: NSManagedObject, _ name: String, _ reason: String) {
       failures.append(
         NSError.validation(
           NSManagedObjectValidationError, object: self, key: name, value: object,
-          message: "\(name) refers to an object that isn't registered in a context."))
+          message: "\(name) refers to \(reason)."))
     }
+    let unregistered = "an object that isn't registered in a context"
     for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
-      if case .object(let object) = values[slot.index] { check(object, slot.name) }
+      guard case .object(let object) = values[slot.index] else { continue }
+      if object.context == nil {
+        fail(object, slot.name, unregistered)
+      } else if object.state.contains(.deleted), !object.state.contains(.inaccessible) {
+        fail(object, slot.name, "a deleted object: set it to another object or to nil")
+      }
     }
     for (index, relationship) in layout.toMany.enumerated() {
-      if case .toMany(let value) = values[layout.valueIndex(.toMany(index))] {
-        for object in value.added { check(object, relationship.name) }
+      guard case .toMany(let value) = values[layout.valueIndex(.toMany(index))] else { continue }
+      for object in value.added where object.context == nil {
+        fail(object, relationship.name, unregistered)
       }
     }
     try NSError.throwValidation(failures)

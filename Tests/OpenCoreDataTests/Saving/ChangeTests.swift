@@ -161,6 +161,32 @@ struct ChangeTests {
     }
   }
 
+  @Test(
+    "A to-one relationship that was set to a deleted object fails validation with error 1550",
+    arguments: StoreKind.allCases)
+  func relationshipToADeletedObjectFailsValidation(kind: StoreKind) throws {
+    let (stack, context) = try workshop(kind)
+    try context.performAndWait {
+      let team = context.make("Team", ["name": "t"])
+      let person = context.make("Person", ["name": "p"])
+      try context.save()
+      context.delete(team)
+      // The delete rules run before the relationship is set.
+      context.processPendingChanges()
+      person.setValue(team, forKey: "team")
+      let error = #expect(throws: NSError.self) { try context.save() }
+      #expect(error?.code == NSManagedObjectValidationError)
+      #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "team")
+      #expect(error?.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === person)
+      #expect(context.deletedObjects == [team])
+      person.setValue(nil, forKey: "team")
+      try context.save()
+      #expect(try all("Team", context).isEmpty)
+      #expect(person.value(forKey: "team") == nil)
+    }
+    withExtendedLifetime(stack) {}
+  }
+
   @Test("A slower reader doesn't restore a deleted row", arguments: StoreKind.allCases)
   func slowerReaderDoesNotRestoreADeletedRow(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
