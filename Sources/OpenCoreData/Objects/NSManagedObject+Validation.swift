@@ -4,7 +4,8 @@ extension NSManagedObject {
   /// Validates each property; several failures are thrown as one error 1560.
   ///
   /// A value that an override of `validateValue` corrected is set. A to-many is checked only if
-  /// it's new or changed.
+  /// it's new or changed. A transient property has its default value, or none, in an object that
+  /// was read from the store, unless the class sets or computes it.
   final func validateProperties() throws {
     // A custom class may have validation rules for any key.
     let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
@@ -18,6 +19,12 @@ extension NSManagedObject {
     for (index, composite) in layout.composites.enumerated()
     where hasOverrides || layout.rules.demands(.composite(index)) {
       if let failure = validate(.composite(index), composite.name, hasOverrides) {
+        failures.append(failure)
+      }
+    }
+    for (index, property) in layout.transients.enumerated()
+    where isToBeValidated(transient: index, hasOverrides) {
+      if let failure = validate(.transient(index), property.name, hasOverrides) {
         failures.append(failure)
       }
     }
@@ -38,7 +45,13 @@ extension NSManagedObject {
     {
       return validate(layout.slots[index], key, hasOverrides)
     }
-    let present = hasOverrides ? keyedValue(position) : read(position)
+    let present: Any?
+    if case .transient = position {
+      // The class's own accessor may compute it.
+      present = hasOverrides ? self.value(forKey: key) : storedValue(forKey: key)
+    } else {
+      present = hasOverrides ? keyedValue(position) : read(position)
+    }
     var value = present
     do {
       try validateValue(&value, forKey: key)
@@ -77,6 +90,12 @@ extension NSManagedObject {
     return NSError.validation(
       NSManagedObjectValidationError, object: self, key: key, value: value.value,
       message: "The value transformer of \(key) can't convert a \(type(of: value.value)) to data.")
+  }
+
+  /// A migration saves and validates rows, which have no transient values.
+  private func isToBeValidated(transient index: Int, _ hasOverrides: Bool) -> Bool {
+    (hasOverrides || layout.rules.demands(.transient(index)))
+      && context?.validatesOnSave != false
   }
 
   /// Reads from the store only what a rule of the model must count.

@@ -12,6 +12,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private let toMany: [CountRule?]
   /// The composite attributes, by their index.
   private let composites: [NSCompositeAttributeDescription]
+  /// The rules for transient attributes and to-one relationships, by their index.
+  private let transients: [TransientRule?]
 
   private struct SlotRule {
     let kind: RowSlot.Kind
@@ -19,6 +21,12 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     /// Whether a save computes it, so that only a new object needs a value.
     let isDerived: Bool
     let hasLimits: Bool
+  }
+
+  private struct TransientRule {
+    let slot: SlotRule
+    let limits: [ValueLimit]
+    let composite: NSCompositeAttributeDescription?
   }
 
   private struct CountRule {
@@ -30,16 +38,17 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
 
   init(
     slots: [RowSlot], toMany: [NSRelationshipDescription],
-    composites: [NSCompositeAttributeDescription]
+    composites: [NSCompositeAttributeDescription], transients: [NSPropertyDescription] = []
   ) {
     self.composites = composites
+    self.transients = transients.map(Self.rule)
     let limits = slots.map { slot in
       (slot.property as? NSAttributeDescription).map(ValueLimit.limits) ?? []
     }
     self.limits = limits
     self.slots = slots.map { slot in
       let hasLimits = !limits[slot.index].isEmpty
-      let isNarrow = slot.kind == .int16 || slot.kind == .int32
+      let isNarrow = slot.kind.narrowRange != nil
       let isDerived = (slot.property as? NSAttributeDescription)?.isDerived == true
       let isMandatory = !slot.property.isOptional
       guard isMandatory || hasLimits || isNarrow else { return nil }
@@ -58,7 +67,28 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     }
   }
 
-  /// Whether there's a rule for any property.
+  /// Returns the rule for a transient property; `nil` if every value is valid.
+  ///
+  /// Without a destination entity there's no rule.
+  private static func rule(for property: NSPropertyDescription) -> TransientRule? {
+    let attribute = property as? NSAttributeDescription
+    let destination = (property as? NSRelationshipDescription)?.destinationEntity
+    guard attribute != nil || destination != nil else { return nil }
+    let kind = attribute.map { RowSlot.Kind($0.attributeType) } ?? .toOne
+    let limits = attribute.map(ValueLimit.limits) ?? []
+    let composite = attribute as? NSCompositeAttributeDescription
+    guard
+      !property.isOptional || !limits.isEmpty || kind.narrowRange != nil
+        || composite?.hasRequiredElement == true
+    else { return nil }
+    return TransientRule(
+      slot: SlotRule(
+        kind: kind, isMandatory: !property.isOptional, isDerived: false,
+        hasLimits: !limits.isEmpty),
+      limits: limits, composite: composite)
+  }
+
+  /// Whether there's a rule for any property, except transient attributes.
   var isEmpty: Bool {
     slots.allSatisfy { $0 == nil } && toMany.allSatisfy { $0 == nil }
       && composites.allSatisfy { $0.isOptional && !$0.hasRequiredElement }
@@ -70,7 +100,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     case .slot(let index): slots[index] != nil
     case .toMany(let index): toMany[index] != nil
     case .composite(let index): composites[index].hasRequiredElement
-    case .transient: false
+    case .transient(let index): transients.indices.contains(index) && transients[index] != nil
     }
   }
 
@@ -105,7 +135,11 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     case .toMany(let index):
       if let rule = toMany[index] { try check(value, by: rule, key, object) }
     case .composite(let index): try check(value, by: composites[index], object)
-    case .transient, nil: break
+    case .transient(let index):
+      guard transients.indices.contains(index), let rule = transients[index] else { return }
+      if let composite = rule.composite { return try check(value, by: composite, object) }
+      try check(value, by: rule.slot, rule.limits, key, object)
+    case nil: break
     }
   }
 
