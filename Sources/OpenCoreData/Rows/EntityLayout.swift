@@ -136,7 +136,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.hasTransformers = transformers.contains { $0 != nil }
     self.objectState = Self.state(
       of: objectClass, with: slots, hasTransformers: hasTransformers)
-    self.rules = ValidationRules(slots: slots, toMany: toMany, composites: composites)
+    self.rules = ValidationRules(
+      slots: slots, toMany: toMany, composites: composites, transients: transients)
     var nulls = RowBuilder(slots: slots, fixedSize: geometry.fixedSize, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {

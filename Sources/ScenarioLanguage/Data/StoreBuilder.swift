@@ -146,7 +146,10 @@ struct EntityFill {
     let generators = plan.generators
     let unique = entity.uniqueNames
     return entity.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
-      guard !attribute.isTransient, !attribute.isDerived else { return nil }
+      // A save validates transient attributes, too.
+      guard !attribute.isDerived, !attribute.isTransient || !attribute.isOptional else {
+        return nil
+      }
       let generator = generators[name]
       // The model's default value is valid.
       guard generator != nil || attribute.defaultValue == nil || unique.contains(name) else {

@@ -276,6 +276,43 @@ struct ValidationTests {
     }
   }
 
+  @Test(
+    "Transient attributes are validated: required ones, bounds, lengths, and patterns",
+    arguments: StoreKind.allCases)
+  func transientAttributesAreValidated(kind: StoreKind) throws {
+    let model = try DrivingModel.make()
+    let driver = try #require(model.entitiesByName["Driver"])
+    for name in ["age", "plate", "serial", "hasLicence"] {
+      driver.attributesByName[name]?.isTransient = true
+    }
+    driver.attributesByName["note"]?.isOptional = false
+    let context = try GraphStack(kind, model: model).context()
+    try context.performAndWait {
+      // The default value of `hasLicence` is valid.
+      let driver = context.make("Driver")
+      let missing = context.saveError()
+      #expect(missing?.code == NSValidationMissingMandatoryPropertyError)
+      #expect(missing?.userInfo[NSValidationKeyErrorKey] as? String == "note")
+      driver.setValue("n", forKey: "note")
+      let broken: [Broken] = [
+        ("age", Int16(-1), NSValidationNumberTooSmallError),
+        ("age", Int16(151), NSValidationNumberTooLargeError),
+        ("serial", Int64(1) << 40, NSValidationNumberTooLargeError),
+        ("plate", "A", NSValidationStringTooShortError),
+        ("plate", "ABCDE", NSValidationStringTooLongError),
+        ("plate", "a1", NSValidationStringPatternMatchingError),
+      ]
+      for (key, value, code) in broken {
+        driver.setValue(value, forKey: key)
+        #expect(context.saveError()?.code == code, "\(key) \(value)")
+        driver.setValue(nil, forKey: key)
+      }
+      try context.save()
+      driver.setValue(nil, forKey: "note")
+      #expect(context.saveError()?.code == NSValidationMissingMandatoryPropertyError)
+    }
+  }
+
   @Test("A required derived attribute needs a value only when its object is inserted", .ofOwnStores)
   func requiredDerivedAttributeNeedsAValueOnlyAtInsertion() throws {
     let entity = NSEntityDescription()
