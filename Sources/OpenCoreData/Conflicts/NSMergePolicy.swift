@@ -96,11 +96,13 @@ open class NSConstraintConflict: NSObject {
   /// The object of the stored row; `nil` for a conflict among the objects of the save.
   public let databaseObject: NSManagedObject?
   /// The stored row's values, by property.
-  public let databaseSnapshot: [String: Any]?
+  public var databaseSnapshot: [String: Any]? { database?.values }
   /// The objects of the save that can't be written.
   public let conflictingObjects: [NSManagedObject]
   /// The last saved values of each conflicting object, in order; empty for a new one.
-  public let conflictingSnapshots: [[String: Any]]
+  public var conflictingSnapshots: [[String: Any]] { conflicting.map(\.values) }
+  private let database: ConflictSnapshot?
+  private let conflicting: [ConflictSnapshot]
 
   /// Creates a conflict over one set of values.
   public init(
@@ -110,9 +112,13 @@ open class NSConstraintConflict: NSObject {
   ) {
     constraint = contraints
     self.databaseObject = databaseObject
-    self.databaseSnapshot = databaseSnapshot
+    database = (databaseObject ?? conflictingObjects.first).flatMap {
+      ConflictSnapshot(databaseSnapshot, of: $0)
+    }
     self.conflictingObjects = conflictingObjects
-    self.conflictingSnapshots = conflictingSnapshots
+    conflicting = zip(conflictingObjects, conflictingSnapshots).compactMap {
+      ConflictSnapshot($1, of: $0)
+    }
     var values: [String: Any] = [:]
     for name in contraints {
       values[name] = conflictingObjects.first?.value(forKey: name) ?? NSNull()
@@ -134,21 +140,26 @@ open class NSConstraintConflict: NSObject {
 /// Snapshots are the last known values of the object, the row cache, and the store, by property:
 /// attributes, and the object IDs of to-one relationships; `nil` values are `NSNull`. A conflict
 /// with the row cache has `objectSnapshot` and `cachedSnapshot`, one with the store
-/// `cachedSnapshot` and `persistedSnapshot`. Apple counterpart: the same; the book's chapter 11.
+/// `cachedSnapshot` and `persistedSnapshot`. Externally stored values are read with the first use of
+/// a snapshot, on the context's queue; one whose file was removed is missing, unless the object had
+/// read it. Apple counterpart: the same; the book's chapter 11.
 open class NSMergeConflict: NSObject {
   /// The object whose changes couldn't be written.
   public let sourceObject: NSManagedObject
   /// The values that the object was read with; `nil` for a conflict with the store.
-  public let objectSnapshot: [String: Any]?
+  public var objectSnapshot: [String: Any]? { object?.values }
   /// The values in the row cache; `nil` if it has none.
-  public let cachedSnapshot: [String: Any]?
+  public var cachedSnapshot: [String: Any]? { cached?.values }
   /// The values in the store; `nil` for a conflict with the row cache, and if the row no longer
   /// exists.
-  public let persistedSnapshot: [String: Any]?
+  public var persistedSnapshot: [String: Any]? { persisted?.values }
   /// The version (`Z_OPT`) that the object was read with.
   public let oldVersionNumber: Int
   /// The current version; 0 if the row no longer exists.
   public let newVersionNumber: Int
+  private let object: ConflictSnapshot?
+  private let cached: ConflictSnapshot?
+  private let persisted: ConflictSnapshot?
 
   /// Creates a conflict of an object.
   ///
@@ -161,23 +172,26 @@ open class NSMergeConflict: NSObject {
     sourceObject = srcObject
     newVersionNumber = newvers
     oldVersionNumber = oldvers
-    cachedSnapshot = cachesnap
-    persistedSnapshot = persnap
-    objectSnapshot = newvers != 0 && persnap == nil ? srcObject.snapshot : nil
+    cached = ConflictSnapshot(cachesnap, of: srcObject)
+    persisted = ConflictSnapshot(persnap, of: srcObject)
+    object =
+      newvers != 0 && persnap == nil ? ConflictSnapshot(srcObject.snapshot, of: srcObject) : nil
   }
 
   init(_ conflict: SaveConflict) {
     sourceObject = conflict.object
     oldVersionNumber = Int(conflict.oldVersion)
     newVersionNumber = Int(conflict.newVersion)
-    cachedSnapshot = conflict.cached
-    persistedSnapshot = conflict.persisted
-    objectSnapshot = conflict.location == .rowCache ? conflict.object.snapshot : nil
+    cached = ConflictSnapshot(conflict.cached, of: conflict.object)
+    persisted = ConflictSnapshot(conflict.persisted, of: conflict.object)
+    object =
+      conflict.location == .rowCache
+      ? ConflictSnapshot(conflict.object.snapshot, of: conflict.object) : nil
   }
 
   /// The object, the versions, and whether the row cache or the store has the conflict.
   open override var description: String {
-    let location = objectSnapshot == nil ? "the store" : "the row cache"
+    let location = object == nil ? "the store" : "the row cache"
     let found = newVersionNumber == 0 ? "no row" : "version \(newVersionNumber)"
     return "NSMergeConflict for \(sourceObject.objectID): version \(oldVersionNumber) in the "
       + "context, \(found) in \(location)"

@@ -14,8 +14,8 @@ extension CachingStore {
   /// Returns the objects whose version differs from that of their row in the row cache.
   final func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
     guard !objects.isEmpty else { return [] }
-    return withShared { shared in
-      objects.compactMap { object in
+    let changed = withShared { shared in
+      objects.compactMap { object -> (object: NSManagedObject, cached: Row)? in
         guard !object.state.contains(.restored) else { return nil }
         let old = object.row.version
         return shared.rows.peek(rootIndex: object.layout.rootIndex, key: object.primaryKey) {
@@ -23,11 +23,16 @@ extension CachingStore {
           guard cached.version != old, cached.version != Row.unknownVersion,
             old != Row.unknownVersion
           else { return nil }
-          return SaveConflict(
-            object: object, location: .rowCache, oldVersion: old, newVersion: cached.version,
-            cached: cached.snapshot(object.layout, self), persisted: nil)
+          cached.retain()
+          return (object, cached)
         }
       }
+    }
+    return changed.map { object, cached in
+      defer { cached.release() }
+      return SaveConflict(
+        object: object, location: .rowCache, oldVersion: object.row.version,
+        newVersion: cached.version, cached: cached.snapshot(object.layout, self), persisted: nil)
     }
   }
 
@@ -41,10 +46,14 @@ extension CachingStore {
     let commit = commitNumber
     let conflicts = try objects.map { object in
       let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
-      let cached =
-        withShared { shared in
-          shared.rows.peek(rootIndex: rootIndex, key: key) { $0.snapshot(object.layout, self) }
-        } ?? object.row.snapshot(object.layout, self)
+      let row = withShared { shared in
+        shared.rows.peek(rootIndex: rootIndex, key: key) { cached -> Row? in
+          cached.retain()
+          return cached
+        }
+      }
+      defer { row?.release() }
+      let cached = (row ?? object.row).snapshot(object.layout, self)
       let found = try read(object)
       let persisted = found?.snapshot(object.layout, self)
       let version = found?.version ?? 0

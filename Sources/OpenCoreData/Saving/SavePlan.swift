@@ -76,14 +76,16 @@ struct ChangedRows: CustomNSError, @unchecked Sendable {
 
 extension Row {
   /// Returns the values by property, as in a conflict: attributes, and the object IDs of to-one
-  /// relationships; `nil` values are `NSNull`.
+  /// relationships; `nil` values are `NSNull`, and values in external data files `ExternalFile`s.
+  ///
+  /// Calls value transformers.
   func snapshot(_ layout: EntityLayout, _ store: CachingStore?) -> [String: Any] {
     var result: [String: Any] = [:]
     for slot in layout.slots {
       if slot.kind.isToOne {
         result[slot.name] = destinationID(slot, store) ?? NSNull()
       } else {
-        result[slot.name] = KeyedValue.boxed(value(slot), slot.kind) ?? NSNull()
+        result[slot.name] = KeyedValue.boxed(layout.value(slot, in: self), slot.kind) ?? NSNull()
       }
     }
     return layout.gatheringComposites(result)
@@ -101,9 +103,18 @@ extension Row {
 }
 
 extension NSManagedObject {
-  /// The values that the object was last read or saved with.
+  /// The values that the object was last read or saved with; an `ExternalFile` for a value in a
+  /// file that it hasn't read.
   var snapshot: [String: Any] {
-    row.snapshot(layout, context?.store(for: self))
+    var result = row.snapshot(layout, context?.store(for: self))
+    for slot in layout.externalSlots where values?.isChanged(slot.index) != true {
+      // Its file may have been removed.
+      guard result[slot.name] is ExternalFile, let known = cachedValue(.slot(slot.index)) else {
+        continue
+      }
+      result[slot.name] = known
+    }
+    return result
   }
 }
 

@@ -359,6 +359,43 @@ struct ExternalDataTests {
     #expect(value == (isRead ? Self.bytes(200_000, 1) : nil) && files == (isRead ? 1 : 0))
   }
 
+  @Test(
+    "A conflict's snapshots have externally stored values, except those of removed files",
+    arguments: [true, false])
+  func conflictSnapshotsHaveExternalValues(isRead: Bool) throws {
+    let (stack, mine, other, id) = try sharedPhoto()
+    let foreign = try stack.foreignContext()
+    try mine.performAndWait {
+      mine.mergePolicy = NSMergePolicy.error
+      let photo = try mine.existingObject(with: id)
+      if isRead { _ = photo.value(forKey: "outside") }
+      try other.performAndWait {
+        other.object(with: id).setValue(Self.bytes(200_000, 2), forKey: "outside")
+        try other.save()
+      }
+      let first = try #require(conflict(of: photo))
+      let known = first.objectSnapshot?["outside"]
+      #expect(isRead ? known as? Data == Self.bytes(200_000, 1) : known == nil)
+      #expect(first.cachedSnapshot?["outside"] as? Data == Self.bytes(200_000, 2))
+      mine.rollback()
+      #expect(photo.value(forKey: "title") == nil)
+      try foreign.performAndWait {
+        try self.photo(in: foreign).setValue(Self.bytes(200_000, 3), forKey: "outside")
+        try foreign.save()
+      }
+      let second = try #require(conflict(of: photo))
+      #expect(second.objectSnapshot == nil && second.cachedSnapshot?["outside"] == nil)
+      #expect(second.persistedSnapshot?["outside"] as? Data == Self.bytes(200_000, 3))
+    }
+  }
+
+  /// Changes the title of a photo and saves; returns the conflict.
+  private func conflict(of photo: NSManagedObject) -> NSMergeConflict? {
+    photo.setValue("mine", forKey: "title")
+    let error = #expect(throws: NSError.self) { try photo.managedObjectContext?.save() }
+    return (error?.userInfo["conflictList"] as? [NSMergeConflict])?.first
+  }
+
   @Test("Undo restores a value whose file a save has removed", arguments: [true, false])
   func undoRestoresTheValueOfARemovedFile(isDeleted: Bool) throws {
     let (stack, mine, _, id) = try sharedPhoto()
