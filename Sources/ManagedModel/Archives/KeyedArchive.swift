@@ -193,6 +193,24 @@ extension KeyedArchive {
     return result
   }
 
+  /// The entries of an archived `userInfo`, with numbers as `NSNumber`s.
+  ///
+  /// They cast to every Swift number type that can represent them, as those that Core Data reads.
+  func userInfo(_ value: BinaryPropertyList.Value?) -> [AnyHashable: Any] {
+    dictionary(value).mapValues(Self.boxed)
+  }
+
+  private static func boxed(_ value: Any) -> Any {
+    switch value {
+    case let number as Int64 where type(of: value) == Int64.self: NSNumber(value: number)
+    case let number as UInt64 where type(of: value) == UInt64.self: NSNumber(value: number)
+    case let number as Double where type(of: value) == Double.self: NSNumber(value: number)
+    case let members as [Any]: members.map(boxed)
+    case let entries as [AnyHashable: Any]: entries.mapValues(boxed)
+    default: value
+    }
+  }
+
   private func date(_ object: Object) -> Date? {
     switch object.fields["NS.time"] {
     case .real(let seconds), .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)

@@ -185,7 +185,7 @@ final class ModelArchiveReader {
   }
 
   func userInfo(_ fields: [String: BinaryPropertyList.Value]) -> [AnyHashable: Any]? {
-    let info = archive.dictionary(fields["NSUserInfo"])
+    let info = archive.userInfo(fields["NSUserInfo"])
     return info.isEmpty ? nil : info
   }
 

@@ -42,7 +42,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Values that the application attaches to the entity.
   ///
   /// They aren't part of the version hash. They can be set even if the model is in use, from any
-  /// thread.
+  /// thread. Numbers that were read from an archive are `NSNumber`s.
   public var userInfo: [AnyHashable: Any]? {
     get { ModelNotes.lock.withLock { storedUserInfo } }
     set {

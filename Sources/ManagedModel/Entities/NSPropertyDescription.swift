@@ -30,7 +30,7 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// Values that the application attaches to the property.
   ///
   /// They aren't part of the version hash. They can be set even if the model is in use, from any
-  /// thread.
+  /// thread. Numbers that were read from an archive are `NSNumber`s.
   public final var userInfo: [AnyHashable: Any]? {
     get { ModelNotes.lock.withLock { storedUserInfo } }
     set {

@@ -100,7 +100,7 @@ struct MappingArchive {
   }
 
   private func userInfo(_ value: BinaryPropertyList.Value?) -> [AnyHashable: Any]? {
-    archive.object(value).map { _ in archive.dictionary(value) }
+    archive.object(value).map { _ in archive.userInfo(value) }
   }
 
   private func data(_ value: BinaryPropertyList.Value?) -> Data? {

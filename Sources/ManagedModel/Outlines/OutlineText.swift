@@ -14,6 +14,7 @@ package enum OutlineText {
   }
 
   private static func text(of value: Any, isMember: Bool) -> String {
+    if let number = floatingPoint(value) { return "\(number)" }
     switch value {
     case let text as String: return isMember ? String(reflecting: text) : text
     case let date as Date: return Self.text(of: date)
@@ -28,6 +29,14 @@ package enum OutlineText {
       return "[\(members.map { text(of: $0, isMember: true) }.joined(separator: ", "))]"
     default: return "\(value)"
     }
+  }
+
+  /// The value of an `NSNumber` whose description could have other digits than a `Double`'s.
+  private static func floatingPoint(_ value: Any) -> Double? {
+    guard type(of: value) is AnyClass, let number = value as? NSNumber,
+      !(number is NSDecimalNumber), ["d", "f"].contains(String(cString: number.objCType))
+    else { return nil }
+    return number.doubleValue
   }
 
   private static func text(of date: Date) -> String {

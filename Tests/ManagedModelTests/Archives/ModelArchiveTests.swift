@@ -81,6 +81,28 @@ import Testing
     #expect(list?.last as? Bool == true)
   }
 
+  @Test("Numbers in userInfo cast to Int and other number types after they were archived")
+  func archivedNumbersCastToEveryNumberType() throws {
+    let model = NSManagedObjectModel()
+    let entity = NSEntityDescription()
+    entity.name = "A"
+    entity.userInfo = [
+      "whole": 5, "wide": Int64(6), "fraction": 1.0 / 3, "flag": true, "list": [1, 2],
+      "map": ["x": 3],
+    ]
+    model.entities = [entity]
+    let copy = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    let info = try #require(copy.entitiesByName["A"]?.userInfo)
+    #expect(info["whole"] as? Int == 5 && info["whole"] as? Int16 == 5)
+    #expect(info["whole"] as? Double == 5)
+    #expect(info["wide"] as? Int == 6 && info["wide"] as? Int64 == 6)
+    #expect(info["fraction"] as? Double == 1.0 / 3 && info["fraction"] as? Int == nil)
+    #expect(info["flag"] as? Bool == true)
+    #expect(info["list"] as? [Int] == [1, 2])
+    #expect(info["map"] as? [String: Int] == ["x": 3])
+    #expect(Self.differences(copy.outline, model.outline) == [])
+  }
+
   @Test func stringsAndNumbersKeepTheirBytesAndDigits() throws {
     let model = NSManagedObjectModel()
     let entity = NSEntityDescription()
