@@ -78,7 +78,9 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Sets a property and records the change; a relationship's inverse is updated immediately.
   ///
-  /// Numeric attributes accept numbers of any width. A property in the class's `keyedAccessors` is
+  /// Numeric attributes accept numbers of any width, integer ones the whole part of an `NSNumber`; a
+  /// number beyond 64 bits is a programmer error, for which `validateValue(_:forKey:)` throws. A
+  /// property in the class's `keyedAccessors` is
   /// set through its accessor, if that has a setter. An unknown key is passed to
   /// `setValue(_:forUndefinedKey:)`. It's a programmer error to pass a value of the wrong type or
   /// an object of another context. **Cost:** the object's fault and, for a relationship, those of
@@ -330,7 +332,9 @@ extension NSManagedObject: KeyValueReadable {
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
       fatalError(
-        "'\(slot.name)' of '\(layout.entity.name ?? "")' can't be set to \(value ?? "nil")")
+        "'\(slot.name)' of '\(layout.entity.name ?? "")' can't be set to \(value ?? "nil")"
+          + ([.int16, .int32, .int64].contains(slot.kind)
+            ? ": it takes whole numbers of up to 64 bits" : ""))
     }
     return .raw(raw)
   }

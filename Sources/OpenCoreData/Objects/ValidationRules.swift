@@ -78,7 +78,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     let limits = attribute.map(ValueLimit.limits) ?? []
     let composite = attribute as? NSCompositeAttributeDescription
     guard
-      !property.isOptional || !limits.isEmpty || kind.narrowRange != nil
+      !property.isOptional || !limits.isEmpty || kind.integerRange != nil
         || composite?.hasRequiredElement == true
     else { return nil }
     return TransientRule(
@@ -131,7 +131,9 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   func check(_ value: Any?, forKey key: String, of object: NSManagedObject) throws {
     switch object.layout.position(of: key) {
     case .slot(let index):
-      if let rule = slots[index] { try check(value, by: rule, limits[index], key, object) }
+      if let rule = slots[index] { return try check(value, by: rule, limits[index], key, object) }
+      let kind = object.layout.slots[index].kind
+      if let value, let failure = widthFailure(value, kind, key, object) { throw failure }
     case .toMany(let index):
       if let rule = toMany[index] { try check(value, by: rule, key, object) }
     case .composite(let index): try check(value, by: composites[index], object)
@@ -180,23 +182,34 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     try NSError.throwValidation(failures)
   }
 
-  /// Returns the error for an integer that doesn't fit its attribute's type.
+  /// Returns the error for a number that doesn't fit its integer attribute's type.
   private func widthFailure(
     _ value: Any, _ kind: RowSlot.Kind, _ key: String, _ object: NSManagedObject
   ) -> NSError? {
+    let type = type(of: value)
     switch kind {
-    case .int16: if type(of: value) == Int16.self { return nil }
-    case .int32: if type(of: value) == Int32.self { return nil }
+    case .int16: if type == Int16.self { return nil }
+    case .int32: if type == Int32.self { return nil }
+    case .int64: if type == Int64.self { return nil }
     default: return nil
     }
-    guard case .int64(let number)? = RowValue(value, kind: kind), let range = kind.narrowRange,
-      !range.contains(number)
-    else { return nil }
+    guard let range = kind.integerRange else { return nil }
+    let isTooLarge: Bool
+    switch RowValue(value, kind: kind) {
+    case .int64(let number)?:
+      if range.contains(number) { return nil }
+      isTooLarge = number > 0
+    case nil:
+      let number = PredicateValue(value)
+      guard number.truncatedInteger == nil, let nearest = number.nearestDouble else { return nil }
+      isTooLarge = !(nearest < 0)
+    default: return nil
+    }
     return NSError.validation(
-      number > 0 ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
+      isTooLarge ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
       object: object, key: key, value: value,
       message:
-        "\(key) is \(number), but its type's range is \(range.lowerBound) to \(range.upperBound).")
+        "\(key) is \(value), but its type's range is \(range.lowerBound) to \(range.upperBound).")
   }
 
   private func check(
@@ -229,6 +242,11 @@ extension RowSlot.Kind {
     case .int32: Int64(Int32.min)...Int64(Int32.max)
     default: nil
     }
+  }
+
+  /// The integers that fit an integer type.
+  fileprivate var integerRange: ClosedRange<Int64>? {
+    self == .int64 ? .min ... .max : narrowRange
   }
 }
 

@@ -15,7 +15,8 @@ enum RowValue {
 
   /// Creates a raw value from a property's Swift value; `nil` if it doesn't fit the kind.
   ///
-  /// Numbers of any width are accepted if they fit; `NSNull` is `nil`.
+  /// Numbers of any width are accepted if they fit; an integer is the whole part of an `NSNumber`,
+  /// which must be in the range of 64 bits. `NSNull` is `nil`.
   init?(_ value: Any?, kind: RowSlot.Kind) {
     guard let value else {
       self = .null
@@ -97,10 +98,19 @@ enum RowValue {
     if type == Int64.self { return value as? Int64 }
     if type == Int32.self { return (value as? Int32).map(Int64.init) }
     if type == Bool.self { return (value as? Bool).map { $0 ? 1 : 0 } }
-    if type is AnyClass { return (value as? NSNumber)?.int64Value }
+    if type is AnyClass { return (value as? NSNumber).flatMap(whole) }
     if let number = value as? any BinaryInteger { return Int64(exactly: number) }
     if let number = value as? any BinaryFloatingPoint { return Int64(exactly: Double(number)) }
-    return (value as? NSNumber)?.int64Value
+    return (value as? NSNumber).flatMap(whole)
+  }
+
+  private static func whole(_ number: NSNumber) -> Int64? {
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    case UInt8(ascii: "d"), UInt8(ascii: "f"), UInt8(ascii: "Q"):
+      // `int64Value` doesn't report a number out of its range.
+      return PredicateValue(number).truncatedInteger
+    default: return number.int64Value
+    }
   }
 
   private static func floating(_ value: Any) -> Double? {
@@ -118,6 +128,17 @@ enum RowValue {
     let number = PredicateValue(value)
     if case .double(let double) = number { return Decimal(double) }
     return number.decimal
+  }
+}
+
+extension PredicateValue {
+  /// The number without its fraction; `nil` if it's out of the range of 64 bits, or not a number.
+  var truncatedInteger: Int64? {
+    switch self {
+    // Decimals are printed without an exponent.
+    case .decimal(let number): Int64("\(number)".prefix { $0 != "." })
+    default: exactInteger ?? nearestDouble.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
+    }
   }
 }
 

@@ -118,11 +118,7 @@ extension PredicateValue {
   }
 
   /// The number without its fraction.
-  private var whole: Int64? {
-    let number = asNumber
-    return number.exactInteger
-      ?? number.nearestDouble.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
-  }
+  private var whole: Int64? { asNumber.truncatedInteger }
 }
 
 extension FetchPlan {

@@ -19,6 +19,16 @@ struct TrapTests {
       context.performAndWait { Mood(context: context).setValue("today", forKey: "date") }
     }
     #expect(wrongType.message.contains("'date' of 'Mood' can't be set to today"))
+    let large = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let context = try TestStack.moody().coldContext()
+      context.performAndWait {
+        Continent(context: context).setValue(NSNumber(value: 1e300), forKey: "numberOfCountries")
+      }
+    }
+    #expect(large.message.contains("'numberOfCountries' of 'Continent' can't be set to 1e+300"))
+    #expect(large.message.contains("it takes whole numbers of up to 64 bits"))
     let abstract = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

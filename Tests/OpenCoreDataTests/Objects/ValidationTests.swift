@@ -105,6 +105,40 @@ struct ValidationTests {
     }
   }
 
+  @Test("A number beyond 64 bits fails the validation of an integer; a fraction is cut off")
+  func numberBeyond64BitsFailsValidation() throws {
+    let entity = NSEntityDescription()
+    entity.name = "Thing"
+    let types: [(String, NSAttributeType)] = [
+      ("narrow", .integer16AttributeType), ("wide", .integer64AttributeType),
+    ]
+    entity.properties = types.map { TestModels.attribute($0.0, $0.1) }
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let context = try GraphStack(.sqlite, model: model).context()
+    try context.performAndWait {
+      let thing = context.make("Thing")
+      let large = NSValidationNumberTooLargeError
+      let numbers: [(NSNumber, Int?)] = [
+        (NSNumber(value: 1e300), large), (NSNumber(value: UInt64.max), large),
+        (NSDecimalNumber(string: "9223372036854775808"), large),
+        (NSNumber(value: -1e300), NSValidationNumberTooSmallError), (NSNumber(value: 7.9), nil),
+      ]
+      for (number, code) in numbers {
+        for (key, _) in types {
+          var value: Any? = number
+          let error = thrownError { try thing.validateValue(&value, forKey: key) }
+          #expect(error?.code == code, "\(key) \(number)")
+        }
+      }
+      thing.setValue(NSNumber(value: -7.9), forKey: "wide")
+      #expect(thing.value(forKey: "wide") as? Int64 == -7)
+      thing.setValue(NSDecimalNumber(string: "9223372036854775807.5"), forKey: "wide")
+      #expect(thing.value(forKey: "wide") as? Int64 == .max)
+      try context.save()
+    }
+  }
+
   @Test("S-B04 a required nil fails before any SQL", arguments: StoreKind.allCases)
   func missingRequiredValueFailsBeforeAnySQL(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: DrivingModel.make()).context()
