@@ -172,22 +172,30 @@ extension NSManagedObjectContext {
 
   /// Inserts an object that was created without a context.
   ///
-  /// Calls `awakeFromInsert`. No statements. It's a programmer error to pass an object that has a
-  /// context, or one of an abstract entity or another model.
+  /// Keeps the temporary ID of an object that wasn't in a context before; an object that was deleted
+  /// may get another. Calls `awakeFromInsert`. No statements. It's a programmer error to pass an
+  /// object that has a context, or one of an abstract entity or another model.
   public final func insert(_ object: NSManagedObject) {
     guard object.context == nil else { fatalError("an object is inserted into one context, once") }
     checkModel(of: object.layout)
     guard !object.layout.entity.isAbstract else {
       fatalError("the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
     }
+    if !isUnknownID(of: object) { object.primaryKey = TemporaryKeys.next() }
     object.context = self
-    object.primaryKey = TemporaryKeys.next()
     if coordinator?.hasSeveralStores == true { assignStore(to: object) }
     registry.add(object)
     noteInsertion(of: object)
     object.state.insert(.awaking)
     object.awakeFromInsert()
     object.state.remove(.awaking)
+  }
+
+  /// Whether an object has a temporary ID that identifies nothing in this context and its parents.
+  private func isUnknownID(of object: NSManagedObject) -> Bool {
+    let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
+    return key < 0 && registry.object(rootIndex: rootIndex, key: key) == nil
+      && counterpart(of: object.identity) == nil
   }
 
   /// Marks an object for deletion; the next save deletes its row.

@@ -204,6 +204,28 @@ struct SaveOrderTests {
     withExtendedLifetime(model) {}
   }
 
+  @Test("An object that's inserted keeps the ID that it had without a context")
+  func insertedObjectKeepsItsID() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = context
+    let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Item"])
+    for inserting in [context, child] {
+      try inserting.performAndWait {
+        let item = NSManagedObject(entity: entity, insertInto: nil)
+        let id = item.objectID
+        inserting.insert(item)
+        #expect(item.objectID == id && inserting.registeredObject(for: id) === item)
+        try inserting.save()
+      }
+    }
+    try context.performAndWait {
+      try context.save()
+      #expect(try context.everyObject(of: "Item").count == 2)
+    }
+  }
+
   @Test("S7.19, S-B10 a failed statement rolls back the save and keeps IDs temporary")
   func failedStatementRollsBackTheSaveAndKeepsIDsTemporary() throws {
     let stack = try stack(.sqlite)
