@@ -71,7 +71,7 @@ open class NSManagedObject: NSObject {
 
   /// The object's ID, temporary until the object has been saved.
   ///
-  /// That of an object without a context changes when the object is inserted.
+  /// An object that's created without a context keeps its ID when it's inserted.
   public final var objectID: NSManagedObjectID {
     if primaryKey == 0 { primaryKey = TemporaryKeys.next() }
     let handle =
