@@ -42,11 +42,12 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Whether the context automatically merges saves to its parent, or to the coordinator by other
-  /// contexts.
+  /// Whether the context automatically merges what other contexts save to its coordinator or to its
+  /// parent.
   ///
-  /// The merge runs on this context's queue, after the save has returned. Set this property on that
-  /// queue.
+  /// A child merges saves of its siblings, which change the parent, saves of the parent, and what
+  /// the parent merges. The merge runs on this context's queue, after the save has returned. Set
+  /// this property on that queue.
   public final var automaticallyMergesChangesFromParent: Bool {
     get { mergesAutomatically }
     set {
@@ -59,10 +60,8 @@ extension NSManagedObjectContext {
 
   /// Merges this context's save into the contexts that merge changes automatically.
   final func mergeIntoObservers(_ changes: () -> MergedChanges) {
-    let siblings = parent?.mergeObservers ?? coordinator?.mergeObservers
-    // A child's save reaches only its parent.
-    let others = parent == nil ? siblings?.contexts ?? [] : []
-    let listening = (others + mergeObservers.contexts).filter { $0 !== self }
+    let siblings = (parent?.mergeObservers ?? coordinator?.mergeObservers)?.contexts ?? []
+    let listening = (siblings + mergeObservers.contexts).filter { $0 !== self }
     guard !listening.isEmpty else { return }
     let saved = changes()
     for observer in listening { observer.perform { observer.merge(saved) } }
@@ -77,8 +76,8 @@ extension NSManagedObjectContext {
     endReadTransaction()
     advanceGeneration()
     var applied = MergedChanges()
-    for identity in saved.inserted where identity.primaryKey > 0 {
-      let object = registered(identity.layout, identity.primaryKey)
+    for identity in saved.inserted {
+      guard let object = registeredInsertion(identity) else { continue }
       changes.eventInserted.insert(object)
       applied.inserted.append(object.identity)
     }
@@ -97,6 +96,10 @@ extension NSManagedObjectContext {
     }
     // Deletions in the store don't propagate as this context's own.
     if isPropagating { changes.unpropagated.removeAll { $0.state.contains(.inaccessible) } }
+    // A child may have objects that this context has released.
+    defer {
+      for observer in mergeObservers.contexts { observer.perform { observer.merge(saved) } }
+    }
     guard !applied.isEmpty else { return scope.abandon(event) }
     processChanges()
     scheduleProcessing()
@@ -105,7 +108,15 @@ extension NSManagedObjectContext {
       event.entity = applied.mostFrequentEntity
       event.rows = applied.all.count
     }
-    for observer in mergeObservers.contexts { observer.perform { observer.merge(saved) } }
+  }
+
+  /// Returns the object of a row that was inserted elsewhere, or a sibling's new object that the
+  /// parent has, registered as a fault if necessary.
+  private func registeredInsertion(_ identity: FetchedIdentity) -> NSManagedObject? {
+    guard identity.primaryKey <= 0 else {
+      return registered(identity.layout, identity.primaryKey)
+    }
+    return parent == nil ? nil : counterpart(of: identity)
   }
 
   private func registeredForMerge(_ identity: FetchedIdentity) -> NSManagedObject? {

@@ -351,6 +351,54 @@ struct MergeTests {
   }
 
   @Test(
+    "A child merges what its siblings save to their parent only if that's enabled",
+    arguments: StoreKind.allCases)
+  func childMergesSavesOfItsSiblingsOnlyIfEnabled(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let parent = bed.context()
+    let (writer, reader, other) = (
+      bed.child(of: parent), bed.child(of: parent), bed.child(of: parent)
+    )
+    reader.performAndWait { reader.automaticallyMergesChangesFromParent = true }
+    let held = try [reader, other].map { context in
+      try context.performAndWait { try ids.map { try context.existingObject(with: $0) } }
+    }
+    let notes = NoteList(reader)
+    try writer.performAndWait {
+      writer.object(with: ids[0]).label = "sibling"
+      writer.delete(writer.object(with: ids[1]))
+      _ = writer.make("Person", ["name": "new", "number": Int64(9)])
+      try writer.save()
+    }
+    reader.performAndWait {
+      #expect(held[0][0].label == "sibling" && held[0][1].isDeleted)
+      #expect(notes.union(NSInsertedObjectsKey).map(\.label) == ["new"])
+    }
+    other.performAndWait { #expect(held[1].map(\.label) == ["p1", "p2"]) }
+    parent.performAndWait { #expect(parent.hasChanges) }
+  }
+
+  @Test(
+    "A child merges what its parent merges, even if the parent has released the objects",
+    arguments: StoreKind.allCases)
+  func childMergesWhatItsParentMerges(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let parent = pair.bed.context()
+    let child = pair.bed.child(of: parent)
+    parent.performAndWait { parent.automaticallyMergesChangesFromParent = true }
+    let held = try child.performAndWait {
+      child.automaticallyMergesChangesFromParent = true
+      return try child.existingObject(with: pair.ids[0])
+    }
+    parent.performAndWait { #expect(parent.registeredCount == 0) }
+    _ = try pair.save { $0.object(with: pair.ids[0]).label = "new" }
+    // The parent's merge runs first, and schedules the child's.
+    parent.performAndWait {}
+    child.performAndWait { #expect(held.label == "new") }
+  }
+
+  @Test(
     "S10-1, S10-12, S6.15, S-G16 objects of a context keep their rows cached for another",
     arguments: StoreKind.allCases)
   func objectsKeepTheirRowsCachedForAnotherContext(_ kind: StoreKind) throws {
