@@ -77,15 +77,18 @@ extension NSManagedObjectContext {
     advanceGeneration()
     var applied = MergedChanges()
     for identity in saved.inserted {
+      if hasParent, let object = registeredForMerge(identity) {
+        // A child's own object, which its parent has saved, or one that the parent had before.
+        refresh(object, in: &applied)
+        continue
+      }
       guard let object = registeredInsertion(identity) else { continue }
       changes.eventInserted.insert(object)
       applied.inserted.append(object.identity)
     }
     for identity in saved.updated {
       guard let object = registeredForMerge(identity) else { continue }
-      refreshValues(object)
-      changes.eventRefreshed.insert(object)
-      applied.updated.append(object.identity)
+      refresh(object, in: &applied)
     }
     var isPropagating = false
     for identity in saved.deleted {
@@ -110,6 +113,12 @@ extension NSManagedObjectContext {
     }
   }
 
+  private func refresh(_ object: NSManagedObject, in applied: inout MergedChanges) {
+    refreshValues(object)
+    changes.eventRefreshed.insert(object)
+    applied.updated.append(object.identity)
+  }
+
   /// Returns the object of a row that was inserted elsewhere, or a sibling's new object that the
   /// parent has, registered as a fault if necessary.
   private func registeredInsertion(_ identity: FetchedIdentity) -> NSManagedObject? {
@@ -120,7 +129,9 @@ extension NSManagedObjectContext {
   }
 
   private func registeredForMerge(_ identity: FetchedIdentity) -> NSManagedObject? {
-    let object = registry.object(rootIndex: identity.layout.rootIndex, key: identity.primaryKey)
+    let (rootIndex, key) = (identity.layout.rootIndex, identity.primaryKey)
+    let object =
+      registry.object(rootIndex: rootIndex, key: key) ?? twin(rootIndex: rootIndex, key: key)
     guard let object, !object.state.contains(.inaccessible) else { return nil }
     return object
   }

@@ -147,7 +147,9 @@ extension NSManagedObjectContext {
     var fresh: [Int: [Int64]] = [:]
     let objects = try found.map { source in
       makeRoom(for: source.layout.storeIndex)
-      let known = registry.object(rootIndex: source.layout.rootIndex, key: source.primaryKey)
+      let (rootIndex, key) = (source.layout.rootIndex, source.primaryKey)
+      let known =
+        registry.object(rootIndex: rootIndex, key: key) ?? twin(rootIndex: rootIndex, key: key)
       let object = known ?? makeFault(source.layout, source.primaryKey)
       if known == nil, source.primaryKey > 0 {
         fresh[source.layout.storeIndex, default: []].append(source.primaryKey)
@@ -317,25 +319,5 @@ extension NSManagedObject {
   private func counterpart(of destination: NSManagedObject?) -> NSManagedObject? {
     guard let destination, let context else { return nil }
     return context.counterpart(of: destination.identity)
-  }
-}
-
-/// What a context stores for its children: the permanent keys of objects that they may still
-/// identify by temporary keys.
-struct ChildLink {
-  private var promotedKeys: [Int64: Int64] = [:]
-
-  /// Records the permanent key of an object.
-  mutating func promote(_ temporary: Int64, to permanent: Int64) {
-    promotedKeys[temporary] = permanent
-  }
-
-  /// The permanent key of an object that had a temporary one; `nil` if it was never saved.
-  func permanentKey(for temporary: Int64) -> Int64? {
-    promotedKeys[temporary]
-  }
-
-  mutating func removeAll() {
-    promotedKeys = [:]
   }
 }

@@ -36,10 +36,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     (type: NSManagedObject.Type, entity: NSEntityDescription)?
   /// The parent context that this one reads from and saves to, instead of the stores.
   private var parentContext: NSManagedObjectContext?
+  /// Whether `parent` is set.
+  private(set) final var hasParent = false
   /// Whether this context is the parent of another.
   let hasChildren = Atomic<Bool>(false)
   /// What this context stores for its children.
-  final var children = ChildLink()
+  final let children = ChildLink()
   /// The `perform` blocks that are running.
   @exclusivity(unchecked) final var blocks = BlockState()
   /// The read transaction and the query generation.
@@ -188,6 +190,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       }
       guard let newValue else { return }
       parentContext = newValue
+      hasParent = true
       newValue.hasChildren.store(true, ordering: .relaxed)
       attach(newValue.requiredCoordinator)
     }

@@ -219,7 +219,7 @@ extension NSManagedObject {
     case .toMany:
       guard case .toMany(let number) = object.position(of: inverse.name) else { return nil }
       let other = object.toManyValue(at: object.layout.valueIndex(.toMany(number)))
-      let known = other.committed?.contains(primaryKey)
+      let known = other.isCommitted(self)
       let value = toManyValue(at: layout.valueIndex(position))
       return isAdded
         ? !value.added.contains(object) && known ?? true
@@ -233,7 +233,10 @@ extension NSManagedObject {
 
   /// Returns whether a to-one referred to an object when this one was last read or saved.
   private func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
-    !isInserted && !row.isNull(slot) && row.int64(slot) == object.primaryKey
+    guard !isInserted, !row.isNull(slot) else { return false }
+    let key = row.int64(slot)
+    return key == object.primaryKey
+      || object.context?.twin(rootIndex: object.layout.rootIndex, key: key) === object
   }
 
   /// Adopts a row as the snapshot; changes are kept.

@@ -45,6 +45,14 @@ final class ToManyValue {
     }
   }
 
+  /// Whether the store contained an object when the relationship was last read or saved; `nil` until
+  /// fired.
+  func isCommitted(_ object: NSManagedObject) -> Bool? {
+    guard let committed else { return nil }
+    return committed.contains(object.primaryKey)
+      || object.formerKey.map(committed.contains) ?? false
+  }
+
   /// Whether objects were added, removed, or moved since the last save.
   var hasChanges: Bool {
     !added.isEmpty || !removed.isEmpty || isReordered
@@ -84,7 +92,7 @@ final class ToManyValue {
     let isNew = objects?.insert(object).inserted ?? true
     let wasRemoved = removed.remove(object) != nil
     // The store's state is known, or a removed object is assumed to be in it.
-    let isStored = isStored ?? committed?.contains(object.primaryKey) ?? wasRemoved
+    let isStored = isStored ?? isCommitted(object) ?? wasRemoved
     if !isStored { added.insert(object) }
     guard isNew, let count = list?.count else { return }
     list?.insert(object, at: index ?? count)
@@ -121,7 +129,7 @@ final class ToManyValue {
     if objects != nil, objects?.remove(object) == nil, isStored != true { return false }
     let wasAdded = added.remove(object) != nil
     // An added object may have been saved elsewhere in the meantime.
-    if isStored ?? committed?.contains(object.primaryKey) ?? !wasAdded {
+    if isStored ?? isCommitted(object) ?? !wasAdded {
       removed.insert(object)
     }
     return true
@@ -129,7 +137,7 @@ final class ToManyValue {
 
   /// Undoes an addition; what the store contained in spite of it remains.
   func undoAddition(of object: NSManagedObject) {
-    if added.contains(object), committed?.contains(object.primaryKey) == true {
+    if added.contains(object), isCommitted(object) == true {
       added.remove(object)
     } else {
       remove(object)
@@ -138,7 +146,7 @@ final class ToManyValue {
 
   /// Undoes a removal, unless the store was found without the destination since.
   func undoRemoval(of object: NSManagedObject) {
-    if removed.contains(object), committed?.contains(object.primaryKey) == false {
+    if removed.contains(object), isCommitted(object) == false {
       removed.remove(object)
     } else {
       insert(object)
@@ -206,8 +214,8 @@ final class ToManyValue {
   /// there.
   var committedObjects: Set<NSManagedObject>? {
     objects.map { objects in
-      objects.subtracting(added.filter { committed?.contains($0.primaryKey) != true })
-        .union(removed.filter { committed?.contains($0.primaryKey) != false })
+      objects.subtracting(added.filter { isCommitted($0) != true })
+        .union(removed.filter { isCommitted($0) != false })
     }
   }
 

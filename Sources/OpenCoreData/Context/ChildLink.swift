@@ -1,0 +1,107 @@
+import ManagedModel
+import Synchronization
+
+/// What a context stores for its children, which may still identify an object by a temporary key
+/// after the context has saved it.
+///
+/// Children read it on their own queues.
+struct ChildLink: ~Copyable, Sendable {
+  private struct Keys {
+    /// The permanent keys of saved objects by their temporary ones.
+    var permanent: [Int64: Int64] = [:]
+    var temporary: [RowKey: Int64] = [:]
+    /// The temporary keys of faults that a program has created from an object ID.
+    var separate: Set<Int64> = []
+  }
+
+  private let keys = Mutex(Keys())
+
+  /// Records the permanent key of an object.
+  func promote(_ temporary: Int64, to permanent: RowKey) {
+    keys.withLock {
+      $0.permanent[temporary] = permanent.primaryKey
+      $0.temporary[permanent] = temporary
+    }
+  }
+
+  /// Records the permanent key of an object whose table isn't known.
+  func promote(_ temporary: Int64, to permanent: Int64) {
+    keys.withLock { $0.permanent[temporary] = permanent }
+  }
+
+  /// The permanent key of an object that had a temporary one; `nil` if it was never saved.
+  func permanentKey(for temporary: Int64) -> Int64? {
+    keys.withLock { $0.permanent[temporary] }
+  }
+
+  /// The other key of a row that this context has saved: the temporary one of a permanent key, or
+  /// the other way round.
+  func otherKey(of row: RowKey) -> Int64? {
+    keys.withLock {
+      row.primaryKey > 0 ? $0.temporary[row] : $0.permanent[row.primaryKey]
+    }
+  }
+
+  /// Records that the object of a temporary key is never returned for its permanent one.
+  func separate(_ temporary: Int64) {
+    _ = keys.withLock { $0.separate.insert(temporary) }
+  }
+
+  /// Whether the object of a temporary key is never returned for its permanent one.
+  func isSeparate(_ temporary: Int64) -> Bool {
+    keys.withLock { $0.separate.contains(temporary) }
+  }
+
+  func removeAll() {
+    keys.withLock { $0 = Keys() }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Returns a child's registered object of a row that has another key than the given one; `nil` if
+  /// there is none.
+  ///
+  /// A new object keeps its temporary key after a parent has saved it, until the child finds it by
+  /// the permanent one, as the parent's rows and fetches refer to it. It gets that key then.
+  final func twin(rootIndex: Int, key: Int64) -> NSManagedObject? {
+    guard hasParent,
+      let other = otherKey(of: RowKey(rootIndex: rootIndex, primaryKey: key)),
+      let object = registry.object(rootIndex: rootIndex, key: other),
+      !children.isSeparate(min(key, other))
+    else { return nil }
+    if key > 0 {
+      object.primaryKey = key
+      rekey(object, from: other)
+      store(for: object)?.addOwner(rootIndex: rootIndex, keys: CollectionOfOne(key))
+    }
+    return object
+  }
+
+  /// Returns the other key of a row that one of the parents has saved.
+  fileprivate final func otherKey(of row: RowKey) -> Int64? {
+    var above = parent
+    while let context = above {
+      if let key = context.children.otherKey(of: row) { return key }
+      above = context.parent
+    }
+    return nil
+  }
+
+  /// Returns the object of an ID that isn't registered under its key.
+  ///
+  /// In a child, a fault that is made from a temporary ID isn't the object of the permanent one.
+  final func objectOfUnregisteredID(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
+    if key < 0, hasParent, twin(rootIndex: layout.rootIndex, key: key) == nil {
+      children.separate(key)
+    }
+    return registered(layout, key)
+  }
+}
+
+extension NSManagedObject {
+  /// The temporary key that a child's object had before it got its permanent one.
+  final var formerKey: Int64? {
+    guard primaryKey > 0, let context, context.hasParent else { return nil }
+    return context.otherKey(of: RowKey(identity))
+  }
+}
