@@ -24,11 +24,6 @@ struct ChildLink: ~Copyable, Sendable {
     }
   }
 
-  /// Records the permanent key of an object whose table isn't known.
-  func promote(_ temporary: Int64, to permanent: Int64) {
-    keys.withLock { $0.permanent[temporary] = permanent }
-  }
-
   /// The permanent key of an object that had a temporary one; `nil` if it was never saved.
   func permanentKey(for temporary: Int64) -> Int64? {
     keys.withLock { $0.permanent[temporary] }

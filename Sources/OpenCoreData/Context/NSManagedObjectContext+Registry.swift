@@ -17,7 +17,8 @@ extension NSManagedObjectContext {
   /// No statements.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     checkModel(of: objectID.layout)
-    return registry.object(rootIndex: objectID.layout.rootIndex, key: presentKey(of: objectID))
+    let (rootIndex, key) = (objectID.layout.rootIndex, presentKey(of: objectID))
+    return registry.object(rootIndex: rootIndex, key: key) ?? twin(rootIndex: rootIndex, key: key)
   }
 
   /// Returns the object with an ID: the registered object, or a fault that isn't checked against
@@ -36,7 +37,7 @@ extension NSManagedObjectContext {
       fatalError(
         "\(objectID) is of another coordinator's store: pass its URI to this context's coordinator")
     }
-    return registered(objectID.layout, key)
+    return objectOfUnregisteredID(objectID.layout, key)
   }
 
   /// Returns the object with an ID if its row exists.
@@ -45,8 +46,10 @@ extension NSManagedObjectContext {
   /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) if there's no such row.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     checkModel(of: objectID.layout)
-    let key = presentKey(of: objectID)
-    if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: key) {
+    let (rootIndex, key) = (objectID.layout.rootIndex, presentKey(of: objectID))
+    if let object = registry.object(rootIndex: rootIndex, key: key)
+      ?? twin(rootIndex: rootIndex, key: key)
+    {
       guard !object.state.contains(.inaccessible) else { throw NSError.missingObject(objectID) }
       if !object.isFault { return object }
       return try fulfilled(object, objectID)
@@ -54,7 +57,7 @@ extension NSManagedObjectContext {
     guard key > 0 || parent != nil, isOfOwnStore(objectID) else {
       throw NSError.missingObject(objectID)
     }
-    return try fulfilled(registered(objectID.layout, key), objectID)
+    return try fulfilled(objectOfUnregisteredID(objectID.layout, key), objectID)
   }
 
   /// Whether an ID is temporary, or of a row in one of this context's stores.
@@ -105,6 +108,7 @@ extension NSManagedObjectContext {
   /// Returns the registered object with a key, or a new fault that is registered.
   final func registered(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     if let object = registry.object(rootIndex: layout.rootIndex, key: key) { return object }
+    if hasParent, let object = twin(rootIndex: layout.rootIndex, key: key) { return object }
     let object = layout.makeObject()
     object.becomeFault(primaryKey: key, in: self)
     registry.add(object)
@@ -340,7 +344,7 @@ extension NSManagedObjectContext {
   final func rekey(_ object: NSManagedObject, from temporary: Int64) {
     registry.rekey(object, from: temporary)
     if hasChildren.load(ordering: .relaxed) {
-      children.promote(temporary, to: object.primaryKey)
+      children.promote(temporary, to: RowKey(object.identity))
     }
   }
 

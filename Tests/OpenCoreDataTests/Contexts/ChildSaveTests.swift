@@ -174,6 +174,79 @@ struct ChildSaveTests {
   }
 
   @Test(
+    "A child finds its own instance of a new object that its parent has saved",
+    arguments: StoreKind.allCases)
+  func childFindsItsOwnInstanceOfASavedObject(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let root = bed.context()
+    let child = bed.child(of: root)
+    let (team, tag, person) = try child.performAndWait {
+      let team = child.make("Team", ["name": "t"])
+      let tag = child.make("Tag", ["name": "x"])
+      let person = child.make(
+        "Person", ["name": "new", "number": Int64(1), "team": team, "tags": Set([tag])])
+      try child.save()
+      return (team, tag, person)
+    }
+    let permanent = try root.performAndWait {
+      try root.save()
+      return try #require(try root.people().first).objectID
+    }
+    try child.performAndWait {
+      let temporary = person.objectID
+      #expect(temporary.isTemporaryID)
+      #expect(try child.people() == [person])
+      #expect(person.objectID == permanent)
+      for id in [temporary, permanent] {
+        #expect(child.object(with: id) === person && child.registeredObject(for: id) === person)
+        #expect(try child.existingObject(with: id) === person)
+      }
+      person.label = "changed"
+      #expect(try child.people() == [person])
+      #expect(try child.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")) == [tag])
+      // The relationship was saved with the temporary ID.
+      person.setValue(Set<NSManagedObject>(), forKey: "tags")
+      try child.save()
+      // The parent's rows have permanent keys.
+      child.refresh(person, mergeChanges: false)
+      child.refresh(team, mergeChanges: false)
+      #expect(person.value(forKey: "team") as? NSManagedObject === team)
+      #expect(team.value(forKey: "members") as? Set<NSManagedObject> == [person])
+    }
+    try root.performAndWait { try root.save() }
+    let check = bed.context()
+    try check.performAndWait {
+      let people = try check.people()
+      #expect(people.map(\.label) == ["changed"])
+      #expect(people.first?.value(forKey: "tags") as? Set<NSManagedObject> == [])
+    }
+  }
+
+  @Test(
+    "A child that merges its parent's saves refreshes its own objects",
+    arguments: StoreKind.allCases)
+  func mergeRefreshesTheChildsOwnObjects(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let root = bed.context()
+    let child = bed.child(of: root)
+    let person = try child.performAndWait {
+      child.automaticallyMergesChangesFromParent = true
+      let person = child.make("Person", ["name": "new"])
+      try child.save()
+      return person
+    }
+    let notes = NoteList(child)
+    try root.performAndWait { try root.save() }
+    // Runs after the merge on the child's queue.
+    child.performAndWait {
+      #expect(notes.union(NSRefreshedObjectsKey) == [person])
+      #expect(notes.union(NSInsertedObjectsKey).isEmpty)
+      #expect(!person.objectID.isTemporaryID && person.label == "new")
+      #expect(child.registeredCount(ofEntity: "Person") == 1)
+    }
+  }
+
+  @Test(
     "S10-21 a child's save registers all inserted objects in the parent",
     arguments: StoreKind.allCases)
   func childSaveRegistersAllInsertedObjectsInItsParent(_ kind: StoreKind) throws {
