@@ -9,6 +9,8 @@ extension NSManagedObjectContext {
   /// the row cache, writes everything in a second transaction that compares them with the store,
   /// calls `didSave`, and posts did-save. The merge policy resolves conflicts, and the save is
   /// attempted again. Without changes, both notifications are posted, did-save with empty sets.
+  /// Validation includes transient properties: a required one must have a default value, or be set
+  /// again in an object that was read from the store.
   ///
   /// Each of several stores writes its own objects in its own transaction, and commits only after
   /// all have written and have compared versions and constraints. If a COMMIT fails after another
