@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Children read it on their own queues.
 struct ChildLink: ~Copyable, Sendable {
-  private struct Keys {
+  // Not private: the compiler can't emit the context otherwise.
+  struct Keys {
     /// The permanent keys of saved objects by their temporary ones.
     var permanent: [Int64: Int64] = [:]
     var temporary: [RowKey: Int64] = [:]
