@@ -5,7 +5,8 @@ extension PostgresConnection {
   private static let attempts = 5
   private static let longestPause = 0.05
 
-  /// Runs a body in a transaction, and again after a deadlock or a serialization failure.
+  /// Runs a body in a transaction, and again after a deadlock, a serialization failure, or a change
+  /// of its tables' columns.
   ///
   /// - Parameters:
   ///   - mode: Words that follow BEGIN, such as `READ ONLY`.

@@ -23,6 +23,8 @@ package final class PostgresConnection {
   private var statements: [StatementKey: PreparedStatement] = [:]
   private var useCount: UInt64 = 0
   private var statementCount = 0
+  /// Whether a statement of the transaction has failed because prepared statements are outdated.
+  private var hasOutdatedStatements = false
   /// Whether a transaction is open.
   package private(set) var isInTransaction = false
   /// The number of times that the connection was established.
@@ -65,10 +67,27 @@ package final class PostgresConnection {
   // MARK: Connecting
 
   private func connect() throws(PostgresError) {
+    disconnect()
+    do {
+      try establish()
+      try configure()
+    } catch {
+      // A connection without these settings must not run statements.
+      disconnect()
+      throw error
+    }
+  }
+
+  private func disconnect() {
     PQfinish(raw)
     raw = nil
     statements = [:]
+    hasOutdatedStatements = false
     isInTransaction = false
+    serverRun = nil
+  }
+
+  private func establish() throws(PostgresError) {
     // A later keyword precedes an earlier one: the URI may have its own timeouts, but no other
     // encoding.
     let parameters: [(String, String)] = [
@@ -82,12 +101,14 @@ package final class PostgresConnection {
       withCStrings(parameters.map(\.1)) { values in PQconnectdbParams(keywords, values, 1) }
     }
     guard PQstatus(raw) == CONNECTION_OK else {
-      // An error in the URI repeats it, with the password.
-      let message = lastMessage.replacing(settings.uri, with: "…")
-      throw PostgresError(.connection, "The server can't be reached: \(message)")
+      throw PostgresError(
+        .connection, "The server can't be reached: \(settings.redacted(lastMessage))")
     }
     connectCount += 1
     PQsetNoticeProcessor(raw, { _, _ in }, nil)
+  }
+
+  private func configure() throws(PostgresError) {
     guard PQserverVersion(raw) >= Self.oldestVersion else {
       throw PostgresError(.connection, "The server is older than PostgreSQL 13.")
     }
@@ -100,7 +121,8 @@ package final class PostgresConnection {
       "SET statement_timeout = \(settings.statementTimeout); SET client_min_messages = warning; "
         + "SET standard_conforming_strings = on; "
         + "SET default_transaction_isolation = 'read committed'; "
-        + "SET default_transaction_read_only = \(settings.isReadOnly ? "on" : "off")")
+        + "SET default_transaction_read_only = \(settings.isReadOnly ? "on" : "off")"
+        + (settings.schema.map { "; SET search_path TO \(QuotedIdentifier.of($0))" } ?? ""))
     serverRun = try currentRun()
   }
 
@@ -183,11 +205,14 @@ package final class PostgresConnection {
     do {
       return try body()
     } catch {
-      guard !isInTransaction else { throw error }
+      guard !isInTransaction else {
+        // They can be forgotten only after the transaction, which has failed.
+        hasOutdatedStatements = hasOutdatedStatements || error.isOutdatedStatement
+        throw error
+      }
       if error.kind == .connection {
         try connect()
-      } else if ["0A000", "26000"].contains(error.sqlState) {
-        // The tables of a prepared statement were changed, or a proxy has another server process.
+      } else if error.isOutdatedStatement {
         try forgetStatements()
       } else {
         throw error
@@ -197,7 +222,7 @@ package final class PostgresConnection {
   }
 
   private func forgetStatements() throws(PostgresError) {
-    statements = [:]
+    (statements, hasOutdatedStatements) = ([:], false)
     try runScript("DEALLOCATE ALL")
   }
 
@@ -271,7 +296,8 @@ package final class PostgresConnection {
     let isLost = PQstatus(raw) != CONNECTION_OK || state?.hasPrefix("57P0") == true
     var error = PostgresError(
       isLost ? .connection : .statement, field("M") ?? lastMessage, sqlState: state)
-    error.detail = field("D")
+    // Of a violated constraint, it has the row's values.
+    error.detail = state?.hasPrefix("23") == true ? nil : field("D")
     error.constraint = field("n")
     throw error
   }
@@ -292,6 +318,7 @@ package final class PostgresConnection {
     do {
       try runScript("ROLLBACK")
       isInTransaction = false
+      if hasOutdatedStatements { try forgetStatements() }
     } catch {
       // The next statement connects again: the server has rolled back when it lost this connection.
       isInTransaction = false
@@ -340,6 +367,7 @@ package final class PostgresConnection {
   ///   - transaction: The number of the transaction; empty if it has changed nothing.
   ///   - run: The value of `serverRun` in the transaction.
   package func outcome(of transaction: String, in run: String?) -> Outcome {
+    guard !transaction.isEmpty else { return .aborted }
     let status: String?
     do {
       status = try query("SELECT pg_xact_status($1::text::xid8)", [.text(transaction)]).text(0, 0)

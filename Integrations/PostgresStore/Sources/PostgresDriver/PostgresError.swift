@@ -19,7 +19,7 @@ package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible
   package let sqlState: String?
   /// The message, without a password.
   package let message: String
-  /// More about the cause.
+  /// More about the cause; nil for a violated constraint, of which it has the row's values.
   package var detail: String?
   /// The constraint that was violated.
   package var constraint: String?
@@ -31,9 +31,15 @@ package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible
     self.sqlState = sqlState
   }
 
-  /// Whether a new attempt of the same transaction can succeed: a deadlock or a serialization
-  /// failure.
-  package var isTransient: Bool { sqlState == "40001" || sqlState == "40P01" }
+  /// Whether a new attempt of the same transaction can succeed: a deadlock, a serialization
+  /// failure, or outdated prepared statements.
+  package var isTransient: Bool {
+    sqlState == "40001" || sqlState == "40P01" || isOutdatedStatement
+  }
+
+  /// Whether the tables of a prepared statement were changed, or a proxy has connected to another
+  /// process of the server.
+  package var isOutdatedStatement: Bool { sqlState == "0A000" || sqlState == "26000" }
 
   /// Whether two rows would have the same value of a unique constraint.
   package var isUniqueViolation: Bool { sqlState == "23505" }

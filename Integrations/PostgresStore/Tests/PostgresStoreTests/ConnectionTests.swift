@@ -72,6 +72,61 @@ struct ConnectionTests {
     #expect(try connection.query("SELECT 1").integer(0, 0) == 1)
   }
 
+  @Test("The error of a violated constraint has its name, but no values")
+  func violationsHaveNoValues() throws {
+    let connection = try TestServer.connection()
+    try connection.execute("CREATE TEMPORARY TABLE secrets (word text CONSTRAINT one_word UNIQUE)")
+    let insert = "INSERT INTO secrets VALUES ($1)"
+    try connection.query(insert, [.text("hidden")])
+    let error = #expect(throws: PostgresError.self) {
+      try connection.query(insert, [.text("hidden")])
+    }
+    #expect(error?.isUniqueViolation == true)
+    #expect(error?.constraint == "one_word")
+    #expect(error?.description.contains("hidden") == false)
+  }
+
+  @Test("A statement whose table was changed is prepared again, also in a transaction")
+  func outdatedStatementsArePreparedAgain() throws {
+    let (connection, other) = (try TestServer.connection(), try TestServer.connection())
+    try other.execute("CREATE TABLE outdated (n int); INSERT INTO outdated VALUES (1)")
+    defer { try? other.execute("DROP TABLE outdated") }
+    func number() throws -> Int64? { try connection.query("SELECT n FROM outdated").integer(0, 0) }
+    try expectEqual(connection.transaction { try number() }, 1)
+    for type in ["bigint", "smallint"] {
+      try other.execute("ALTER TABLE outdated ALTER COLUMN n TYPE \(type)")
+      try expectEqual(connection.transaction { try number() }, 1)
+    }
+    // A snapshot isn't repeated, but the next one has a new statement.
+    try other.execute("ALTER TABLE outdated ALTER COLUMN n TYPE bigint")
+    try connection.beginSnapshot()
+    #expect(throws: PostgresError.self) { try number() }
+    connection.endSnapshot()
+    try connection.beginSnapshot()
+    try expectEqual(number(), 1)
+    connection.endSnapshot()
+  }
+
+  @Test("A connection that is established again has the same search path")
+  func searchPathIsKept() throws {
+    let schema = "search \"path"
+    var settings = TestServer.settings
+    settings.schema = schema
+    let (connection, killer) = (try PostgresConnection(settings), try TestServer.connection())
+    for count in 1...2 {
+      try expectEqual(connection.query("SHOW search_path").text(0, 0), QuotedIdentifier.of(schema))
+      #expect(connection.connectCount == count)
+      try killer.query(
+        "SELECT pg_terminate_backend($1::int, 5000)", [.integer(Int64(connection.serverProcess))])
+    }
+  }
+
+  @Test("A transaction that has changed nothing isn't committed")
+  func emptyTransactionsAreNotCommitted() throws {
+    let connection = try TestServer.connection()
+    #expect(connection.outcome(of: "", in: connection.serverRun) == .aborted)
+  }
+
   @Test("Prepared statements are reused and bounded")
   func preparedStatementsAreBounded() throws {
     var settings = TestServer.settings
@@ -126,6 +181,10 @@ struct ConnectionTests {
     for uri in [
       "postgres://user:secret@127.0.0.1:1/database", "postgres:///db?host=/nonexistent",
       "postgres://user:secret@[", "postgres://user:secret@127.0.0.1/db?nonsense=1",
+      "postgres://user:secret%00@127.0.0.1:1/db", "postgres://user:secret%zz@127.0.0.1:1/db",
+      "postgres://user@127.0.0.1:1/db?password=secret%00",
+      "postgres://user:a@secret@127.0.0.1:1/db", "postgres://user:secret/b@127.0.0.1:1/db",
+      "postgres://user@127.0.0.1:1/db?%70assword=secret%00",
     ] {
       let error = #expect(throws: PostgresError.self) {
         try PostgresConnection(ConnectionSettings(uri: uri))
