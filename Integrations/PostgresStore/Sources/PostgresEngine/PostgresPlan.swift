@@ -19,10 +19,16 @@ struct PostgresPlan {
     /// The rows that it read and discarded, in all loops.
     var removed = 0.0
 
-    var isScan: Bool { text.contains("Scan") && !text.hasPrefix("Bitmap Index Scan") }
+    var isScan: Bool {
+      // A table or an index may have the word in its name.
+      let kind = text.firstMatch(of: #/^(.+?) (?:on|using) /#).map { $0.1 } ?? text[...]
+      return kind.contains("Scan") && kind != "Bitmap Index Scan"
+    }
     /// An incremental sort has few rows at a time.
     var isSort: Bool { text == "Sort" }
-    var table: String? { text.firstMatch(of: #/ on (\S+)/#).map { String($0.1) } }
+    var table: String? {
+      text.firstMatch(of: #/ on ("(?:[^"]|"")+"|\S+)/#).map { String($0.1) }
+    }
   }
 
   /// Returns the plan's text, after running a query with its values.
@@ -51,7 +57,9 @@ struct PostgresPlan {
     self.lines = lines
     for line in lines {
       let text = line.drop { $0 == " " || $0 == "-" || $0 == ">" }
-      if let match = text.firstMatch(of: /^(.+?)  ?\(actual rows=([\d.]+) loops=(\d+)\)/) {
+      // A condition may contain anything.
+      let isNode = nodes.isEmpty || line.drop { $0 == " " }.hasPrefix("->")
+      if isNode, let match = text.firstMatch(of: /^(.+?)  ?\(actual rows=([\d.]+) loops=(\d+)\)/) {
         let loops = Double(match.3) ?? 1
         nodes.append(
           Node(text: String(match.1), rows: (Double(match.2) ?? 0) * loops, loops: loops))
@@ -86,10 +94,16 @@ struct PostgresPlan {
     Set(
       nodes.compactMap { node in
         let name =
-          node.text.firstMatch(of: /using (\S+) on/)?.1
-          ?? node.text.firstMatch(of: /^Bitmap Index Scan on (\S+)/)?.1
-        return name.map { String($0).replacing("\"", with: "") }
+          node.text.firstMatch(of: #/ using ("(?:[^"]|"")+"|\S+) on /#)?.1
+          ?? node.text.firstMatch(of: #/^Bitmap Index Scan on ("(?:[^"]|"")+"|\S+)/#)?.1
+        return name.map(Self.unquoted)
       })
+  }
+
+  /// Returns the name of an identifier as the server prints it.
+  static func unquoted(_ name: Substring) -> String {
+    guard name.hasPrefix("\"") else { return String(name) }
+    return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
   }
 
   /// The plan with what it costs.
@@ -134,11 +148,16 @@ extension PostgresValue {
   /// Creates a value of the type that the server infers, from a value in the form of a store's
   /// report.
   init(reported text: String) {
+    // A combining mark at the beginning joins the quote into another `Character`.
+    let bytes = text.utf8
+    let isEnclosed = { (first: Unicode.Scalar, last: Unicode.Scalar) in
+      bytes.count >= 2 && bytes.first == UInt8(ascii: first) && bytes.last == UInt8(ascii: last)
+    }
     if text == "(null)" {
       self = .literal(nil)
-    } else if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
-      self = .literal(String(text.dropFirst().dropLast()))
-    } else if text.count >= 2, text.hasPrefix("<"), text.hasSuffix(">") {
+    } else if isEnclosed("\"", "\"") {
+      self = .literal(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self))
+    } else if isEnclosed("<", ">") {
       self = .literal("\\x" + text.dropFirst().dropLast())
     } else {
       self = .literal(text)

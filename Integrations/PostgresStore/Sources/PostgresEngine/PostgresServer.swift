@@ -70,8 +70,10 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     var components = base
     components.password = nil
     if components.user?.isEmpty == true { components.user = nil }
-    let items = components.percentEncodedQueryItems?.filter {
-      !["password", "application_name"].contains($0.name)
+    let items = components.percentEncodedQueryItems?.filter { item in
+      let name = item.name.removingPercentEncoding ?? ""
+      // That of the user, and that of a key: `sslpassword`.
+      return !name.hasSuffix("password") && name != "application_name"
     }
     components.percentEncodedQueryItems = items?.isEmpty == false ? items : nil
     return components.string ?? "postgres://…"
@@ -158,7 +160,11 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     do {
-      return try body(control)
+      let count = control.connectCount
+      let result = try body(control)
+      // A lost connection has lost the claim.
+      if control.connectCount != count { try schemas.claim(control) }
+      return result
     } catch let error as PostgresError {
       throw PostgresServer.error("PostgreSQL: \(error)")
     }
@@ -233,10 +239,10 @@ public final class PostgresServer: DatabaseServer, @unchecked Sendable {
 
   /// Connects for statements that name tables without a schema.
   private func connection(to schema: String) throws -> PostgresConnection {
+    var settings = ConnectionSettings(uri: base.string ?? "")
+    settings.schema = schema
     do {
-      let connection = try PostgresConnection(ConnectionSettings(uri: base.string ?? ""))
-      try connection.execute("SET search_path TO \(QuotedIdentifier.of(schema))")
-      return connection
+      return try PostgresConnection(settings)
     } catch {
       throw PostgresServer.error("PostgreSQL: \(error)")
     }

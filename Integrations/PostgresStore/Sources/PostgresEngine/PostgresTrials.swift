@@ -44,21 +44,21 @@ final class PostgresTrials: IndexTrials {
   }
 
   func dropIndex(named name: String) {
-    _ = try? connection.execute("DROP INDEX IF EXISTS \(QuotedIdentifier.of(name))")
+    _ = try? connection.execute("DROP INDEX IF EXISTS \(Self.quotedIndex(name))")
   }
 
   func sql(of index: TrialIndex, named name: String) -> String {
     let columns = zip(index.columns, index.isDescending).map { column, isDescending in
       quoted(column) + (isDescending ? " DESC NULLS LAST" : " ASC NULLS FIRST")
     }
-    return "CREATE INDEX \(QuotedIdentifier.of(name)) ON \(QuotedIdentifier.of(index.table)) "
+    return "CREATE INDEX \(Self.quotedIndex(name)) ON \(QuotedIdentifier.of(index.table)) "
       + "(\(columns.joined(separator: ", ")))"
       + (index.notNull.map { " WHERE \(quoted($0)) IS NOT NULL" } ?? "")
   }
 
   func size(ofIndexNamed name: String) -> (pages: Int, bytes: Int)? {
     let found = try? connection.query(
-      "SELECT pg_relation_size($1::text::regclass)", [.text(QuotedIdentifier.of(name))])
+      "SELECT pg_relation_size($1::text::regclass)", [.text(Self.quotedIndex(name))])
     guard let bytes = found?.integer(0, 0) else { return nil }
     return (Int(bytes) / Self.pageSize, Int(bytes))
   }
@@ -82,6 +82,11 @@ final class PostgresTrials: IndexTrials {
   }
 
   private func quoted(_ column: String) -> String { QuotedIdentifier.of(column) }
+
+  /// Returns the name of an index, which is shortened if it's too long for the server.
+  private static func quotedIndex(_ name: String) -> String {
+    QuotedIdentifier.of(StoreNames.identifier(name))
+  }
 
   private static func indexes(
     of schema: String, _ connection: PostgresConnection, _ names: StoreNames

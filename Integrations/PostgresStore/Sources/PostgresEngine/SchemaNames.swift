@@ -43,10 +43,11 @@ struct SchemaNames: Sendable {
 
   /// Keeps others from dropping the schemas of this process, as long as a connection is open.
   func claim(_ connection: PostgresConnection) throws {
-    try connection.query("SELECT pg_advisory_lock(hashtextextended($1, 0))", [.text(prefix)])
+    // Without waiting for a connection that this process has lost, but the server hasn't.
+    try connection.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", [.text(prefix)])
   }
 
-  /// Drops the schemas of processes that have no connection any more.
+  /// Drops the user's schemas of processes that have no connection any more.
   func dropAbandoned(_ connection: PostgresConnection) throws {
     for (owner, schemas) in Dictionary(grouping: try all(connection), by: Self.owner) {
       let claim = try connection.query(
@@ -71,11 +72,11 @@ struct SchemaNames: Sendable {
     }
   }
 
-  /// Returns all schemas with such a name and the comment, of any process.
+  /// Returns all schemas with such a name and the comment that the user may drop, of any process.
   private func all(_ connection: PostgresConnection) throws -> [String] {
     let result = try connection.query(
       "SELECT nspname::text FROM pg_namespace WHERE nspname ~ $1 "
-        + "AND obj_description(oid, 'pg_namespace') = $2 ORDER BY 1",
+        + "AND obj_description(oid, 'pg_namespace') = $2 AND pg_has_role(nspowner, 'USAGE') ORDER BY 1",
       [
         .text("^\(Self.beginning)[0-9a-f]{\(Self.digits)}_[0-9]+$"), .text(Self.comment),
       ])

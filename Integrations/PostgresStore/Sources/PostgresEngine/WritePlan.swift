@@ -108,7 +108,8 @@ private struct TypedArrays {
       of: #/^\(((?:"(?:[^"]|"")+"|\w+)(?:, (?:"(?:[^"]|"")+"|\w+))*)\) SELECT \* FROM unnest\(/#)
     {
       return (
-        table, inserted.1.matches(of: #/"(?:[^"]|"")+"|\w+/#).map { unquoted($0.output) }
+        table,
+        inserted.1.matches(of: #/"(?:[^"]|"")+"|\w+/#).map { PostgresPlan.unquoted($0.output) }
       )
     }
     guard let aliases = rest.firstMatch(of: /unnest\([$\d, ]+\) AS v\(([\w, ]+)\)/) else {
@@ -116,13 +117,8 @@ private struct TypedArrays {
     }
     var columns: [String: String] = [:]
     for match in rest.matches(of: #/("(?:[^"]|"")+"|\w+) = v\.(c\d+)/#) {
-      columns[String(match.2)] = unquoted(match.1)
+      columns[String(match.2)] = PostgresPlan.unquoted(match.1)
     }
     return (table, aliases.1.split(separator: ", ").map { columns[String($0)] })
-  }
-
-  private static func unquoted(_ name: Substring) -> String {
-    guard name.hasPrefix("\"") else { return String(name) }
-    return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
   }
 }

@@ -14,6 +14,13 @@ package struct StoreNames {
     schema = try StoreSchema(model.entities, schema: "public")
   }
 
+  /// Returns the identifier of a name, which the server can keep: a long name is shortened, with a
+  /// digest.
+  package static func identifier(_ name: String) -> String {
+    var names = NameAllocator()
+    return names.identifier(name)
+  }
+
   /// Returns an entity of a table whose properties have all columns, and these properties; a root
   /// entity first.
   package func properties(
