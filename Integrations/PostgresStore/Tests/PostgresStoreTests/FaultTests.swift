@@ -73,6 +73,36 @@ struct FaultTests {
     }
   }
 
+  @Test("A prefetched relationship is one of the entity, not only of an entity below it")
+  func prefetchingOfSiblings() throws {
+    let shape = SampleModels.entity("Shape", [SampleModels.attribute("name", .stringAttributeType)])
+    let (circle, square) = (SampleModels.entity("Circle", []), SampleModels.entity("Square", []))
+    shape.subentities = [circle, square]
+    let (dot, edge) = (SampleModels.entity("Dot", []), SampleModels.entity("Edge", []))
+    SampleModels.relate(circle, "parts", SampleModels.many, dot, "owner", SampleModels.one)
+    SampleModels.relate(square, "parts", SampleModels.many, edge, "owner", SampleModels.one)
+    let stack = try PostgresStack(SampleModels.model([shape, circle, square, dot, edge]))
+    let context = stack.context()
+    try context.performAndWait {
+      context.insert("Circle", ["name": "c", "parts": Set([context.insert("Dot")])])
+      context.insert("Square", ["name": "s", "parts": Set([context.insert("Edge")])])
+      try context.save()
+    }
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Shape")
+      request.relationshipKeyPathsForPrefetching = ["parts"]
+      let error = #expect(throws: NSError.self) { try cold.fetch(request) }
+      #expect(error?.code == NSCoreDataError)
+      #expect(error?.localizedDescription.contains("'parts'") == true)
+      for entity in ["Circle", "Square"] {
+        request.entity = stack.model.entitiesByName[entity]
+        let found = try #require(try cold.fetch(request).first)
+        #expect((found.value(forKey: "parts") as? Set<NSManagedObject>)?.count == 1)
+      }
+    }
+  }
+
   @Test("The rows of a batch are read together")
   func batches() throws {
     let context = try stack.coldContext()

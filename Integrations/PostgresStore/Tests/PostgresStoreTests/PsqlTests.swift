@@ -47,4 +47,33 @@ struct PsqlTests {
       #expect(ada.names("reports") == ["Ben"])
     }
   }
+
+  @Test("Rows of two tables may have the same key")
+  func equalKeys() throws {
+    let stack = try PostgresStack(SampleModels.company())
+    let connection = try TestServer.connection()
+    let entities = ["Department", "Skill"]
+    for entity in entities {
+      try connection.execute(
+        "INSERT INTO \(stack.quoted).\"\(entity)\" (z_pk, z_ent, z_opt, name) "
+          + "SELECT 5, z_ent, 1, z_name FROM \(stack.quoted).z_entity WHERE z_name = '\(entity)'")
+    }
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let objects = try entities.map { try context.all($0)[0] }
+      #expect(objects.map(\.name) == entities)
+      for (version, object) in objects.enumerated() {
+        object.setValue("mine", forKey: "name")
+        try connection.execute(
+          "UPDATE \(stack.quoted).\"\(entities[version])\" "
+            + "SET z_opt = \(version + 7), name = 'of ' || name")
+      }
+      let error = #expect(throws: NSError.self) { try context.save() }
+      let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+      let found = (conflicts ?? []).map { conflict in
+        "\(conflict.newVersionNumber) \(conflict.persistedSnapshot?["name"] ?? "")"
+      }
+      #expect(found.sorted() == ["7 of Department", "8 of Skill"])
+    }
+  }
 }

@@ -27,10 +27,12 @@ extension PostgresStore {
   private func row(
     _ key: Int64, _ entity: NSEntityDescription, notOlderThan age: Double
   ) throws -> StoredRow? {
-    if let row = readAhead.takeRow(key, notOlderThan: age) { return row }
+    let mapping = try open.schema.mapping(entity)
+    let identity = RowIdentity(table: mapping.table.name, key: key)
+    if let row = readAhead.takeRow(identity, notOlderThan: age) { return row }
     reportedEntity = entity.name
     defer { reportedEntity = nil }
-    return try rows([key], of: try open.schema.mapping(entity)).first
+    return try rows([key], of: mapping).first
   }
 
   /// Reads the rows of several objects.

@@ -33,7 +33,8 @@ extension PostgresStore {
       guard let paths = request.relationshipKeyPathsForPrefetching, !paths.isEmpty else {
         return try mapping.selection.cacheRows(result, self)
       }
-      return try objects(try mapping.selection.rows(result, self), paths, request, context)
+      let rows = try mapping.selection.rows(result, self)
+      return try objects(rows, of: mapping, paths, request, context)
     }
   }
 
@@ -70,13 +71,13 @@ extension PostgresStore {
 
   /// Returns the objects of rows, and puts the rows into the row cache, with those to prefetch.
   private func objects(
-    _ rows: [StoredRow], _ paths: [String],
+    _ rows: [StoredRow], of mapping: EntityMapping, _ paths: [String],
     _ request: NSFetchRequest<any NSFetchRequestResult>, _ context: NSManagedObjectContext
   ) throws -> [NSManagedObject] {
     var rows = rows
     var reached: [String: [StoredRow]] = ["": rows]
     for path in paths {
-      try prefetch(path, &reached)
+      try prefetch(path, from: mapping, &reached)
     }
     rows = reached[""] ?? rows
     for (path, found) in reached where !path.isEmpty { cache(found) }
@@ -105,18 +106,15 @@ extension PostgresStore {
   ///   destinations are set.
   /// Cost: one SELECT for each relationship, two for a many-to-many.
   private func prefetch(
-    _ path: String, _ reached: inout [String: [StoredRow]]
+    _ path: String, from mapping: EntityMapping, _ reached: inout [String: [StoredRow]]
   ) throws {
     let entity = reportedEntity
     defer { reportedEntity = entity }
     var source = ""
-    for name in path.split(separator: ".").map(String.init) {
+    for (name, relationship) in try relationships(along: path, from: mapping) {
       let target = source.isEmpty ? name : "\(source).\(name)"
       defer { source = target }
       guard reached[target] == nil, var rows = reached[source] else { continue }
-      guard let relationship = rows.lazy.compactMap({ $0.mapping.relationship(name) }).first else {
-        return
-      }
       reportedEntity = relationship.destinationEntity?.name
       try reportPrefetch(of: relationship) {
         guard let found = try destinations(of: name, &rows) else { return nil }
@@ -124,6 +122,29 @@ extension PostgresStore {
         reached[target] = found
         return found.map(\.objectID)
       }
+    }
+  }
+
+  /// Returns the relationships along a path of names.
+  ///
+  /// One that only entities below have isn't part of it, because theirs can be different ones.
+  ///
+  /// - Throws: 134060 for a name that isn't a relationship.
+  private func relationships(
+    along path: String, from mapping: EntityMapping
+  ) throws -> [(name: String, NSRelationshipDescription)] {
+    var entity = mapping.entity
+    return try path.split(separator: ".").map(String.init).map { name in
+      guard let relationship = entity.relationshipsByName[name],
+        let destination = relationship.destinationEntity
+      else {
+        throw StoreError.make(
+          NSCoreDataError,
+          "'\(name)' in the prefetched path '\(path)' isn't a relationship of '\(entity.name ?? "")'. "
+            + "It has: \(entity.relationshipsByName.keys.sorted().joined(separator: ", ")).")
+      }
+      entity = destination
+      return (name, relationship)
     }
   }
 
@@ -173,12 +194,5 @@ extension PostgresStore {
       }
       return rows
     }
-  }
-}
-
-extension EntityMapping {
-  /// Returns the relationship with a name that the store keeps.
-  fileprivate func relationship(_ name: String) -> NSRelationshipDescription? {
-    toManys[name]?.relationship ?? toOne(name)?.relationship
   }
 }

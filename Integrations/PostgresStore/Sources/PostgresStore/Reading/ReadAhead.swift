@@ -4,28 +4,28 @@ import OpenCoreData
 ///
 /// They're kept for a second, and each is used once.
 struct ReadAhead {
-  private var rows: [Int64: StoredRow] = [:]
+  private var rows: [RowIdentity: StoredRow] = [:]
   private var lastRead = Date.distantPast
 
   private static let lifetime = 1.0
 
   /// Keeps rows, instead of earlier ones.
   mutating func keep(_ rows: [StoredRow]) {
-    self.rows = Dictionary(rows.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    self.rows = Dictionary(rows.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
     lastRead = Date()
   }
 
   /// Returns a row that was read together with others, once; nil if there is none.
   ///
   /// - Parameter age: The maximum age in seconds; a negative one for any.
-  mutating func takeRow(_ key: Int64, notOlderThan age: Double) -> StoredRow? {
+  mutating func takeRow(_ row: RowIdentity, notOlderThan age: Double) -> StoredRow? {
     guard !rows.isEmpty else { return nil }
     let limit = age < 0 ? Self.lifetime : min(age, Self.lifetime)
     guard Date().timeIntervalSince(lastRead) < limit else {
       rows = [:]
       return nil
     }
-    return rows.removeValue(forKey: key)
+    return rows.removeValue(forKey: row)
   }
 
   /// Forgets the rows, which may be outdated.

@@ -155,6 +155,13 @@ final class RowSelection {
   }
 }
 
+/// A row of a store: other programs may insert rows with the same key into two tables.
+struct RowIdentity: Hashable {
+  /// The table's qualified name.
+  let table: String
+  let key: Int64
+}
+
 /// A row of a table as a node has it.
 struct StoredRow {
   let objectID: NSManagedObjectID
@@ -163,6 +170,8 @@ struct StoredRow {
   let mapping: EntityMapping
   /// By property; a to-one is an object ID or `NSNull`, and a nil attribute is missing.
   var values: [String: Any]
+
+  var identity: RowIdentity { RowIdentity(table: mapping.table.name, key: key) }
 
   /// The values as a conflict has them: numbers are `NSNumber`s, and nil attributes `NSNull`.
   var snapshot: [String: Any] {

@@ -13,7 +13,7 @@ extension PostgresStore {
     let written = (request.insertedObjects ?? []).union(request.updatedObjects ?? [])
     let own = Dictionary(
       written.union(request.deletedObjects ?? []).compactMap { object in
-        key(of: object.objectID).map { ($0, object) }
+        identity(of: object, schema).map { ($0, object) }
       }, uniquingKeysWith: { first, _ in first })
     var conflicts: [NSConstraintConflict] = []
     for constraint in SchemaCreation(schema).constraints {
@@ -22,7 +22,7 @@ extension PostgresStore {
         guard let values = try values(of: object, constraint),
           let row = try row(with: values, constraint)
         else { continue }
-        guard let other = own[row.key] else {
+        guard let other = own[row.identity] else {
           conflicts.append(
             NSConstraintConflict(
               constraint: constraint.properties, database: context?.object(with: row.objectID),
@@ -50,6 +50,13 @@ extension PostgresStore {
         NSPersistentStoreSaveConflictsErrorKey: conflicts,
         PostgresSQLStateErrorKey: error.sqlState ?? "",
       ])
+  }
+
+  private func identity(of object: NSManagedObject, _ schema: StoreSchema) -> RowIdentity? {
+    guard let mapping = schema.entities[object.entity.name ?? ""],
+      let key = key(of: object.objectID)
+    else { return nil }
+    return RowIdentity(table: mapping.table.name, key: key)
   }
 
   private func snapshot(_ object: NSManagedObject) -> [String: Any] {

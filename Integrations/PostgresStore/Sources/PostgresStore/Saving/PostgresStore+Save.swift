@@ -39,9 +39,9 @@ extension PostgresStore {
       throw StoreError.make(error, otherwise: NSPersistentStoreSaveError)
     }
     storedMetadata = metadata
-    for batch in [rows.inserted, rows.updated].joined().map(\.batches).joined() {
-      for row in batch.rows {
-        guard let version = written.newVersion(of: row) else { continue }
+    for group in [rows.inserted, rows.updated].joined() {
+      for row in group.batches.map(\.rows).joined() {
+        guard let version = written.newVersion(of: row, in: group.columns.table) else { continue }
         setVersion(UInt64(clamping: version), ofSaved: row.object)
       }
     }
@@ -51,18 +51,18 @@ extension PostgresStore {
   ///
   /// Cost: one SELECT for each table.
   private func conflicts(of objects: [NSManagedObject]) throws -> NSError {
-    var present: [Int64: StoredRow] = [:]
+    var present: [RowIdentity: StoredRow] = [:]
     let schema = try open.schema
     let tables = Dictionary(grouping: objects) { schema.entities[$0.entity.name ?? ""]?.table.name }
     for members in tables.values {
       guard let first = members.first else { continue }
       let keys = members.compactMap { key(of: $0.objectID) }
       let root = try schema.mapping(first.entity)
-      for row in try rows(keys, of: schema.root(of: root)) { present[row.key] = row }
+      for row in try rows(keys, of: schema.root(of: root)) { present[row.identity] = row }
     }
-    let conflicts = objects.map { object in
-      let key = key(of: object.objectID) ?? 0
-      let row = present[key]
+    let conflicts = try objects.map { object in
+      let table = try schema.mapping(object.entity).table.name
+      let row = present[RowIdentity(table: table, key: key(of: object.objectID) ?? 0)]
       let old = knownVersion(of: object) ?? 0
       return NSMergeConflict(
         source: object, newVersion: Int(row?.version ?? 0), oldVersion: Int(old),

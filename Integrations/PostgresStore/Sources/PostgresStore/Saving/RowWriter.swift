@@ -5,8 +5,8 @@ import PostgresDriver
 /// open.
 struct RowWriter {
   private let connection: PostgresConnection
-  /// The new versions of updated rows that had to have no certain one, by key.
-  private var versions: [Int64: Int64] = [:]
+  /// The new versions of updated rows that had to have no certain one.
+  private var versions: [RowIdentity: Int64] = [:]
   /// The objects whose rows have other versions than expected.
   private(set) var changed: [NSManagedObject] = []
 
@@ -44,9 +44,9 @@ struct RowWriter {
   // MARK: Rows
 
   /// Returns the version that a written row has now.
-  func newVersion(of row: SavedRows.Row) -> Int64? {
+  func newVersion(of row: SavedRows.Row, in table: StoreTable) -> Int64? {
     guard !row.isNew else { return (row.version ?? 0) + 1 }
-    return row.version.map { $0 + 1 } ?? versions[row.key]
+    return row.version.map { $0 + 1 } ?? versions[RowIdentity(table: table.name, key: row.key)]
   }
 
   private mutating func insert(_ written: WrittenColumns, _ batch: SavedRows.Batch) throws {
@@ -96,7 +96,9 @@ struct RowWriter {
     for row in 0..<result.rowCount {
       if let key = result.integer(row, 0) { found[key] = result.integer(row, 1) }
     }
-    versions.merge(found) { $1 }
+    for (key, version) in found {
+      versions[RowIdentity(table: written.table.name, key: key)] = version
+    }
     changed += rows.filter { found[$0.key] == nil }.map(\.object)
   }
 
