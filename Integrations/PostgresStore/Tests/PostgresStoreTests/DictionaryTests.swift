@@ -93,4 +93,58 @@ struct DictionaryTests {
     }
     #expect(found.postgres == found.sqlite)
   }
+
+  @Test("Groups and orders may be computed with constants, and results have the requested types")
+  func computedGroups() throws {
+    let half = Self.expression("half", "age / 2", .integer64AttributeType)
+    let types: [Any] = [
+      Self.expression("site", "max:(site)", .URIAttributeType),
+      Self.expression("tenth", "min:(ratio)", .booleanAttributeType),
+      Self.expression("wages", "sum:(wage)", .decimalAttributeType),
+      Self.expression("third", "max:(score) / 3", .decimalAttributeType),
+    ]
+    let found = try SameData.shared.get().results { context in
+      [
+        try Self.dictionaries(
+          context, [half, Self.expression("count", "count:(age)", .integer64AttributeType)]
+        ) { request in
+          request.propertiesToGroupBy = [half]
+          request.sortDescriptors = [NSSortDescriptor(key: "half", ascending: true)]
+        },
+        try Self.dictionaries(context, [half]) { request in
+          request.returnsDistinctResults = true
+          request.sortDescriptors = [NSSortDescriptor(key: "half", ascending: false)]
+          request.fetchLimit = 5
+        },
+        try Self.dictionaries(context, types),
+      ]
+    }
+    #expect(found.postgres == found.sqlite)
+  }
+
+  @Test("Pages of dictionaries don't overlap, also if the order has equal values")
+  func pages() throws {
+    let stack = try PostgresStack(SampleModels.company())
+    let context = stack.context()
+    try context.performAndWait {
+      for number in 0..<100 {
+        context.insert("Person", ["name": "n\(number)", "active": true, "age": number % 50])
+      }
+      try context.save()
+      for (isDistinct, groups) in [(false, []), (true, []), (false, ["age", "active"])] {
+        let properties = isDistinct || !groups.isEmpty ? ["age", "active"] : ["name"]
+        let pages = try stride(from: 0, to: 100, by: 7).flatMap { offset in
+          try Self.dictionaries(context, properties) { request in
+            request.returnsDistinctResults = isDistinct
+            request.propertiesToGroupBy = groups.isEmpty ? nil : groups
+            request.sortDescriptors = [NSSortDescriptor(key: "active", ascending: true)]
+            request.fetchLimit = 7
+            request.fetchOffset = offset
+          }
+        }
+        #expect(Set(pages).count == pages.count, "\(properties)")
+        #expect(pages.count == (properties.count == 1 ? 100 : 50))
+      }
+    }
+  }
 }

@@ -28,8 +28,10 @@ extension PredicateTranslator {
         throw TranslationError(piece, "The two constants are of different kinds.")
       }
       let common = kind.family == .number ? Self.common(kind, other) : kind
+      // Two constants have no column, whose order they would have.
+      let order: SQLText = common.isText ? " COLLATE \"C\"" : ""
       return (
-        "\(bind: try Self.parameter(first, common, piece))",
+        "\(bind: try Self.parameter(first, common, piece))\(order)",
         "\(bind: try Self.parameter(second, common, piece))"
       )
     case (.object, _), (_, .object):

@@ -45,6 +45,7 @@ extension PredicateTranslator {
     }
     // Integers divide as integers, and a division by 0 is nil.
     let divisor: SQLText = sign == "/" ? "NULLIF(\(right), 0)" : right
+    if case .integer = kind, sign == "/" { return .value("div(\(left), \(divisor))", kind) }
     let dividend: SQLText
     switch kind {
     case .real: dividend = "(\(left))::double precision"
@@ -53,7 +54,8 @@ extension PredicateTranslator {
     return .value("(\(dividend) \(raw: sign) \(divisor))", kind)
   }
 
-  /// Returns an expression that is a number.
+  /// Returns an expression that is a number; an integer as a `numeric`, whose results can't be out
+  /// of range.
   private func number(
     _ expression: NSExpression, in scopes: [PredicateScope]
   ) throws -> (SQLText, ValueKind) {
@@ -62,8 +64,8 @@ extension PredicateTranslator {
     guard kind.family == .number else {
       throw TranslationError(expression.description, "This isn't a number.")
     }
-    if case .boolean = kind { return ("(\(text))::integer", .integer) }
-    if case .integer = kind { return ("(\(text))::bigint", .integer) }
+    if case .boolean = kind { return ("(\(text))::integer::numeric", .integer) }
+    if case .integer = kind { return ("(\(text))::numeric", .integer) }
     return (text, kind)
   }
 
@@ -115,11 +117,13 @@ extension PredicateTranslator {
         guard element.family == .number else {
           throw TranslationError(path.text, "@\(name) takes a number.")
         }
-        // The sum of no values is 0, and a nil counts as 0 in an average.
+        // The sum of no values is 0, and a nil counts as 0 in an average. The server's avg fails if
+        // the square of a value is out of range.
         kind = .real
         let number: SQLText = "(\(self.orderable(column, element)))::double precision"
         return function == "sum"
-          ? "coalesce(sum(\(number)), 0)" : "coalesce(avg(coalesce(\(number), 0)), 0)"
+          ? "coalesce(sum(\(number)), 0)"
+          : "coalesce(sum(\(number)) / NULLIF(count(*), 0), 0)"
       })
     if case .boolean = kind { kind = .integer }
     let hasValueOfNothing = function == "sum" || function == "avg"
@@ -161,7 +165,7 @@ extension PredicateTranslator {
   func rowAggregate(
     _ name: String, _ argument: NSExpression, text: String
   ) throws -> PredicateOperand {
-    aggregatesRows = false
+    (aggregatesRows, hasAggregatedRows) = (false, true)
     defer { aggregatesRows = true }
     let found = try operand(argument, in: [root])
     if case .object(let key, _) = found, name == "count" {
@@ -182,9 +186,12 @@ extension PredicateTranslator {
       if case .decimal = kind, name == "sum" {
         return .value("coalesce(sum(\(operand)), 0)", .decimal)
       }
+      if case .real = kind, name == "avg" {
+        return .value("sum((\(operand))::double precision) / NULLIF(count(\(operand)), 0)", .real)
+      }
       if name == "avg" { return .value("avg(\(operand))::double precision", .real) }
       switch kind {
-      case .integer, .boolean: return .value("coalesce(sum(\(operand)), 0)::bigint", .integer)
+      case .integer, .boolean: return .value("coalesce(sum(\(operand)), 0)", .integer)
       default: return .value("coalesce(sum((\(operand))::double precision), 0)", .real)
       }
     default:

@@ -20,6 +20,8 @@ final class PredicateTranslator {
   var computed: [String: (text: SQLText, kind: ValueKind)] = [:]
   /// Whether a function of one key path is over the rows of the result or of a group.
   var aggregatesRows = false
+  /// Whether such a function was translated.
+  var hasAggregatedRows = false
   /// The columns of attributes, by their text.
   var columns: [String: StoredColumn] = [:]
   /// Reads the strings that the server can't compare; nil if there is no connection.

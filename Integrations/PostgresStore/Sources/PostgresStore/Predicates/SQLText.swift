@@ -1,10 +1,22 @@
 import PostgresDriver
 
 /// A part of a statement, with its values, which are numbered when the statement is complete.
+///
+/// A part that occurs several times has the same numbers everywhere, so that the server sees that an
+/// expression of GROUP BY or ORDER BY is that of the list.
 struct SQLText: ExpressibleByStringInterpolation {
   fileprivate enum Piece {
     case text(String)
-    case value(PostgresValue)
+    case value(Parameter)
+  }
+
+  /// A value with an identity.
+  fileprivate final class Parameter {
+    let value: PostgresValue
+
+    init(_ value: PostgresValue) {
+      self.value = value
+    }
   }
 
   fileprivate var pieces: [Piece]
@@ -36,7 +48,9 @@ struct SQLText: ExpressibleByStringInterpolation {
     mutating func appendInterpolation(raw text: String) { pieces.append(.text(text)) }
 
     /// Inserts a parameter for a value.
-    mutating func appendInterpolation(bind value: PostgresValue) { pieces.append(.value(value)) }
+    mutating func appendInterpolation(bind value: PostgresValue) {
+      pieces.append(.value(Parameter(value)))
+    }
   }
 
   /// Joins parts.
@@ -53,12 +67,16 @@ struct SQLText: ExpressibleByStringInterpolation {
   var statement: (sql: String, parameters: [PostgresValue]) {
     var sql = ""
     var parameters: [PostgresValue] = []
+    var numbers: [ObjectIdentifier: Int] = [:]
     for piece in pieces {
       switch piece {
       case .text(let text): sql += text
-      case .value(let value):
-        parameters.append(value)
-        sql += "$\(parameters.count)"
+      case .value(let parameter):
+        if numbers[ObjectIdentifier(parameter)] == nil {
+          parameters.append(parameter.value)
+          numbers[ObjectIdentifier(parameter)] = parameters.count
+        }
+        sql += "$\(numbers[ObjectIdentifier(parameter)] ?? 0)"
       }
     }
     return (sql, parameters)

@@ -59,12 +59,21 @@ struct DictionaryStatement {
     }
     self.columns = columns
     let groups = try (request.propertiesToGroupBy ?? []).flatMap { property in
+      let entry = try Self.entry(property)
+      if entry.isComputed, let computed = translator.computed[entry.name] { return [computed.text] }
       var group: [SQLText] = []
-      _ = try Self.column(try Self.entry(property), mapping, translator, &group)
+      _ = try Self.column(entry, mapping, translator, &group)
       return group
     }
     let having = try request.havingPredicate.map { [try translator.condition($0)] } ?? []
-    let order = try translator.order(request.sortDescriptors ?? [])
+    var order = try translator.order(request.sortDescriptors ?? [])
+    if !order.isEmpty || request.fetchLimit > 0 || request.fetchOffset > 0 {
+      // Rows with equal values have an order too, so that pages don't overlap.
+      let key = SQLText(raw: "t0.\(SystemColumn.key)")
+      let isOneRow = translator.hasAggregatedRows || request.havingPredicate != nil
+      let last = request.returnsDistinctResults ? list : groups
+      order += last.isEmpty && !isOneRow ? [key] : last.map { "\($0) ASC NULLS FIRST" }
+    }
     let distinct = request.returnsDistinctResults ? "DISTINCT " : ""
     let from = "\(mapping.table.name) t0\(translator.root.joins)"
     var text: SQLText =
@@ -165,7 +174,10 @@ struct DictionaryStatement {
     _ kind: ValueKind, _ result: PostgresResult, _ row: Int, _ index: Int
   ) -> Any? {
     switch kind {
-    case .integer: result.integer(row, index) ?? result.decimal(row, index)
+    // A sum and a result of arithmetic is a `numeric`, which may be too large for an integer.
+    case .integer:
+      result.integer(row, index)
+        ?? result.decimal(row, index).flatMap { ModelValue.integer($0) ?? ModelValue.real($0) }
     case .boolean: result.boolean(row, index)
     case .real: result.real(row, index)
     case .decimal: result.decimal(row, index)
@@ -183,18 +195,21 @@ struct DictionaryStatement {
   /// Returns a value as the requested type; numbers are `NSNumber`s.
   private static func converted(_ value: Any, _ type: NSAttributeType?) -> Any {
     let number = (value as? Date)?.timeIntervalSinceReferenceDate ?? ModelValue.real(value)
+    let whole =
+      ModelValue.integer(value) ?? number.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
     switch type {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-      return ModelValue.integer(value).map { NSNumber(value: $0) }
-        ?? number.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map { NSNumber(value: $0) }
-        ?? value
-    case .booleanAttributeType: return number.map { NSNumber(value: $0 != 0) } ?? value
+      return whole.map { NSNumber(value: $0) } ?? boxed(value)
+    case .booleanAttributeType: return whole.map { NSNumber(value: $0 != 0) } ?? boxed(value)
     case .doubleAttributeType, .floatAttributeType:
-      return number.map { NSNumber(value: $0) } ?? value
+      return number.map { NSNumber(value: $0) } ?? boxed(value)
     case .decimalAttributeType:
-      return ModelValue.decimal(value).map { NSDecimalNumber(decimal: $0) } ?? value
+      return ModelValue.decimal(value).map { NSDecimalNumber(decimal: $0) } ?? boxed(value)
     case .dateAttributeType:
-      return number.map { Date(timeIntervalSinceReferenceDate: $0) } ?? value
+      return number.map { Date(timeIntervalSinceReferenceDate: $0) } ?? boxed(value)
+    case .URIAttributeType: return (value as? String).flatMap { URL(string: $0) } ?? boxed(value)
+    case .UUIDAttributeType:
+      return (value as? String).flatMap { UUID(uuidString: $0) } ?? boxed(value)
     default: return boxed(value)
     }
   }

@@ -126,19 +126,25 @@ enum ModelValue {
 
   /// Returns the nearest double of a number; nil for other values.
   static func real(_ value: Any) -> Double? {
+    // Foundation's conversion of a decimal isn't exact.
+    if isDecimal(value),
+      let number = value as? Decimal ?? (value as? NSDecimalNumber)?.decimalValue
+    {
+      return Double(number.description)
+    }
     if let number = value as? Double { return number }
     if let number = value as? any BinaryFloatingPoint { return Double(number) }
-    if let number = value as? Decimal { return NSDecimalNumber(decimal: number).doubleValue }
     if let number = value as? NSNumber { return number.doubleValue }
     return (value as? any BinaryInteger).map { Double($0) }
   }
 
-  /// Returns a number as a decimal; nil for other values.
+  /// Returns a number as a decimal; nil for other values, and for a number out of its range.
   static func decimal(_ value: Any) -> Decimal? {
     if let number = value as? Decimal { return number }
     if let number = value as? NSDecimalNumber { return number.decimalValue }
     if let number = integer(value) { return Decimal(number) }
-    return real(value).map { Decimal($0) }
+    // The shortest digits that stand for it: Foundation's conversion has others, and may trap.
+    return real(value).flatMap { $0.isFinite ? Decimal(string: "\($0)") : nil }
   }
 
   /// Returns whether a value is a `Decimal` or an `NSDecimalNumber`.
