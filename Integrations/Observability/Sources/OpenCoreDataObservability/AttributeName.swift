@@ -62,7 +62,7 @@ enum AttributeName: String, CaseIterable {
     case .batchSize: "how often it ran, if more than once"
     case .collection: "the entity that the statement is for"
     case .queryText:
-      "the SQL with `?` for values; in lines, that of the slowest statement of a slow operation"
+      "the SQL with `?`, or what the store writes, for values; in lines, that of the slowest statement of a slow operation"
     case .querySummary:
       "the operation and the tables; in lines, those of the slowest statement of a slow operation"
     case .returnedRows: "the number of rows that a SELECT returned"

@@ -25,8 +25,8 @@ public struct InstrumentationOptions: Sendable {
   /// The value of `db.namespace`, such as the name of the store; by default, there's none, because
   /// paths can be private.
   public var namespace: String?
-  /// Whether spans and the lines of slow operations have `db.query.text`, which contains `?` for
-  /// each bound value.
+  /// Whether spans and the lines of slow operations have `db.query.text`, which contains `?`, or
+  /// what a program's own store writes, for each bound value.
   public var includesQueryText = true
   /// The level of the lines of operations that are neither slow nor fail; `nil` for no such lines.
   public var logLevel: Logger.Level? = .debug

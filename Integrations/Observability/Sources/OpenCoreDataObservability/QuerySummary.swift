@@ -8,12 +8,15 @@ enum QuerySummary {
 
   /// Returns the summary of a statement.
   ///
-  /// The tables of subqueries follow their own SELECT; lists of bound keys are left out. A table is
-  /// listed each time it's named after FROM, JOIN, INTO, or UPDATE.
+  /// The tables of subqueries follow their own SELECT; lists of bound keys and functions are left
+  /// out. A table is listed each time it's named after FROM, JOIN, INTO, or UPDATE, with its schema
+  /// if that's named too.
   static func text(_ sql: String) -> String {
     var words: [String] = []
     var expectsTable = false
+    var previous = ""
     for word in tokens(sql) {
+      defer { previous = word.uppercased() }
       switch word.uppercased() {
       case "SELECT", "INSERT", "DELETE":
         words.append(word.uppercased())
@@ -22,15 +25,17 @@ enum QuerySummary {
         // As the first word, it's followed by the table; otherwise, it's part of ON CONFLICT.
         expectsTable = words.isEmpty
         if words.isEmpty { words.append("UPDATE") }
-      case "FROM", "JOIN", "INTO": expectsTable = true
+      // Not after IS DISTINCT, which compares two values.
+      case "FROM", "JOIN", "INTO": expectsTable = previous != "DISTINCT"
       case "OR", "ABORT", "FAIL", "IGNORE", "REPLACE", "ROLLBACK": break
       case "(": expectsTable = false
       default:
         if expectsTable {
-          // The list of bound keys isn't a table of the store.
-          if !word.hasPrefix(list) {
+          // A list of bound keys isn't a table of the store.
+          let isFunction = previous != "INTO" && sql[word.endIndex...].first == "("
+          if !word.hasPrefix(list), !isFunction {
             words.append(unquoted(word))
-          } else if words.last == "SELECT" {
+          } else if words.count > 1, words.last == "SELECT" {
             words.removeLast()
           }
         }
@@ -50,37 +55,70 @@ enum QuerySummary {
     sql.drop { !$0.isLetter }.prefix { $0.isLetter }.uppercased()
   }
 
+  /// Returns a name, or a schema and a name, without quotes.
   private static func unquoted(_ word: Substring) -> String {
-    guard word.first == "\"", word.last == "\"", word.count > 1 else { return String(word) }
-    return String(word.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+    var rest = word
+    var name = ""
+    while let first = rest.first {
+      let part = rest.prefix(upTo: endOfName(in: rest))
+      let isQuoted = first == "\"" && part.last == "\"" && part.count > 1
+      name += isQuoted ? part.dropFirst().dropLast().replacing("\"\"", with: "\"") : part
+      rest = rest[part.endIndex...]
+      if rest.first == "." {
+        name += "."
+        rest = rest.dropFirst()
+      } else {
+        break
+      }
+    }
+    return name
   }
 
-  /// The words, quoted names, and opening parentheses of a statement, without its strings.
+  /// The words, qualified and quoted names, and opening parentheses of a statement, without its
+  /// strings.
   private static func tokens(_ sql: String) -> [Substring] {
     var tokens: [Substring] = []
     var rest = sql[...]
     while let first = rest.first {
-      if first == "'" || first == "\"" {
-        // A doubled quote begins another part of the same token.
-        var end = rest.index(after: rest.startIndex)
-        while end < rest.endIndex {
-          let isQuote = rest[end] == first
-          end = rest.index(after: end)
-          guard isQuote else { continue }
-          guard end < rest.endIndex, rest[end] == first else { break }
-          end = rest.index(after: end)
-        }
-        if first == "\"" { tokens.append(rest[..<end]) }
+      var end = endOfName(in: rest)
+      if first == "'" {
         rest = rest[end...]
-      } else if first.isLetter || first == "_" {
-        let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "$" }
-        tokens.append(word)
-        rest = rest[word.endIndex...]
+      } else if end > rest.startIndex {
+        while rest[end...].first == "." {
+          let next = rest.index(after: end)
+          let nameEnd = endOfName(in: rest[next...])
+          guard nameEnd > next, rest[next] != "'" else { break }
+          end = nameEnd
+        }
+        tokens.append(rest[..<end])
+        rest = rest[end...]
       } else {
         if first == "(" { tokens.append(rest.prefix(1)) }
         rest = rest.dropFirst()
       }
     }
     return tokens
+  }
+
+  /// Returns the end of the word, or of what is in quotes, that a text begins with; its start if it
+  /// begins with something else.
+  private static func endOfName(in text: Substring) -> Substring.Index {
+    guard let first = text.first else { return text.startIndex }
+    guard first == "'" || first == "\"" else {
+      let isWord = first.isLetter || first == "_"
+      return isWord
+        ? text.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "$" }.endIndex
+        : text.startIndex
+    }
+    // A doubled quote begins another part of the same name.
+    var end = text.index(after: text.startIndex)
+    while end < text.endIndex {
+      let isQuote = text[end] == first
+      end = text.index(after: end)
+      guard isQuote else { continue }
+      guard end < text.endIndex, text[end] == first else { break }
+      end = text.index(after: end)
+    }
+    return end
   }
 }

@@ -24,6 +24,18 @@ struct QuerySummaryTests {
     ("UPDATE OR FAIL ZMOOD SET ZTEXT = ? WHERE Z_PK = ?", "UPDATE ZMOOD"),
     ("DELETE FROM ZMOOD WHERE Z_PK = ? AND Z_OPT = ?", "DELETE ZMOOD"),
     ("SELECT \"a FROM b\", 'FROM c ''d' FROM \"Z \"\"MOOD\"", "SELECT Z \"MOOD"),
+    ("SELECT t0.name FROM \"public\".\"Mood\" t0 WHERE t0.z_pk = ANY($1)", "SELECT public.Mood"),
+    (
+      "INSERT INTO \"a.\"\"b\".\"Mood\" (z_pk) SELECT * FROM unnest($1) RETURNING z_pk",
+      "INSERT a.\"b.Mood"
+    ),
+    (
+      "UPDATE s.\"Mood\" d SET n = v.n FROM unnest($1, $2) AS v(k, n) WHERE d.n IS DISTINCT FROM v.n",
+      "UPDATE s.Mood"
+    ),
+    ("DELETE FROM \"s\".\"Mood\" t USING unnest($1) AS v(pk) WHERE t.z_pk = v.pk", "DELETE s.Mood"),
+    ("SELECT x FROM json_each(?) JOIN ZMOOD t0 ON 1", "SELECT ZMOOD"),
+    ("SELECT 1 FROM \"a\".'b'", "SELECT a"),
     ("SELECT 'unfinished FROM x", "SELECT"), ("", ""), ("PRAGMA x", "PRAGMA"),
   ])
   func summary(sql: String, summary: String) {

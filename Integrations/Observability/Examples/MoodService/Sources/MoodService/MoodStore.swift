@@ -44,10 +44,14 @@ public struct MoodStore: Sendable {
 
   /// Saves a mood, and its country if it's new.
   ///
+  /// Other requests may change the country, or save the same new one, at the same time: the merge
+  /// policy then saves the mood with the stored country.
+  ///
   /// **Cost:** a SELECT of the country, and a save: an INSERT, and an UPDATE of a known country.
   /// - Throws: 1550–1680 if the mood isn't valid.
   public func add(_ entry: Entry) async throws {
     try await container.performBackgroundTask { context in
+      context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
       let mood = Mood(context: context)
       mood.text = entry.text
       if let code = entry.country { mood.country = try country(code, in: context) }

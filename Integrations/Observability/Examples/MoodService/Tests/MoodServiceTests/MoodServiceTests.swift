@@ -78,6 +78,22 @@ struct MoodServiceTests {
     #expect(next.status == .created && next.costs.inserts == 1)
   }
 
+  @Test func concurrentMoodsOfOneCountryAreAllSaved() async throws {
+    let service = try await InstrumentedService(moods: 1)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<40 {
+        // One is stored, the other is new.
+        group.addTask {
+          try await service.store.add(.init(text: "new \(number)", country: "\(number % 2)"))
+        }
+      }
+      try await group.waitForAll()
+    }
+    let all = try await service.store.moods(prefetching: true)
+    let moods = all.filter { $0.text.hasPrefix("new") }
+    #expect(moods.count == 40 && Set(moods.map(\.country)) == ["0", "1"])
+  }
+
   @Test func concurrentRequestsHaveTheirOwnSpans() async throws {
     let service = try await InstrumentedService(moods: 5)
     try await service.withClient { client in
