@@ -117,16 +117,17 @@ enum RowValue {
     let type = type(of: value)
     if type == Double.self { return value as? Double }
     if type == Float.self { return (value as? Float).map(Double.init) }
-    if type is AnyClass { return (value as? NSNumber)?.doubleValue }
+    if type is AnyClass, !(value is NSDecimalNumber) { return (value as? NSNumber)?.doubleValue }
     if let number = value as? any BinaryInteger { return Double(number) }
-    if let number = value as? Decimal { return NSDecimalNumber(decimal: number).doubleValue }
-    return (value as? NSNumber)?.doubleValue
+    // Foundation on Linux doesn't convert a decimal to the nearest double.
+    return PredicateValue(value).nearestDouble
   }
 
   private static func decimal(_ value: Any) -> Decimal? {
     // Integers may have more digits than a double, to which Foundation on Linux converts them.
     let number = PredicateValue(value)
-    if case .double(let double) = number { return Decimal(double) }
+    // Out of range, it isn't a number.
+    if case .double = number { return number.decimal ?? .nan }
     return number.decimal
   }
 }

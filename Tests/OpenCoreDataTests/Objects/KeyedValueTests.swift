@@ -264,4 +264,28 @@ struct KeyedValueTests {
       }
     }
   }
+
+  @Test("A decimal and a double are set to each other by their digits, and to nil out of range")
+  func decimalsAndDoublesAreSetByTheirDigits() throws {
+    let context = try numbers(.sqlite).context()
+    try context.performAndWait {
+      let object = context.make("Number", ["name": "a"])
+      for text in ["3.24", "0.30000000000000004", "1e-10", "1.1e-20", "99.9"] {
+        let (double, decimal) = (try #require(Double(text)), try #require(Decimal(string: text)))
+        for value in [decimal, NSDecimalNumber(decimal: decimal)] as [Any] {
+          object.setValue(value, forKey: "double")
+          #expect(object.value(forKey: "double") as? Double == double)
+        }
+        for value in [double, NSNumber(value: double)] as [Any] {
+          object.setValue(value, forKey: "decimal")
+          #expect(object.value(forKey: "decimal") as? Decimal == decimal)
+        }
+      }
+      for value in [Double.infinity, -.infinity, .nan, 1e300] {
+        object.setValue(value, forKey: "decimal")
+        #expect(object.value(forKey: "decimal") == nil)
+      }
+      try context.save()
+    }
+  }
 }
