@@ -65,6 +65,26 @@ struct ExtremeNumberTests {
     try expectEqual(names(sqlite, NSPredicate(format: format)), expected)
   }
 
+  @Test(
+    "A result that isn't a number is nil",
+    arguments: [
+      ("score - score > 0", []), ("score - score == nil", ["chief", "inf", "nil", "ninf"]),
+      ("NOT score - score > 0", ["max", "min", "odd"]), ("score * 0 == 0", ["max", "min", "odd"]),
+      ("reports.@sum.score == nil", ["chief"]), ("reports.@avg.score > 0", []),
+    ])
+  func resultsThatAreNotNumbers(format: String, expected: [String]) throws {
+    for coordinator in [stack.coordinator, sqlite] {
+      let context = stack.context(coordinator)
+      try context.performAndWait {
+        let chief = context.insert("Person", ["name": "chief"])
+        context.insert("Person", ["name": "inf", "score": Double.infinity, "boss": chief])
+        context.insert("Person", ["name": "ninf", "score": -Double.infinity, "boss": chief])
+        try context.save()
+      }
+      try expectEqual(names(coordinator, NSPredicate(format: format)), expected)
+    }
+  }
+
   @Test("The absolute value of the smallest integer is a number")
   func absoluteValue() throws {
     try expectEqual(

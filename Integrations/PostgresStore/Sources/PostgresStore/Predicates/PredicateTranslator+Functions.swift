@@ -46,12 +46,13 @@ extension PredicateTranslator {
     // Integers divide as integers, and a division by 0 is nil.
     let divisor: SQLText = sign == "/" ? "NULLIF(\(right), 0)" : right
     if case .integer = kind, sign == "/" { return .value("div(\(left), \(divisor))", kind) }
-    let dividend: SQLText
-    switch kind {
-    case .real: dividend = "(\(left))::double precision"
-    default: dividend = left
-    }
-    return .value("(\(dividend) \(raw: sign) \(divisor))", kind)
+    guard case .real = kind else { return .value("(\(left) \(raw: sign) \(divisor))", kind) }
+    return .value(numeric("(\(left))::double precision \(raw: sign) \(divisor)"), kind)
+  }
+
+  /// Returns nil instead of what isn't a number, such as the difference of two infinite ones.
+  private func numeric(_ double: SQLText) -> SQLText {
+    "NULLIF(\(double), 'NaN'::double precision)"
   }
 
   /// Returns an expression that is a number; an integer as a `numeric`, whose results can't be out
@@ -121,9 +122,10 @@ extension PredicateTranslator {
         // the square of a value is out of range.
         kind = .real
         let number: SQLText = "(\(self.orderable(column, element)))::double precision"
-        return function == "sum"
-          ? "coalesce(sum(\(number)), 0)"
-          : "coalesce(sum(\(number)) / NULLIF(count(*), 0), 0)"
+        return self.numeric(
+          function == "sum"
+            ? "coalesce(sum(\(number)), 0)"
+            : "coalesce(sum(\(number)) / NULLIF(count(*), 0), 0)")
       })
     if case .boolean = kind { kind = .integer }
     let hasValueOfNothing = function == "sum" || function == "avg"
@@ -187,12 +189,14 @@ extension PredicateTranslator {
         return .value("coalesce(sum(\(operand)), 0)", .decimal)
       }
       if case .real = kind, name == "avg" {
-        return .value("sum((\(operand))::double precision) / NULLIF(count(\(operand)), 0)", .real)
+        let sum: SQLText = "sum((\(operand))::double precision)"
+        return .value(numeric("\(sum) / NULLIF(count(\(operand)), 0)"), .real)
       }
       if name == "avg" { return .value("avg(\(operand))::double precision", .real) }
       switch kind {
       case .integer, .boolean: return .value("coalesce(sum(\(operand)), 0)", .integer)
-      default: return .value("coalesce(sum((\(operand))::double precision), 0)", .real)
+      default:
+        return .value(numeric("coalesce(sum((\(operand))::double precision), 0)"), .real)
       }
     default:
       throw TranslationError(text, "SQL can't express @\(name) over the rows.")
