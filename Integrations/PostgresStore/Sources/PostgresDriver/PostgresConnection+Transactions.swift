@@ -47,4 +47,46 @@ extension PostgresConnection {
       throw error
     }
   }
+
+  // MARK: Outcomes
+
+  /// The outcome of a transaction.
+  package enum Outcome: Hashable, Sendable {
+    case committed, aborted, unknown
+  }
+
+  private static let longestCommit = 2.0
+  private static let pauseForCommit = 0.05
+
+  /// Asks the server for the outcome of a transaction whose COMMIT wasn't answered.
+  ///
+  /// A server that crashes before it has written a transaction gives its number to another one, so
+  /// a commit counts only if the server has run since then. A number of a transaction that is lost
+  /// or was rolled back isn't that of a committed one.
+  ///
+  /// - Parameters:
+  ///   - transaction: The number of the transaction; empty if it has changed nothing.
+  ///   - run: The value of `serverRun` in the transaction.
+  /// Cost: one SELECT; more for up to two seconds while the server still commits, which may not
+  /// have noticed that the connection is lost.
+  package func outcome(of transaction: String, in run: String?) -> Outcome {
+    guard !transaction.isEmpty else { return .aborted }
+    var status: String?
+    let end = Date(timeIntervalSinceNow: Self.longestCommit)
+    repeat {
+      if status != nil { Thread.sleep(forTimeInterval: Self.pauseForCommit) }
+      do {
+        status = try query(
+          "SELECT pg_xact_status($1::text::xid8)", [.text(transaction)]
+        ).text(0, 0)
+      } catch {
+        return .unknown
+      }
+    } while status == "in progress" && Date() < end
+    switch status {
+    case "committed": return run != nil && run == serverRun ? .committed : .unknown
+    case "aborted": return .aborted
+    default: return .unknown
+    }
+  }
 }

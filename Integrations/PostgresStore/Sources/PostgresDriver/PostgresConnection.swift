@@ -351,33 +351,4 @@ package final class PostgresConnection {
       }
     }
   }
-
-  /// The outcome of a transaction.
-  package enum Outcome: Hashable, Sendable {
-    case committed, aborted, unknown
-  }
-
-  /// Asks the server for the outcome of a transaction whose COMMIT wasn't answered.
-  ///
-  /// A server that crashes before it has written a transaction gives its number to another one, so
-  /// a commit counts only if the server has run since then. A number of a transaction that is lost
-  /// or was rolled back isn't that of a committed one.
-  ///
-  /// - Parameters:
-  ///   - transaction: The number of the transaction; empty if it has changed nothing.
-  ///   - run: The value of `serverRun` in the transaction.
-  package func outcome(of transaction: String, in run: String?) -> Outcome {
-    guard !transaction.isEmpty else { return .aborted }
-    let status: String?
-    do {
-      status = try query("SELECT pg_xact_status($1::text::xid8)", [.text(transaction)]).text(0, 0)
-    } catch {
-      return .unknown
-    }
-    switch status {
-    case "committed": return run != nil && run == serverRun ? .committed : .unknown
-    case "aborted": return .aborted
-    default: return .unknown
-    }
-  }
 }

@@ -24,7 +24,8 @@ package final class PostgresResult {
     PQclear(raw)
   }
 
-  /// The number of rows that an INSERT, UPDATE, or DELETE has changed; 0 for other statements.
+  /// The number of rows that an INSERT, UPDATE, or DELETE has changed, or that a SELECT has returned;
+  /// 0 for other statements.
   package var changedRows: Int {
     Int(String(cString: PQcmdTuples(raw))) ?? 0
   }

@@ -121,6 +121,22 @@ struct ConnectionTests {
     }
   }
 
+  @Test("The outcome of a transaction that the server still commits is that of the COMMIT")
+  func outcomesOfRunningTransactions() throws {
+    let (connection, other) = (try TestServer.connection(), try TestServer.connection())
+    try other.execute("BEGIN")
+    let number = try other.query("SELECT pg_current_xact_id()::text").text(0, 0) ?? ""
+    nonisolated(unsafe) let committer = other
+    let isDone = DispatchSemaphore(value: 0)
+    Thread {
+      Thread.sleep(forTimeInterval: 0.3)
+      try? committer.execute("COMMIT")
+      isDone.signal()
+    }.start()
+    #expect(connection.outcome(of: number, in: connection.serverRun) == .committed)
+    isDone.wait()
+  }
+
   @Test("A transaction that has changed nothing isn't committed")
   func emptyTransactionsAreNotCommitted() throws {
     let connection = try TestServer.connection()
