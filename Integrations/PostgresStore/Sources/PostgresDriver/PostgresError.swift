@@ -41,8 +41,9 @@ package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible
   /// process of the server.
   package var isOutdatedStatement: Bool { sqlState == "0A000" || sqlState == "26000" }
 
-  /// Whether two rows would have the same value of a unique constraint.
-  package var isUniqueViolation: Bool { sqlState == "23505" }
+  /// Whether two rows would have the same value of a unique constraint, or of one that excludes
+  /// equal values.
+  package var isUniqueViolation: Bool { sqlState == "23505" || sqlState == "23P01" }
 
   /// Whether the statement took longer than the timeout, or waited too long for a lock.
   package var isTimeout: Bool { sqlState == "57014" || sqlState == "55P03" }

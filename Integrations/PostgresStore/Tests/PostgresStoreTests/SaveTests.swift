@@ -255,6 +255,37 @@ struct SaveTests {
     }
   }
 
+  @Test("A constraint holds for its entity, and not for others that have the attribute too")
+  func uniqueValuesOfSubentities() throws {
+    let person = SampleModels.entity(
+      "Person", [SampleModels.attribute("name", .stringAttributeType)])
+    let (manager, director) = (
+      SampleModels.entity("Manager", [SampleModels.attribute("code", .stringAttributeType)]),
+      SampleModels.entity("Director", [])
+    )
+    (person.subentities, manager.subentities) = ([manager], [director])
+    manager.uniquenessConstraints = [["name"], ["code"]]
+    let stack = try PostgresStack(SampleModels.model([person, manager, director]))
+    let context = stack.context()
+    try context.performAndWait {
+      for entity in ["Person", "Person", "Manager"] {
+        context.insert(entity, entity == "Person" ? ["name": "a"] : ["name": "a", "code": "1"])
+      }
+      try context.save()
+      for values in [["name": "a", "code": "2"], ["name": "b", "code": "1"]] {
+        let new = context.insert("Director", values)
+        let error = #expect(throws: NSError.self) { try context.save() }
+        #expect(error?.code == NSManagedObjectConstraintMergeError)
+        let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey]
+        let conflict = try #require((conflicts as? [NSConstraintConflict])?.first)
+        #expect(conflict.databaseObject?.entity.name == "Manager")
+        context.delete(new)
+      }
+      let count = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+      #expect(count == 3)
+    }
+  }
+
   @Test("A row that is locked for longer than the timeout is error 134090, and the changes stay")
   func lockedRowsTimeOut() throws {
     let locker = try TestServer.connection()

@@ -83,10 +83,14 @@ extension PostgresStore {
   ) throws -> StoredRow? {
     try withConnection { connection, open in
       let root = open.schema.root(of: constraint.mapping)
-      let conditions = constraint.columns.enumerated().map { "t0.\($1) = $\($0 + 1)" }
+      let count = constraint.columns.count
+      let conditions =
+        constraint.columns.enumerated().map { "t0.\($1) = $\($0 + 1)" }
+        + ["t0.\(SystemColumn.entity) = ANY($\(count + 1))"]
       let result = try connection.query(
         "SELECT \(root.selection.list("t0")) FROM \(root.table.name) t0 "
-          + "WHERE \(conditions.joined(separator: " AND ")) LIMIT 1", values)
+          + "WHERE \(conditions.joined(separator: " AND ")) LIMIT 1",
+        values + [.integers(constraint.mapping.numbers)])
       return try root.selection.rows(result, self).first
     }
   }

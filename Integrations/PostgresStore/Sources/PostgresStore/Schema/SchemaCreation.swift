@@ -98,11 +98,18 @@ struct SchemaCreation {
     /// The names of the properties, as in the model.
     let properties: [String]
     let columns: [String]
+    /// Whether rows of other entities, for which the constraint doesn't hold, have the values too.
+    let isOfInheritedProperties: Bool
 
     /// The constraint is checked at COMMIT, so that objects can exchange their values.
     fileprivate var statement: String {
-      "ALTER TABLE \(mapping.table.name) ADD CONSTRAINT \(name) UNIQUE "
-        + "(\(columns.joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
+      let rule =
+        isOfInheritedProperties
+        ? "EXCLUDE USING btree (\(columns.map { "\($0) WITH =" }.joined(separator: ", "))) WHERE "
+          + "(\(SystemColumn.entity) IN (\(mapping.numbers.map { "\($0)" }.joined(separator: ", "))))"
+        : "UNIQUE (\(columns.joined(separator: ", ")))"
+      return "ALTER TABLE \(mapping.table.name) ADD CONSTRAINT \(name) \(rule) "
+        + "DEFERRABLE INITIALLY DEFERRED"
     }
   }
 
@@ -121,7 +128,10 @@ struct SchemaCreation {
         constraints.append(
           UniqueConstraint(
             name: "z_unique_\(constraints.count + 1)", mapping: mapping, properties: names,
-            columns: columns))
+            columns: columns,
+            isOfInheritedProperties: names.allSatisfy { name in
+              inherited?.attribute(name) != nil || inherited?.toOne(name) != nil
+            }))
       }
     }
     return constraints
