@@ -82,13 +82,13 @@ extension ModelComparison {
     change(
       new, entity, "transformer", old.valueTransformerName, new.valueTransformerName, .none,
       "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
-    if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
+    // An attribute whose type changes, too, has another obstacle already.
+    if old.hasExternalValues != new.hasExternalValues, old.attributeType == new.attributeType {
       change(
-        new, entity,
-        new.allowsExternalBinaryDataStorage ? "external storage on" : "external storage off",
-        new.allowsExternalBinaryDataStorage ? .none : .custom,
-        new.allowsExternalBinaryDataStorage
-          ? nil
+        new, entity, new.hasExternalValues ? "external storage on" : "external storage off",
+        new.hasExternalValues ? .lightweight : .custom,
+        new.hasExternalValues
+          ? "The values stay in their rows, each with a byte that states this."
           : "Copy the externally stored values in code, in a migration between the two versions.")
     }
     change(new, entity, "derivation", old.derivationText, new.derivationText, .none)

@@ -123,8 +123,11 @@ extension NSManagedObjectModel {
   }
 
   /// The formula of the hashes in the metadata of a store; the current one if it isn't known.
+  ///
+  /// Metadata without a formula can be that of a program's own store with earlier hashes, which is
+  /// accepted: only a file of Core Data's format has other bytes with external storage.
   package static func digestFormula(of metadata: [String: Any]) -> DigestFormula {
-    let number = metadata[digestFormulaKey]
+    guard let number = metadata[digestFormulaKey] else { return .withoutExternalStorage }
     let formula = number as? Int ?? (number as? NSNumber)?.intValue
     return formula.flatMap { DigestFormula(rawValue: $0) } ?? .current
   }
@@ -135,10 +138,12 @@ extension NSManagedObjectModel {
 /// A store's metadata records the raw value of the formula of its digests. A raw value is never
 /// reused.
 package enum DigestFormula: Int, Sendable {
-  /// The formula of earlier stores, which ignores uniqueness constraints.
+  /// The formula of the earliest stores, which ignores uniqueness constraints and external storage.
   case withoutConstraints = 1
+  /// The formula of earlier stores, which ignores external storage.
+  case withoutExternalStorage = 2
   /// The formula of new stores.
-  case current = 2
+  case current = 3
 }
 
 extension NSEntityDescription {
@@ -201,8 +206,10 @@ extension NSEntityDescription {
     text.add(isAbstract)
     text.add(versionHashModifier)
     text.add(superentity?.digestBytes(formula) ?? [])
-    for property in ownProperties.sorted(by: { $0.name < $1.name }) { text.add(property.digest) }
-    // An entity without constraints has the same digest by all formulas.
+    for property in ownProperties.sorted(by: { $0.name < $1.name }) {
+      text.add(property.digest(formula))
+    }
+    // An entity without constraints and external storage has the same digest by all formulas.
     if formula != .withoutConstraints {
       let constraints = uniquenessConstraintNames
       for names in constraints.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
@@ -219,13 +226,14 @@ extension NSPropertyDescription {
   /// A 32-byte hash of the aspects of the property that affect stored data.
   ///
   /// It covers the name, whether the property is optional and transient, the hash modifier, the
-  /// type of an attribute, and destination, inverse, counts, and ordering of a relationship.
-  /// Indexes, default values, validation, delete rules, derivation, value transformers, external
-  /// storage, and `userInfo` aren't part of it: set a `versionHashModifier` if a change of one of
-  /// them requires a migration. The bytes differ from Core Data's. **Cost:** computed at each call.
-  public var versionHash: Data { Data(digest) }
+  /// type and external storage of an attribute, and destination, inverse, counts, and ordering of a
+  /// relationship. Indexes, default values, validation, delete rules, derivation, value
+  /// transformers, and `userInfo` aren't part of it: set a `versionHashModifier` if a change of one
+  /// of them requires a migration. The bytes differ from Core Data's. **Cost:** computed at each
+  /// call.
+  public var versionHash: Data { Data(digest(.current)) }
 
-  final var digest: [UInt8] {
+  final func digest(_ formula: DigestFormula) -> [UInt8] {
     var text = DigestText("property 1")
     text.add(name)
     text.add(isOptional)
@@ -235,9 +243,10 @@ extension NSPropertyDescription {
     case let attribute as NSAttributeDescription:
       text.add("attribute")
       text.add(Int(attribute.attributeType.rawValue))
+      if formula == .current, attribute.hasExternalValues { text.add("external") }
       if let composite = attribute as? NSCompositeAttributeDescription {
         for element in composite.elements.sorted(by: { $0.name < $1.name }) {
-          text.add(element.digest)
+          text.add(element.digest(formula))
         }
       }
     case let relationship as NSRelationshipDescription:

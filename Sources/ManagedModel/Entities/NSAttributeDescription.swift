@@ -39,7 +39,24 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   public final var valueTransformerName: String? { willSet { requireMutable() } }
 
   /// Whether large values can be stored in external files.
+  ///
+  /// A change is one of the version hash: a store is migrated if it's turned on. If it's turned
+  /// off, no mapping can be inferred, because values can be in files: add another attribute, and
+  /// copy them in code.
   public final var allowsExternalBinaryDataStorage = false { willSet { requireMutable() } }
+
+  /// Whether each stored value begins with a byte that states where it is, in a SQLite store.
+  ///
+  /// External storage has no effect on attributes of other types than binary and transformable.
+  package final var hasExternalValues: Bool {
+    allowsExternalBinaryDataStorage && hasBytes
+  }
+
+  /// Whether its values are stored as bytes, so that they can be in external storage.
+  package final var hasBytes: Bool {
+    !isTransient
+      && (attributeType == .binaryDataAttributeType || attributeType == .transformableAttributeType)
+  }
 
   /// Whether persistent history preserves the value of a deleted object.
   public final var preservesValueInHistoryOnDeletion = false { willSet { requireMutable() } }

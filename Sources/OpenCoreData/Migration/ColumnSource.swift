@@ -141,7 +141,7 @@ extension LightweightMigrationPlan {
     let kept: ColumnSource =
       if types[0] == .integer, types[1] == .real {
         .real(found.name)
-      } else if !source.allowsExternalBinaryDataStorage, attribute.allowsExternalBinaryDataStorage {
+      } else if !source.hasExternalValues, attribute.hasExternalValues {
         .marked(found.name)
       } else {
         .column(found.name)

@@ -183,6 +183,6 @@ extension LightweightMigrationPlan {
 
 extension NSPropertyDescription {
   fileprivate var isExternal: Bool {
-    (self as? NSAttributeDescription)?.allowsExternalBinaryDataStorage ?? false
+    (self as? NSAttributeDescription)?.hasExternalValues ?? false
   }
 }

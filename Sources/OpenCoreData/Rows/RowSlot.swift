@@ -68,18 +68,10 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
       self.kind = SlotGeometry.needsEntity(relationship) ? .toOnePolymorphic : .toOne
     } else if let attribute = property as? NSAttributeDescription {
       self.kind =
-        attribute.allowsExternalStorage ? .external : Kind(attribute.attributeType)
+        attribute.hasExternalValues ? .external : Kind(attribute.attributeType)
     } else {
       fatalError("'\(property.name)' is neither an attribute nor a relationship")
     }
-  }
-}
-
-extension NSAttributeDescription {
-  /// Whether large values can be in external storage, so that each begins with a marker.
-  fileprivate var allowsExternalStorage: Bool {
-    allowsExternalBinaryDataStorage
-      && (attributeType == .binaryDataAttributeType || attributeType == .transformableAttributeType)
   }
 }
 

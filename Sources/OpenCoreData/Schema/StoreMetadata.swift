@@ -152,52 +152,6 @@ struct StoreMetadata: @unchecked Sendable {
 
   /// Whether the hashes are OpenCoreData's digests.
   var hasOwnDigests: Bool { values[Self.digestFormulaKey] != nil }
-
-  /// Compares a model with the one that a store was created with.
-  ///
-  /// The version hashes are compared if the model has hashes of the same kind. Otherwise the model
-  /// in the store is compared, for which only Core Data's hashes or those of an earlier formula
-  /// exist.
-  ///
-  /// - Parameters:
-  ///   - model: The model to open the store with.
-  ///   - configuration: The configuration of the model; `nil` for all entities.
-  ///   - url: The store's file, for the error.
-  ///   - storedModel: Reads the model in the store; `nil` if there is none. A store with Core
-  ///     Data's hashes is then compatible if its columns are.
-  /// - Throws: 134100 with the entities that differ; the errors of reading the model.
-  func check(
-    _ model: NSManagedObjectModel, _ configuration: String?, at url: URL,
-    storedModel: () throws -> NSManagedObjectModel?
-  ) throws {
-    let entities = model.entities(forConfigurationName: configuration) ?? []
-    let own = Dictionary(
-      entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
-    let formula = NSManagedObjectModel.digestFormula(of: values)
-    var matches = { (name: String, hash: Data) in own[name]?.matches(hash, formula) == true }
-    var stored = hashes
-    let isDecisive =
-      hasOwnDigests
-      ? formula == .current : own.values.allSatisfy { $0.currentRecordedHash != nil }
-    if !isDecisive {
-      if let kept = try storedModel() {
-        // The store may contain a configuration of the model.
-        stored = kept.entityDigestsByName.filter { hashes.isEmpty || hashes[$0.key] != nil }
-        matches = { name, digest in own[name]?.digest == digest }
-      } else if !hasOwnDigests {
-        return
-      }
-    }
-    let differing = Set(own.keys).union(stored.keys).filter { name in
-      stored[name].map { !matches(name, $0) } ?? true
-    }.sorted()
-    guard !differing.isEmpty else { return }
-    throw NSError.coreData(
-      NSPersistentStoreIncompatibleVersionHashError,
-      "The model isn't the one that the store was created with; these entities differ: "
-        + differing.joined(separator: ", ") + ".",
-      [NSFilePathErrorKey: url.path, "metadata": values])
-  }
 }
 
 extension StoreMetadata {

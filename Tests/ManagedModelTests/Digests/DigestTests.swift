@@ -88,6 +88,9 @@ import Testing
     Change(testDescription: "a child's uniqueness constraint", changed: ["Lion"]) {
       $0.entitiesByName["Lion"]?.uniquenessConstraints = [["name", "keeper"]]
     },
+    Change(testDescription: "external storage of a string", changed: []) {
+      name($0)?.allowsExternalBinaryDataStorage = true
+    },
     Change(testDescription: "an identifier", changed: []) { $0.versionIdentifiers = ["2"] },
     Change(testDescription: "the order of the properties", changed: []) {
       $0.entitiesByName["Animal"]?.properties.reverse()
@@ -110,7 +113,10 @@ import Testing
     let model = try Self.model()
     let before = model.entityVersionHashesByName
     let digest = model.digest
-    let metadata = ["NSStoreModelVersionHashes": before]
+    let metadata: [String: Any] = [
+      "NSStoreModelVersionHashes": before,
+      NSManagedObjectModel.digestFormulaKey: DigestFormula.current.rawValue,
+    ]
     #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
     change.make(model)
     let after = model.entityVersionHashesByName
@@ -157,6 +163,29 @@ import Testing
     #expect(lion.digest == constrained)
     lion.uniquenessConstraints = [["keeper", "name"]]
     #expect(lion.digest != constrained)
+  }
+
+  @Test func externalStorageOfBytesIsPartOfTheHash() throws {
+    let model = try Self.model()
+    let keeper = try #require(model.entitiesByName["Keeper"])
+    let photo = NSAttributeDescription()
+    (photo.name, photo.attributeType) = ("photo", .binaryDataAttributeType)
+    keeper.properties.append(photo)
+    let before = keeper.digest
+    #expect(keeper.digest(.withoutExternalStorage) == before)
+    photo.allowsExternalBinaryDataStorage = true
+    #expect(keeper.digest != before)
+    #expect(keeper.digest(.withoutExternalStorage) == before)
+    // A store of another kind, whose metadata states no formula, may have the earlier hash.
+    #expect(
+      model.isConfiguration(
+        withName: "People",
+        compatibleWithStoreMetadata: ["NSStoreModelVersionHashes": ["Keeper": before]]
+      ))
+    photo.isTransient = true
+    let transient = keeper.digest
+    photo.allowsExternalBinaryDataStorage = false
+    #expect(keeper.digest == transient)
   }
 
   @Test func digestMatchesARecordedValue() throws {
