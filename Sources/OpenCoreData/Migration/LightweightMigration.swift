@@ -135,8 +135,8 @@ extension LightweightMigrationPlan {
     guard error.code == .constraintUnique else { return nil }
     for entity in destination.entities {
       for names in entity.description.uniquenessConstraintNames {
-        let index = "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))"
-        if statement.sql.contains(SQLNames.quoted(index) + " ON") {
+        let index = destinationSchema.uniqueIndex(for: names, of: entity)
+        if let index, index.isDefined(by: statement.sql) {
           return MigrationFailure(
             problem: .notUnique, entity: entity.name, property: names.joined(separator: ", "),
             rows: nil)

@@ -77,9 +77,16 @@ extension LightweightMigrationPlan {
   }
 
   /// Creates the indexes that the file doesn't have.
+  ///
+  /// One whose name an index has that stays in the file gets a number.
   mutating func createIndexes() {
-    for (required, existing) in pairedIndexes where existing == nil {
-      add(.createIndexes, "create the index \(required.name)", required.sql)
+    let pairs = pairedIndexes
+    var names = ClaimedNames(
+      pairs.compactMap { $0.existing?.name }
+        + objects.indexes.filter { !isOfStore($0) && !$0.isConstraint }.map(\.name))
+    for (required, existing) in pairs where existing == nil {
+      let index = required.named(names.take(required.name))
+      add(.createIndexes, "create the index \(index.name)", index.sql)
     }
   }
 

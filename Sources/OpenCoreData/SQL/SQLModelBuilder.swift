@@ -29,7 +29,7 @@ struct SQLModelBuilder {
   mutating func build() throws(SchemaMismatch) -> [SQLEntity] {
     try addEntities()
     for entity in entities { try addColumns(of: entity) }
-    var joins = JoinTables(file: file, ignoresMissing: ignoresMissing)
+    var joins = JoinTables(file: file, ignoresMissing: ignoresMissing, tables: takenTables)
     for entity in entities {
       var own: [SQLToMany] = []
       // Relationships to entities of another store have no column.
@@ -193,11 +193,15 @@ struct JoinTables {
   /// Join columns in use, of which a second one with the same name gets the suffix 1; with a file,
   /// the join tables in use.
   private var taken: Set<String> = []
+  /// The tables of a new file, in uppercase.
+  private var tables: Set<String>
   private var storages: [ObjectIdentifier: SQLToMany.Storage] = [:]
 
-  init(file: FileSchema?, ignoresMissing: Bool = false) {
+  /// - Parameter tables: The tables of entities, in uppercase.
+  init(file: FileSchema?, ignoresMissing: Bool = false, tables: Set<String> = []) {
     self.file = file
     self.ignoresMissing = ignoresMissing
+    self.tables = tables
   }
 
   /// Returns the storage of a many-to-many relationship.
@@ -291,7 +295,7 @@ struct JoinTables {
 
   private mutating func invent(_ wanted: Wanted) -> Pair {
     Pair(
-      table: wanted.table, sourceColumn: take(wanted.sourceColumn),
+      table: SQLNames.take(wanted.table, from: &tables), sourceColumn: take(wanted.sourceColumn),
       destinationColumn: take(wanted.destinationColumn))
   }
 

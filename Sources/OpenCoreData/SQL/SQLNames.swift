@@ -51,6 +51,15 @@ package enum SQLNames {
     "Z_FOK_" + joinColumn.dropFirst(2)
   }
 
+  /// Returns a name with ASCII letters in lowercase, the only ones whose case SQLite ignores.
+  static func folded(_ name: String) -> String {
+    String(
+      decoding: name.utf8.map {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
+      },
+      as: UTF8.self)
+  }
+
   /// Claims and returns a name, or the first unused numbered one.
   static func take(_ name: String, from taken: inout Set<String>) -> String {
     let free = free(name) { taken.contains($0) }

@@ -31,6 +31,9 @@ package struct DerivedColumn: Sendable {
   /// Its column.
   package let column: String
   let source: Source
+  /// What the triggers' names have for the attribute: its name, with a number if another one has
+  /// triggers of that name.
+  fileprivate private(set) var label: String
 
   /// Whether it's a count or a sum over a to-many relationship.
   package var isGathered: Bool {
@@ -53,6 +56,18 @@ package struct DerivedColumn: Sendable {
     name = attribute.name
     self.column = column.name
     self.source = source
+    label = attribute.name
+  }
+
+  /// Returns the column with triggers whose names no other column's triggers have.
+  func claimingTriggers(_ names: inout ClaimedNames) -> Self {
+    var result = self
+    result.label = names.take(name) { label in
+      var column = self
+      column.label = label
+      return column.triggerNames
+    }
+    return result
   }
 
   private static func source(
@@ -263,7 +278,7 @@ struct DerivedTriggers {
     _ name: String, on changed: String, _ event: String, when condition: String?, rows: String
   ) -> Trigger {
     let (table, column) = (SQLNames.quoted(table), SQLNames.quoted(derived.column))
-    let trigger = "Z_DA_\(changed)_\(derived.entity.name)_\(derived.name)_\(name)"
+    let trigger = "Z_DA_\(changed)_\(derived.entity.name)_\(derived.label)_\(name)"
     let value = derived.value(of: table) ?? "NSCoreDataNow()"
     let guarded = condition.map { " WHEN \($0)" } ?? ""
     let statement =

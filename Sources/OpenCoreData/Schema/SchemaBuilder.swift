@@ -193,11 +193,34 @@ extension SchemaBuilder {
 }
 
 extension SchemaBuilder {
-  /// All indexes of the file, in the order of creation.
+  /// All indexes of the file, in the order of creation, each with a name of its own.
   var indexes: [SchemaIndex] {
     let roots = model.entities.filter { $0.superentity == nil }
-    return roots.flatMap(indexes) + joinTables.map(\.index) + roots.flatMap(uniqueIndexes)
+    var names = ClaimedNames(
+      tableNames + rangeIndexes.flatMap { range in RangeIndex.tableEndings.map { range.name + $0 } }
+    )
+    var seen: Set<SchemaIndex> = []
+    return (roots.flatMap(indexes) + joinTables.map(\.index) + roots.flatMap(uniqueIndexes))
+      .filter { seen.insert($0).inserted }
+      .map { $0.named(names.take($0.name)) }
   }
+
+  /// The names of the tables of entities and of many-to-many relationships, and of what a file can
+  /// have in addition.
+  private var tableNames: [String] {
+    let joins = declaredToMany.compactMap { list -> String? in
+      if case .joinTable(let table, _, _, _) = list.storage { table } else { nil }
+    }
+    return model.entities.map(\.table) + joins
+      + [SQLNames.primaryKeyTable, SQLNames.metadataTable, SQLNames.modelCacheTable]
+      + Self.historyIndexNames
+  }
+
+  /// The names of indexes of the history that an index of the model could have.
+  private static let historyIndexNames = [
+    "Z_TRANSACTION_TransactionAuthorIndex", "Z_TRANSACTION_TransactionTimestampIndex",
+    "Z_TRANSACTIONSTRING_UNIQUE_NAME",
+  ]
 
   /// Returns the indexes of a table: to-one relationships, the entity ID of a hierarchy, then the
   /// model's indexes.
@@ -211,26 +234,31 @@ extension SchemaBuilder {
     let own = columns.map { column in
       SchemaIndex(name: "\(root.table)_\(column)_INDEX", table: root.table, columns: [column])
     }
-    var seen: Set<String> = []
-    return own + family.flatMap(requestedIndexes).filter { seen.insert($0.name).inserted }
+    return own + family.flatMap(requestedIndexes)
   }
 
   /// Returns the unique indexes for the uniqueness constraints of a table.
   func uniqueIndexes(of root: SQLEntity) -> [SchemaIndex] {
     root.family.flatMap { entity in
-      entity.description.uniquenessConstraintNames.compactMap { names in
-        parts(names.map { ($0, true) }, of: entity).map { parts in
-          SchemaIndex(
-            name: "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))", table: root.table,
-            parts: parts, isUnique: true)
-        }
-      }
+      entity.description.uniquenessConstraintNames.compactMap { uniqueIndex(for: $0, of: entity) }
+    }
+  }
+
+  /// Returns the unique index for a uniqueness constraint; `nil` if a property isn't stored.
+  ///
+  /// Its name in the file has a number if another object has the name.
+  func uniqueIndex(for names: [String], of entity: SQLEntity) -> SchemaIndex? {
+    parts(names.map { ($0, true) }, of: entity).map { parts in
+      SchemaIndex(
+        name: "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))", table: entity.table,
+        parts: parts, isUnique: true)
     }
   }
 
   /// Returns the indexes that an entity's model specifies, including older forms.
   ///
-  /// An index with a range element is excluded: it's a separate table.
+  /// An index with a range element is excluded: it's a separate table. So is a second one with the
+  /// same name.
   private func requestedIndexes(of entity: SQLEntity) -> [SchemaIndex] {
     let description = entity.description
     func index(
@@ -255,7 +283,8 @@ extension SchemaBuilder {
         }
         return index(described.name, elements, condition)
       }
-    return wanted.compactMap { $0 }
+    var seen: Set<String> = []
+    return wanted.compactMap { $0 }.filter { seen.insert($0.name).inserted }
   }
 
   /// Returns an index of an entity's table; `nil` if it has no columns, or one that isn't stored.
@@ -290,13 +319,16 @@ extension SchemaBuilder {
   /// An index with ranges in only some elements, too many elements, or one that isn't a number or
   /// date, is excluded.
   var rangeIndexes: [RangeIndex] {
-    model.entities.flatMap { entity in
-      entity.description.indexes.compactMap { rangeIndex($0, of: entity) }
+    var names = ClaimedNames(tableNames)
+    return model.entities.flatMap { entity in
+      var seen: Set<String> = []
+      return entity.description.indexes.filter { seen.insert($0.name).inserted }
+        .compactMap { rangeIndex($0, of: entity, &names) }
     }
   }
 
   private func rangeIndex(
-    _ index: NSFetchIndexDescription, of entity: SQLEntity
+    _ index: NSFetchIndexDescription, of entity: SQLEntity, _ names: inout ClaimedNames
   ) -> RangeIndex? {
     guard !index.elements.isEmpty, index.elements.count <= RangeIndex.maximumDimensions,
       index.elements.allSatisfy({ $0.collationType == .rTree })
@@ -311,8 +343,9 @@ extension SchemaBuilder {
     guard columns.count == index.elements.count, Set(columns).count == columns.count else {
       return nil
     }
-    return RangeIndex(
-      name: "Z_RT_\(entity.name)_\(index.name)", table: entity.table, columns: columns)
+    let name = names.take(
+      "Z_RT_\(entity.name)_\(index.name)", endings: RangeIndex.tableEndings)
+    return RangeIndex(name: name, table: entity.table, columns: columns)
   }
 }
 
@@ -321,8 +354,11 @@ extension SchemaBuilder {
   ///
   /// Those with an unsupported derivation expression are excluded.
   var derivedColumns: [DerivedColumn] {
-    model.entities.flatMap { entity in
-      entity.ownColumns.compactMap { DerivedColumn($0, of: entity, in: model) }
+    var names = ClaimedNames()
+    return model.entities.flatMap { entity in
+      entity.ownColumns.compactMap {
+        DerivedColumn($0, of: entity, in: model)?.claimingTriggers(&names)
+      }
     }
   }
 

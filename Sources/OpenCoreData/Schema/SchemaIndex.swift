@@ -12,7 +12,7 @@ package struct SchemaIndex: Hashable, Sendable {
   }
 
   /// The index's name in new files; older files may use another one.
-  package let name: String
+  package private(set) var name: String
   /// The table, as spelled in the file.
   package let table: String
   /// The columns, leftmost first.
@@ -45,14 +45,30 @@ package struct SchemaIndex: Hashable, Sendable {
     isSpelledOut = true
   }
 
+  /// Returns the same index under another name.
+  func named(_ name: String) -> Self {
+    var index = self
+    index.name = name
+    return index
+  }
+
   /// The statement that creates it.
   package var sql: String {
+    "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLNames.quoted(name)) \(definition)"
+  }
+
+  /// Returns whether a statement creates an index with its columns, under whatever name.
+  func isDefined(by sql: String) -> Bool {
+    sql.hasPrefix("CREATE \(isUnique ? "UNIQUE " : "")INDEX ") && sql.hasSuffix(" " + definition)
+  }
+
+  /// The end of the statement: the table, the columns, and the condition.
+  private var definition: String {
     let columns = parts.map { part in
       let column = SQLNames.quoted(part.column)
       return isSpelledOut ? "\(column) COLLATE BINARY \(part.isAscending ? "ASC" : "DESC")" : column
     }
-    return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLNames.quoted(name)) "
-      + "ON \(SQLNames.quoted(table)) (\(columns.joined(separator: ", ")))"
+    return "ON \(SQLNames.quoted(table)) (\(columns.joined(separator: ", ")))"
       + (condition.map { " WHERE \($0)" } ?? "")
   }
 }
@@ -149,6 +165,9 @@ package struct RangeIndex: Hashable, Sendable {
 
   /// The maximum of SQLite's module.
   static let maximumDimensions = 5
+
+  /// What SQLite appends to the name for each table that it creates.
+  static let tableEndings = ["", "_node", "_parent", "_rowid"]
 
   /// The statements that create it: the virtual table, then its triggers.
   package var statements: [String] {
