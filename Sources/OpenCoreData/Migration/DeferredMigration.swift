@@ -68,8 +68,14 @@ struct DeferredMigration {
     let plan = try LightweightMigrationPlan(
       InferredMapping(keeping: model), configuration: configuration, reading: connection,
       cleanup: .of(table: table))
-    for statement in plan.statements.all {
-      try run(statement, on: connection, events)
+    try plan.withoutTriggers(on: connection) {
+      for statement in plan.statements.all {
+        do throws(SQLiteError) {
+          try run(statement, on: connection, events)
+        } catch {
+          throw plan.explained(error, of: statement)
+        }
+      }
     }
     return plan.deferred
   }
@@ -77,7 +83,7 @@ struct DeferredMigration {
   private func run(
     _ statement: MigrationStatements.Statement, on connection: Connection,
     _ events: MigrationEvents?
-  ) throws {
+  ) throws(SQLiteError) {
     let (rows, seconds) = try statement.run(on: connection, events)
     log?.step(statement.purpose, rows: rows, seconds: seconds, sql: statement.sql)
   }

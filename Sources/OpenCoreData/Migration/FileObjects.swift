@@ -7,12 +7,25 @@ struct FileObjects: Sendable {
     let name: String
     /// The table, as spelled in the file.
     let table: String
+    /// Its columns.
+    ///
+    /// Those of an expression, or of another collation than a model's index has, have
+    /// a name that no column has.
     let parts: [SchemaIndex.Part]
+    /// The columns of the table that it contains; `nil` for an expression.
+    let columns: [String?]
     let isUnique: Bool
     /// The WHERE clause of a partial index; `nil` for all rows.
     let condition: String?
     /// Whether it belongs to a constraint of its table, so that only a new table is without it.
     let isConstraint: Bool
+    /// The statement that created it; `nil` for an index of a constraint.
+    let sql: String?
+
+    /// Whether it contains only columns, in SQLite's usual order, of all rows.
+    var isPlain: Bool {
+      condition == nil && zip(parts, columns).allSatisfy { $0.column == $1 }
+    }
   }
 
   /// A trigger.
@@ -35,26 +48,28 @@ struct FileObjects: Sendable {
   init(reading connection: Connection) throws(SQLiteError) {
     let rows = try connection.values(
       """
-      SELECT m.name, m.tbl_name, l."unique", l.origin, l.partial, x.name, x."desc" \
+      SELECT m.name, m.tbl_name, l."unique", l.origin, l.partial, x.name, x."desc", x.coll, m.sql \
       FROM sqlite_master m, pragma_index_list(m.tbl_name) l, pragma_index_xinfo(m.name) x \
       WHERE m.type = 'index' AND l.name = m.name AND l.origin != 'pk' AND x."key" = 1 \
       ORDER BY m.rowid, x.seqno
       """)
     var indexes: [Index] = []
     for row in rows {
-      guard case .text(let name) = row[0], case .text(let table) = row[1],
-        case .text(let column) = row[5]
-      else { continue }
-      let part = SchemaIndex.Part(column: column, isAscending: row[6] == .integer(0))
+      guard case .text(let name) = row[0], case .text(let table) = row[1] else { continue }
+      let column: String? = if case .text(let column) = row[5] { column } else { nil }
+      let sql: String? = if case .text(let sql) = row[8] { sql } else { nil }
+      let part = SchemaIndex.Part(
+        column: row[7] == .text("BINARY") ? column ?? "" : "", isAscending: row[6] == .integer(0))
       if let last = indexes.last, last.name == name {
-        indexes[indexes.count - 1] = last.adding(part)
+        indexes[indexes.count - 1] = last.adding(part, column)
         continue
       }
       indexes.append(
         Index(
-          name: name, table: table, parts: [part], isUnique: row[2] == .integer(1),
+          name: name, table: table, parts: [part], columns: [column],
+          isUnique: row[2] == .integer(1),
           condition: row[4] == .integer(1) ? connection.conditionOfIndex(name) : nil,
-          isConstraint: row[3] == .text("u")))
+          isConstraint: row[3] == .text("u"), sql: sql))
     }
     self.indexes = indexes
     let others = try connection.values(
@@ -74,15 +89,16 @@ struct FileObjects: Sendable {
 }
 
 extension FileObjects.Index {
-  fileprivate func adding(_ part: SchemaIndex.Part) -> Self {
+  fileprivate func adding(_ part: SchemaIndex.Part, _ column: String?) -> Self {
     Self(
-      name: name, table: table, parts: parts + [part], isUnique: isUnique, condition: condition,
-      isConstraint: isConstraint)
+      name: name, table: table, parts: parts + [part], columns: columns + [column],
+      isUnique: isUnique, condition: condition, isConstraint: isConstraint, sql: sql)
   }
 
   /// Returns whether it's another index's columns, in the same table, under another name.
   func isCopy(of other: Self) -> Bool {
-    name != other.name && table.uppercased() == other.table.uppercased() && parts == other.parts
+    name != other.name && isPlain == other.isPlain && columns == other.columns
+      && table.uppercased() == other.table.uppercased() && parts == other.parts
       && isUnique == other.isUnique && condition == other.condition
   }
 

@@ -20,8 +20,11 @@ struct JoinTableMigration {
   let isKept: Bool
 
   /// The new names of columns, by their uppercase old names; for a table that's kept.
-  var newNames: [String: String] {
-    guard isKept, let former else { return [:] }
+  var newNames: [String: String] { isKept ? keptNames : [:] }
+
+  /// The names of all columns that stay, by their uppercase old names.
+  var keptNames: [String: String] {
+    guard let former else { return [:] }
     var names = [
       former.ownColumn.uppercased(): ownColumn, former.otherColumn.uppercased(): otherColumn,
     ]

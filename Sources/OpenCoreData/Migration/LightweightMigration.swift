@@ -33,8 +33,8 @@ struct LightweightMigration {
   /// Migrates the store.
   ///
   /// **Cost:** the statements of `LightweightMigrationPlan`; memory doesn't grow with the rows.
-  /// - Throws: `MigrationFailure` if rows don't fit the new version; `SchemaMismatch`,
-  ///   `SQLiteError`. The store is unchanged then.
+  /// - Throws: `MigrationFailure` if rows don't fit the new version; `ObjectInTheWay`,
+  ///   `SchemaMismatch`, `SQLiteError`. The store is unchanged then.
   func run() throws {
     guard let log else { return try migrate() }
     log.begin(url, mapping.source, mapping.destination, "inferred mapping, in place")
@@ -69,9 +69,11 @@ struct LightweightMigration {
       // Triggers of other tables keep the name of a table that's renamed and re-created.
       try connection.execute("PRAGMA legacy_alter_table=ON")
       let statements = plan.statements.all
-      for (index, statement) in statements.enumerated() {
-        try progress(index, statements.count)
-        try run(statement, plan, on: connection, events)
+      try plan.withoutTriggers(on: connection) {
+        for (index, statement) in statements.enumerated() {
+          try progress(index, statements.count)
+          try run(statement, plan, on: connection, events)
+        }
       }
       if !plan.deferred.isEmpty { log?.note("deferred: \(plan.deferred)") }
       for check in plan.statements.checks { try run(check, on: connection) }
@@ -101,7 +103,9 @@ struct LightweightMigration {
       completed(statement, rows, seconds)
       log?.step(statement.purpose, rows: rows, seconds: seconds, sql: statement.sql)
     } catch {
-      guard let failure = plan.failure(of: statement, error) else { throw error }
+      guard let failure = plan.failure(of: statement, error) else {
+        throw plan.explained(error, of: statement)
+      }
       try failed(failure)
     }
   }

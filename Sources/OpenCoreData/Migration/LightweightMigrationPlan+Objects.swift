@@ -40,20 +40,20 @@ extension LightweightMigrationPlan {
   }
 
   /// Returns whether a trigger is one that Core Data or OpenCoreData creates.
-  private func isOfStore(_ trigger: FileObjects.Trigger) -> Bool {
-    trigger.name.uppercased().hasPrefix("Z")
-  }
+  func isOfStore(_ trigger: FileObjects.Trigger) -> Bool { trigger.name.hasPrefix("Z_") }
 
   /// Returns whether an index is one that Core Data or OpenCoreData creates, so that a new version
   /// can be without it: by its name or columns, or because it's a copy of such an index.
-  private func isOfStore(_ index: FileObjects.Index) -> Bool {
+  func isOfStore(_ index: FileObjects.Index) -> Bool {
     !index.isConstraint
       && (isKnown(index) || objects.indexes.contains { isKnown($0) && $0.isCopy(of: index) })
   }
 
   private func isKnown(_ index: FileObjects.Index) -> Bool {
-    index.name.uppercased().hasPrefix("Z") || pending.indexes.contains(index.name)
-      || sourceSchema.indexes.contains { index.matches($0, renaming: [:]) }
+    index.name.hasPrefix("Z") && index.name.contains("_") || pending.indexes.contains(index.name)
+      || sourceSchema.indexes.contains {
+        $0.table.uppercased() == index.table.uppercased() && index.matches($0, renaming: [:])
+      }
   }
 
   /// The names of the file's indexes that the new version has too.
@@ -88,6 +88,7 @@ extension LightweightMigrationPlan {
       let index = required.named(names.take(required.name))
       add(.createIndexes, "create the index \(index.name)", index.sql)
     }
+    restoreIndexes()
   }
 
   /// The tables of the new version's entities, in uppercase.
@@ -197,10 +198,7 @@ extension LightweightMigrationPlan {
     for statement in destinationSchema.triggers {
       add(.createTriggers, "create a trigger of a derived attribute", statement)
     }
-    let dropped = Set(tables.filter { $0.change == .copy }.compactMap { $0.source?.table })
-    for trigger in objects.triggers where !isOfStore(trigger) && dropped.contains(trigger.table) {
-      add(.createTriggers, "create the trigger \(trigger.name)", trigger.sql)
-    }
+    restoreTriggers()
   }
 }
 

@@ -48,6 +48,8 @@ struct LightweightMigrationPlan {
   var pairTables: [String: KeptJoinRows] = [:]
   /// The tables that keep their indexes, by their uppercase names in the file.
   private(set) var altered: [String: AlteredTable] = [:]
+  /// The program's indexes and triggers that are created again, by their statements.
+  var restored: [String: String] = [:]
 
   /// A table that's changed in place.
   typealias AlteredTable = (name: String, newNames: [String: String])

@@ -34,10 +34,13 @@ struct TableMigration {
   /// The new names of columns, by their uppercase old names; for a table that's altered.
   var newNames: [String: String] {
     guard change == .alter else { return [:] }
-    return columns.reduce(into: [:]) { names, column in
-      if let old = Self.base(of: column), old.uppercased() != column.name.uppercased() {
-        names[old.uppercased()] = column.name
-      }
+    return keptNames.filter { $0.key != $0.value.uppercased() }
+  }
+
+  /// The names of all columns that stay, by their uppercase old names.
+  var keptNames: [String: String] {
+    columns.reduce(into: [:]) { names, column in
+      if let old = Self.base(of: column) { names[old.uppercased()] = column.name }
     }
   }
 

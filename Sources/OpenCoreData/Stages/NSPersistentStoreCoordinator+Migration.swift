@@ -146,6 +146,14 @@ extension NSError {
   static func migrating(_ error: any Error, _ url: URL) -> any Error {
     switch error {
     case let failure as MigrationFailure: return migration(failure, url)
+    case let obstacle as ObjectInTheWay:
+      return coreData(
+        NSMigrationError,
+        "The store \(url.path) can't be migrated: \(obstacle.reason) The store is unchanged.",
+        [
+          "sourceURL": url, "destinationURL": url, NSFilePathErrorKey: url.path,
+          "reason": "Cannot migrate store in-place: \(obstacle.reason)",
+        ])
     case let mismatch as SchemaMismatch:
       return coreData(
         NSPersistentStoreIncompatibleSchemaError, mismatch.description,

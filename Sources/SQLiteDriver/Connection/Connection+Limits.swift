@@ -46,6 +46,11 @@ extension Connection {
     self.confinement = confinement
   }
 
+  /// Sets whether statements run the triggers of the tables that they change.
+  package func setTriggersRun(_ areRun: Bool) {
+    _ = cdprof_db_config(use(), SQLITE_DBCONFIG_ENABLE_TRIGGER, areRun ? 1 : 0)
+  }
+
   /// Makes statements that read a view fail from now on.
   ///
   /// A view in place of a table can be endless.
