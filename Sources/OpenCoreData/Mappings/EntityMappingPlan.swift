@@ -103,7 +103,7 @@ struct EntityMappingPlan {
 
   /// Sets the attributes of a new destination instance.
   ///
-  /// - Throws: 134110 for a value that isn't of the attribute's type.
+  /// - Throws: 134110 for a value that isn't of the attribute's type, or that it can't represent.
   func setAttributes(
     of object: NSManagedObject, from source: NSManagedObject, by policy: NSEntityMigrationPolicy,
     _ manager: NSMigrationManager
@@ -209,9 +209,12 @@ struct EntityMappingPlan {
     switch step.position {
     case .slot(let index):
       let slot = object.layout.slots[index]
-      guard object.layout.transformer(slot) == nil, RowValue(value, kind: slot.kind) == nil else {
-        return
+      guard object.layout.transformer(slot) == nil else { return }
+      guard slot.kind.canRepresent(value) else {
+        throw failure(
+          step.name, "has a type that can't represent \(value ?? "nil"). Keep the wider type")
       }
+      guard RowValue(value, kind: slot.kind) == nil else { return }
     case .composite(let index):
       guard (try? object.layout.spread(value, over: index)) == nil else { return }
     case .toMany, .transient: return
