@@ -190,10 +190,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
           at: url, storeIndex: storeIndex, options: options, model: managedObjectModel,
           hub: eventHub)
       }
-      return try migrating(url, type, configuration, options) {
+      return try migrating(url, type, configuration, options) { isMigrated in
         try SQLiteStore.open(
           at: url, configuration: configuration, storeIndex: storeIndex, options: options,
-          model: managedObjectModel, hub: eventHub)
+          model: managedObjectModel, hub: eventHub, isMigrated: isMigrated)
       }
     case .inMemory:
       if let document {
@@ -218,7 +218,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
           NSPersistentStoreOpenError,
           "A store of the type '\(type.rawValue)' needs the URL of a file.")
       }
-      return try migrating(url, type, configuration, options) {
+      return try migrating(url, type, configuration, options) { _ in
         try AtomicStoreDocument.open(
           form, at: url, model: managedObjectModel, configuration: configuration,
           storeIndex: storeIndex,

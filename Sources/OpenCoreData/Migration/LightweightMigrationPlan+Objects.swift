@@ -17,7 +17,7 @@ extension LightweightMigrationPlan {
       add(.removeObjects, "drop the R-tree \(name)", "DROP TABLE \(SQLNames.quoted(name))")
     }
     let staying = keptIndexes
-    let names = Set(destinationSchema.indexes.map { $0.name.uppercased() })
+    let names = Set(requiredIndexes.map { $0.name.uppercased() })
     for index in objects.indexes where isOfStore(index) && !staying.contains(index.name) {
       guard let table = altered[index.table.uppercased()]?.name else {
         // The index of a table that stays without being used may have the name of a new one.
@@ -64,7 +64,7 @@ extension LightweightMigrationPlan {
   /// The indexes of the new version, each with the one in the file that already is that index.
   private var pairedIndexes: [(required: SchemaIndex, existing: FileObjects.Index?)] {
     var used: Set<String> = []
-    return destinationSchema.indexes.map { required in
+    return requiredIndexes.map { required in
       let existing = objects.indexes.first { index in
         guard !used.contains(index.name), let table = altered[index.table.uppercased()],
           table.name.uppercased() == required.table.uppercased()

@@ -17,6 +17,8 @@ struct LightweightMigrationPlan {
   let destination: SQLModel
   let sourceSchema: SchemaBuilder
   let destinationSchema: SchemaBuilder
+  /// The indexes of the new version.
+  let requiredIndexes: [SchemaIndex]
   let file: FileSchema
   let objects: FileObjects
   /// What becomes of columns, tables, and indexes that the new version doesn't have.
@@ -81,6 +83,7 @@ struct LightweightMigrationPlan {
     destination = SQLModel(model: mapping.destination, configuration: configuration)
     sourceSchema = SchemaBuilder(model: source)
     destinationSchema = SchemaBuilder(model: destination)
+    requiredIndexes = destinationSchema.indexes
     var former: [ObjectIdentifier: SQLEntity] = [:]
     var later: [ObjectIdentifier: SQLEntity] = [:]
     var properties: [ObjectIdentifier: InferredMapping.Entity] = [:]

@@ -56,6 +56,21 @@ extension StoreMetadata {
   }
 }
 
+extension StoreMetadata {
+  /// Records Core Data's hashes in the model that the store contains, which is without them.
+  func recordHashes(in model: NSManagedObjectModel) {
+    guard !hasOwnDigests else { return }
+    for entity in model.entities {
+      if let hash = entity.name.flatMap({ hashes[$0] }) { entity.recordVersionHash(hash) }
+    }
+  }
+}
+
+extension NSError {
+  /// The key of the model in a store whose version differs, in an error that a migration follows.
+  static let storedModelKey = "cdprof.storedModel"
+}
+
 extension NSEntityDescription {
   /// Whether an attribute can have values in external storage.
   fileprivate var hasBytes: Bool { attributesByName.values.contains(where: \.hasBytes) }

@@ -112,12 +112,7 @@ extension NSManagedObjectModel {
   static func inStoreWithVersionHashes(at url: URL) throws -> NSManagedObjectModel {
     try inspecting(at: url) { connection, metadata in
       let model = try storedModel(on: connection, url)
-      guard !metadata.hasOwnDigests else { return model }
-      for entity in model.entities {
-        if let hash = entity.name.flatMap({ metadata.hashes[$0] }) {
-          entity.recordVersionHash(hash)
-        }
-      }
+      metadata.recordHashes(in: model)
       return model
     }
   }

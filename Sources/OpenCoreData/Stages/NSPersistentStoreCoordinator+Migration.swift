@@ -10,24 +10,25 @@ extension NSPersistentStoreCoordinator {
   /// **Cost:** nothing if the version is the same.
   func migrating<Store>(
     _ url: URL, _ type: NSPersistentStore.StoreType, _ configuration: String?,
-    _ options: [AnyHashable: Any]?, _ open: () throws -> Store
+    _ options: [AnyHashable: Any]?, _ open: (_ isMigrated: Bool) throws -> Store
   ) throws -> Store {
     do {
-      return try open()
+      return try open(false)
     } catch let error as NSError
       where error.code == NSPersistentStoreIncompatibleVersionHashError
       && options.isSet(NSMigratePersistentStoresAutomaticallyOption)
       && !options.isSet(NSReadOnlyPersistentStoreOption)
     {
       let store = MigratingStore(
-        url: url, type: type, configuration: configuration, options: options)
+        url: url, type: type, configuration: configuration, options: options,
+        model: error.userInfo[NSError.storedModelKey] as? NSManagedObjectModel)
       do {
         try migrate(store)
       } catch {
         migrationLog?.note("\(url.path) isn't migrated: \((error as NSError).localizedDescription)")
         throw error
       }
-      return try open()
+      return try open(true)
     }
   }
 
@@ -37,6 +38,8 @@ extension NSPersistentStoreCoordinator {
     let type: NSPersistentStore.StoreType
     let configuration: String?
     let options: [AnyHashable: Any]?
+    /// The model in the store before the migration; `nil` if it isn't known.
+    let model: NSManagedObjectModel?
   }
 
   /// Migrates a store with the mapping models in the bundles, or else with an inferred one.
@@ -51,7 +54,7 @@ extension NSPersistentStoreCoordinator {
         migrate: { try self.infer(store, from: $0, to: $1) }
       ).run()
     }
-    let source = try sourceModel(of: store)
+    let source = try store.model ?? sourceModel(of: store)
     let mappings = NSMappingModel.all(in: migrationBundles, from: source, to: managedObjectModel)
     guard !mappings.isEmpty else {
       guard store.options.isSet(NSInferMappingModelAutomaticallyOption) else {

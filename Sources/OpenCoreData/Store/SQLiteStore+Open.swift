@@ -7,11 +7,13 @@ extension SQLiteStore {
   /// `NSPersistentStoreCoordinator.addPersistentStore`.
   ///
   /// At `/dev/null`, creates an in-memory store.
-  /// - Parameter contents: The database that a new in-memory store is a copy of; `nil` for an empty
-  ///   store.
+  /// - Parameters:
+  ///   - isMigrated: Whether the file was just migrated, so that it needs no examination.
+  ///   - contents: The database that a new in-memory store is a copy of; `nil` for an empty store.
   static func open(
     at url: URL, configuration: String?, storeIndex: Int, options: [AnyHashable: Any]?,
-    model: NSManagedObjectModel, hub: EventHub, contents: Connection? = nil
+    model: NSManagedObjectModel, hub: EventHub, isMigrated: Bool = false,
+    contents: Connection? = nil
   ) throws -> SQLiteStore {
     let isReadOnly = options.isSet(NSReadOnlyPersistentStoreOption)
     let isInMemory = url.isNullDevice
@@ -21,7 +23,7 @@ extension SQLiteStore {
         "A SQLite store at /dev/null is kept in memory and starts out empty, so it can't be opened "
           + "read-only.", [NSFilePathErrorKey: url.path])
     }
-    var exists = try isInMemory ? contents != nil : fileExists(at: url, isReadOnly: isReadOnly)
+    var exists = try isInMemory ? contents != nil : isMigrated || fileExists(at: url, isReadOnly)
     let readers = try readerCount(options)
     do {
       if exists, !isInMemory, !isReadOnly {
@@ -72,7 +74,7 @@ extension SQLiteStore {
   /// Returns whether there's a file that isn't empty.
   ///
   /// - Throws: 134080 if it can't be a store, or there's none and it's to be read.
-  private static func fileExists(at url: URL, isReadOnly: Bool) throws -> Bool {
+  private static func fileExists(at url: URL, _ isReadOnly: Bool) throws -> Bool {
     guard isReadOnly || FileManager.default.fileExists(atPath: url.path) else { return false }
     let problem = StoreFileProblem.examine(path: url.path, isOpenedNext: !isReadOnly)
     guard let problem else { return true }
@@ -110,9 +112,7 @@ extension SQLiteStore {
     let metadata = try StoreMetadata(reading: connection, loggingTo: file.logger)
     let ignores = options.isSet(NSIgnorePersistentStoreVersioningOption)
     if !isCreated, !ignores {
-      try metadata.check(model, configuration, at: url) {
-        try ModelArchive.readModel(on: connection, loggingTo: file.logger)
-      }
+      try check(metadata, model, configuration, at: url, options, connection, file.logger)
     }
     if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let mapping = try SQLModel(
@@ -133,6 +133,39 @@ extension SQLiteStore {
     return store
   }
 
+  /// Compares a model with the one that a store was created with.
+  ///
+  /// **Cost:** if another version is to be migrated, reads the model in the store, which the
+  /// migration then needn't.
+  /// - Throws: 134100 if the version differs, with the model in the store for a migration; the
+  ///   errors of reading the model.
+  private static func check(
+    _ metadata: StoreMetadata, _ model: NSManagedObjectModel, _ configuration: String?,
+    at url: URL, _ options: [AnyHashable: Any]?, _ connection: Connection,
+    _ logger: StoreOpeningLogger?
+  ) throws {
+    var stored: NSManagedObjectModel?
+    do {
+      try metadata.check(model, configuration, at: url) {
+        stored = try ModelArchive.readModel(on: connection, loggingTo: logger)
+        return stored
+      }
+    } catch let error as NSError
+      where error.code == NSPersistentStoreIncompatibleVersionHashError
+      && options.isSet(NSMigratePersistentStoresAutomaticallyOption)
+      && !options.isSet(NSReadOnlyPersistentStoreOption)
+    {
+      guard let stored = stored ?? (try? ModelArchive.readModel(on: connection)) else {
+        throw error
+      }
+      metadata.recordHashes(in: stored)
+      throw NSError(
+        domain: error.domain, code: error.code,
+        userInfo: error.userInfo.merging(
+          [NSError.storedModelKey: stored], uniquingKeysWith: { $1 }))
+    }
+  }
+
   /// Checks the version of a file that a connection for writing would change, before there's one.
   ///
   /// A store without a WAL is switched to WAL mode, and pragmas can change a file. **Cost:**
@@ -151,9 +184,8 @@ extension SQLiteStore {
     else { return }
     defer { connection.close() }
     do {
-      try StoreMetadata(reading: connection).check(model, configuration, at: url) {
-        try ModelArchive.readModel(on: connection)
-      }
+      try check(
+        StoreMetadata(reading: connection), model, configuration, at: url, options, connection, nil)
       _ = try SQLModel(
         model: model, configuration: configuration, connection: connection, ignoresMissing: false)
     } catch let mismatch as SchemaMismatch {
