@@ -52,19 +52,22 @@ public final class HTTPRemote: MoodyRemote {
     wait(after: token.withLock { $0 })
   }
 
-  private func wait(after seen: String?) {
+  private func wait(after seen: String?, failures: Int = 0) {
     let query = ["after": seen, "wait": String(RequestLimits.wait)]
     send("GET", "token", query, timeout: RequestLimits.wait + 15) {
       [weak self] (result: Result<TokenResponse, any Error>) in
       guard let self else { return }
-      guard case .success(let response) = result else {
-        DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in
-          self?.wait(after: seen)
+      do {
+        let response = try result.get()
+        if response.token != seen { changed.withLock { $0 }?() }
+        wait(after: response.token)
+      } catch {
+        let next = error is InvalidRequest ? nil : seen
+        let delay = min(60, TimeInterval(1 << min(failures, 6)))
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in
+          self?.wait(after: next, failures: failures + 1)
         }
-        return
       }
-      if response.token != seen { changed.withLock { $0 }?() }
-      wait(after: response.token)
     }
   }
 
@@ -81,6 +84,8 @@ public final class HTTPRemote: MoodyRemote {
   }
 
   /// Fetches the changes after the token of those that are saved.
+  ///
+  /// A token that the server doesn't accept is forgotten, so that the next fetch is of all changes.
   public func fetchNewMoods(
     completion:
       @escaping @Sendable (
@@ -89,14 +94,17 @@ public final class HTTPRemote: MoodyRemote {
   ) {
     send("GET", "changes", ["after": token.withLock { $0 }]) {
       [self] (result: Result<ChangesResponse, any Error>) in
-      guard case .success(let response) = result else {
-        return completion([], .temporary) { _ in }
-      }
-      let changes = response.changes.map { change in
-        change.mood.map(RemoteRecordChange.insert) ?? .delete(change.id)
-      }
-      completion(changes, nil) { [self] isSaved in
-        if isSaved { confirm(response) }
+      do {
+        let response = try result.get()
+        let changes = response.changes.map { change in
+          change.mood.map(RemoteRecordChange.insert) ?? .delete(change.id)
+        }
+        completion(changes, nil) { [self] isSaved in
+          if isSaved { confirm(response) }
+        }
+      } catch {
+        if error is InvalidRequest { token.withLock { $0 = nil } }
+        completion([], .temporary) { _ in }
       }
     }
   }
@@ -112,11 +120,12 @@ public final class HTTPRemote: MoodyRemote {
     }
   }
 
-  /// Uploads moods, in several requests if there are many.
+  /// Uploads moods, in several requests if there are many, or large ones.
   public func upload(
     _ moods: [RemoteMood], completion: @escaping @Sendable ([RemoteMood], RemoteError?) -> Void
   ) {
-    inParts(moods, queue: 1) { [self] part, done in
+    let all = UploadParts(moods)
+    inParts(all.parts, rejected: all.rejected, queue: 1) { [self] part, done in
       send("POST", "moods", body: UploadRequest(user: user, moods: part)) {
         (result: Result<UploadResponse, any Error>) in
         switch result {
@@ -134,7 +143,10 @@ public final class HTTPRemote: MoodyRemote {
     _ ids: [RemoteRecordID],
     completion: @escaping @Sendable ([RemoteRecordID], RemoteError?) -> Void
   ) {
-    inParts(ids, queue: 0) { [self] part, done in
+    let parts = stride(from: 0, to: ids.count, by: RequestLimits.moods).map {
+      Array(ids[$0..<min($0 + RequestLimits.moods, ids.count)])
+    }
+    inParts(parts, queue: 0) { [self] part, done in
       send("POST", "removals", body: Removals(ids: part)) {
         (result: Result<Removals, any Error>) in
         switch result {
@@ -160,18 +172,16 @@ public final class HTTPRemote: MoodyRemote {
   }
 
   private func inParts<Item: Sendable>(
-    _ items: [Item], queue: Int,
+    _ parts: [[Item]], rejected: [RemoteRecordID] = [], queue: Int,
     send:
       @escaping @Sendable (
         [Item], @escaping @Sendable ([Item], [RemoteRecordID], Bool) -> Void
       ) -> Void,
     completion: @escaping @Sendable ([Item], RemoteError?) -> Void
   ) {
-    let parts = stride(from: 0, to: items.count, by: RequestLimits.moods).map {
-      Array(items[$0..<min($0 + RequestLimits.moods, items.count)])
-    }
-    guard !parts.isEmpty else { return completion([], nil) }
-    let results = SharedParts(Parts<Item>(waiting: parts.count))
+    let start = Parts<Item>(waiting: parts.count, rejected: rejected)
+    guard !parts.isEmpty else { return completion([], start.error) }
+    let results = SharedParts(start)
     for part in parts {
       loop.add(to: queue) { done in
         send(part) { items, rejected, hasFailed in
@@ -197,6 +207,9 @@ public final class HTTPRemote: MoodyRemote {
 
   // MARK: HTTP
 
+  /// An error: the server doesn't accept the request, however often it's repeated.
+  private struct InvalidRequest: Error {}
+
   private func send<Response: Decodable & Sendable>(
     _ method: String, _ path: String, _ query: [String: String?] = [:],
     body: (some Encodable)? = String?.none, timeout: TimeInterval? = nil,
@@ -216,9 +229,9 @@ public final class HTTPRemote: MoodyRemote {
       session.dataTask(with: request) { data, response, error in
         completion(
           Result {
-            guard let data, (response as? HTTPURLResponse)?.statusCode == 200 else {
-              throw error ?? URLError(.badServerResponse)
-            }
+            let status = (response as? HTTPURLResponse)?.statusCode
+            if status == 400 { throw InvalidRequest() }
+            guard let data, status == 200 else { throw error ?? URLError(.badServerResponse) }
             return try JSONDecoder().decode(Response.self, from: data)
           })
       }.resume()

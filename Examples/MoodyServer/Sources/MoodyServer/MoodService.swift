@@ -77,7 +77,8 @@ public final class MoodService: Sendable {
       }
     }
     await server.appendRoute("GET /token") { [store] request in
-      let wait = request.query["wait"].flatMap(Double.init) ?? 0
+      // Not a number isn't greater than 0 either.
+      let wait = request.query["wait"].flatMap(Double.init).map { $0 > 0 ? $0 : 0 } ?? 0
       return try await Self.respond {
         try await Self.token(
           of: store, after: request.query["after"], wait: min(wait, RequestLimits.wait))

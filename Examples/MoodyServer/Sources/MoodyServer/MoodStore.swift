@@ -117,7 +117,8 @@ public final class MoodStore: Sendable {
   ///
   /// **Cost**: one SELECT, and one INSERT or UPDATE for each mood that wasn't removed before.
   ///
-  /// - Returns: The identifiers of the moods that aren't stored, which are all that are valid.
+  /// - Returns: The identifiers of the moods that aren't stored, which are all of them: moods with
+  ///   invalid identifiers are never stored.
   public func remove(_ ids: [RemoteRecordID]) async throws -> Removals {
     try await perform { [context] in
       let valid = ids.filter(RemoteMood.isValid)
@@ -127,7 +128,7 @@ public final class MoodStore: Sendable {
         if records.updateValue(record, forKey: id) == nil { record.identifier = id }
         record.remove()
       }
-      return Removals(ids: valid)
+      return Removals(ids: ids)
     }
   }
 
@@ -146,11 +147,15 @@ public final class MoodStore: Sendable {
 
   /// Returns the last state of the moods that have changed after a token.
   ///
+  /// A transaction has at most the moods of a request, so there are fewer than the limit and those
+  /// of a request.
+  ///
   /// **Cost**: the SELECTs of a history request, and one SELECT for the records.
   ///
   /// - Parameters:
   ///   - token: The token, or `nil` for all changes.
-  ///   - limit: The maximum number of transactions.
+  ///   - limit: The maximum number of transactions, and the number of moods after which no other
+  ///     transaction is read.
   /// - Throws: `HistoryToken.Invalid` if it isn't a token.
   public func changes(after token: String?, limit: Int) async throws -> ChangesResponse {
     try await perform { [context] in
@@ -161,9 +166,13 @@ public final class MoodStore: Sendable {
       let result = try context.execute(request) as? NSPersistentHistoryResult
       let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
       var (ids, seen): ([NSManagedObjectID], Set<NSManagedObjectID>) = ([], [])
-      for change in transactions.flatMap({ $0.changes ?? [] })
-      where seen.insert(change.changedObjectID).inserted {
-        ids.append(change.changedObjectID)
+      var last: NSPersistentHistoryTransaction?
+      for transaction in transactions where ids.count < limit {
+        for change in transaction.changes ?? []
+        where seen.insert(change.changedObjectID).inserted {
+          ids.append(change.changedObjectID)
+        }
+        last = transaction
       }
       let records = NSFetchRequest<Record>(entityName: "Record")
       records.predicate = NSPredicate(format: "SELF IN %@", ids)
@@ -172,8 +181,8 @@ public final class MoodStore: Sendable {
         uniquingKeysWith: { $1 })
       return ChangesResponse(
         changes: ids.compactMap { byID[$0] }.map { .init(id: $0.identifier, mood: $0.mood) },
-        token: try transactions.last.map { try HistoryToken.text(of: $0.token) } ?? token,
-        isComplete: transactions.count < limit)
+        token: try last.map { try HistoryToken.text(of: $0.token) } ?? token,
+        isComplete: transactions.count < limit && last === transactions.last)
     }
   }
 
@@ -219,9 +228,11 @@ public final class MoodStore: Sendable {
 }
 
 extension RemoteMood {
-  /// Whether an identifier is one that the server stores.
+  /// Whether an identifier is one that the server stores: up to 100 visible ASCII characters.
+  ///
+  /// Other characters can be equal in Swift, but not in the store, and can control a terminal.
   static func isValid(_ id: RemoteRecordID) -> Bool {
-    (1...100).contains(id.utf8.count)
+    (1...100).contains(id.utf8.count) && id.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
   /// Whether the mood is one that the server stores.
@@ -230,6 +241,7 @@ extension RemoteMood {
       && date.timeIntervalSinceReferenceDate.isFinite
       && latitude.map((-90...90).contains) != false
       && longitude.map((-180...180).contains) != false
+      && countryCode.map { (1...999).contains($0) } != false
   }
 }
 

@@ -3,6 +3,7 @@ import Moody
 import MoodyHTTP
 import MoodyServer
 import MoodySync
+import MoodyTestSupport
 import OpenCoreData
 import Testing
 
@@ -88,15 +89,11 @@ private func eventually(
 
 @Suite("Clients and a server over the loopback interface", .timeLimit(.minutes(1)), .serialized)
 struct MoodyServerTests {
-  private let folder: URL
+  private let folder: TemporaryFolder
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("MoodyServerTests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TemporaryFolder("MoodyServerTests") }
 
-  private func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+  private func file(_ name: String) -> URL { folder.file(name) }
 
   @Test("What one client adds or deletes, the other shows")
   func clientsShowTheSameMoods() async throws {
@@ -111,7 +108,6 @@ struct MoodyServerTests {
     }
     #expect(try await first.moods() == second.moods())
     await server.stop()
-    try? FileManager.default.removeItem(at: folder)
   }
 
   @Test("More moods than fit into a request are sent in several, and arrive in several")
@@ -123,7 +119,6 @@ struct MoodyServerTests {
     let second = try TestClient(file("second.sqlite"), server: server.url)
     try await eventually("all have arrived") { try await second.moods().count == 1_200 }
     await server.stop()
-    try? FileManager.default.removeItem(at: folder)
   }
 
   @Test("A server that was away gets what clients did meanwhile")
@@ -143,7 +138,6 @@ struct MoodyServerTests {
       return moods.0.count == 1 && moods.0 == moods.1
     }
     await again.stop()
-    try? FileManager.default.removeItem(at: folder)
   }
 
   @Test("The store answers repeated requests as it did the first time")
@@ -172,7 +166,74 @@ struct MoodyServerTests {
     late.id = "late"
     #expect(try await store.upload([mood, late], by: "user").rejected == ["a", "late"])
     #expect(try await store.latest(limit: 10).moods.isEmpty)
-    try? FileManager.default.removeItem(at: folder)
+  }
+
+  @Test("A client whose token the server doesn't accept fetches all moods")
+  func invalidTokenIsForgotten() async throws {
+    let server = try await RunningServer(file("server.sqlite"))
+    let first = try TestClient(file("first.sqlite"), server: server.url)
+    try await first.add()
+    try await eventually("the mood is sent") { try await first.moods().count == 1 }
+    try Data("nonsense".utf8).write(to: file("second.sqlite.token"))
+    let second = try TestClient(file("second.sqlite"), server: server.url)
+    try await eventually("the second client has the mood") { try await second.moods().count == 1 }
+    try await first.add()
+    try await eventually("the second client has both moods") {
+      try await second.moods().count == 2
+    }
+    await server.stop()
+  }
+
+  @Test("Large moods are sent in several requests, and one that can't be sent keeps no other back")
+  func largeMoodsAreSent() async throws {
+    let server = try await RunningServer(file("server.sqlite"))
+    let remote = HTTPRemote(server: server.url, user: "user", tokenURL: file("token"))
+    func mood(_ id: String, colors: Int, latitude: Double? = nil) -> RemoteMood {
+      RemoteMood(id: id, date: Date(), colors: Data(count: colors), latitude: latitude)
+    }
+    var moods = (0..<400).map { mood("\($0)", colors: 3_000) }
+    moods.insert(mood("no number", colors: 3, latitude: .nan), at: 0)
+    moods.insert(mood("large", colors: 1_000_000), at: 200)
+    let (stored, error) = await withCheckedContinuation { continuation in
+      remote.upload(moods) { continuation.resume(returning: ($0, $1)) }
+    }
+    #expect(stored.count == 400 && error == .permanent(["no number", "large"]))
+    await server.stop()
+  }
+
+  @Test("Moods that no client could use are rejected, and count as removed")
+  func unusableMoodsAreRejected() async throws {
+    let store = try MoodStore(storeURL: file("server.sqlite"))
+    let ids = ["", "\u{1B}[2J", "é", "e\u{301}", String(repeating: "a", count: 101)]
+    var moods = ids.map { RemoteMood(id: $0, date: Date(), colors: Data([1, 2, 3])) }
+    // A number of a continent, and no number of a country.
+    for code in [10_003, -7] as [Int16] {
+      moods.append(
+        RemoteMood(id: "\(code)", date: Date(), colors: Data([1, 2, 3]), countryCode: code))
+    }
+    let response = try await store.upload(moods, by: "user")
+    #expect(response.moods.isEmpty && response.rejected == moods.map(\.id))
+    #expect(try await store.remove(ids).ids == ids)
+    #expect(try await store.changes(after: nil, limit: 10).changes.isEmpty)
+  }
+
+  @Test("An answer with changes has few more moods than its limit")
+  func changesAreLimited() async throws {
+    let store = try MoodStore(storeURL: file("server.sqlite"))
+    for request in 0..<3 {
+      let moods = (0..<4).map {
+        RemoteMood(id: "\(request)-\($0)", date: Date(), colors: Data())
+      }
+      #expect(try await store.upload(moods, by: "user").moods.count == 4)
+    }
+    var (sizes, token): ([Int], String?) = ([], nil)
+    while sizes.count < 5 {
+      let response = try await store.changes(after: token, limit: 5)
+      sizes.append(response.changes.count)
+      token = response.token
+      if response.isComplete { break }
+    }
+    #expect(sizes == [8, 4])
   }
 
   @Test(
@@ -180,7 +241,8 @@ struct MoodyServerTests {
     arguments: [
       ("POST", "moods", "nonsense", 400), ("POST", "moods", "", 400),
       ("GET", "changes?after=nonsense", "", 400), ("GET", "token?after=nonsense", "", 400),
-      ("GET", "nothing", "", 404),
+      ("GET", "nothing", "", 404), ("GET", "token?wait=nan", "", 200),
+      ("GET", "token?wait=-1e300", "", 200),
       ("POST", "removals", String(repeating: " ", count: 1_000_001), 413),
     ])
   func invalidRequestsGetAStatus(
@@ -196,6 +258,5 @@ struct MoodyServerTests {
     let (data, _) = try await URLSession.shared.data(from: moods)
     #expect(try JSONDecoder().decode(LatestResponse.self, from: data).moods.isEmpty)
     await server.stop()
-    try? FileManager.default.removeItem(at: folder)
   }
 }
