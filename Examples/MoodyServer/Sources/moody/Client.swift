@@ -37,7 +37,10 @@ final class Client: Sendable {
       try context.fetch(Mood.visibleFetchRequest).map { mood in
         let colors = mood.colors.map { String(format: "%02x", $0) }.joined()
         let country = mood.country?.localizedName(in: .current) ?? "–"
-        return "\((mood.recordName ?? "").prefix(8))  "
+        // Moods of earlier versions have no record name. A server may send any identifier.
+        let id = (mood.recordName ?? mood.remoteIdentifier ?? "").prefix(8)
+          .map { $0.isLetter || $0.isNumber || $0.isPunctuation || $0.isSymbol ? $0 : "?" }
+        return "\(String(id))  "
           + "\(mood.date.formatted(.iso8601))  \(colors)  \(country)"
           + (mood.remoteIdentifier == nil ? "  (not sent)" : "")
       }

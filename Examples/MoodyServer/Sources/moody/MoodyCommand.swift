@@ -22,6 +22,12 @@ struct ClientOptions: ParsableArguments {
   @Option(help: "How many seconds to wait for the server. Without it, moods are sent later.")
   var wait = 5.0
 
+  func validate() throws {
+    guard (0...86_400).contains(wait) else {
+      throw ValidationError("--wait isn't from 0 to 86400 seconds: \(wait)")
+    }
+  }
+
   func client() throws -> Client {
     guard let url = URL(string: server), url.host != nil else {
       throw ValidationError("--server isn't a URL: \(server)")
@@ -47,6 +53,8 @@ struct Add: AsyncParsableCommand {
 
   func validate() throws {
     if picture != nil, !colors.isEmpty { throw ValidationError("Use either --picture or colors.") }
+    // The server rejects more.
+    if colors.count > 1_000 { throw ValidationError("Use up to 1000 colors.") }
   }
 
   func run() async throws {
@@ -69,7 +77,10 @@ struct Add: AsyncParsableCommand {
 
   private func namedColors() throws -> Data {
     try (colors.isEmpty ? ["888888"] : colors).reduce(into: Data()) { data, color in
-      guard color.utf8.count == 6, let value = UInt32(color, radix: 16) else {
+      // `UInt32` also reads a sign.
+      guard color.utf8.count == 6, color.allSatisfy(\.isHexDigit),
+        let value = UInt32(color, radix: 16)
+      else {
         throw ValidationError("'\(color)' isn't a color; use six hexadecimal digits")
       }
       data += [UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
@@ -114,12 +125,19 @@ struct Delete: AsyncParsableCommand {
   @Argument(help: "The beginning of the mood's identifier, as listed.")
   var identifier: String
 
+  func validate() throws {
+    if identifier.isEmpty { throw ValidationError("Every identifier begins with ''.") }
+  }
+
   func run() async throws {
     let client = try options.client()
     try await client.change { [identifier] context in
       let moods = try Mood.fetch(in: context) { request in
         request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
-          Mood.defaultPredicate, NSPredicate(format: "recordName BEGINSWITH %@", identifier),
+          Mood.defaultPredicate,
+          NSPredicate(
+            format: "recordName BEGINSWITH %@ OR (recordName == NULL AND %K BEGINSWITH %@)",
+            identifier, Mood.remoteIdentifierKey, identifier),
         ])
         request.fetchLimit = 2
       }

@@ -237,6 +237,19 @@ struct MoodyServerTests {
   }
 
   @Test(
+    "Invalid arguments of the client's commands are errors",
+    arguments: [
+      ["add", "+12345"], ["add"] + Array(repeating: "888888", count: 1_001), ["delete", ""],
+      ["list", "--wait", "nan"], ["list", "--wait", "1e300"],
+    ])
+  func invalidArgumentsAreErrors(arguments: [String]) async throws {
+    let program = try Program(
+      "moody", arguments + ["--store", file("moody.sqlite").path], output: file("output"),
+      clock: SkewedClock(in: folder.url, name: "client"))
+    #expect(try await program.end(within: 60) == 64)
+  }
+
+  @Test(
     "Invalid requests get a status, and the server goes on",
     arguments: [
       ("POST", "moods", "nonsense", 400), ("POST", "moods", "", 400),
