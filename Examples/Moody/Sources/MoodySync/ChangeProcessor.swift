@@ -54,6 +54,10 @@ public protocol ChangeProcessorContext: AnyObject, Sendable {
   /// Processes all tracked objects again later, and fetches new changes.
   func retryLater()
 
+  /// States that all objects of a request were processed, so that the next retry needs no longer
+  /// delay.
+  func didProcessObjects()
+
   /// Fetches new changes from the server; can be called on any queue.
   func remoteDidChange()
 }

@@ -41,7 +41,7 @@ extension ElementChangeProcessor {
     }
   }
 
-  /// Ends the processing of objects.
+  /// Ends the processing of objects, whose changes are saved, or were rolled back.
   ///
   /// Those that still match are processed again later, not immediately: the server may be
   /// unavailable for some time.
@@ -50,6 +50,8 @@ extension ElementChangeProcessor {
     let predicate = predicateForLocallyTrackedElements
     if elements.contains(where: { !$0.isDeleted && predicate.evaluate(with: $0) }) {
       context.retryLater()
+    } else {
+      context.didProcessObjects()
     }
   }
 

@@ -32,8 +32,7 @@ public final class MoodRemover: ElementChangeProcessor {
     let local = moods.filter { $0.recordID == nil }
     if !local.isEmpty {
       for mood in local { mood.markForLocalDeletion() }
-      context.delayedSaveOrRollback()
-      didComplete(local, in: context)
+      context.delayedSaveOrRollback { [self] _ in didComplete(local, in: context) }
     }
     let removals = moods.filter { $0.recordID != nil }
     guard !removals.isEmpty else { return }
@@ -48,8 +47,7 @@ public final class MoodRemover: ElementChangeProcessor {
         for mood in moods where mood.recordID.map(deleted.contains) == true {
           mood.markForLocalDeletion()
         }
-        context.delayedSaveOrRollback()
-        didComplete(moods, in: context)
+        context.delayedSaveOrRollback { [self] _ in didComplete(moods, in: context) }
       })
   }
 

@@ -40,8 +40,7 @@ public final class MoodUploader: ElementChangeProcessor {
         let moods = elements(with: ids, in: context)
         assign(uploaded, to: moods)
         if case .permanent(let rejected) = error { mark(moods, rejected: Set(rejected)) }
-        context.delayedSaveOrRollback()
-        didComplete(moods, in: context)
+        context.delayedSaveOrRollback { [self] _ in didComplete(moods, in: context) }
       })
   }
 

@@ -87,7 +87,7 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
   /// returns.
   public func applicationDidBecomeActive() {
     perform { [self] in
-      state.withValue { $0.failures = 0 }
+      state.withValue { ($0.failedFetches, $0.failedWork) = (0, 0) }
       processTrackedObjects()
       fetchRemoteData()
     }
@@ -126,7 +126,7 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
     do {
       var objects: Set<NSManagedObject> = []
       for item in tracked { objects.formUnion(try syncContext.fetch(item.fetchRequest)) }
-      if !objects.isEmpty { processChangedLocalObjects(Array(objects)) }
+      if objects.isEmpty { didProcessObjects() } else { processChangedLocalObjects(Array(objects)) }
     } catch {
       retryLater()
     }
@@ -177,7 +177,7 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
         fetchNewRemoteData()
       }
     } catch {
-      retryLater()
+      retryLater(\.failedFetches)
     }
   }
 
@@ -227,11 +227,11 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
   private func endFetch(_ succeeded: Bool) {
     let again = state.withValue { state in
       state.isFetching = false
-      if succeeded { state.failures = 0 }
+      if succeeded { state.failedFetches = 0 }
       defer { state.fetchesAgain = false }
       return state.fetchesAgain
     }
-    if !succeeded { retryLater() } else if again { fetchNewRemoteData() }
+    if !succeeded { retryLater(\.failedFetches) } else if again { fetchNewRemoteData() }
   }
 
   // MARK: What processors use
@@ -258,14 +258,21 @@ public final class SyncCoordinator: ContextOwner, ChangeProcessorContext {
     }
   }
 
-  /// Processes all tracked objects again after a delay, which doubles up to a minute until a fetch
-  /// succeeds.
-  public func retryLater() {
+  /// Processes all tracked objects again after a delay, which doubles up to a minute until both a
+  /// fetch and the processing of objects have succeeded.
+  public func retryLater() { retryLater(\.failedWork) }
+
+  /// Ends the doubling of delays, unless fetches fail.
+  public func didProcessObjects() {
+    state.withValue { $0.failedWork = 0 }
+  }
+
+  private func retryLater(_ failures: ReferenceWritableKeyPath<SyncState, Int>) {
     let delay: TimeInterval? = state.withValue { state in
       guard !state.isRetryScheduled else { return nil }
       state.isRetryScheduled = true
-      defer { state.failures += 1 }
-      return min(60, TimeInterval(1 << min(state.failures, 6)))
+      defer { state[keyPath: failures] += 1 }
+      return min(60, TimeInterval(1 << min(max(state.failedFetches, state.failedWork), 6)))
     }
     guard let delay else { return }
     schedule(delay) { [weak self] in
@@ -288,8 +295,10 @@ private final class SyncState {
   var fetchesAgain = false
   /// Whether a retry is scheduled.
   var isRetryScheduled = false
-  /// The number of retries since a fetch has succeeded.
-  var failures = 0
+  /// The number of retries for failed fetches since one has succeeded.
+  var failedFetches = 0
+  /// The number of retries for anything else since objects were processed successfully.
+  var failedWork = 0
   /// The number of failed saves.
   var rollbacks = 0
 

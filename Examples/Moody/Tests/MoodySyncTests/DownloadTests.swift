@@ -112,8 +112,7 @@ struct DownloadTests {
     stack.drain()
     let upload = try #require(stack.remote.uploads.first)
     upload.answer([], .temporary)
-    stack.drain()
-    #expect(stack.retries.delays == [1])
+    eventually("a retry is scheduled") { stack.retries.delays == [1] }
     coordinator.remoteDidChange()
     stack.drain()
     #expect(try answer(stack, upload.moods.map { .insert($0) }))
@@ -187,6 +186,51 @@ struct DownloadTests {
       stack.retries.run()
     }
     #expect(stack.retries.delays == [1, 2, 4, 8, 16, 32, 60, 60])
+  }
+
+  @Test("Retries of uploads wait longer each time, too, although fetches succeed")
+  func retriesOfUploadsWaitLongerEachTime() throws {
+    let stack = try SyncStack()
+    let coordinator = stack.coordinator()
+    try stack.insertMoods { $0.remoteIdentifier = "z" }
+    try stack.insertMoods()
+    coordinator.applicationDidBecomeActive()
+    for count in 1...4 {
+      eventually("the upload and the fetch are repeated") {
+        stack.remote.uploads.count == count && stack.remote.new.count == count
+      }
+      #expect(try answer(stack, []))
+      try #require(stack.remote.uploads.last).answer([], .temporary)
+      eventually("a retry is scheduled") { stack.retries.delays.count == count }
+      if count < 4 { stack.retries.run() }
+    }
+    #expect(stack.retries.delays == [1, 2, 4, 8])
+    stack.retries.run()
+    eventually("the upload is repeated") { stack.remote.uploads.count == 5 }
+    let upload = try #require(stack.remote.uploads.last)
+    upload.answer(upload.moods, nil)
+    try stack.insertMoods()
+    eventually("another mood is uploaded") { stack.remote.uploads.count == 6 }
+    try #require(stack.remote.uploads.last).answer([], .temporary)
+    eventually("a retry is scheduled") { stack.retries.delays.count == 5 }
+    #expect(stack.retries.delays.last == 1)
+  }
+
+  @Test("Retries of answers that can't be saved wait longer each time")
+  func retriesOfUnsavedAnswersWaitLonger() throws {
+    let stack = try SyncStack()
+    let coordinator = stack.coordinator()
+    try stack.insertMoods()
+    for count in 1...4 {
+      eventually("the mood is uploaded") { stack.remote.uploads.count == count }
+      stack.sync.performAndWait { stack.sync.mood(1).setValue(nil, forKey: "colors") }
+      let upload = try #require(stack.remote.uploads.last)
+      upload.answer(upload.moods, nil)
+      eventually("a retry is scheduled") { stack.retries.delays.count == count }
+      stack.retries.run()
+    }
+    #expect(stack.retries.delays == [1, 2, 4, 8])
+    withExtendedLifetime(coordinator) {}
   }
 
   @Test("The console remote answers immediately and logs each request")
