@@ -49,13 +49,13 @@ extension FetchableEntity {
     return try context.count(for: request)
   }
 
-  /// Returns a registered, realized object that matches a predicate.
+  /// Returns a registered, realized object that matches a predicate and isn't deleted.
   ///
   /// **Cost**: none. No fault is fired, and no statement runs.
   public static func materializedObject(
     in context: NSManagedObjectContext, matching predicate: NSPredicate
   ) -> Self? {
-    for object in context.registeredObjects where !object.isFault {
+    for object in context.registeredObjects where !object.isFault && !object.isDeleted {
       if let result = object as? Self, predicate.evaluate(with: result) { return result }
     }
     return nil

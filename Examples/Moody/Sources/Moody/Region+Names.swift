@@ -45,6 +45,13 @@ extension Country {
     self.continent = continent
   }
 
+  /// Returns whether a number can be a country's, which no number of a continent can.
+  ///
+  /// Both are in one table with a uniqueness constraint.
+  public static func isCode(_ code: Int16) -> Bool {
+    ISO3166.Continent(rawValue: code) == nil
+  }
+
   /// Returns the ISO 3166 number of a two-letter country code, or `nil` if the code is unknown.
   public static func code(forLetters letters: String) -> Int16? {
     ISO3166.number(ofCountry: letters.uppercased())

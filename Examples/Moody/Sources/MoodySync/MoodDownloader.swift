@@ -126,6 +126,8 @@ private final class Countries {
 
   /// Inserts a mood, and its country and continent if they don't exist.
   ///
+  /// A country with the number of a continent would replace it, so the mood gets no country.
+  ///
   /// **Cost**: see `Country.joinContinent()`, once for each country.
   func insert(_ remote: RemoteMood) throws {
     let mood = Mood(context: context)
@@ -136,7 +138,7 @@ private final class Countries {
     mood.colors = remote.colors
     mood.latitude = remote.latitude
     mood.longitude = remote.longitude
-    guard let code = remote.countryCode else { return }
+    guard let code = remote.countryCode, Country.isCode(code) else { return }
     let country = byCode[code] ?? Country(context: context)
     if byCode.updateValue(country, forKey: code) == nil { country.numericISO3166Code = code }
     try country.joinContinent()

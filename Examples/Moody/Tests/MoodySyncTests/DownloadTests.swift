@@ -50,6 +50,26 @@ struct DownloadTests {
     #expect(stack.remote.uploads.isEmpty && stack.remote.removals.isEmpty)
   }
 
+  @Test("A mood whose country has the number of a continent gets no country")
+  func countryDoesNotReplaceAContinent() throws {
+    let stack = try SyncStack()
+    let coordinator = stack.coordinator()
+    try stack.insertMoods { $0.remoteIdentifier = "z" }
+    for changes in [[mood("a", country: 356)], [mood("b", country: 10_003), mood("c")]] {
+      coordinator.remoteDidChange()
+      stack.drain()
+      #expect(try answer(stack, changes.map { .insert($0) }))
+    }
+    #expect(try stack.visibleMoods() == 4)
+    let codes = try stack.view.performAndWait {
+      [
+        try Country.fetch(in: stack.view).map(\.numericISO3166Code),
+        try Continent.fetch(in: stack.view).map(\.numericISO3166Code),
+      ]
+    }
+    #expect(codes == [[356], [10_003]])
+  }
+
   @Test("The last of several changes decides, and changes can be applied again")
   func changesCanBeAppliedAgain() throws {
     let stack = try SyncStack()

@@ -70,6 +70,23 @@ struct FindOrCreateTests {
     }
   }
 
+  @Test("A deleted object isn't found", arguments: StoreKind.allCases)
+  func deletedObjectIsNotFound(kind: StoreKind) throws {
+    let (stack, context) = try context(kind)
+    try withExtendedLifetime(stack) {
+      try context.performAndWait {
+        let first = try #require(try Country.findOrFetch(in: context, matching: predicate))
+        context.delete(first)
+        let second = try Country.findOrCreate(in: context, matching: predicate) {
+          $0.numericISO3166Code = 2
+        }
+        #expect(second !== first && second.isInserted)
+        try context.save()
+        #expect(try context.count(for: Country.sortedFetchRequest) == 3)
+      }
+    }
+  }
+
   @Test("S4.07 searching registered objects fires no faults", arguments: StoreKind.allCases)
   func searchingRegisteredObjectsFiresNoFaults(kind: StoreKind) throws {
     let (_, context) = try context(kind)
