@@ -52,11 +52,14 @@ public final class ListDataSource<Object: FetchableEntity>: NSFetchedResultsCont
     controller.object(at: path)
   }
 
-  /// Changes the fetch request and fetches again.
+  /// Changes the fetch request and fetches again, without what the controller's cache has.
   ///
   /// - Throws: The error of `performFetch()`.
   public func reconfigure(_ configure: (NSFetchRequest<Object>) -> Void) throws {
-    NSFetchedResultsController<Object>.deleteCache(withName: controller.cacheName)
+    // Without a name, the caches of all controllers would be deleted.
+    if let name = controller.cacheName {
+      NSFetchedResultsController<Object>.deleteCache(withName: name)
+    }
     configure(controller.fetchRequest)
     try controller.performFetch()
   }

@@ -85,7 +85,8 @@ public final class SortedObjects<Object: NSManagedObject> {
     let renamed = objects(NSUpdatedObjectsKey, of: note).contains {
       $0.changedValues()[key] != nil
     }
-    let inserted = objects(NSInsertedObjectsKey, of: note)
+    // A fetch also returns unsaved objects, before the context has reported them.
+    let inserted = objects(NSInsertedObjectsKey, of: note).subtracting(objects)
     if renamed || !objects(NSRefreshedObjectsKey, of: note).isEmpty {
       objects += inserted
       sort()

@@ -100,6 +100,31 @@ struct ListTests {
     }
   }
 
+  @Test("Changing the request of a list without a cache keeps the caches of others")
+  func reconfiguringKeepsOtherCaches() throws {
+    let stack = try MoodyStack(.sqlite)
+    let context = stack.context()
+    let name = "ListTests-\(UUID().uuidString)"
+    defer { NSFetchedResultsController<Mood>.deleteCache(withName: name) }
+    func fetchedRows() throws -> Int {
+      let request = Mood.visibleFetchRequest
+      request.fetchBatchSize = 2
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+        cacheName: name)
+      return try costs(of: context) { try controller.performFetch() }.rows
+    }
+    try context.performAndWait {
+      for minute in 1...20 { context.mood(minute, in: nil) }
+      try context.save()
+      let list = try List(context)
+      let (all, cached) = (try fetchedRows(), try fetchedRows())
+      try list.source.reconfigure { $0.fetchLimit = 1 }
+      let rows = try fetchedRows()
+      #expect(all >= 20 && cached < all && rows == cached)
+    }
+  }
+
   @Test("A continent's list prefetches its countries", arguments: StoreKind.allCases)
   func continentSourcePrefetchesItsCountries(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)

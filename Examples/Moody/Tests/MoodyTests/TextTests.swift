@@ -79,6 +79,24 @@ struct TextTests {
     }
   }
 
+  @Test("An unsaved object that was already fetched isn't inserted a second time")
+  func fetchedObjectIsNotInsertedAgain() throws {
+    let stack = try cities(["b"])
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Town"])
+      NSManagedObject(entity: entity, insertInto: context).setValue("a", forKey: "name")
+      let all = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Town"))
+      let sorted = SortedObjects(all, by: "name", in: context, locale: Locale(identifier: "en_US"))
+      let watch = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextObjectsDidChange, object: nil, queue: nil
+      ) { [sorted = UncheckedReference(sorted)] note in sorted.value.follow(note) }
+      defer { NotificationCenter.default.removeObserver(watch) }
+      context.processPendingChanges()
+      #expect(sorted.objects.count == 2)
+    }
+  }
+
   @Test("S13-8 sorting 4,000 names fires each fault once and runs no statements")
   func sortingInMemoryRunsNoStatements() throws {
     let stack = try cities((0..<4_000).map { "Town \($0 * 7_919 % 4_000)" })

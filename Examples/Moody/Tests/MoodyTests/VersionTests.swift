@@ -175,6 +175,17 @@ struct VersionTests {
     #expect(try MoodyVersion(storeURL: other) == .version6)
     #expect(!FileManager.default.fileExists(atPath: url.path))
   }
+
+  @Test("A store isn't migrated to an earlier version")
+  func earlierVersionIsAnError() throws {
+    let folder = try TemporaryFolder()
+    let url = try Self.store(of: .version5, in: folder.url)
+    let error = #expect(throws: LaterModelVersion.self) {
+      try migrateStore(from: url, to: url, targetVersion: MoodyVersion.version2)
+    }
+    #expect(error?.description.contains("later version than Moody 2") == true)
+    #expect(try MoodyVersion(storeURL: url) == .version5)
+  }
 }
 
 @Suite("Names of regions")

@@ -43,9 +43,11 @@ extension ModelVersion {
 
   /// Returns the steps from this version to a later one; none if it's the same version.
   ///
-  /// - Throws: An error if a mapping can't be inferred.
+  /// - Throws: `LaterModelVersion` if the other version is an earlier one; an error if a mapping
+  ///   can't be inferred.
   public func migrationSteps(to version: Self) throws -> [MigrationStep] {
-    guard self != version, let successor else { return [] }
+    guard self != version else { return [] }
+    guard let successor else { throw LaterModelVersion(target: version.name) }
     let step = MigrationStep(
       source: managedObjectModel(), destination: successor.managedObjectModel(),
       mappings: try mappingModelsToSuccessor())
@@ -86,8 +88,8 @@ public struct MigrationStep {
 ///   - version: The version to migrate to.
 ///   - deleteSource: Whether to delete the source if its location isn't the target's.
 ///   - progress: A progress that gets one unit for each step.
-/// - Throws: `UnknownModelVersion` if the store has none of the versions; the
-///   errors of `NSMigrationManager`.
+/// - Throws: `UnknownModelVersion` if the store has none of the versions, `LaterModelVersion` if it
+///   has a later one; the errors of `NSMigrationManager`.
 public func migrateStore<Version: ModelVersion>(
   from sourceURL: URL, to targetURL: URL, targetVersion version: Version,
   deleteSource: Bool = false, progress: Progress? = nil
@@ -135,5 +137,17 @@ public struct UnknownModelVersion: Error, CustomStringConvertible {
   public var description: String {
     "the store \(path) has none of the versions \(versions.joined(separator: ", ")); open it with "
       + "the release of the program that created it, or a later one"
+  }
+}
+
+/// An error: a store has a later version of a model than the one to migrate it to.
+public struct LaterModelVersion: Error, CustomStringConvertible {
+  /// The name of the version to migrate to.
+  public let target: String
+
+  /// What's wrong, and what to do.
+  public var description: String {
+    "the store has a later version than \(target), and stores are migrated to later versions only; "
+      + "open it with a later release of the program"
   }
 }
