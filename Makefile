@@ -126,9 +126,9 @@ fleet: build
 # Each in a separate folder, so that neither build invalidates the other.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
 checked: prepare
-	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.supp \
+	LSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/leaks.supp'" \
 	  $(CHECKED) --scratch-path .build/address --sanitize=address -Xswiftc -DCHECKED_ROWS
-	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
+	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/threads.supp'" \
 	  $(CHECKED) --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
 
 # The long forms of what make test runs for seconds.
@@ -136,10 +136,10 @@ walk: prepare
 	CDPROF_WALK_STEPS=10000 CDPROF_RANDOM_SEEDS=20 swift test --disable-xctest $(SWIFT_FLAGS) --filter RandomOperationTests
 
 threads: prepare
-	CDPROF_THREAD_SECONDS=300 TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
+	CDPROF_THREAD_SECONDS=300 TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/threads.supp'" \
 	  swift test --disable-xctest $(SWIFT_FLAGS) --filter ConcurrentContextTests \
 	  --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
-	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
+	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/threads.supp'" \
 	  swift test --package-path Examples/Moody --disable-xctest $(SWIFT_FLAGS) --disable-build-manifest-caching \
 	  --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
 

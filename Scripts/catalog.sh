@@ -18,6 +18,7 @@ list=Documentation/catalog.txt
 
 named=$(mktemp)
 trap 'rm -f "$named"' EXIT
+trap 'exit 130' HUP INT TERM
 
 # Each line of this file is an ID and FILE:LINE, separated by a tab.
 if [ -d Scenarios ]; then

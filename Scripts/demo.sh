@@ -16,6 +16,6 @@ if [ ! -s "$page" ]; then
   printf '%s\n' "demo.sh: cdprof ran $scenario, but didn't write $page" >&2
   exit 1
 fi
-printf '\n%s\n' "Open the report:       $PWD/$page"
+printf '\n%s\n' "Open the report:       $(cd "$reports" && pwd)/$(basename "$page")"
 printf '%s\n' "Run it step by step:   $cdprof shell $scenario"
 printf '%s\n' "Edit and run again:    $scenario, then make demo"

@@ -9,19 +9,24 @@ set -eu
 folder=$1
 output=$2
 source=$(cd "$(dirname "$0")/.." && pwd)
-version=$("$folder/cdprof" --version | cut -d ' ' -f 2)
-name=cdprof-$version-linux-$(uname -m)
+version=$("$folder/cdprof" --version)
+version=${version#* }
+name=cdprof-${version%% *}-linux-$(uname -m)
 date=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2>/dev/null || echo 0)}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
 sh "$source/Scripts/install.sh" "$folder" "/$name" "$work"
 # Without the list, so that a package manager that unpacks the archive isn't contradicted.
 rm "$work/$name/share/cdprof/installed-files"
 strip --strip-debug "$work/$name/lib/cdprof/cdprof"
 
-mkdir -p "$output"
+# Not in a pipeline, whose status is only that of its last command. An archive that isn't complete isn't left in OUTPUT.
 tar --create --format=ustar --sort=name --mtime="@$date" --owner=0 --group=0 --numeric-owner \
-  --directory="$work" "$name" | gzip -9 -n >"$output/$name.tar.gz"
-(cd "$output" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+  --directory="$work" --file="$work/$name.tar" "$name"
+gzip -9 -n "$work/$name.tar"
+(cd "$work" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+mkdir -p "$output"
+mv "$work/$name.tar.gz" "$work/$name.tar.gz.sha256" "$output/"
 printf '%s\n' "written: $output/$name.tar.gz, $output/$name.tar.gz.sha256"

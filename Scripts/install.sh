@@ -4,7 +4,8 @@
 #   install.sh FOLDER PREFIX [DESTDIR]     FOLDER contains the built cdprof and ManualTool
 #   install.sh --remove PREFIX [DESTDIR]
 #
-# PREFIX/share/cdprof/installed-files lists what was installed, so that nothing else is removed.
+# PREFIX/share/cdprof/installed-files lists what was installed, so that nothing else is removed. A file is listed before
+# it's written, so that what an interrupted installation has written can be removed, too.
 set -eu
 umask 022
 
@@ -33,36 +34,48 @@ if [ "$folder" = --remove ]; then
   exit 0
 fi
 
+record() { # DESTINATION
+  printf '%s\n' "$1" >>"$root/$list"
+}
+
 add() { # MODE SOURCE DESTINATION
+  record "$3"
   install -D -m "$1" "$2" "$root/$3"
-  printf '%s\n' "$3" >>"$work/list"
 }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
 cdprof=$folder/cdprof
 source=$(cd "$(dirname "$0")/.." && pwd)
 
-# Everything is generated before the first file is replaced.
+# Everything is generated before the first file is replaced. The status of a pipeline would be only that of its last
+# command.
 mkdir "$work/man"
-version=$("$cdprof" --version | cut -d ' ' -f 2)
-"$cdprof" --experimental-dump-help |
-  "$folder/ManualTool" "$source/Documentation/cli.md" "$version" "$work/man"
+version=$("$cdprof" --version)
+version=${version#* }
+"$cdprof" --experimental-dump-help >"$work/help"
+"$folder/ManualTool" "$source/Documentation/cli.md" "${version%% *}" "$work/man" <"$work/help"
 for shell in bash zsh fish; do
   "$cdprof" --generate-completion-script "$shell" >"$work/$shell"
 done
+ldd "$cdprof" >"$work/linked"
+awk '$3 ~ /\/swift\/linux\// { print $3 }' "$work/linked" >"$work/libraries"
+(cd "$source" && find Scenarios -type f ! -name README.md) >"$work/found"
+LC_ALL=C sort "$work/found" >"$work/scenarios"
 remove
+mkdir -p "$root/$(dirname "$list")"
+: >"$root/$list"
 
 # Swift's libraries are next to the program, which searches its own folder for them, so that it runs
 # where Swift isn't installed. Linked statically, Foundation can't write property lists.
 add 755 "$cdprof" lib/cdprof/cdprof
-ldd "$cdprof" | awk '$3 ~ /\/swift\/linux\// { print $3 }' >"$work/libraries"
 while IFS= read -r library; do
   add 644 "$library" "lib/cdprof/$(basename "$library")"
 done <"$work/libraries"
 mkdir -p "$root/bin"
+record bin/cdprof
 ln -sf ../lib/cdprof/cdprof "$root/bin/cdprof"
-printf '%s\n' bin/cdprof >>"$work/list"
 for page in "$work"/man/*; do
   add 644 "$page" "share/man/man1/$(basename "$page")"
 done
@@ -70,13 +83,15 @@ add 644 "$work/bash" share/bash-completion/completions/cdprof
 add 644 "$work/zsh" share/zsh/site-functions/_cdprof
 add 644 "$work/fish" share/fish/vendor_completions.d/cdprof.fish
 add 644 "$source/LICENSE" share/doc/cdprof/LICENSE
-# The packages that are linked into the program require that their licenses come with it.
+# The packages that are linked into the program require that their licenses come with it. The folder also has packages
+# that only the examples and integrations use.
+resolved=$source/Package.resolved
 for license in "$source"/.build/checkouts/*/LICENSE*; do
   [ -f "$license" ] || continue
-  add 644 "$license" "share/doc/cdprof/licenses/$(basename "$(dirname "$license")").txt"
+  package=$(basename "$(dirname "$license")")
+  [ ! -f "$resolved" ] || grep -q "/$package\(\.git\)\{0,1\}\"" "$resolved" || continue
+  add 644 "$license" "share/doc/cdprof/licenses/$package.txt"
 done
-(cd "$source" && find Scenarios -type f ! -name README.md | LC_ALL=C sort) >"$work/scenarios"
 while IFS= read -r file; do
   add 644 "$source/$file" "share/cdprof/$file"
 done <"$work/scenarios"
-install -m 644 "$work/list" "$root/$list"

@@ -46,6 +46,7 @@ links() { # HEADER LIBRARY: whether the header can be included and the library l
 
 object=$(mktemp -d)
 trap 'rm -rf "$object"' EXIT
+trap 'exit 130' HUP INT TERM
 
 missing=
 links sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"

@@ -91,6 +91,27 @@ struct InstallationTests {
     #expect(again.status == 1 && again.errors.contains("isn't installed in"))
   }
 
+  @Test func interruptedInstallationCanBeRemoved() throws {
+    let program = try #require(program)
+    let own = "share/man"
+    _ = try program.folder.write("", to: "root\(prefix)/\(own)")
+    let built = URL(filePath: program.path).deletingLastPathComponent().path
+    let outcome = try script([built, prefix, root(program).path], program)
+    #expect(outcome.status != 0 && files(program).contains("lib/cdprof/cdprof"))
+    #expect(try script(["--remove", prefix, root(program).path], program).status == 0)
+    #expect(files(program) == [own])
+  }
+
+  @Test(.enabled(if: Tool.exists("strip")))
+  func incompleteArchiveIsNotWritten() throws {
+    let program = try #require(program)
+    let built = URL(filePath: program.path).deletingLastPathComponent().path
+    let output = program.folder.file("dist").path
+    let outcome = try program.bash(
+      "SOURCE_DATE_EPOCH=nonsense sh '\(PackageFiles.scripts)/dist.sh' '\(built)' '\(output)'")
+    #expect(outcome.status != 0 && !FileManager.default.fileExists(atPath: output))
+  }
+
   @Test func installedProgramRunsAnInstalledScenarioElsewhere() throws {
     let program = try #require(program)
     try install(program)
