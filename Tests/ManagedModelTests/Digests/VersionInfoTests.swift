@@ -5,16 +5,11 @@ import Testing
 @Suite("VersionInfo.plist of compiled models")
 struct VersionInfoTests {
   private static let key = "NSManagedObjectModel_VersionHashes"
-  private let folder: URL
-
-  init() throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("VersionInfoTests-\(UUID().uuidString)/Zoo.momd")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
-
   /// Writes a compiled model with a VersionInfo.plist and reads it.
   private func read(_ list: Any?) throws -> NSManagedObjectModel {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("VersionInfoTests-\(UUID().uuidString)/Zoo.momd")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
     let file = folder.appendingPathComponent("Zoo.mom")
     try Data(ModelArchive.bytes(of: DigestTests.model())).write(to: file)

@@ -13,8 +13,7 @@ final class FailureFixture {
   let scratch: URL
 
   init() throws {
-    scratch = FileManager.default.temporaryDirectory
-      .appendingPathComponent("FailureFixture-\(UUID().uuidString)")
+    scratch = try ProcessFolder.makeFolder()
     template = scratch.appendingPathComponent("template")
     try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
   }

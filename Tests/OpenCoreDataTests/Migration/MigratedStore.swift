@@ -17,10 +17,7 @@ final class MigratedStore {
 
   /// Prepares a folder for a store.
   init() throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("MigratedStore-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    url = folder.appendingPathComponent("Store.sqlite")
+    url = try ProcessFolder.makeFolder().appendingPathComponent("Store.sqlite")
   }
 
   deinit {

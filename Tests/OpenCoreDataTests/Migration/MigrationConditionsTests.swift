@@ -17,9 +17,7 @@ struct MigrationConditionsTests {
 
     init(_ scenario: MigrationScenario, persons: Int = 6) throws {
       self.scenario = scenario
-      folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("MigrationConditionsTests-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      folder = try ProcessFolder.makeFolder()
       store = MigrationScenario.store(in: folder)
       try scenario.create(store, persons)
     }

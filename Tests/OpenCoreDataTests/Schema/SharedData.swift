@@ -27,7 +27,7 @@ enum SharedData {
 
   /// A connection to a copy of a store in a new folder.
   static func copy(of path: String) throws -> Connection {
-    let scratch = try scratchFolder().appendingPathComponent("store.sqlite")
+    let scratch = try ProcessFolder.makeFolder().appendingPathComponent("store.sqlite")
     try FileManager.default.copyItem(at: url(path), to: scratch)
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o644], ofItemAtPath: scratch.path)
@@ -36,16 +36,9 @@ enum SharedData {
 
   /// A connection to a new empty file.
   static func newFile() throws -> Connection {
-    let scratch = try scratchFolder().appendingPathComponent("store.sqlite")
+    let scratch = try ProcessFolder.makeFolder().appendingPathComponent("store.sqlite")
     return try Connection(
       path: scratch.path, access: .writing,
       options: .init(pragmas: [("page_size", "4096"), ("auto_vacuum", "2")]))
-  }
-
-  private static func scratchFolder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cdprof-sql-tests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder
   }
 }

@@ -21,9 +21,7 @@ final class TestStack {
     self.model = model
     self.kind = kind
     coordinator = kind.isInMemory ? NSPersistentStoreCoordinator(managedObjectModel: model) : nil
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("OpenCoreDataTests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try ProcessFolder.makeFolder()
     storeURL = folder.appendingPathComponent("Store.sqlite")
     try coordinator?.addPersistentStore(
       ofType: kind.type.rawValue, configurationName: nil, at: kind.url(storeURL))

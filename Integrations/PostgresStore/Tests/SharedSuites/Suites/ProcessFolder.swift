@@ -1,0 +1,1 @@
+../../../../../Tests/OpenCoreDataTests/Support/ProcessFolder.swift
