@@ -42,10 +42,13 @@ struct DownloadFrames {
     let duration = start.duration(to: .now)
     monitor.stop()
     guard list.count == count else {
+      // The program ends here, without the deferred removal.
+      try? FileManager.default.removeItem(at: folder)
       fail("only \(list.count) of \(count) moods arrived within 300 s", status: 1)
     }
     print("\(list.count) moods in the list after \(duration.milliseconds) ms")
     print(monitor.summary)
+    withExtendedLifetime(coordinator) {}
   }
 
   private static func fail(_ message: String, status: Int32) -> Never {
