@@ -50,7 +50,8 @@ actor ProcessChaosRun {
       .appendingPathComponent("ProcessChaos-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let failure = try await ProcessChaosRun(plan, folder).failure(steps)
-    if failure == nil { try? FileManager.default.removeItem(at: folder) }
+    // A planted fault needs no explanation.
+    if failure == nil || plan.fault != nil { try? FileManager.default.removeItem(at: folder) }
     return failure
   }
 
@@ -67,8 +68,8 @@ actor ProcessChaosRun {
     try? await server?.kill()
     proxy.stop()
     guard !differences.isEmpty else { return nil }
-    return (differences + ["The stores are in \(folder.path)."] + script + proxy.takeLog())
-      .joined(separator: "\n")
+    let place = plan.fault == nil ? ["The stores are in \(folder.path)."] : []
+    return (differences + place + script + proxy.takeLog()).joined(separator: "\n")
   }
 
   private func note(_ line: String) {
