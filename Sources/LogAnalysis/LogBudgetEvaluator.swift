@@ -175,13 +175,18 @@ package struct LogBudgetEvaluator {
 
   /// Returns whether a scenario suppresses a finding of a log, by the name that it has in a run.
   private func hides(_ silence: FindingSuppression, _ storm: LogStorm) -> Bool {
-    guard let subject = silence.subject else {
-      let isOfRelationship = storm.kind == .faultStorm && storm.subject.contains(".")
-      return silence.rule == storm.kind.rawValue
-        || silence.rule == RuleName.countPerRow.rawValue && isOfRelationship
-    }
     let isOfPrefetch = silence.rule == RuleName.ineffectivePrefetch.rawValue
     let rule = isOfPrefetch ? LogStorm.Kind.faultStorm.rawValue : silence.rule
+    guard let subject = silence.subject else {
+      let isOfRelationship = storm.kind == .faultStorm && storm.subject.contains(".")
+      if silence.rule == RuleName.countPerRow.rawValue { return isOfRelationship }
+      guard isOfPrefetch else { return rule == storm.kind.rawValue }
+      return budget.model.entities.contains { entity in
+        entity.relationshipsByName.keys.contains { key in
+          names(inLogsOf: "\(rule)(\(entity.name ?? "").\(key))").contains(storm.name)
+        }
+      }
+    }
     return names(inLogsOf: "\(rule)(\(subject))").contains(storm.name)
   }
 

@@ -207,6 +207,7 @@ struct LogBudgetTests {
     ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),
     ("[fetch-loop]", false), ("[ineffective-prefetch(Mood.country)]", true),
     ("[ineffective-prefetch(Mood)]", false), ("[count-per-row]", false),
+    ("[ineffective-prefetch]", true), ("[unused-prefetch]", false),
   ])
   func suppressedFindingsAreNotUnexpected(silence: String, isMet: Bool) throws {
     let budget = try budget(
