@@ -8,6 +8,7 @@ private struct ShowArguments {
   let name: Word
   /// The position of the only object to show, from 1.
   private(set) var position: Word?
+  /// The number of objects to show, 0 for all; `nil` for the first few.
   private(set) var limit: Int?
   private(set) var offset = 0
   /// The key paths; empty for all properties.
@@ -264,7 +265,9 @@ extension ShowArguments {
   /// Returns the positions to show of a number of objects.
   func range(of count: Int) -> Range<Int> {
     let start = min(offset, count)
-    return start..<min(count, start + (limit ?? ShowArguments.few))
+    let limit = limit ?? ShowArguments.few
+    // As in a step, 0 means no limit.
+    return start..<(limit == 0 ? count : min(count, start + limit))
   }
 
   /// Returns a line about objects that aren't shown.

@@ -58,7 +58,7 @@ struct OptionReader {
   private func number(_ expression: CountExpression) throws(LanguageProblem) -> StepNumber {
     do {
       return try StepNumber(
-        expression, upTo: OptionWord(rawValue: key.text)?.greatestNumber ?? InputLimits.value)
+        expression, in: OptionWord(rawValue: key.text)?.numbers ?? 0...InputLimits.value)
     } catch {
       throw LanguageProblem(
         "`\(key.text)` isn't valid: \(error.message)", at: error.range,

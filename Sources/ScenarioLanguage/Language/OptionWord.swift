@@ -85,8 +85,15 @@ package enum OptionWord: String, CaseIterable, Sendable {
   /// An example of the option with a value, for errors.
   package var example: String { "\(rawValue) \(entry.example)" }
 
-  /// The maximum value of an option of kind `number`.
-  var greatestNumber: Int { self == .times ? InputLimits.times : InputLimits.objects }
+  /// The valid values of an option of kind `number`.
+  var numbers: ClosedRange<Int> {
+    switch self {
+    case .times: 0...InputLimits.times
+    // A walk by 0 would never end; `limit 0` is no limit, as in a fetch request.
+    case .every: 1...InputLimits.objects
+    default: 0...InputLimits.objects
+    }
+  }
 
   /// Returns a short description of the option for a verb.
   package func summary(of verb: Verb) -> String {

@@ -308,44 +308,46 @@ package struct StepNumber: Sendable, Hashable {
   package let expression: CountExpression
   /// The value, or `nil` if the expression isn't constant and isn't resolved yet.
   package let value: Int?
-  /// The maximum value.
-  private let limit: Int
+  /// The valid values.
+  private let range: ClosedRange<Int>
 
   /// Creates a number from an expression, which is evaluated now if it's constant.
   ///
   /// - Parameters:
   ///   - expression: The expression.
-  ///   - limit: The maximum value.
-  /// - Throws: A `CountExpressionError` if the expression is constant but has no integer value from
-  ///   0 to the limit.
-  package init(_ expression: CountExpression, upTo limit: Int) throws(CountExpressionError) {
+  ///   - range: The valid values.
+  /// - Throws: A `CountExpressionError` if the expression is constant but has no valid integer
+  ///   value.
+  package init(
+    _ expression: CountExpression, in range: ClosedRange<Int>
+  ) throws(CountExpressionError) {
     self.expression = expression
-    self.limit = limit
+    self.range = range
     value =
       expression.isConstant
-      ? try StepNumber.value(of: expression, in: CountExpressionScope(), upTo: limit) : nil
+      ? try StepNumber.value(of: expression, in: CountExpressionScope(), within: range) : nil
   }
 
   /// Creates a number with a fixed value.
   package init(_ value: Int) {
     expression = CountExpression(value)
     self.value = value
-    limit = value
+    range = value...value
   }
 
-  private init(_ expression: CountExpression, value: Int, limit: Int) {
+  private init(_ expression: CountExpression, value: Int, range: ClosedRange<Int>) {
     self.expression = expression
     self.value = value
-    self.limit = limit
+    self.range = range
   }
 
   /// Returns the number with its expression evaluated in a scope.
   ///
-  /// - Throws: A `CountExpressionError` if the expression has no integer value from 0 to the limit.
+  /// - Throws: A `CountExpressionError` if the expression has no valid integer value.
   package func resolved(in scope: CountExpressionScope) throws(CountExpressionError) -> StepNumber {
     StepNumber(
-      expression, value: try StepNumber.value(of: expression, in: scope, upTo: limit),
-      limit: limit)
+      expression, value: try StepNumber.value(of: expression, in: scope, within: range),
+      range: range)
   }
 
   /// The number in the syntax of a shell line.
@@ -356,21 +358,16 @@ package struct StepNumber: Sendable, Hashable {
   }
 
   private static func value(
-    of expression: CountExpression, in scope: CountExpressionScope, upTo limit: Int
+    of expression: CountExpression, in scope: CountExpressionScope, within range: ClosedRange<Int>
   ) throws(CountExpressionError) -> Int {
     let value = try expression.value(in: scope)
-    guard value >= 0 else {
-      throw CountExpressionError(
-        text: expression.text, message: "its value \(value) is less than 0",
-        range: expression.range)
-    }
-    guard value <= limit else {
-      throw CountExpressionError(
-        text: expression.text,
-        message: "its value \(value) exceeds the limit, \(NumberText.grouped(limit))",
-        range: expression.range)
-    }
-    return value
+    guard !range.contains(value) else { return value }
+    let problem =
+      value < range.lowerBound
+      ? "is less than \(range.lowerBound)"
+      : "exceeds the limit, \(NumberText.grouped(range.upperBound))"
+    throw CountExpressionError(
+      text: expression.text, message: "its value \(value) \(problem)", range: expression.range)
   }
 }
 

@@ -181,6 +181,8 @@ struct ShellLineTests {
     (
       "fetch Mood limit 2 - 3", 18, "`limit` isn't valid: its value -1 is less than 0", nil
     ),
+    ("walk moods every 0", 18, "`every` isn't valid: its value 0 is less than 1", nil),
+    ("walk moods every 2 - 2", 18, "`every` isn't valid: its value 0 is less than 1", nil),
     ("fetch Mood limit 20 bacth 10", 21, "unknown option `bacth`", "batch"),
     ("fetch Mood limit -1", 18, "`limit` needs an integer, not `-1`", nil),
     ("fetch Mood limit batch 20", 12, "`limit` needs a number", nil),

@@ -190,6 +190,12 @@ struct ScenarioDiagnosticTests {
       10, "  - {fetch: Mood, as: moods, batch: Mood - Country}", 37, "steps.batch",
       "`Mood - Country` has no value: its value -10 is less than 0"),
     Mistake(
+      11, "  - {walk: moods, every: 0}", 26, "steps[1].every",
+      "`every` isn't valid: its value 0 is less than 1"),
+    Mistake(
+      11, "  - {walk: moods, every: Country - 60}", 26, "steps.every",
+      "`Country - 60` has no value: its value 0 is less than 1"),
+    Mistake(
       10, "  - {fetch: Mood, as: moods, values: nope}", 38, "steps[0].values",
       "`values` needs yes or no, not `nope`"),
     Mistake(
