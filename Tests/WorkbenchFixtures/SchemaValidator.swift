@@ -23,8 +23,8 @@ package struct SchemaValidator {
   private static let annotations: Set<String> = ["$schema", "title", "description", "deprecated"]
   private static let assertions: Set<String> = [
     "$ref", "type", "enum", "properties", "patternProperties", "additionalProperties", "required",
-    "minProperties", "maxProperties", "items", "minItems", "minLength", "minimum", "maximum",
-    "pattern",
+    "minProperties", "maxProperties", "items", "minItems", "maxItems", "minLength", "minimum",
+    "maximum", "pattern",
     "anyOf", "not",
   ]
 
@@ -119,6 +119,8 @@ package struct SchemaValidator {
       require(number <= rules["maximum"]?.number ?? .infinity, "is too large")
     case .array(let values):
       require(Double(values.count) >= rules["minItems"]?.number ?? 0, "has too few elements")
+      let limit = rules["maxItems"]?.number ?? .infinity
+      require(Double(values.count) <= limit, "has too many elements")
       if let items = rules["items"] {
         for (index, element) in values.enumerated() {
           problems += self.problems(of: element, by: items, at: "\(path)[\(index)]")

@@ -5,9 +5,12 @@ extension ScenarioSchema {
   /// The definitions of steps, one for each verb, and of option values.
   static var stepDefinitions: [(String, SchemaNode)] {
     let verbs = Verb.allCases
+    func names(_ verbs: [Verb]) -> String { verbs.map(\.rawValue).joined(separator: "|") }
+    let alone = names(verbs.filter { $0.subject == .none })
+    let others = names(verbs.filter { $0.subject != .none })
     let line: SchemaNode = [
       "description": "A step as a shell line.", "type": "string",
-      "pattern": .text("^(\(verbs.map(\.rawValue).joined(separator: "|")))( |$)"),
+      "pattern": .text("^\\s*((\(alone))(\\s|$)|(\(others))\\s+\\S)"),
     ]
     let kinds = verbs.map { SchemaNode.definition(definition(of: $0)) }
     return [
@@ -19,8 +22,8 @@ extension ScenarioSchema {
 
   private static var repeatBlock: SchemaNode {
     let count: SchemaNode = [
-      "description": "How often the steps run.", "type": "integer", "minimum": 1,
-      "maximum": .number(InputLimits.repeats),
+      "description": "How often the steps run.", "type": ["integer", "string"], "minimum": 1,
+      "maximum": .number(InputLimits.repeats), "pattern": "^[+]?0*[1-9][0-9]*$",
     ]
     let steps = described("steps", "The steps to repeat.")
     return .pairs([
@@ -48,16 +51,18 @@ extension ScenarioSchema {
   private static func step(_ verb: Verb) -> SchemaNode {
     var properties = [(verb.rawValue, subject(of: verb))]
     if let key = verb.pathsKey {
-      properties.append((key, described("key-paths", "Key paths from the result's objects.")))
+      let sentence = "Key paths from the result's objects."
+      let isNeeded = verb.needs.contains { $0.contains(key) }
+      properties.append((key, described(isNeeded ? "key-paths" : "paths-or-none", sentence)))
     }
     properties += verb.allOptions.map { ($0.rawValue, value(of: $0)) }
     if let named = verb.named {
       let sentence =
         named == .result ? "The name of the step's result." : "The name of the index."
-      properties.append(("as", described("name", sentence)))
+      properties.append(("as", described("name-option", sentence)))
     }
     properties.append(
-      ("fails", described("number", "The error code that the step must fail with.")))
+      ("fails", described("code-option", "The error code that the step must fail with.")))
     properties.append(("expect", described("expect", "The expectations of this step.")))
     let needs = verb.needs
     var step: [(String, SchemaNode)] = [
@@ -75,13 +80,16 @@ extension ScenarioSchema {
   private static func subject(of verb: Verb) -> SchemaNode {
     let subject: SchemaNode =
       switch verb.subject {
-      case .entity: ["description": "The name of an entity.", "type": "string", "minLength": 1]
+      case .entity:
+        [
+          "description": "The name of an entity.", "type": ["string", "boolean"], "minLength": 1,
+        ]
       case .result: described("name", "The name of a result.")
       case .context: described("name", "The name of an existing or a new context.")
       case .text where verb == .sql:
         [
-          "description": "A statement to run on a separate connection.", "type": "string",
-          "pattern": "\\S",
+          "description": "A statement to run on a separate connection.",
+          "type": ["string", "number", "boolean"], "pattern": "\\S",
         ]
       case .text where verb == .history:
         [
@@ -92,7 +100,9 @@ extension ScenarioSchema {
       case .text:
         [
           "description": "The name of a pragma that applies only to the store.", "type": "string",
-          "enum": .array(Connection.allowedPragmas.map(SchemaNode.text)),
+          "anyOf": [
+            ["enum": .texts(Connection.allowedPragmas)], ["pattern": "^[a-z_]*[A-Z][A-Za-z_]*$"],
+          ],
         ]
       case .none: ["description": "The verb doesn't take a value.", "type": "null"]
       }
@@ -102,9 +112,19 @@ extension ScenarioSchema {
   /// Returns the schema of an option's value.
   private static func value(of option: OptionWord) -> SchemaNode {
     let sentence = "\(option.summary) (\(option.example))"
-    return option.kind == .choice
-      ? ["description": .text(sentence), "enum": .texts(option.choices)]
-      : described(definition(of: option.kind), sentence)
+    switch option.kind {
+    case .choice:
+      return SchemaNode.pairs([("description", .text(sentence))])
+        .with(single(["enum": .texts(option.choices)]).members)
+    case .number:
+      let numbers = option.numbers
+      let least: [(String, SchemaNode)] =
+        numbers.lowerBound > 0
+        ? [("minimum", .number(numbers.lowerBound)), ("not", ["enum": ["0"]])] : []
+      return described("number-option", sentence).with(
+        least + [("maximum", .number(numbers.upperBound))])
+    default: return described(definition(of: option.kind), sentence)
+    }
   }
 
   private static func definition(of kind: OptionWord.Kind) -> String {
@@ -113,24 +133,36 @@ extension ScenarioSchema {
     case .sortKeys: "sort-keys"
     case .keyPaths: "key-paths"
     case .columns: "columns"
-    case .number: "expression"
-    case .seconds: "seconds"
-    case .flag: "flag"
+    case .number: "number-option"
+    case .seconds: "seconds-option"
+    case .flag: "flag-option"
     case .assignments: "assignments"
-    case .name: "name"
-    case .text, .choice: "text"
+    case .name: "name-option"
+    case .text, .choice: "text-option"
     }
   }
 
   private static var optionDefinitions: [(String, SchemaNode)] {
+    // A word is anything but blanks and the separators of words.
+    let word: SchemaNode = ["type": ["string", "boolean"], "pattern": "[^\\s,\\[\\]]"]
     let list: [(String, SchemaNode)] = [
-      ("type", ["string", "array"]), ("minLength", 1), ("minItems", 1),
-      ("items", ["type": "string", "minLength": 1]),
+      ("type", ["string", "boolean", "array"]), ("pattern", "[^\\s,\\[\\]]"), ("minItems", 1),
+      ("items", word),
     ]
-    return [
-      ("predicate", ["type": "string", "minLength": 1]),
+    let text: SchemaNode = ["type": ["string", "number", "boolean"], "minLength": 1]
+    let values = ["seconds", "flag", "name", "code"].map { name in
+      ("\(name)-option", single(.definition(name)))
+    }
+    return values + [
+      ("number-option", single(.definition("expression"))),
+      ("text-option", single(text)),
+      ("predicate", single(["type": "string", "pattern": "\\S"])),
       ("sort-keys", .pairs(list)),
       ("key-paths", .pairs(list)),
+      (
+        "paths-or-none",
+        ["anyOf": [.definition("key-paths"), ["type": ["null", "array"], "maxItems": 0]]]
+      ),
       ("columns", .pairs(list)),
       (
         "assignments",

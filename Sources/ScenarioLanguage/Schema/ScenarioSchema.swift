@@ -51,7 +51,8 @@ package enum ScenarioSchema {
 
   private static func value(ofKey key: String) -> SchemaNode? {
     switch key {
-    case "name": described("text", "The title of the report.")
+    case "name":
+      described("text", "The title of the report.").with([("pattern", "\\S")])
     case "chapter": described("number", "The chapter of the book (Core Data by Kugler and Eggert).")
     case "covers": covers
     case "source":
@@ -86,10 +87,12 @@ package enum ScenarioSchema {
       "text", "What Core Data does on Apple platforms, for expectations whose source is `ours`.")
   }
 
-  /// The pattern of a metric with an optional scope.
+  /// The pattern of a metric, with a scope if it can have one.
   private static var metricPattern: String {
-    let metrics = Metric.allCases.filter(\.isExact).map(\.rawValue).joined(separator: "|")
-    return "(\(metrics))([(].+[)])?$"
+    let metrics = Metric.allCases.filter(\.isExact)
+    func names(_ metrics: [Metric]) -> String { metrics.map(\.rawValue).joined(separator: "|") }
+    return "((\(names(metrics.filter { !$0.scopes.isEmpty })))([(].+[)])?"
+      + "|\(names(metrics.filter(\.scopes.isEmpty))))$"
   }
 
   private static var metric: SchemaNode {
@@ -113,18 +116,29 @@ package enum ScenarioSchema {
         "index": described("text", "The answer is the index that this variant's SELECTs use."),
         "hints": [
           "description": "Sentences that the page shows one at a time.",
-          "anyOf": [.definition("text"), ["type": "array", "items": .definition("text")]],
+          "anyOf": [
+            .definition("text"), ["type": "null"],
+            ["type": "array", "items": .definition("text")],
+          ],
         ],
         "why": described("text", "The explanation that follows the answer."),
       ],
       "required": ["question"],
       "anyOf": .array(PredictionReader.subjects.map { ["required": [.text($0)]] }),
+      "not": ["anyOf": .array(pairs(of: PredictionReader.subjects))],
       "additionalProperties": false,
     ]
     return [
       "description": "The questions that the page asks before it shows any number.",
       "anyOf": [question, ["type": "array", "minItems": 1, "items": question]],
     ]
+  }
+
+  /// Returns a schema for each two of some keys, which requires both.
+  private static func pairs(of keys: [String]) -> [SchemaNode] {
+    keys.enumerated().flatMap { index, first in
+      keys[(index + 1)...].map { ["required": [.text(first), .text($0)]] }
+    }
   }
 
   private static var exercise: SchemaNode {
@@ -180,7 +194,8 @@ package enum ScenarioSchema {
 
   private static func value(ofVariantKey key: String) -> SchemaNode? {
     switch key {
-    case "name": described("text", "The variant's name in the report.")
+    case "name":
+      described("text", "The variant's name in the report.").with([("minLength", 1)])
     case "why": described("text", "One sentence for the report that explains the counts.")
     case "source": described("source", "The source of the variant's expectations.")
     case "apple": apple
@@ -200,100 +215,12 @@ package enum ScenarioSchema {
   private static var definitions: [(String, SchemaNode)] {
     valueDefinitions + expectationDefinitions + dataDefinitions + stepDefinitions
   }
-
-  /// The definitions of plain values.
-  private static var valueDefinitions: [(String, SchemaNode)] {
-    [
-      ("text", ["type": ["string", "number", "boolean"]]),
-      ("word", ["type": ["string", "number", "boolean", "null"]]),
-      (
-        "name",
-        [
-          "type": "string", "pattern": "^[\\p{L}_][\\p{L}\\p{N}_-]*$",
-          "not": ["enum": .texts(LineWords.keywords.sorted())],
-        ]
-      ),
-      ("number", ["type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9]+$"]),
-      ("seconds", ["type": ["number", "string"], "pattern": "^-?[0-9.]+$"]),
-      ("flag", ["enum": .array([true, false] + flagWords.map(SchemaNode.text))]),
-      ("source", ["enum": .texts(SourceMark.allCases.map(\.rawValue))]),
-    ]
-  }
-
-  /// The Boolean literals in the spellings of YAML 1.1.
-  private static var flagWords: [String] {
-    (Flag.affirmative + Flag.negative).flatMap { word in
-      [word, word.prefix(1).uppercased() + word.dropFirst(), word.uppercased()]
-    }
-  }
-}
-
-extension ScenarioSchema {
-  /// The schema of `data`: rows to generate, or a store to copy.
-  static var data: SchemaNode {
-    let include = described("text", "A YAML file with data to start with, relative to this file.")
-    let seed = described("number", "The same seed gives the same values.")
-    let store = described("text", "The store to copy: a path relative to this file.")
-    let version = described("text", "The version of the model that the data has.")
-    return [
-      "description": "The data in the store before each variant runs.",
-      "anyOf": [
-        [
-          "type": "object", "properties": ["seed": seed, "store": store, "version": version],
-          "required": ["store"], "additionalProperties": false,
-        ],
-        [
-          "type": "object",
-          "properties": ["include": include, "seed": seed, "version": version],
-          "additionalProperties": .definition("entity-data"),
-        ],
-      ],
-    ]
-  }
-
-  /// The definitions of an entity's row count and generators.
-  static var dataDefinitions: [(String, SchemaNode)] {
-    let units = Generator.units.keys.sorted().joined(separator: "|")
-    let generator =
-      "^(cycle( +[0-9]+)?|random|every +[0-9]+ +(\(units))s?|(text|bytes) +[0-9]+|one +of +.+)$"
-    return [
-      (
-        "entity-data",
-        [
-          "description": "The number of objects, and the generators of their properties.",
-          "type": "object",
-          "properties": [
-            "count": described("expression", "An integer, or an expression such as 5000 * scale.")
-          ],
-          "required": ["count"], "additionalProperties": .definition("generator"),
-        ]
-      ),
-      (
-        "generator",
-        [
-          "description": .text(Generator.usage),
-          "anyOf": [
-            ["type": "string", "pattern": .text(generator)],
-            [
-              "type": "object",
-              "properties": [
-                "one of": [
-                  "type": ["array", "string", "number", "boolean"], "minItems": 1,
-                  "items": .definition("word"),
-                ]
-              ],
-              "required": ["one of"], "additionalProperties": false,
-            ],
-          ],
-        ]
-      ),
-    ]
-  }
 }
 
 extension ScenarioSchema {
   /// The pattern of an operand: a number or a name, with optional signs, parentheses, and `ceil(`.
-  private static let operand = "([( -]|ceil *[(])*[\\p{L}\\p{N}_]+[) ]*"
+  private static let operand =
+    "([(\\s-]|ceil\\s*[(])*([0-9][0-9_]*|[\\p{L}_][\\p{L}\\p{N}_]*)[)\\s]*"
   /// The pattern of an expression.
   ///
   /// It doesn't check that parentheses match; the reader does.
@@ -335,6 +262,7 @@ extension ScenarioSchema {
             "law": ["anyOf": [value], "deprecated": true],
           ],
           "anyOf": [["required": ["expected"]], ["required": ["law"]]],
+          "not": ["required": ["expected", "law"]],
           "additionalProperties": false,
         ],
       ]

@@ -29,6 +29,12 @@ package indirect enum SchemaNode: Sendable, Equatable {
     .object(pairs.map { Member(key: $0.0, value: $0.1) })
   }
 
+  /// The keys of an object and their values, in order; empty for other values.
+  var members: [(String, SchemaNode)] {
+    guard case .object(let members) = self else { return [] }
+    return members.map { ($0.key, $0.value) }
+  }
+
   /// Returns an object with members appended.
   ///
   /// Returns other values unchanged.

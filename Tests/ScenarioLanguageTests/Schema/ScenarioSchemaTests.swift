@@ -140,6 +140,64 @@ struct ScenarioSchemaTests {
     }
   }
 
+  private static let valid = """
+    name: Storm
+    chapter: 15
+    model: Moody
+    data:
+      seed: 7
+      Country: {count: 60}
+      Mood: {count: 50 * scale, country: cycle}
+    steps:
+      - {fetch: Mood, sort: date-, as: moods}
+      - {touch: moods, read: [date]}
+    variants:
+      - name: plain
+        set: {moods.values: no}
+        expect: {selects: 1 + Country}
+
+    """
+
+  /// Odd but valid: numbers as strings, one value as a list, no value, blanks, and Booleans that are
+  /// names.
+  @Test(arguments: [
+    ("chapter: 15", "chapter: \"15\""), ("chapter: 15", "chapter: \"+15\""),
+    ("seed: 7", "seed: \"+7\""),
+    ("chapter: 15", "predict: {question: q, least: selects, hints: null}"),
+    ("{count: 60}", "{count: \"60 +\\t2\"}"), ("{count: 60}", "{count: 6_0}"),
+    ("{count: 60}", "{count: 60, updatedAt: {random: null}}"),
+    ("{count: 60}", "{count: 60, updatedAt: {every: [1, minute]}}"),
+    ("{count: 60}", "{count: 60, updatedAt: {every 1: minute}}"),
+    ("{count: 60}", "{count: 60, updatedAt: \" every +1, minute \"}"),
+    ("{count: 60}", "{count: 60, updatedAt: {one of: [null, 2016-05-04]}}"),
+    ("country: cycle", "country: {cycle: }"), ("country: cycle", "latitude: {one of: 1.5}"),
+    ("{touch: moods, read: [date]}", "{repeat: \"2\", steps: [save]}"),
+    ("{touch: moods, read: [date]}", "\" save\""),
+    ("{touch: moods, read: [date]}", "\"fetch\\tMood\""),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, as: true}"),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, as: [m], in: [main], fails: [1]}"),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, limit: [2], values: [no], result: [ids]}"),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, where: [\"date > 0\"], faults: yEs}"),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, sort: \"date, latitude-\"}"),
+    ("{touch: moods, read: [date]}", "{context: true, staleness: \"1e3\"}"),
+    ("{touch: moods, read: [date]}", "{context: c, staleness: [\"+5\"]}"),
+    ("{touch: moods, read: [date]}", "{walk: moods, through: null}"),
+    ("{touch: moods, read: [date]}", "{walk: moods, through: []}"),
+    ("{touch: moods, read: [date]}", "{sql: 5}"),
+    ("selects: 1 + Country", "selects: \"61\""), ("selects: 1 + Country", "selects: \" 2 .. 99 \""),
+    ("selects: 1 + Country", "selects: \"1\\t+ Country\""),
+  ])
+  func schemaAcceptsUnusualScenarios(text: String, replacement: String) throws {
+    #expect(Self.valid.contains(text))
+    let unusual = Self.valid.replacingOccurrences(of: text, with: replacement)
+    let problems = validator.problems(of: try YAMLReading.core.value(of: unusual))
+    #expect(problems.isEmpty, "\(problems)")
+    let url = ScenarioFiles.folder.appendingPathComponent("unusual.yml")
+    #expect(throws: Never.self) {
+      try ScenarioReader.read(text: unusual, url: url, path: "unusual.yml")
+    }
+  }
+
   /// Errors that don't depend on a model; the reader rejects them, too.
   @Test(arguments: [
     ("name: Storm", "nmae: Storm"), ("name: Storm", ""), ("model: Moody", ""),
@@ -177,28 +235,27 @@ struct ScenarioSchemaTests {
     ("selects: 1 + Country", "selects: {source: book}"),
     ("selects: 1 + Country", "plan: avoids scans"), ("selects: 1 + Country", "findings: fault"),
     ("selects: 1 + Country", "findings: [fault-strom(Mood)]"),
+    ("selects: 1 + Country", "selects: {expected: 1, law: 1}"),
+    ("selects: 1 + Country", "selects: 1a"),
+    ("name: Storm", "name: \" \""), ("name: plain", "name: \"\""),
+    ("seed: 7", "include: moods.txt"),
+    ("chapter: 15", "predict: {question: q, least: selects, most: rows}"),
+    ("chapter: 15", "metric: filepages(Mood)"),
+    ("{count: 60}", "{count: 60, updatedAt: every 0 minutes}"),
+    ("{count: 60}", "{count: 60, updatedAt: {one of: [nil, \"\"]}}"),
+    ("{touch: moods, read: [date]}", "fetch"),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, limit: 2000000000}"),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, where: \" \"}"),
+    ("{touch: moods, read: [date]}", "{fetch: Mood, sort: \",\"}"),
+    ("{touch: moods, read: [date]}", "{walk: moods, every: 0}"),
+    ("{touch: moods, read: [date]}", "{context: c, staleness: 1.2.3}"),
+    ("{touch: moods, read: [date]}", "{context: c, staleness: 20000000000}"),
+    ("{touch: moods, read: [date]}", "{pragma: cache_size, to: \"\"}"),
   ])
   func schemaRejectsInvalidScenarios(text: String, replacement: String) throws {
-    let valid = """
-      name: Storm
-      chapter: 15
-      model: Moody
-      data:
-        seed: 7
-        Country: {count: 60}
-        Mood: {count: 50 * scale, country: cycle}
-      steps:
-        - {fetch: Mood, sort: date-, as: moods}
-        - {touch: moods, read: [date]}
-      variants:
-        - name: plain
-          set: {moods.values: no}
-          expect: {selects: 1 + Country}
-
-      """
-    #expect(valid.contains(text))
-    #expect(validator.problems(of: try YAMLReading.core.value(of: valid)).isEmpty)
-    let invalid = valid.replacingOccurrences(of: text, with: replacement)
+    #expect(Self.valid.contains(text))
+    #expect(validator.problems(of: try YAMLReading.core.value(of: Self.valid)).isEmpty)
+    let invalid = Self.valid.replacingOccurrences(of: text, with: replacement)
     #expect(!validator.problems(of: try YAMLReading.core.value(of: invalid)).isEmpty)
     let url = ScenarioFiles.folder.appendingPathComponent("invalid.yml")
     #expect(throws: ScenarioDiagnostics.self) {
