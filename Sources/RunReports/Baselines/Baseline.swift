@@ -5,17 +5,20 @@ import WorkbenchText
 
 /// The accepted counts of scenarios, which later runs are compared with.
 ///
-/// Scenarios and variants are identified by their names. Times are stored by machine, and only
-/// those of several iterations in a release build: a time of a single run would change with each
-/// update.
+/// Scenarios and variants are identified by their names, and by the engine of the run. Times are
+/// stored by machine, and only those of several iterations in a release build: a time of a single
+/// run would change with each update.
 package struct Baseline: Sendable, Equatable {
-  /// The name of a scenario, and the scale of its run.
+  /// The name of a scenario, and the engine and the scale of its run.
   struct Key: Hashable, Comparable, Sendable {
     var scenario: String
+    /// The name of the engine; `nil` for SQLite.
+    var engine: String?
     var scale: Int
 
     static func < (one: Key, other: Key) -> Bool {
-      (one.scenario, one.scale) < (other.scenario, other.scale)
+      (one.scenario, one.engine ?? "", one.scale)
+        < (other.scenario, other.engine ?? "", other.scale)
     }
   }
 
@@ -51,14 +54,14 @@ package struct Baseline: Sendable, Equatable {
   package mutating func update(with result: RunResult, isPartial: Bool = false) {
     (cdprof, sqlite) = (result.environment.cdprof, result.environment.sqlite)
     for scaled in [ScaledRun(result)] + result.scales {
-      let key = Key(scenario: result.scenario, scale: scaled.scale)
+      let key = Key(result, scale: scaled.scale)
       let old = runs[key]?.variants ?? [:]
       var run = Run(seed: result.seed, data: scaled.data, variants: isPartial ? old : [:])
       for variant in scaled.variants {
         run.variants[variant.name] = Variant(
           counts: Baseline.counts(of: variant),
           times: (old[variant.name]?.times ?? [:])
-            .merging(Baseline.times(of: variant, in: result.environment)) { $1 })
+            .merging(Baseline.times(of: variant, in: result)) { $1 })
       }
       runs[key] = run
     }
@@ -72,12 +75,18 @@ package struct Baseline: Sendable, Equatable {
   }
 
   private static func times(
-    of variant: ScaledRun.Variant, in environment: RunEnvironment
+    of variant: ScaledRun.Variant, in result: RunResult
   ) -> [String: TimeSpread] {
-    guard environment.build == "release", variant.repeats.count >= TimeSpread.enough,
+    guard result.environment.build == "release", variant.repeats.count >= TimeSpread.enough,
       let spread = TimeSpread(variant.repeats)
     else { return [:] }
-    return [environment.machine: spread]
+    return [machine(of: result): spread]
+  }
+
+  /// Returns what times depend on: the machine, and the conditions of the engine.
+  static func machine(of result: RunResult) -> String {
+    [result.environment.machine, result.engine?.conditions].compactMap(\.self)
+      .joined(separator: ", ")
   }
 
   /// Returns the accepted counts of a scenario in the form of a result, at the scales of a result.
@@ -89,13 +98,13 @@ package struct Baseline: Sendable, Equatable {
   func accepted(for result: RunResult) -> RunResult? {
     let scales = [result.scale] + result.scales.map(\.scale)
     let known = scales.compactMap { scale in
-      runs[Key(scenario: result.scenario, scale: scale)].map { scaled($0, scale, in: result) }
+      runs[Key(result, scale: scale)].map { scaled($0, scale, in: result) }
     }
     guard let first = known.first else { return nil }
     var accepted = result
     (accepted.environment.cdprof, accepted.environment.sqlite) = (cdprof, sqlite)
     accepted.seed =
-      runs[Key(scenario: result.scenario, scale: first.scale)]?.seed ?? result.seed
+      runs[Key(result, scale: first.scale)]?.seed ?? result.seed
     accepted.scale = first.scale
     accepted.data = first.data
     accepted.variants = first.variants.map { variant in
@@ -123,5 +132,12 @@ package struct Baseline: Sendable, Equatable {
         scopedMetrics: counts.filter { $0.key.scope != .all }, nanoseconds: 0)
     }
     return ScaledRun(scale: scale, data: run.data, variants: variants)
+  }
+}
+
+extension Baseline.Key {
+  /// The key of a result at a scale.
+  init(_ result: RunResult, scale: Int) {
+    self.init(scenario: result.scenario, engine: result.engine?.name, scale: scale)
   }
 }

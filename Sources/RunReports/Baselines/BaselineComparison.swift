@@ -21,8 +21,11 @@ package struct BaselineComparison: Sendable {
     }
   }
 
-  /// The comparison; `nil` if the baseline doesn't contain the scenario at a scale of the result.
+  /// The comparison; `nil` if the baseline doesn't contain the scenario on the engine and at a scale
+  /// of the result.
   private let comparison: RunComparison?
+  /// The engine of the result, if the baseline has the scenario only on others.
+  private let engine: String?
   /// The times of variants that the baseline has for this machine, by label.
   private let times: [(label: String, time: ComparedTime)]
   private let isPartial: Bool
@@ -39,16 +42,19 @@ package struct BaselineComparison: Sendable {
     let comparison = baseline.accepted(for: result).map { RunComparison($0, result) }
     self.comparison = comparison
     self.isPartial = isPartial
+    let others = baseline.runs.keys.filter { $0.scenario == result.scenario }.map(\.engine)
+    engine =
+      others.isEmpty || others.contains(result.engine?.name) ? nil : result.engine?.name ?? "SQLite"
     let runs = [ScaledRun(result)] + result.scales
     var names: [String: String] = [:]
     var times: [(label: String, time: ComparedTime)] = []
     for run in runs {
-      let known = baseline.runs[Baseline.Key(scenario: result.scenario, scale: run.scale)]
+      let known = baseline.runs[Baseline.Key(result, scale: run.scale)]
       for variant in run.variants {
         let label = VariantLabel.text(variant.name, scale: run.scale)
         names[label] = variant.name
         guard let spread = TimeSpread(variant.repeats), result.environment.build == "release",
-          let before = known?.variants[variant.name]?.times[result.environment.machine]
+          let before = known?.variants[variant.name]?.times[Baseline.machine(of: result)]
         else { continue }
         times.append((label, ComparedTime(before, spread)))
       }
@@ -82,7 +88,9 @@ package struct BaselineComparison: Sendable {
   ///
   /// - Parameter name: The name of the baseline's file.
   package func lines(_ name: String) -> [String] {
-    guard let comparison else { return ["\(name): the scenario is new"] }
+    guard let comparison else {
+      return ["\(name): the scenario is new" + (engine.map { " on \($0)" } ?? "")]
+    }
     let variants = comparison.variants.filter { !$0.differences.isEmpty }
     let differing = variants.reduce(0) { $0 + $1.differences.count }
     let all = comparison.variants.reduce(0) { $0 + $1.counts.count }

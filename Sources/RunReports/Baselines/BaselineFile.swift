@@ -65,8 +65,8 @@ package enum BaselineFile {
 
   /// Returns a baseline as JSON.
   ///
-  /// Entries are sorted by scenario, scale, variant, and metric, so that the file changes only
-  /// where a count does.
+  /// Entries are sorted by scenario, engine, scale, variant, and metric, so that the file changes
+  /// only where a count does.
   package static func data(_ baseline: Baseline) -> Data {
     let runs = baseline.runs.sorted { $0.key < $1.key }
     let variants = runs.flatMap { key, run in
@@ -113,6 +113,7 @@ package enum BaselineFile {
   private static func line(_ key: Baseline.Key, _ run: Baseline.Run) -> String {
     var fields = JSONFields()
     fields.add("scenario", key.scenario)
+    fields.add("engine", key.engine)
     fields.add("scale", key.scale)
     fields.add("seed", run.seed)
     fields.add(
@@ -129,6 +130,7 @@ package enum BaselineFile {
   private static func fields(_ key: Baseline.Key, _ variant: String) -> JSONFields {
     var fields = JSONFields()
     fields.add("scenario", key.scenario)
+    fields.add("engine", key.engine)
     fields.add("scale", key.scale)
     fields.add("variant", variant)
     return fields
@@ -148,23 +150,26 @@ package enum BaselineFile {
 
   private struct Run: Decodable {
     var scenario: String
+    var engine: String?
     var scale: Int
     var seed: UInt64
     var data: [EntityCount]
-    var key: Baseline.Key { Baseline.Key(scenario: scenario, scale: scale) }
+    var key: Baseline.Key { Baseline.Key(scenario: scenario, engine: engine, scale: scale) }
   }
 
   private struct Count: Decodable {
     var scenario: String
+    var engine: String?
     var scale: Int
     var variant: String
     var metric: String
     var count: Int
-    var key: Baseline.Key { Baseline.Key(scenario: scenario, scale: scale) }
+    var key: Baseline.Key { Baseline.Key(scenario: scenario, engine: engine, scale: scale) }
   }
 
   private struct Time: Decodable {
     var scenario: String
+    var engine: String?
     var scale: Int
     var variant: String
     var machine: String
@@ -172,7 +177,7 @@ package enum BaselineFile {
     var least: UInt64
     var most: UInt64
     var runs: Int
-    var key: Baseline.Key { Baseline.Key(scenario: scenario, scale: scale) }
+    var key: Baseline.Key { Baseline.Key(scenario: scenario, engine: engine, scale: scale) }
   }
 }
 

@@ -149,15 +149,17 @@ private struct Series {
     }
   }
 
-  var label: String { VariantLabel.text(key.variant, scale: key.scale) }
+  var label: String {
+    VariantLabel.text(key.variant, scale: key.scale) + (key.engine.map { " on \($0)" } ?? "")
+  }
 
   /// The index of the run of the last change.
   var lastChange: Int { changes.last?.run ?? 0 }
 
-  /// The position on the page: by scenario and variant, costs first.
-  var order: (String, String, Int, Int, String) {
+  /// The position on the page: by scenario, variant, and engine, costs first.
+  var order: (String, String, String, Int, Int, String) {
     (
-      key.scenario, key.variant, key.scale, key.metric.metric.isCost ? 0 : 1,
+      key.scenario, key.variant, key.engine ?? "", key.scale, key.metric.metric.isCost ? 0 : 1,
       key.metric.description
     )
   }

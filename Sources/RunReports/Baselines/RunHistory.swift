@@ -28,6 +28,8 @@ package struct RunHistory: Sendable {
   struct Key: Hashable, Sendable {
     var scenario: String
     var variant: String
+    /// The name of the engine; `nil` for SQLite.
+    var engine: String?
     var scale: Int
     var metric: ScopedMetric
   }
@@ -93,7 +95,8 @@ package struct RunHistory: Sendable {
     let plain = line.counts.plain.map { (ScopedMetric($0), $1) }
     for (metric, count) in plain + line.counts.scoped.map({ ($0, $1) }) {
       let key = Key(
-        scenario: line.scenario, variant: line.variant, scale: line.scale, metric: metric)
+        scenario: line.scenario, variant: line.variant, engine: line.engine, scale: line.scale,
+        metric: metric)
       counts[key, default: [:]][number] = count
     }
   }
@@ -126,6 +129,7 @@ package struct RunHistory: Sendable {
         fields.add("commit", run.commit)
         fields.add("date", run.date)
         fields.add("scenario", result.scenario)
+        fields.add("engine", result.engine?.name)
         fields.add("scale", scaled.scale)
         fields.add("variant", variant.name)
         fields.add(
@@ -141,6 +145,7 @@ package struct RunHistory: Sendable {
     var commit: String?
     var date: String
     var scenario: String
+    var engine: String?
     var scale: Int
     var variant: String
     var counts: JSONMetrics

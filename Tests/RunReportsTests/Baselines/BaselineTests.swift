@@ -104,6 +104,28 @@ struct BaselineTests {
     #expect(rows.lines("b.json").contains("  differs: Mood: 200 rows and 300"))
   }
 
+  /// The same work costs other counts in PostgreSQL; a file without engines is SQLite's.
+  @Test func enginesAreComparedSeparately() throws {
+    var server = Self.result(missing: true)
+    server.engine = EngineDescription(name: "PostgreSQL", version: "17.2")
+    let plain = Self.baseline(of: Self.result())
+    #expect(!Self.lines(plain).contains { $0.contains("engine") })
+    let new = BaselineComparison(server, with: plain)
+    #expect(new.increases.isEmpty)
+    #expect(new.lines("b.json") == ["b.json: the scenario is new on PostgreSQL"])
+    let both = Self.baseline(of: Self.result(), server)
+    #expect(try BaselineFile.read(BaselineFile.data(both), path: "b.json") == both)
+    #expect(BaselineComparison(Self.result(), with: both).lines("b.json").count == 1)
+    server.engine?.version = "18.0"
+    server.variants[0].metrics[.selects]? += 1
+    let increases = BaselineComparison(server, with: both).increases
+    #expect(increases.map(\.count.metric) == [ScopedMetric(.selects)])
+    let only = Self.baseline(of: server)
+    #expect(
+      BaselineComparison(Self.result(), with: only).lines("b.json")
+        == ["b.json: the scenario is new on SQLite"])
+  }
+
   @Test func partialUpdatesKeepOtherVariantsAndScenarios() {
     var other = Self.result()
     other.scenario = "Other"

@@ -49,6 +49,27 @@ struct RunHistoryTests {
     #expect(selects == [0: 60, 1: 62, 2: 63, 3: 64])
   }
 
+  /// A count of one engine isn't followed by one of another.
+  @Test func enginesHaveTheirOwnCounts() throws {
+    let url = folder.file("engines.jsonl")
+    var server = Self.result(selects: 99)
+    server.engine = EngineDescription(name: "PostgreSQL", version: "17.2")
+    for day in 0..<2 {
+      for result in [Self.result(selects: 61), server] {
+        try RunHistory.append(
+          RunHistory.lines(of: result, in: Self.run("commit \(day)", day: day)), to: url)
+      }
+    }
+    let history = try RunHistory(readingAt: url.path)
+    let selects = history.counts.filter { $0.key.metric == ScopedMetric(.selects) }
+    #expect(selects.first(where: { $0.key.engine == nil })?.value == [0: 61, 1: 61])
+    #expect(selects.first(where: { $0.key.engine != nil })?.value == [0: 99, 1: 99])
+    let page = HistoryPage(history, title: "h")
+    #expect(page.curves.isEmpty)
+    let name = server.variants[0].name
+    #expect(page.constants.map(\.variant) == [name, "\(name) on PostgreSQL"])
+  }
+
   @Test func pageShowsCountsThatChanged() throws {
     let hash = String(repeating: "0123456789abcdef", count: 3).prefix(40)
     let history = try history([("first", 61), ("v2", 61), (String(hash), 5_061)])
