@@ -25,7 +25,8 @@ struct IndexOutput {
     reloads = run.watch
   }
 
-  private static func isFolder(_ path: String) -> Bool {
+  /// Returns whether a path is that of a folder.
+  static func isFolder(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
     return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
       && isFolder.boolValue

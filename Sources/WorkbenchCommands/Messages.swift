@@ -67,6 +67,14 @@ enum Messages {
       ? nil : "\(option) must be at most \(NumberText.grouped(limit)), not \(value)."
   }
 
+  static func missing(_ count: Int, from baseline: String, removed: Bool) -> String {
+    let scenarios =
+      "\(NumberText.counted(count, "scenario")) that no longer \(count == 1 ? "exists" : "exist")"
+    return removed
+      ? "\(baseline): removed \(scenarios)"
+      : "\(baseline): has \(scenarios); --update-baseline removes the counts"
+  }
+
   static func watching(_ count: Int) -> String {
     "watching \(NumberText.counted(count, "scenario")) for changes; Ctrl-C ends"
   }

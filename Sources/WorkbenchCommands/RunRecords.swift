@@ -55,6 +55,10 @@ struct RunRecords {
 
   private let options: Options
   private let isPartial: Bool
+  /// Whether the command runs all scenarios of folders.
+  private let isWhole: Bool
+  /// The names of the scenarios by their paths, relative to the folder of the baseline.
+  private var names: [String: String] = [:]
   private let run: RunHistory.Run
   private var baseline = Baseline()
   /// The baseline with the counts of the run so far.
@@ -70,6 +74,9 @@ struct RunRecords {
   init?(_ command: Run) throws {
     options = command.records
     isPartial = !command.variant.isEmpty
+    isWhole =
+      !isPartial && command.only == nil && !command.watch
+      && command.files.allSatisfy(IndexOutput.isFolder)
     run = RunHistory.Run(commit: options.commit ?? RunRecords.triggeringCommit, date: Date())
     guard options.baseline != nil || options.history != nil else { return nil }
     if let path = options.baseline {
@@ -96,12 +103,14 @@ struct RunRecords {
     return try BaselineFile.read(at: path)
   }
 
-  /// Checks that the names of scenarios, by which counts are identified, are unique.
+  /// Checks that the names of scenarios, by which counts are identified, are unique, and keeps them
+  /// to find those that no longer exist.
   ///
   /// - Throws: An `InvalidInputError` that names two scenarios with the same name.
-  func check(_ scenarios: [Scenario]) throws(InvalidInputError) {
+  mutating func check(_ scenarios: [Scenario]) throws(InvalidInputError) {
     var paths: [String: String] = [:]
     for scenario in scenarios {
+      if let file = file(of: scenario) { names[file] = scenario.name }
       guard let other = paths.updateValue(scenario.path, forKey: scenario.name) else { continue }
       throw InvalidInputError(
         kind: .unusable,
@@ -111,9 +120,44 @@ struct RunRecords {
     }
   }
 
+  /// The folder of the baseline; `nil` if it's read from standard input.
+  private var folder: URL? {
+    options.baseline.flatMap { path in
+      path == InputFile.standardInput
+        ? nil : URL(fileURLWithPath: path).standardizedFileURL.deletingLastPathComponent()
+    }
+  }
+
+  /// Returns the path of a scenario relative to the folder of the baseline, or `nil` if one of them
+  /// is read from standard input.
+  private func file(of scenario: Scenario) -> String? {
+    guard scenario.path != InputFile.standardInput, let folder else { return nil }
+    let base = folder.pathComponents
+    let path = URL(fileURLWithPath: scenario.path).standardizedFileURL.pathComponents
+    let common = zip(base, path).prefix { $0 == $1 }.count
+    return (Array(repeating: "..", count: base.count - common) + path.dropFirst(common))
+      .joined(separator: "/")
+  }
+
+  /// Returns the scenarios of a baseline that no longer exist.
+  private func missing(in baseline: Baseline) -> [String] {
+    guard let folder else { return [] }
+    return baseline.missingScenarios(besides: names, isWhole: isWhole) { file in
+      RunRecords.exists(folder.appendingPathComponent(file).path)
+    }
+  }
+
+  /// Lines about the scenarios of the baseline that no longer exist; none if all do.
+  var missingLines: [String] {
+    let names = missing(in: baseline)
+    guard !names.isEmpty, !options.updateBaseline || !lines.isEmpty else { return [] }
+    return [Messages.missing(names.count, from: baselineName, removed: options.updateBaseline)]
+      + names.map { "  \($0)" }
+  }
+
   /// Adds a result, and returns its comparison with the baseline, or `nil` without one.
-  mutating func add(_ result: RunResult) -> BaselineComparison? {
-    updated.update(with: result, isPartial: isPartial)
+  mutating func add(_ result: RunResult, of scenario: Scenario) -> BaselineComparison? {
+    updated.update(with: result, at: file(of: scenario), isPartial: isPartial)
     lines += RunHistory.lines(of: result, in: run)
     return options.baseline.map { _ in
       BaselineComparison(result, with: baseline, isPartial: isPartial)
@@ -133,7 +177,8 @@ struct RunRecords {
     }
   }
 
-  /// Updates the baseline if that was requested, and continues the history.
+  /// Updates the baseline if that was requested, without scenarios that no longer exist, and
+  /// continues the history.
   ///
   /// - Returns: The paths of the written files.
   /// - Throws: An `InvalidInputError` or an `NSError` of the file system.
@@ -143,7 +188,9 @@ struct RunRecords {
     if let path = options.baseline, options.updateBaseline {
       let url = URL(fileURLWithPath: path)
       try OutputFile.makeFolder(url.deletingLastPathComponent())
-      try OutputFile.write(BaselineFile.data(updated), to: url, force: true)
+      var kept = updated
+      kept.removeScenarios(missing(in: updated))
+      try OutputFile.write(BaselineFile.data(kept), to: url, force: true)
       written.append(path)
     }
     if let path = options.history {

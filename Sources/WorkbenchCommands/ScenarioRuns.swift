@@ -134,6 +134,8 @@ struct ScenarioRuns: Sendable {
       entries.isEmpty
       ? current
       : (entries.filter { !names.contains($0.name) } + current).sorted { $0.name < $1.name }
+    let missing = command.quiet ? [] : records?.missingLines ?? []
+    if !missing.isEmpty { console.write([""] + missing) }
     var written = try index.map { [try $0.write(entries)] } ?? []
     written += try records?.write() ?? []
     try GitHubActions.current?.summarize(summaries)
@@ -153,7 +155,7 @@ struct ScenarioRuns: Sendable {
       if command.plans, !command.quiet { console.write(RunText.plans(result)) }
       if !result.passes { status = status.worse(.expectationMissed) }
       GitHubActions.current?.annotate(result, console)
-      let comparison = records?.add(result)
+      let comparison = records?.add(result, of: outcome.scenario)
       if let comparison {
         status = status.worse(report(comparison, of: outcome.scenario, records, command, console))
       }

@@ -67,6 +67,28 @@ struct BaselineCommandTests {
     #expect(chosen.status == 0 && !chosen.output.contains("no longer exists"))
   }
 
+  @Test func countsOfMissingScenariosAreRemoved() throws {
+    for name in ["One", "Two", "Three"] { try write(name, count: 2, to: "mine/\(name).yml") }
+    let run = ["run", "mine", "--baseline", "ci/b.json"]
+    #expect(try program.run(run + ["--update-baseline"]).status == 0)
+    #expect(try text("ci/b.json").contains("\"file\":\"../mine/Two.yml\""))
+    try FileManager.default.removeItem(at: program.folder.file("mine/Two.yml"))
+    try write("Third", count: 2, to: "mine/Three.yml")
+    let compared = try program.run(run)
+    #expect(compared.status == 0)
+    #expect(
+      compared.output.contains(
+        "ci/b.json: has 2 scenarios that no longer exist; --update-baseline removes the counts\n"
+          + "  Three\n  Two\n"), "\(compared.output)")
+    let one = try program.run(
+      ["run", "mine/One.yml", "--baseline", "ci/b.json", "--update-baseline"])
+    #expect(one.output.contains("ci/b.json: removed 1 scenario that no longer exists\n  Two\n"))
+    #expect(try program.run(run + ["--update-baseline", "--quiet"]).output.isEmpty)
+    let text = try text("ci/b.json")
+    #expect(!text.contains("\"Two\"") && !text.contains("\"Three\"") && text.contains("\"Third\""))
+    #expect(try !program.run(run).output.contains("no longer"))
+  }
+
   /// Nothing runs if a file can't be used.
   @Test(
     arguments: [

@@ -24,6 +24,8 @@ package struct Baseline: Sendable, Equatable {
 
   /// A scenario at one scale.
   struct Run: Sendable, Equatable {
+    /// The path of the scenario, relative to the folder of the baseline; `nil` if it isn't known.
+    var file: String?
     var seed: UInt64
     var data: [EntityCount]
     var variants: [String: Variant] = [:]
@@ -50,8 +52,12 @@ package struct Baseline: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - result: The result.
+  ///   - file: The path of the scenario, relative to the folder of the baseline, or `nil` to keep
+  ///     it.
   ///   - isPartial: Whether the result contains only some variants, so that others are kept.
-  package mutating func update(with result: RunResult, isPartial: Bool = false) {
+  package mutating func update(
+    with result: RunResult, at file: String? = nil, isPartial: Bool = false
+  ) {
     (cdprof, sqlite) = (result.environment.cdprof, result.environment.sqlite)
     for scaled in [ScaledRun(result)] + result.scales {
       let key = Key(result, scale: scaled.scale)
@@ -63,8 +69,11 @@ package struct Baseline: Sendable, Equatable {
           times: (old[variant.name]?.times ?? [:])
             .merging(Baseline.times(of: variant, in: result)) { $1 })
       }
+      run.file = runs[key]?.file
       runs[key] = run
     }
+    guard let file else { return }
+    for key in runs.keys where key.scenario == result.scenario { runs[key]?.file = file }
   }
 
   /// Returns the exact counts of a variant.

@@ -37,7 +37,7 @@ package enum BaselineFile {
     }
     for (index, run) in document.runs.enumerated() {
       let old = baseline.runs.updateValue(
-        Baseline.Run(seed: run.seed, data: run.data), forKey: run.key)
+        Baseline.Run(file: run.file, seed: run.seed, data: run.data), forKey: run.key)
       guard old == nil else { throw problem("the scenario is listed twice", "runs", index) }
     }
     for (index, count) in document.counts.enumerated() {
@@ -114,6 +114,7 @@ package enum BaselineFile {
     var fields = JSONFields()
     fields.add("scenario", key.scenario)
     fields.add("engine", key.engine)
+    fields.add("file", run.file)
     fields.add("scale", key.scale)
     fields.add("seed", run.seed)
     fields.add(
@@ -151,6 +152,7 @@ package enum BaselineFile {
   private struct Run: Decodable {
     var scenario: String
     var engine: String?
+    var file: String?
     var scale: Int
     var seed: UInt64
     var data: [EntityCount]

@@ -141,6 +141,31 @@ struct BaselineTests {
     #expect(Self.lines(baseline).contains { $0.contains("\"scenario\":\"Other\"") })
   }
 
+  /// A file that's missing, or whose scenario has another name, has no counts any more; neither has
+  /// a scenario of an earlier version's baseline that isn't in its folder.
+  @Test func scenariosThatNoLongerExistAreRemoved() throws {
+    var baseline = Baseline()
+    for (name, file) in [("A", "a.yml"), ("B", "b.yml"), ("C", "c.yml"), ("Old", nil)] {
+      var result = Self.result()
+      result.scenario = name
+      baseline.update(with: result, at: file)
+    }
+    #expect(try BaselineFile.read(BaselineFile.data(baseline), path: "b.json") == baseline)
+    func missing(_ names: [String: String], isWhole: Bool = false) -> [String] {
+      baseline.missingScenarios(besides: names, isWhole: isWhole) { $0 != "c.yml" }
+    }
+    #expect(missing(["a.yml": "A"]) == ["C"], "b.yml exists, but wasn't read")
+    #expect(missing(["a.yml": "A", "b.yml": "New"]) == ["B", "C"])
+    #expect(missing(["a.yml": "A", "moved.yml": "C"]).isEmpty)
+    #expect(missing(["a.yml": "A"], isWhole: true) == ["C", "Old"])
+    var moved = Self.result()
+    moved.scenario = "C"
+    baseline.update(with: moved, at: "a.yml")
+    #expect(missing([:]).isEmpty)
+    baseline.removeScenarios(["A", "Old"])
+    #expect(baseline.runs.keys.map(\.scenario).sorted() == ["B", "C"])
+  }
+
   /// Times are noted if both were repeated in release builds on the same machine, and never fail.
   @Test(
     arguments: [
