@@ -37,6 +37,11 @@ struct GitHubActions: Sendable {
     write(GitHubAnnotation.unmet(in: result), console)
   }
 
+  /// Prints an annotation for each finding that fails the run.
+  func annotate(_ result: RunResult, _ criteria: FindingFailureCriteria, _ console: Console) {
+    write(GitHubAnnotation.findings(in: result, where: criteria.isFailure), console)
+  }
+
   /// Prints an annotation for each count above the baseline, at its variant.
   func annotate(
     _ increases: [BaselineComparison.Increase], of scenario: Scenario, _ console: Console
@@ -118,9 +123,14 @@ struct GitHubActions: Sendable {
 }
 
 extension GitHubActions.Report {
-  /// Creates the report of a result and its comparison with a baseline that it must not exceed.
-  init(_ result: RunResult, _ comparison: BaselineComparison?) {
-    passes = result.passes && comparison?.increases.isEmpty != false
+  /// Creates the report of a result.
+  ///
+  /// - Parameters:
+  ///   - result: The result.
+  ///   - comparison: The comparison with a baseline that it must not exceed.
+  ///   - hasFailures: Whether it has findings that fail the run.
+  init(_ result: RunResult, _ comparison: BaselineComparison?, hasFailures: Bool) {
+    passes = result.passes && comparison?.increases.isEmpty != false && !hasFailures
     text = [MarkdownReport.text(result), comparison?.markdown ?? ""]
       .filter { !$0.isEmpty }.joined(separator: "\n")
   }

@@ -273,9 +273,12 @@ struct FindingFailureCriteria {
 
   /// Returns the names of a run's findings that fail it, without duplicates.
   func failures(of result: RunResult) -> [String] {
-    result.variants.flatMap(\.findings)
-      .filter { rules.contains(FindingFailureCriteria.any) || rules.contains($0.rule.rawValue) }
-      .map(\.name)
+    result.variants.flatMap(\.findings).filter(isFailure).map(\.name)
       .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// Returns whether a finding fails the run.
+  func isFailure(_ finding: Finding) -> Bool {
+    rules.contains(FindingFailureCriteria.any) || rules.contains(finding.rule.rawValue)
   }
 }

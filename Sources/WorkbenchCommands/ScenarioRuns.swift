@@ -159,10 +159,13 @@ struct ScenarioRuns: Sendable {
       if let comparison {
         status = status.worse(report(comparison, of: outcome.scenario, records, command, console))
       }
+      let stopped = command.failOn?.failures(of: result) ?? []
       summaries.append(
-        GitHubActions.Report(result, records?.failsRun == true ? comparison : nil))
-      if let stopped = command.failOn?.failures(of: result), !stopped.isEmpty {
+        GitHubActions.Report(
+          result, records?.failsRun == true ? comparison : nil, hasFailures: !stopped.isEmpty))
+      if let criteria = command.failOn, !stopped.isEmpty {
         console.writeMessage(Messages.failedByFindings(stopped, in: result.scenario))
+        GitHubActions.current?.annotate(result, criteria, console)
         status = status.worse(.findings)
       }
     }

@@ -70,6 +70,31 @@ struct GitHubActionsTests {
     #expect(!FileManager.default.fileExists(atPath: program.folder.file("s.md").path))
   }
 
+  /// `--fail-on` also fails findings that the scenario expects, so no expectation is annotated.
+  @Test func failingFindingsAreAnnotated() throws {
+    _ = try program.folder.write(
+      """
+      name: Storm
+      model: \(PackageFiles.model)
+      data: {Continent: {count: 12}}
+      steps:
+        - {fetch: Continent, values: no, as: all}
+        - {touch: all, read: [numericISO3166Code]}
+      expect: {findings: [fault-storm(Continent)]}
+      """, to: "storm.yml")
+    try write("Good", count: 2, to: "good.yml")
+    let job = "GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=summary.md"
+    let outcome = try run("good.yml storm.yml --fail-on fault-storm", in: job)
+    #expect(outcome.status == 3)
+    let lines = annotations(outcome)
+    #expect(lines.count == 1, "\(outcome.output)")
+    let start = "::error file=storm.yml,line=6,title=Storm · fault-storm(Continent)::12 "
+    #expect(lines.first?.hasPrefix(start) == true)
+    #expect(lines.first?.contains("%0Afix: ") == true, "\(lines)")
+    #expect(try summary().hasPrefix("## ✓ Storm: "), "scenarios that fail the run are first")
+    #expect(try annotations(run("storm.yml --fail-on chatty-saves", in: job)).isEmpty)
+  }
+
   /// An error's lines become one line; other files are named, too, and nothing runs.
   @Test func invalidScenariosAreAnnotated() throws {
     try write("One", count: 2, to: "one.yml", expecting: "rowz: 2")

@@ -49,6 +49,22 @@ package struct GitHubAnnotation: Sendable, Equatable {
     }
   }
 
+  /// Returns an annotation for each of some findings of a result, at the line that caused it.
+  ///
+  /// - Parameter isIncluded: A closure that returns whether a finding is annotated.
+  package static func findings(
+    in result: RunResult, where isIncluded: (Finding) -> Bool
+  ) -> [GitHubAnnotation] {
+    result.variants.flatMap { variant in
+      variant.findings.filter(isIncluded).map { finding in
+        GitHubAnnotation(
+          file: finding.callSite?.file ?? result.file, line: finding.callSite?.line ?? 1,
+          title: "\(variant.name) · \(finding.name)",
+          message: "\(finding.counted)\nfix: \(finding.fix.text)")
+      }
+    }
+  }
+
   /// Returns an annotation for each error in a scenario.
   package static func errors(_ diagnostics: ScenarioDiagnostics) -> [GitHubAnnotation] {
     diagnostics.diagnostics.map { problem in
