@@ -85,7 +85,7 @@ package enum StoreDoctor {
         findings += try rule.findings(in: store)
       } catch let error as SQLiteError where error.isCorruption {
         // Other rules might not need the corrupt part.
-        if !findings.contains(where: { $0.rule == .integrity }) {
+        if !IntegrityCheck.isCorrupt(findings) {
           findings.append(IntegrityCheck.finding([error.message]))
         }
       }
@@ -96,7 +96,7 @@ package enum StoreDoctor {
 
 extension SQLiteError {
   /// Whether the file is corrupt.
-  fileprivate var isCorruption: Bool {
+  var isCorruption: Bool {
     code.primary == .corrupt || code.primary == .notADatabase
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import Testing
 import WorkbenchFixtures
 
@@ -220,6 +221,33 @@ struct StoreDoctorTests {
     try store.run(Corruption.corruptIndex.sql)
     let finding = try StoreDoctor.examine(store.url).findings.first { $0.rule == .integrity }
     #expect(finding?.message == "the file is corrupt: at least 20 problems")
+  }
+
+  /// A locked file isn't corrupt, and neither is one that SQLite can't check completely.
+  @Test func otherErrorsOfTheIntegrityCheckAreNotCorruption() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("a.sqlite").path
+    let writer = try Connection(
+      path: path, access: .writing,
+      options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
+    defer { writer.close() }
+    try writer.execute("CREATE TABLE t(a)")
+    try writer.execute(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+        + "INSERT INTO t SELECT i FROM n")
+    let reader = try Connection(
+      path: path, access: .reading, options: Connection.Options(busyTimeoutMilliseconds: 1))
+    defer { reader.close() }
+    #expect(try IntegrityCheck.findings(on: reader) == [])
+    try writer.execute("BEGIN EXCLUSIVE")
+    let error = #expect(throws: SQLiteError.self) { try IntegrityCheck.findings(on: reader) }
+    #expect(error?.code.primary == .busy)
+    try writer.execute("ROLLBACK")
+    reader.limitSteps(100)
+    let findings = try IntegrityCheck.findings(on: reader)
+    #expect(findings.map(\.message) == ["SQLite's integrity check can't be completed"])
+    #expect(findings.first?.examples.first?.contains("VM steps") == true)
+    #expect(!IntegrityCheck.isCorrupt(findings))
   }
 
   /// A truncated store is a finding; a file that isn't a store is an error.

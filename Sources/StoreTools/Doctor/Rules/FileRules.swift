@@ -85,9 +85,11 @@ enum IntegrityCheck {
   /// The number of problems after which SQLite stops.
   private static let limit = 20
 
-  /// Returns a finding if the integrity check fails.
+  /// Returns a finding if the integrity check fails, or can't be completed for a reason that's in the
+  /// file, such as an index on an app's own function.
   ///
-  /// **Cost:** reads the whole file.
+  /// - Throws: A `SQLiteError` if the file can't be read: it's locked, memory or file operations
+  ///   fail, or the check is interrupted. **Cost:** reads the whole file.
   static func findings(on connection: Connection) throws -> [DoctorFinding] {
     let lines: [String]
     do {
@@ -98,9 +100,25 @@ enum IntegrityCheck {
         if case .text(let line)? = row.first, line != "ok" { line } else { nil }
       }
     } catch {
-      return [finding([error.message])]
+      if error.isCorruption { return [finding([error.message])] }
+      guard [.error, .tooBig].contains(error.code.primary) else { throw error }
+      return [incomplete(error)]
     }
     return lines.isEmpty ? [] : [finding(lines)]
+  }
+
+  private static func incomplete(_ error: SQLiteError) -> DoctorFinding {
+    DoctorFinding(
+      .integrity, examples: [error.message], unfinished,
+      nextStep: "check a copy in the app that writes the file, with PRAGMA integrity_check")
+  }
+
+  /// The message of a check that ended early.
+  private static let unfinished = "SQLite's integrity check can't be completed"
+
+  /// Returns whether findings say that the file is corrupt.
+  static func isCorrupt(_ findings: [DoctorFinding]) -> Bool {
+    findings.contains { $0.rule == .integrity && $0.message != unfinished }
   }
 
   static func finding(_ lines: [String]) -> DoctorFinding {
