@@ -202,7 +202,7 @@ let package = Package(
       name: "cdprofTests",
       dependencies: [
         "FailingFiles", "FuzzTargets", "cdprof", "WorkbenchShell", "WorkbenchCommands", "CSandbox",
-        "OpenCoreData",
+        "WorkbenchText", "OpenCoreData",
         "ManagedModel",
         "SQLiteDriver",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

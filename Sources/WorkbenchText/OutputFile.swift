@@ -124,8 +124,12 @@ package enum OutputFile {
       defer { try? files.removeItem(at: folder) }
       let copy = folder.appendingPathComponent(url.lastPathComponent)
       try StoreFile.copy(from: store, to: copy)
+      if marks {
+        // Otherwise, a first page in the WAL would replace the marked one.
+        try StoreFile.checkpoint(copy)
+        try OutputMark.mark(store: copy)
+      }
       try StoreFile.move(from: copy, to: url)
-      if marks { try OutputMark.mark(store: url) }
     }
   }
 
@@ -260,9 +264,8 @@ package enum OutputMark {
     defer { close(file) }
     guard read(file, at: 0, count: magic.count) == magic else { return }
     let bytes = (0..<4).reversed().map { UInt8(truncatingIfNeeded: applicationID >> (8 * $0)) }
-    guard pwrite(file, bytes, bytes.count, 68) == bytes.count else {
-      throw OutputFile.error(errno, path)
-    }
+    let count = pwrite(file, bytes, bytes.count, 68)
+    guard count == bytes.count else { throw OutputFile.error(count < 0 ? errno : ENOSPC, path) }
   }
 
   /// Returns the application ID in a database's header, big-endian at byte 68.

@@ -160,7 +160,7 @@ package enum StoreFile {
   ///
   /// - Throws: 134070 if that's impossible; a rename or a copy of the database would lose rows
   ///   then.
-  static func checkpoint(_ store: URL) throws {
+  package static func checkpoint(_ store: URL) throws {
     guard companions.contains(where: { FileManager.default.fileExists(atPath: store.path + $0) })
     else { return }
     do throws(SQLiteError) {

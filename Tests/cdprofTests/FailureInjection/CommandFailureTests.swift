@@ -5,6 +5,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchShell
+import WorkbenchText
 
 @testable import WorkbenchCommands
 
@@ -174,6 +175,30 @@ struct CommandFailureTests {
         }
       }
     }
+  }
+
+  /// A copy without the mark couldn't be replaced by the next run.
+  @Test(arguments: [FailingFiles.Cause.readOnly, .shortWrite])
+  func copiedStoresAreMarkedWhereverTheCopyFails(cause: FailingFiles.Cause) throws {
+    let folder = try TestFolder()
+    let template = folder.file("template")
+    try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
+    let store = try Connection(
+      path: template.appendingPathComponent("Store.sqlite").path, access: .writing)
+    try store.execute("CREATE TABLE t(a)")
+    store.close()
+    let sweep = FailureSweep(copying: template, into: folder.url) { copy in
+      try OutputFile.copyStore(
+        copy.appendingPathComponent("Store.sqlite"), to: copy.appendingPathComponent("New.sqlite"),
+        marks: true, force: false)
+    }
+    let attempts = try sweep.run(cause, limit: .max) { attempt in
+      let copy = attempt.folder.appendingPathComponent("New.sqlite")
+      #expect(throws: Never.self, "\(attempt.description)") {
+        try OutputFile.check(copy, force: false)
+      }
+    }
+    #expect(attempts > 2)
   }
 
   /// The contents of all files by path, in which the path of the folder, and that of the template
