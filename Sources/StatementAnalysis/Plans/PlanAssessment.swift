@@ -58,8 +58,10 @@ package struct PlanAssessment: Sendable, Equatable {
   private let sorts: Bool
   /// Whether the statement has a LIMIT.
   private let isLimited: Bool
-  /// Whether the condition consists only of function calls.
-  private let comparesOnlyFunctions: Bool
+  /// What an index could do for the condition.
+  private let outlook: ConditionOutlook
+  /// Whether a sort key calls a function, or has a collation that no fetch index has.
+  private let hasUnindexableOrder: Bool
 
   /// Assesses a printed plan.
   ///
@@ -87,7 +89,11 @@ package struct PlanAssessment: Sendable, Equatable {
     sorts = plan.usesTempBTree
     let outline = SQLOutline(sql)
     isLimited = outline.isLimited
-    comparesOnlyFunctions = PlanAssessment.comparesOnlyFunctions(outline)
+    outlook = ConditionOutlook(outline)
+    let order = outline.words.drop { $0.uppercased() != "ORDER" }.map { $0.uppercased() }
+    let pairs = zip(order, order.dropFirst())
+    hasUnindexableOrder =
+      order.contains("(") || pairs.contains { $0 == "COLLATE" && $1 != "BINARY" }
     let entity = notes.lazy.compactMap { note in
       if case .entityIndex(let name) = note { name } else { nil }
     }.first
@@ -140,11 +146,7 @@ package struct PlanAssessment: Sendable, Equatable {
     case (.scan, .update), (.scan, .delete):
       return "\(change.verb) every row, as requested: there's no filter."
     case (.filteringScan, .update), (.filteringScan, .delete):
-      return comparesOnlyFunctions
-        ? "\(fullScan) to find the rows that it \(change.verb.lowercased()). The condition calls a "
-          + "function, so no index can help."
-        : "\(fullScan) to find the rows that it \(change.verb.lowercased()). An index on the "
-          + "compared columns would help."
+      return "\(fullScan) to find the rows that it \(change.verb.lowercased()). \(advice)"
     case (.indexSearch, .update), (.indexSearch, .delete):
       return "\(change.verb) the rows found by searching \(index ?? "an index")."
     default: return nil
@@ -164,19 +166,16 @@ package struct PlanAssessment: Sendable, Equatable {
     case .partialIndex: notes.first(where: \.isPartialScan).map { $0.text + sorting } ?? ""
     case .entityIndex:
       "Searches \(index ?? "an index") for every row of the entity, and checks the condition on each. "
-        + "An index on the compared columns would help." + sorting
+        + advice + sorting
     case .scan where isLimited:
       "Reads rows sequentially\(index.map { ", using \($0)" } ?? ""), and stops at the limit."
     case .scan:
       "Reads every row\(index.map { ", using \($0)" } ?? ""), as requested: there's no filter."
+    case .scanAndSort where hasUnindexableOrder:
+      "Reads every row, as requested, and sorts them. No fetch index has this order."
     case .scanAndSort:
       "Reads every row, as requested, and sorts them. An index on the sort keys would avoid the sort."
-    case .filteringScan where comparesOnlyFunctions:
-      "\(fullScan) to find some of the rows. The condition calls a function, so no index can help."
-        + sorting
-    case .filteringScan:
-      "\(fullScan) to find some of the rows. An index on the compared columns would help."
-        + sorting
+    case .filteringScan: "\(fullScan) to find some of the rows. \(advice)" + sorting
     case .automaticIndex:
       "SQLite builds an automatic index each time this statement runs. A permanent index would help."
     }
@@ -204,22 +203,15 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// Returns whether the condition consists only of calls of Core Data's functions and compares no
-  /// column outside them.
-  private static func comparesOnlyFunctions(_ outline: SQLOutline) -> Bool {
-    guard var rest = outline.condition else { return false }
-    var hasCall = false
-    while let word = rest.popFirst() {
-      if word.hasPrefix("NSCoreData"), rest.first == "(",
-        let end = rest.dropFirst().firstIndex(where: { $0 == ")" || $0 == "(" }), rest[end] == ")"
-      {
-        hasCall = true
-        rest = rest[(end + 1)...]
-      } else if word.contains(/^t\d+\.Z/) {
-        return false
-      }
+  /// What an index could do for the condition, in a sentence.
+  private var advice: String {
+    switch outlook {
+    case .indexable: "An index on the compared columns would help."
+    case .onlyFunctions:
+      "The condition calls a function, so no\(rating == .entityIndex ? " other" : "") index can help."
+    case .unsearchable:
+      "Its comparisons can't use an\(rating == .entityIndex ? "other" : "") index."
     }
-    return hasCall
   }
 
   /// Whether every full scan reads an index instead of its table.

@@ -70,11 +70,49 @@ struct PlanNoteTests {
     #expect(assessment.text.contains("checks the condition on each"))
   }
 
+  /// An index can't serve `<>`, `NOT`, or a calculation either, also not in a subentity.
+  @Test(arguments: [
+    (" t0.ZNAME <> ?", false), ("( t0.ZAGE + ?) > ?", false), (" t0.ZAGE NOT IN (?, ?)", false),
+    ("(NOT ( t0.ZAGE > ?) AND  t0.Z_ENT = ?)", false), ("( t0.ZNAME <> ? AND  t0.ZAGE > ?)", true),
+    ("( t0.ZAGE) > ?", true), (" t0.ZAGE IS NOT NULL", true), ("? = t0.ZAGE", true),
+    ("(SELECT COUNT(*) FROM ZLAND t1 WHERE t1.ZKING = t0.Z_PK) > ?", true),
+  ])
+  func unsearchableComparisonsAreNotIndexable(condition: String, isIndexable: Bool) {
+    let sql = "SELECT 0, t0.Z_PK FROM ZCITY t0 WHERE \(condition)"
+    let scan = PlanAssessment(sql: sql, lines: ["SCAN t0"], count: 1).text
+    #expect(scan.contains("ndex on the compared columns would help") == isIndexable, "\(scan)")
+    #expect(scan.contains("Its comparisons can't use an index.") != isIndexable, "\(scan)")
+    let entity = PlanAssessment(
+      sql: "SELECT 0 FROM ZCITY t0 WHERE (NSCoreDataLength( t0.ZNAME) > ? AND  t0.Z_ENT = ?)",
+      lines: ["`--SEARCH t0 USING INDEX ZCITY_Z_ENT_INDEX (Z_ENT=?)"], count: 1)
+    #expect(entity.rating == .entityIndex)
+    #expect(entity.text.hasSuffix("The condition calls a function, so no other index can help."))
+  }
+
+  /// A fetch index compares strings by their bytes.
+  @Test(arguments: [
+    ("t0.ZNAME", true), ("t0.ZNAME DESC, t0.Z_PK", true), ("t0.Z_PK DESC", true),
+    ("t0.ZNAME COLLATE NSCollateLocaleSensitive", false), ("NSCoreDataLength( t0.ZNAME)", false),
+  ])
+  func onlyOrdersOfIndexesAreAdvised(order: String, isAdvised: Bool) {
+    let text = PlanAssessment(
+      sql: "SELECT 0, t0.Z_PK FROM ZCITY t0 ORDER BY \(order)",
+      lines: ["SCAN t0", "USE TEMP B-TREE FOR ORDER BY"], count: 1
+    ).text
+    #expect(text.contains("An index on the sort keys would") == isAdvised, "\(text)")
+  }
+
   /// An index can't serve a function of a column, so the message doesn't suggest one.
   @Test(arguments: [
     ("NSCoreDataStringSearch( t0.ZNAME, ?, 417, 0)", true),
     ("( NSCoreDataLike( t1.ZNAME, ?, 1) AND NSCoreDataStringSearch( t0.ZNOTE, ?, 417, 0))", true),
     ("( NSCoreDataLike( t0.ZNAME, ?, 1) AND  t0.ZAGE > ?)", false), (" t0.ZAGE > ?", false),
+    ("( NSCoreDataStringSearch( t0.ZNAME, ?, 417, 1) AND  t0.Z_ENT = ?)", true),
+    ("NSCoreDataStringSearch(NSCoreDataUppercase( t0.ZNAME), ?, 8, 0)", true),
+    ("(NSCoreDataLength( t0.ZNAME) > ? AND  t0.Z_ENT = ?)", true), ("abs( t0.ZAGE) = ?", true),
+    ("( NSCoreDataLike( t0.ZNAME, ?, 1) OR  t0.ZAGE > ?)", true),
+    ("(NOT ( NSCoreDataLike( t0.ZNAME, ?, 1)) AND  t0.ZAGE BETWEEN ? AND ?)", false),
+    ("( t0.ZAGE > ? OR ( t0.ZNAME IN (?, ?) AND  t0.Z_ENT = ?))", false), (" t0.Z_ENT = ?", false),
   ])
   func functionCallsAreNotIndexableComparisons(condition: String, hasOnlyFunctions: Bool) {
     let sql =

@@ -1,0 +1,127 @@
+/// Whether an index on the compared columns could find the rows of a statement's condition.
+///
+/// SQLite searches an index for a column that's compared by itself; not for one in a function's
+/// argument or in a calculation, and not with `<>` or `NOT`. Of an `OR`, each side must be searched.
+enum ConditionOutlook: Equatable {
+  /// An index could help.
+  case indexable
+  /// The condition calls a function, and nothing else of it can be searched.
+  case onlyFunctions
+  /// Nothing of the condition can be searched.
+  case unsearchable
+
+  /// The maximum number of words that are examined, which bounds time and depth; a longer condition
+  /// is a list of values.
+  private static let limit = 1_000
+
+  /// - Parameter outline: A statement; without a condition, an index could help.
+  init(_ outline: SQLOutline) {
+    let condition = outline.condition ?? []
+    guard condition.count <= ConditionOutlook.limit else {
+      self = .indexable
+      return
+    }
+    let columns = condition.filter(ConditionOutlook.isColumn)
+    // The entity's rows have an index of their own.
+    let isOfEntity = columns.allSatisfy(ConditionOutlook.isEntity)
+    if isOfEntity || ConditionOutlook.isIndexable(condition) {
+      self = .indexable
+    } else {
+      let calls = condition.indices.contains { ConditionOutlook.isCall(condition[$0...]) }
+      self = calls ? .onlyFunctions : .unsearchable
+    }
+  }
+
+  private static func isIndexable(_ words: ArraySlice<String>) -> Bool {
+    var words = words
+    while words.first == "(", end(of: words) == words.indices.last {
+      words = words.dropFirst().dropLast()
+    }
+    let alternatives = parts(of: words, at: "OR")
+    guard alternatives.count == 1 else { return alternatives.allSatisfy(isIndexable) }
+    let conditions = parts(of: words, at: "AND")
+    return conditions.count == 1 ? isComparison(words) : conditions.contains(where: isIndexable)
+  }
+
+  /// Returns whether a condition without `AND` and `OR` compares a column by itself, or contains a
+  /// subquery, which can have its own search.
+  private static func isComparison(_ words: ArraySlice<String>) -> Bool {
+    if words.contains(where: { $0.uppercased() == "SELECT" }) { return true }
+    guard words.first?.uppercased() != "NOT" else { return false }
+    var rest = words
+    var previous = ""
+    while let word = rest.first {
+      if isCall(rest), let end = end(of: rest.dropFirst()) {
+        rest = rest[(end + 1)...]
+      } else {
+        rest = rest.dropFirst()
+        let isEnclosed = previous == "(" && rest.first == ")"
+        let next = (isEnclosed ? rest.dropFirst() : rest).first?.uppercased() ?? ""
+        let isAlone = operators.contains(next) || next.isEmpty && operators.contains(previous)
+        if isColumn(word), !isEntity(word), isAlone { return true }
+      }
+      previous = word.uppercased()
+    }
+    return false
+  }
+
+  private static let operators: Set<String> = [
+    "=", "==", "<", ">", "<=", ">=", "IN", "BETWEEN", "IS", "LIKE", "GLOB",
+  ]
+
+  /// Returns the parts between the occurrences of a word outside of parentheses, without the `AND`
+  /// of a `BETWEEN`.
+  private static func parts(
+    of words: ArraySlice<String>, at separator: String
+  ) -> [ArraySlice<String>] {
+    var parts: [ArraySlice<String>] = []
+    var start = words.startIndex
+    var depth = 0
+    var isBetween = false
+    for index in words.indices {
+      switch words[index].uppercased() {
+      case "(": depth += 1
+      case ")": depth -= 1
+      case "BETWEEN" where depth == 0: isBetween = true
+      case "AND" where depth == 0 && isBetween: isBetween = false
+      case separator where depth == 0:
+        parts.append(words[start..<index])
+        start = index + 1
+      default: break
+      }
+    }
+    return parts + [words[start...]]
+  }
+
+  /// Returns whether words begin with a function and its arguments.
+  private static func isCall(_ words: ArraySlice<String>) -> Bool {
+    guard let name = words.first, words.dropFirst().first == "(" else { return false }
+    return name.first?.isLetter == true && !keywords.contains(name.uppercased())
+  }
+
+  /// The keywords of a condition.
+  private static let keywords: Set<String> = [
+    "AND", "OR", "NOT", "IN", "IS", "NULL", "BETWEEN", "LIKE", "GLOB", "EXISTS", "SELECT", "FROM",
+    "WHERE", "VALUES", "ON", "ESCAPE", "COLLATE", "CASE", "WHEN", "THEN", "ELSE", "END", "AS",
+  ]
+
+  /// Returns the position of the parenthesis that closes the first one.
+  private static func end(of words: ArraySlice<String>) -> Int? {
+    var depth = 0
+    for index in words.indices {
+      if words[index] == "(" { depth += 1 }
+      if words[index] == ")" { depth -= 1 }
+      if depth == 0 { return index }
+    }
+    return nil
+  }
+
+  private static func isColumn(_ word: String) -> Bool {
+    let name = word.split(separator: ".").last ?? ""
+    return name.first.map { $0 == "Z" || $0 == "z" } ?? false
+  }
+
+  private static func isEntity(_ word: String) -> Bool {
+    word.split(separator: ".").last?.uppercased() == "Z_ENT"
+  }
+}
