@@ -258,11 +258,13 @@ package struct ComparedVariant: Sendable {
       else { return nil }
       return ComparedCount(metric: ScopedMetric(metric), before: one, after: other)
     }
-    let scoped = before.scopedMetrics.keys.sorted { $0.description < $1.description }
-      .compactMap { metric -> ComparedCount? in
-        guard metric.metric.isExact, let one = before.scopedMetrics[metric],
-          let other = after.scopedMetrics[metric]
-        else { return nil }
+    // A file doesn't say whether a scope is an entity, a step, or a context, so names are compared.
+    let others = Dictionary(
+      after.scopedMetrics.map { ($0.key.description, $0) }, uniquingKeysWith: { one, _ in one })
+    let scoped = before.scopedMetrics.map { ($0.key.description, $0.value) }
+      .sorted { $0.0 < $1.0 }
+      .compactMap { name, one -> ComparedCount? in
+        guard let (metric, other) = others[name], metric.metric.isExact else { return nil }
         return ComparedCount(metric: metric, before: one, after: other)
       }
     counts = plain + scoped

@@ -87,6 +87,19 @@ struct BaselineTests {
     #expect(scaled.lines("b.json").contains("  \(name) at scale 10: new"))
   }
 
+  /// A file contains only the name of a scope, `rows(main)` or `rows(Page)`.
+  @Test func countsOfContextsAndStepsAreCompared() throws {
+    let scopes = [MetricScope.context("main"), .step("Page"), .entity("mood")]
+    var result = Self.result()
+    for scope in scopes { result.variants[0].scopedMetrics[ScopedMetric(.rows, scope)] = 5 }
+    let baseline = try BaselineFile.read(
+      BaselineFile.data(Self.baseline(of: result)), path: "b.json")
+    #expect(BaselineComparison(result, with: baseline).lines("b.json").count == 1)
+    for scope in scopes { result.variants[0].scopedMetrics[ScopedMetric(.rows, scope)] = 9 }
+    let increases = BaselineComparison(result, with: baseline).increases
+    #expect(Set(increases.map(\.count.metric)) == Set(scopes.map { ScopedMetric(.rows, $0) }))
+  }
+
   /// Other rows explain other counts, and the same scale is compared with the same scale.
   @Test func scalesAreComparedSeparately() {
     var larger = FaultStormScenario(moods: 2_000).result()
