@@ -47,6 +47,31 @@ struct CourseCommandTests {
     #expect(none.status == 65 && none.errors.contains("has no exercise"), "\(none.errors)")
   }
 
+  /// The lesson has a line about its findings, which the solution doesn't have.
+  @Test func linesOfTheBudgetAreComparedWithTheirOwn() throws {
+    let program = try write()
+    let steps = """
+      name: Storm
+      model: Notes
+      data: {Folder: {count: 12, name: text 4}}
+      steps:
+        - {fetch: Folder, values: no, as: all}
+        - {touch: all, read: [name]}
+        - {sql: "SELECT nope", fails: 1}
+      variants: [{name: slow}]
+      exercise: {task: Do it., variant: slow, budget: {selects: at most 2}}
+      """
+    _ = try program.folder.write(steps, to: "Scenarios/storm.yml")
+    _ = try program.folder.write(
+      steps.replacing("values: no", with: "values: yes"), to: "Scenarios/fast.yml")
+    let solved = try program.run(
+      ["check", "Scenarios/fast.yml", "--lesson", "Scenarios/storm.yml"])
+    #expect(solved.status == 0, "\(solved.output)\(solved.errors)")
+    #expect(
+      solved.output.hasSuffix(
+        "  ✓ selects: 1, budget at most 2 (13 in the lesson)\n  ✓ fails: 1, budget 1\n"))
+  }
+
   @Test func courseIsWrittenFromARunAndFromItsResults() throws {
     let program = try write()
     try FileManager.default.removeItem(at: program.folder.file("Scenarios/mine.yml"))

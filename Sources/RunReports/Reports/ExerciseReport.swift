@@ -14,8 +14,12 @@ package enum ExerciseReport {
     var lines = [
       "\(check.passes ? "✓" : "✗") \(check.lesson), \(check.variant): \(met) of the budget met"
     ]
-    for (index, line) in check.budget.enumerated() {
-      let start = check.start.indices.contains(index) ? check.start[index].actualText : ""
+    for line in check.budget {
+      // One of the two can have more lines: findings that aren't listed, and steps that fail.
+      let start =
+        check.start.first {
+          ($0.metric, $0.formula, $0.location) == (line.metric, line.formula, line.location)
+        }?.actualText ?? ""
       lines.append(
         "  \(line.isMet ? "✓" : "✗") \(line.metric): \(line.actualText), budget "
           + "\(line.expectedText)"
