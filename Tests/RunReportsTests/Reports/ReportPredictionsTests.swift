@@ -68,9 +68,11 @@ struct ReportPredictionsTests {
       forms[0].querySelector("input[value=held]").checked = true;
       forms[0].requestSubmit();
       seen.push(forms[0].querySelector("[data-verdict]").textContent);
-      forms[1].querySelector("input").value = "5,000";
-      forms[1].requestSubmit();
-      seen.push(forms[1].querySelector("[data-verdict]").textContent);
+      for (const number of ["50.61", "5,000"]) {
+        forms[1].querySelector("input").value = number;
+        forms[1].requestSubmit();
+        seen.push(forms[1].querySelector("[data-verdict]").textContent);
+      }
       seen.push(document.querySelector(".score").textContent, isVisible(".board"));
       click("[data-next]");
       seen.push([...document.querySelectorAll(".board tbody tr")].filter(r => r.offsetParent).length);
@@ -88,7 +90,7 @@ struct ReportPredictionsTests {
     let title = try #require(shown.elements.firstMatch(of: /<title>(.*?)<\/title>/))
     #expect(
       title.1
-        == "false|false|false|true,false|Choose an answer.|Right.|Not quite."
+        == "false|false|false|true,false|Choose an answer.|Right.|Enter a number.|Not quite."
         + "|You answered 1 of 2 correctly.|false|1|true|predict|Hint")
   }
 }

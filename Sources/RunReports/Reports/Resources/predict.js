@@ -73,8 +73,11 @@
     var number = form.querySelector("[data-value]");
     var chosen = number || form.querySelector("input:checked");
     var verdict = form.querySelector("[data-verdict]");
-    var digits = number ? number.value.replace(/[\s,.']/g, "") : "";
-    if (!chosen || (number && !/^[0-9]+$/.test(digits))) {
+    // Digits can be grouped by three, but 1.5 isn't 15.
+    var typed = number ? number.value.trim() : "";
+    var isNumber = /^([0-9]+|[0-9]{1,3}([\s,.'’][0-9]{3})+)$/.test(typed);
+    var digits = typed.replace(/[^0-9]/g, "");
+    if (!chosen || (number && !isNumber)) {
       verdict.textContent = number ? "Enter a number." : "Choose an answer.";
       (chosen || form.querySelector("input")).focus();
       return;
