@@ -63,8 +63,14 @@
   function select(row, column) {
     var all = text.value.split("\n");
     var start = all.slice(0, row - 1).reduce(function (sum, one) { return sum + one.length + 1; }, 0);
+    // A column counts characters, the text's positions count UTF-16 code units.
+    var before = all[row - 1] || "";
+    var characters = window.Intl && Intl.Segmenter
+      ? Array.from(new Intl.Segmenter().segment(before), function (one) { return one.segment; })
+      : Array.from(before);
+    start += characters.slice(0, column - 1).join("").length;
     text.focus();
-    text.setSelectionRange(start + column - 1, start + column - 1);
+    text.setSelectionRange(start, start);
     text.scrollTop = Math.max(0, (row - 4) * 20);
   }
   function show(answer) {
