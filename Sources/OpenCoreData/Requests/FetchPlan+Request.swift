@@ -23,7 +23,7 @@ extension FetchPlan {
     affectedStores = request.affectedStores
     returnsObjects = request.resultType == .managedObjectResultType
     prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
-    dictionary = try FetchPlan.dictionary(request, entity)
+    dictionary = try FetchPlan.dictionary(request, entity, sort)
   }
 
   /// Returns whether an object satisfies the predicate, in memory.
@@ -63,10 +63,12 @@ extension FetchPlan {
   }
 
   private static func dictionary<T>(
-    _ request: NSFetchRequest<T>, _ entity: NSEntityDescription
+    _ request: NSFetchRequest<T>, _ entity: NSEntityDescription, _ sort: [NSSortDescriptor]
   ) throws -> DictionaryPlan? {
     if request.resultType == .dictionaryResultType {
-      return try DictionaryPlan(request, entity: entity)
+      let plan = try DictionaryPlan(request, entity: entity)
+      try plan.checkOrder(sort)
+      return plan
     }
     guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
       throw NSError.fetch(
@@ -114,7 +116,22 @@ extension DictionaryPlan {
     if isAggregated { try checkColumns() }
   }
 
-  /// Checks that each column has one value for all rows of a group.
+  /// Checks that groups are only ordered by values that are the same in all their rows.
+  fileprivate func checkOrder(_ sort: [NSSortDescriptor]) throws {
+    guard isAggregated else { return }
+    let grouped = Set(groups.map(\.expression))
+    for descriptor in sort {
+      guard let key = descriptor.key, computedColumn(named: key) == nil,
+        !grouped.contains(NSExpression(forKeyPath: key))
+      else { continue }
+      throw NSError.fetch(
+        "'\(key)': Groups can be sorted only by a property in propertiesToGroupBy, or by the name of a "
+          + "computed value.")
+    }
+  }
+
+  /// Checks that each column, and each value of the having predicate, is the same for all rows of a
+  /// group.
   private func checkColumns() throws {
     let grouped = groups.map(\.expression)
     for column in columns where !grouped.contains(column.expression) {
@@ -128,6 +145,11 @@ extension DictionaryPlan {
         "'\(part)' in '\(column.name)' is neither grouped nor aggregated: "
           + "add it to propertiesToGroupBy.")
     }
+    let names = Set(columns.filter(\.isComputed).map(\.name))
+    guard let part = having?.part(notDeterminedBy: grouped, names: names) else { return }
+    throw NSError.fetch(
+      "'\(part)' in havingPredicate is neither grouped nor aggregated: "
+        + "add it to propertiesToGroupBy, or use a function such as max:(\(part)).")
   }
 
   private static func attributes(of entity: NSEntityDescription) -> [Column] {

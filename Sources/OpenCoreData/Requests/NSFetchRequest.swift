@@ -100,12 +100,14 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 
   /// The properties to group rows by, for dictionary results: one dictionary for each group.
   ///
-  /// Fetched values must be grouped or aggregates of the group's rows.
+  /// Fetched values, parts of the having predicate, and sort keys must be grouped or aggregates of
+  /// the group's rows; otherwise, the fetch throws 134060.
   open var propertiesToGroupBy: [Any]?
 
   /// The condition for groups to match.
   ///
-  /// It can refer to computed values as variables, `$count > 2`, or as keys.
+  /// It can refer to grouped properties, to functions of the group's rows such as `max:(age)`, and
+  /// to computed values as variables, `$count > 2`, or as keys.
   open var havingPredicate: NSPredicate?
 
   /// Whether equal dictionaries are returned only once.

@@ -64,7 +64,6 @@ extension SQLTranslator {
     let having = try plan.having.map { predicate throws(TranslationError) in
       try translation.condition(predicate, at: translation.columnSite)
     }
-    try check(sort, plan)
     let order = try translation.order(sort)
     var parts = select(plan, texts, translation.computed)
     parts.text.table = entity.table
@@ -116,23 +115,6 @@ extension SQLTranslator {
       guard case .value(let type) = text.kind else { continue }
       translation.computed.types[column.name] = StoredType(type)
       if column.expression.rowFunction == .sum { translation.computed.sums.insert(column.name) }
-    }
-  }
-
-  /// Checks that groups are only ordered by values that are the same in all their rows.
-  private func check(
-    _ sort: [NSSortDescriptor], _ plan: DictionaryPlan
-  ) throws(TranslationError) {
-    guard plan.isAggregated else { return }
-    let groups = Set(plan.groups.map(\.expression))
-    for descriptor in sort {
-      guard let key = descriptor.key, plan.computedColumn(named: key) == nil,
-        !groups.contains(NSExpression(forKeyPath: key))
-      else { continue }
-      throw TranslationError(
-        key,
-        "Groups can be sorted only by a property in propertiesToGroupBy, or by the name of a computed value."
-      )
     }
   }
 
@@ -249,16 +231,28 @@ extension NSExpression {
   /// Returns the first part whose value may differ between the rows of a group, outside of
   /// functions over its rows; `nil` if there's none.
   ///
-  /// - Parameter groups: The expressions that have one value in all rows of a group.
-  func part(notDeterminedBy groups: [NSExpression]) -> NSExpression? {
+  /// - Parameters:
+  ///   - groups: The expressions that have one value in all rows of a group.
+  ///   - names: The computed values and variables that have one, too.
+  func part(notDeterminedBy groups: [NSExpression], names: Set<String> = []) -> NSExpression? {
     if isIndependentOfObject || rowFunction != nil || groups.contains(self) { return nil }
+    func first(_ expressions: [NSExpression]) -> NSExpression? {
+      expressions.lazy.compactMap { $0.part(notDeterminedBy: groups, names: names) }.first
+    }
     switch node {
-    case .function, .aggregate:
-      return node.children.lazy.compactMap { $0.part(notDeterminedBy: groups) }.first
+    case .function, .aggregate, .subscripted, .setOperation, .method:
+      return first(node.children)
     case .conditional(let predicate, let yes, let no):
-      return (predicate.comparedExpressions + [yes, no]).lazy
-        .compactMap { $0.part(notDeterminedBy: groups) }.first
+      return first(predicate.comparedExpressions + [yes, no])
+    case .subquery(let collection, let variable, let predicate):
+      return first([collection])
+        ?? predicate.part(notDeterminedBy: groups, names: names.union([variable]))
+    case .variable(let name): return names.contains(name) ? nil : self
+    case .path(let base, let path):
+      if case .evaluatedObject = base.node { return first([path]) }
+      return first([base])
     case .keyPath(let path):
+      if let key = path.onlyKey, names.contains(key) { return nil }
       // The values of an object that the rows of a group have in common are the same, too.
       let isOfGroup = groups.contains { group in
         guard case .keyPath(let start) = group.node else { return false }
@@ -267,6 +261,13 @@ extension NSExpression {
       return isOfGroup ? nil : self
     default: return self
     }
+  }
+}
+
+extension NSPredicate {
+  /// Returns the first part that isn't the same for all rows of a group, as of an expression.
+  func part(notDeterminedBy groups: [NSExpression], names: Set<String>) -> NSExpression? {
+    comparedExpressions.lazy.compactMap { $0.part(notDeterminedBy: groups, names: names) }.first
   }
 }
 

@@ -272,6 +272,37 @@ struct DictionaryResultTests {
   }
 
   @Test(
+    "Groups are filtered and sorted only by values that are the same in all their rows",
+    arguments: StoreKind.allCases)
+  func groupsAreFilteredByGroupedOrAggregatedValues(kind: StoreKind) throws {
+    let setup = try Setup(kind)
+    func groups(having format: String?, sortedBy key: String = "total") throws -> Int {
+      try setup.fetch(["name", Self.describe("total", "count:(number)")]) { request in
+        request.propertiesToGroupBy = ["name"]
+        request.havingPredicate = format.map { NSPredicate(format: $0) }
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+      }.count
+    }
+    let ofOneRow = [
+      "count > 1", "NOT count == 1 OR max:(count) == 2", "TERNARY(count > 1, 1, 2) == 1",
+      "SELF == nil", "ANY parts.size > 1", "SUBQUERY(parts, $p, $p.size > 1).@count > 0",
+    ]
+    for format in ofOneRow {
+      let error = #expect(throws: NSError.self) { try groups(having: format) }
+      #expect(
+        error?.localizedDescription.contains("in havingPredicate is neither grouped") == true,
+        "\(format): \(String(describing: error))")
+    }
+    let ofGroups = [
+      "name != nil", "self.name != nil", "$total > 1", "total > 1", "@count > 1",
+      "max:(count) > min:(count)", "sum:(parts.@count) > 2", "length:(name) < total",
+    ]
+    for format in ofGroups { #expect(try groups(having: format) > 0, "\(format)") }
+    let error = #expect(throws: NSError.self) { try groups(having: nil, sortedBy: "count") }
+    #expect(error?.localizedDescription.contains("Groups can be sorted only by") == true)
+  }
+
+  @Test(
     "Distinct results omit duplicates; a join with ANY adds none",
     arguments: StoreKind.allCases)
   func distinctResultsOmitDuplicates(kind: StoreKind) throws {
